@@ -1,0 +1,8 @@
+"""Pages of lists: `?page=` and `?page_size=`, answered as count, next, previous, results."""
+
+from rest_framework.pagination import PageNumberPagination
+
+
+class Pages(PageNumberPagination):
+    page_size_query_param = "page_size"
+    max_page_size = 1000

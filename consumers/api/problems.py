@@ -1,0 +1,27 @@
+"""Every error of the API as an RFC 9457 problem document."""
+
+from http import HTTPStatus
+from typing import Any
+
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+
+def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
+    response = exception_handler(error, context)
+    if response is None:
+        return None
+    problem: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(response.status_code).phrase,
+        "status": response.status_code,
+    }
+    if isinstance(error, ValidationError):
+        problem["detail"] = "Some parameters are not valid."
+        problem["errors"] = response.data
+    else:
+        problem["detail"] = str(response.data.get("detail", error))
+    response.data = problem
+    response.content_type = "application/problem+json"
+    return response

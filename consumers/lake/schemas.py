@@ -1,0 +1,107 @@
+"""The columns of every table of the lake, declared once. Times are UTC microseconds.
+
+Null means not known; why it is not known stands in `unknown_reason` where the table has one.
+"""
+
+import pyarrow as pa
+
+TIME = pa.timestamp("us", tz="UTC")
+TEXT = pa.string()
+
+READINGS = pa.schema(
+    [
+        # One row per queue of a group that a reading saw; queues of a broker that was not read have no row.
+        ("cluster", TEXT),
+        ("taken_at", TIME),
+        ("group", TEXT),
+        ("topic", TEXT),
+        ("broker", TEXT),
+        ("queue_id", pa.int32()),
+        ("kind", TEXT),  # normal, retry, dlq, system: of the topic, as this group sees it
+        ("consumer_offset", pa.int64()),  # null with the reason "never committed", or not read
+        ("broker_offset", pa.int64()),
+        ("min_offset", pa.int64()),
+        ("pull_offset", pa.int64()),  # null where it was not sampled
+        ("unknown_reason", TEXT),  # why the lag of this queue is not known; null where it is
+    ]
+)
+
+MEMBERSHIP = pa.schema(
+    [
+        # One row per group and reading in which its members were asked for.
+        ("cluster", TEXT),
+        ("taken_at", TIME),
+        ("group", TEXT),
+        ("complete", pa.bool_()),  # every broker of the group answered
+        ("members", pa.int32()),  # null unless complete
+        ("consume_type", TEXT),
+        ("message_model", TEXT),
+    ]
+)
+
+OWNERSHIP = pa.schema(
+    [
+        # One row per queue that a client was seen to hold; a client that holds none has one row without a queue;
+        # a client that did not answer has one row with `error`.
+        ("cluster", TEXT),
+        ("taken_at", TIME),
+        ("group", TEXT),
+        ("client_id", TEXT),
+        ("error", TEXT),
+        ("topic", TEXT),
+        ("broker", TEXT),
+        ("queue_id", pa.int32()),
+        ("commit_offset", pa.int64()),
+        ("cached_min", pa.int64()),
+        ("cached_max", pa.int64()),
+        ("cached_count", pa.int64()),
+        ("locked", pa.bool_()),
+        ("dropped", pa.bool_()),
+        ("orderly", pa.bool_()),
+        ("last_pull_at", TIME),
+        ("last_consume_at", TIME),
+        ("last_lock_at", TIME),
+    ]
+)
+
+WINDOWS = pa.schema(
+    [
+        # One row per queue of a group and window. Offsets and lag are those of the window's last reading.
+        ("cluster", TEXT),
+        ("start", TIME),
+        ("step_seconds", pa.int32()),
+        ("group", TEXT),
+        ("topic", TEXT),
+        ("broker", TEXT),
+        ("queue_id", pa.int32()),
+        ("kind", TEXT),
+        ("lag_messages", pa.int64()),
+        ("time_lag_seconds", pa.float64()),
+        ("time_lag_kind", TEXT),
+        ("consume_rate", pa.float64()),  # messages per second; null where an offset went back or nothing precedes
+        ("produce_rate", pa.float64()),
+        ("readings", pa.int32()),
+        ("unknown_reason", TEXT),
+    ]
+)
+
+KNOTS = pa.schema(
+    [
+        # When a queue's broker offset was seen: the produced history that time lag is read from. Flat runs keep both ends.
+        ("cluster", TEXT),
+        ("topic", TEXT),
+        ("broker", TEXT),
+        ("queue_id", pa.int32()),
+        ("broker_offset", pa.int64()),
+        ("at", TIME),
+    ]
+)
+
+TABLES = {
+    "readings": READINGS,
+    "membership": MEMBERSHIP,
+    "ownership": OWNERSHIP,
+    "windows_60": WINDOWS,
+    "windows_600": WINDOWS,
+    "knots": KNOTS,
+}

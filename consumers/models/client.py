@@ -1,0 +1,57 @@
+"""Members of groups and the queues they were seen to own. Written by the poll only."""
+
+from django.db import models
+
+from .group import ConsumerGroup
+from .topic import Queue
+
+
+class Client(models.Model):
+    """One member of one group. While `gone_by` is null it was in the newest full membership answer."""
+
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="clients")
+    client_id = models.CharField(max_length=255)
+    address = models.CharField(max_length=255)
+    language = models.CharField(max_length=30)
+    version = models.CharField(max_length=50, null=True)
+    strategy = models.CharField(max_length=100, null=True)
+    orderly = models.BooleanField(null=True)
+    started_at = models.DateTimeField(null=True, help_text="The client's own start time, from its running info")
+    subscriptions = models.JSONField(
+        null=True, help_text="[{topic, expression, expression_type}], from its running info"
+    )
+    seen_since = models.DateTimeField()
+    last_seen = models.DateTimeField()
+    gone_by = models.DateTimeField(null=True)
+    running_info_at = models.DateTimeField(null=True)
+    running_info_error = models.TextField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["group", "gone_by"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["group", "client_id"], condition=models.Q(gone_by=None), name="one_present_row_per_client"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.client_id
+
+
+class Assignment(models.Model):
+    """An interval in which a client was seen to own a queue. `gone_by` null: it still did when last asked."""
+
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="assignments")
+    queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="assignments")
+    client_id = models.CharField(max_length=255)
+    seen_since = models.DateTimeField()
+    last_seen = models.DateTimeField()
+    gone_by = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["group", "gone_by"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["group", "queue", "client_id"], condition=models.Q(gone_by=None), name="one_present_assignment"
+            )
+        ]

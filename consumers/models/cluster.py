@@ -1,0 +1,44 @@
+"""A cluster and its brokers. Written by the `cluster` command and by the poll."""
+
+from django.db import models
+
+
+class Cluster(models.Model):
+    name = models.CharField(max_length=100, unique=True)
+    namesrv = models.CharField(max_length=500, help_text="Name server addresses, host:port, separated by ';'")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name_servers(self) -> list[str]:
+        return [address for address in self.namesrv.split(";") if address]
+
+
+class Broker(models.Model):
+    """One broker process as the name server lists it; `broker_id` 0 is the master.
+
+    `last_read_at` is when its offsets were last read whole: every queue on it is as old as that.
+    `failing_since` is null while the newest reading of it was good.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="brokers")
+    name = models.CharField(max_length=255)
+    broker_id = models.BigIntegerField()
+    address = models.CharField(max_length=255)
+    version = models.CharField(max_length=50, null=True)
+    reachable = models.BooleanField(null=True)
+    last_read_at = models.DateTimeField(null=True)
+    failing_since = models.DateTimeField(null=True)
+    error = models.TextField(null=True)
+
+    class Meta:
+        ordering = ["cluster", "name", "broker_id"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "name", "broker_id"], name="one_row_per_broker")]
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.broker_id}"

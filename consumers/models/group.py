@@ -1,0 +1,63 @@
+"""A consumer group: what it is, and who is in it. Written by the poll only.
+
+What was not read is null: `online` null means that not every broker of the group answered the question.
+"""
+
+from django.db import models
+
+from .cluster import Cluster
+
+
+class GroupKind(models.TextChoices):
+    USER = "user"
+    SYSTEM = "system"
+
+
+class ConsumerGroup(models.Model):
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="groups")
+    name = models.CharField(max_length=255)
+    kind = models.CharField(max_length=10, choices=GroupKind)
+    first_seen_at = models.DateTimeField()
+
+    consume_enable = models.BooleanField(null=True)
+    retry_max_times = models.IntegerField(null=True)
+    retry_queue_nums = models.IntegerField(null=True)
+
+    online = models.BooleanField(null=True)
+    members = models.IntegerField(null=True)
+    message_model = models.CharField(max_length=20, null=True)
+    consume_type = models.CharField(max_length=30, null=True)
+    consume_from_where = models.CharField(max_length=50, null=True)
+    subscriptions = models.JSONField(default=list, help_text="[{topic, expression, expression_type}]")
+    membership_at = models.DateTimeField(null=True, help_text="When every broker last answered who is in the group")
+    membership_error = models.TextField(null=True)
+
+    class Meta:
+        ordering = ["cluster", "name"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="one_row_per_group")]
+        indexes = [models.Index(fields=["kind", "name"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GroupTotal(models.Model):
+    """The sums of a group's newest reading; rewritten only when one of them changes.
+
+    `lag_messages` is null as soon as one queue of the group is unknown; `lag_messages_at_least` is then the known sum.
+    `last_good_at` is null while the newest reading of the group was whole, else the time of the last whole one.
+    """
+
+    group = models.OneToOneField(ConsumerGroup, on_delete=models.CASCADE, primary_key=True, related_name="total")
+    queues = models.IntegerField()
+    unknown_queues = models.IntegerField()
+    never_committed_queues = models.IntegerField()
+    lag_messages = models.BigIntegerField(null=True)
+    lag_messages_at_least = models.BigIntegerField(null=True)
+    dlq_messages = models.BigIntegerField(null=True)
+    unknown_reason = models.TextField(null=True)
+    last_good_at = models.DateTimeField(null=True)
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["lag_messages"])]

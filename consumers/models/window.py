@@ -1,0 +1,23 @@
+"""Aggregated windows of a group. Written by the pipeline only; windows per queue are in the lake."""
+
+from django.db import models
+
+from .group import ConsumerGroup
+
+
+class GroupWindow(models.Model):
+    """What one window of `step_seconds` from `start` saw. Lag and time lag are those of its last reading."""
+
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="windows")
+    step_seconds = models.IntegerField()
+    start = models.DateTimeField()
+    lag_messages = models.BigIntegerField(null=True)
+    time_lag_seconds = models.FloatField(null=True)
+    consume_rate = models.FloatField(null=True)
+    produce_rate = models.FloatField(null=True)
+    readings = models.IntegerField()
+    unknown_reason = models.TextField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["group", "step_seconds", "start"], name="one_row_per_window")]
+        indexes = [models.Index(fields=["step_seconds", "start"])]

@@ -1,0 +1,29 @@
+"""Reads the environment; a value that makes no sense stops the program with one sentence."""
+
+import os
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def number(name: str, default: float, *, least: float = 0.0) -> float:
+    text = os.environ.get(name, "")
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a number, not {text!r}.") from None
+    if not value >= least or value == float("inf"):
+        raise ImproperlyConfigured(f"{name} must be at least {least:g}, not {text!r}.")
+    return value
+
+
+def flag(name: str, default: bool) -> bool:
+    text = os.environ.get(name, "").lower()
+    if text in ("", "0", "1", "true", "false", "yes", "no"):
+        return default if text == "" else text in ("1", "true", "yes")
+    raise ImproperlyConfigured(f"{name} must be 1 or 0, not {text!r}.")
+
+
+def words(name: str, default: str) -> list[str]:
+    return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]

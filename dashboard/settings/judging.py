@@ -1,0 +1,35 @@
+"""How states are judged: every duration of the rules, in seconds, each from the environment under its own name."""
+
+from .environment import number
+
+JUDGE = {
+    name: number(f"CONSUMERSCOPE_{name.upper()}", default)
+    for name, default in {
+        # The window holds all readings of the last `window_seconds`, and at least `window_readings` of them.
+        "window_seconds": 180,
+        "window_readings": 8,
+        "provisional_readings": 4,
+        "provisional_seconds": 45,
+        # Not read for so long: UNKNOWN.
+        "unknown_after_seconds": 45,
+        # Behind by less time than this is OK.
+        "allowance_seconds": 60,
+        "stop_without_members_seconds": 90,
+        "unowned_seconds": 90,
+        "stall_seconds": 180,
+        "retry_stall_seconds": 300,
+        # WARN: the time lag of the last third of the trend exceeds that of its first third by both of these.
+        "trend_seconds": 600,
+        "trend_rise_share": 0.20,
+        "trend_rise_seconds": 60,
+        "warn_time_lag_seconds": 300,
+        "warn_expiry_seconds": 24 * 3600,
+        "warn_drain_seconds": 1800,
+        # A drop so soon after an owner changed, and no larger than what was in flight, is a replay.
+        "replay_after_move_seconds": 60,
+        # How often clients commit: the error of an interpolated time lag.
+        "commit_interval_seconds": 5,
+        "retired_after_seconds": 600,
+        "ghost_after_seconds": 7 * 24 * 3600,
+    }.items()
+}

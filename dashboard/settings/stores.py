@@ -1,0 +1,30 @@
+"""Where things are kept: database, Redis, lake."""
+
+import os
+
+import dj_database_url
+
+from .environment import number
+from .home import CONSUMERSCOPE_HOME
+
+DATABASES = {
+    "default": dj_database_url.config(
+        env="DATABASE_URL", default=f"sqlite:///{CONSUMERSCOPE_HOME / 'consumerscope.sqlite3'}", conn_max_age=60
+    )
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # Several processes write: the log must not block readers, and a writer waits for its turn rather than fails.
+    DATABASES["default"]["OPTIONS"] = {
+        "timeout": 30,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+
+REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{CONSUMERSCOPE_HOME / 'redis.sock'}"
+
+CONSUMERSCOPE_LAKE = os.environ.get("CONSUMERSCOPE_LAKE") or str(CONSUMERSCOPE_HOME / "lake")
+LAKE_RAW_HOURS = number("CONSUMERSCOPE_LAKE_RAW_HOURS", 48, least=1)
+LAKE_MINUTE_WINDOW_DAYS = number("CONSUMERSCOPE_LAKE_MINUTE_WINDOW_DAYS", 7, least=1)
+LAKE_TEN_MINUTE_WINDOW_DAYS = number("CONSUMERSCOPE_LAKE_TEN_MINUTE_WINDOW_DAYS", 90, least=1)
+# History stops, and /readyz says so, before the disk is full.
+LAKE_DISK_FLOOR_MIB = number("CONSUMERSCOPE_LAKE_DISK_FLOOR_MIB", 512)

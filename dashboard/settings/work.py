@@ -1,0 +1,50 @@
+"""The work in the background: polls, the pipeline, Celery."""
+
+import os
+
+from .environment import number
+from .stores import REDIS_URL
+
+CONSUMERSCOPE_POLL_SECONDS = number("CONSUMERSCOPE_POLL_SECONDS", 15, least=1)
+CONSUMERSCOPE_AGGREGATE_SECONDS = number("CONSUMERSCOPE_AGGREGATE_SECONDS", 30, least=1)
+SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"
+SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "1g"
+# A run that takes longer is cancelled, and the Spark worker restarted if it does not let go.
+SPARK_RUN_LIMIT_SECONDS = number("SPARK_RUN_LIMIT_SECONDS", 600, least=10)
+
+# Budgets of one reading. Offsets cost two calls a broker and need none.
+POLL_CALL_DEADLINE_SECONDS = number("POLL_CALL_DEADLINE_SECONDS", 5, least=0.1)
+POLL_CONFIG_SECONDS = number("POLL_CONFIG_SECONDS", 60)
+POLL_MIN_OFFSET_SECONDS = number("POLL_MIN_OFFSET_SECONDS", 60)
+POLL_MEMBERSHIP_CALLS = int(number("POLL_MEMBERSHIP_CALLS", 2000))
+POLL_RUNNING_INFO_CALLS = int(number("POLL_RUNNING_INFO_CALLS", 100))
+
+# Celery spells a Unix socket its own way.
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+CELERY_RESULT_BACKEND = None
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "general"
+CELERY_TASK_ROUTES = {"consumers.poll*": {"queue": "poll"}, "consumers.aggregate*": {"queue": "spark"}}
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_CONCURRENCY = 4
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_ACKS_LATE = False
+CELERY_BEAT_SCHEDULE = {
+    "polls": {
+        "task": "consumers.poll_due",
+        "schedule": CONSUMERSCOPE_POLL_SECONDS,
+        "options": {"expires": CONSUMERSCOPE_POLL_SECONDS, "queue": "poll"},
+    },
+    "pipeline": {
+        "task": "consumers.aggregate_due",
+        "schedule": CONSUMERSCOPE_AGGREGATE_SECONDS,
+        "options": {"expires": CONSUMERSCOPE_AGGREGATE_SECONDS, "queue": "spark"},
+    },
+    "upkeep": {
+        "task": "consumers.aggregate_upkeep",
+        "schedule": 600.0,
+        "options": {"expires": 600, "queue": "spark"},
+    },
+}
