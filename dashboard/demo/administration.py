@@ -1,0 +1,72 @@
+"""RocketMQ's own admin client: topics, groups and offsets, made through its classes. Needs the JVM of this process."""
+
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from jpype import JClass
+
+ROUTE_SECONDS = 15.0
+LOOK_SECONDS = 0.1
+
+
+class RouteNotKnown(Exception):
+    """A topic was created, and the name server did not come to know it."""
+
+
+class Administration:
+    """Everything is done on all of the cluster's brokers (name → address), unless one is named."""
+
+    def __init__(self, namesrv: str, brokers: Mapping[str, str], *, instance: str = "administration") -> None:
+        self._brokers = dict(brokers)
+        self._admin: Any = JClass("org.apache.rocketmq.tools.admin.DefaultMQAdminExt")(10_000)
+        self._admin.setNamesrvAddr(namesrv)
+        self._admin.setInstanceName(instance)
+        self._admin.start()
+
+    def __enter__(self) -> "Administration":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._admin.shutdown()
+
+    def create_topic(self, name: str, queues: int, broker: str | None = None) -> None:
+        """Creates or changes it; returns once the name server routes it."""
+        config = JClass("org.apache.rocketmq.common.TopicConfig")(name, queues, queues)
+        wanted = self._named(broker)
+        for address in wanted.values():
+            self._admin.createAndUpdateTopicConfig(address, config)
+        deadline = time.monotonic() + ROUTE_SECONDS
+        while not set(wanted) <= self._routed(name):
+            if time.monotonic() > deadline:
+                raise RouteNotKnown(f"The name server does not know {name} on {', '.join(wanted)}.")
+            time.sleep(LOOK_SECONDS)
+
+    def create_group(
+        self, name: str, *, orderly: bool = False, retry_max_times: int = 16, broker: str | None = None
+    ) -> None:
+        config = JClass("org.apache.rocketmq.remoting.protocol.subscription.SubscriptionGroupConfig")()
+        config.setGroupName(name)
+        config.setConsumeMessageOrderly(orderly)
+        config.setRetryMaxTimes(retry_max_times)
+        for address in self._named(broker).values():
+            self._admin.createAndUpdateSubscriptionGroupConfig(address, config)
+
+    def set_offset(self, group: str, topic: str, broker: str, queue_id: int, offset: int) -> None:
+        """What a consumer's commit does, without a consumer."""
+        queue = JClass("org.apache.rocketmq.common.message.MessageQueue")(topic, broker, queue_id)
+        self._admin.updateConsumeOffset(self._brokers[broker], group, queue, offset)
+
+    def _named(self, broker: str | None) -> dict[str, str]:
+        return self._brokers if broker is None else {broker: self._brokers[broker]}
+
+    def _routed(self, topic: str) -> set[str]:
+        error: Any = JClass("org.apache.rocketmq.client.exception.MQClientException")
+        try:
+            route = self._admin.examineTopicRouteInfo(topic)
+        except error:
+            return set()
+        return {str(queue.getBrokerName()) for queue in route.getQueueDatas()}

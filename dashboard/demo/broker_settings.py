@@ -1,0 +1,65 @@
+"""How a small broker for one machine is set up, and with what flags its JVM starts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+CLUSTER = "demo"
+# -XX:TieredStopAtLevel=1: a broker for tens of messages a second is started often and never needs the second compiler.
+SMALL_JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:MaxMetaspaceSize=128m")
+# RocketMQ 5.4.0 on Java 17: UtilAll cleans mapped files, and Netty direct buffers, through the JDK's own classes.
+OPENED = (
+    "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+)
+
+
+@dataclass(frozen=True)
+class BrokerPlace:
+    """A broker's name, its folder and its port; two more ports are derived from that (2 below and 1 above)."""
+
+    name: str
+    folder: Path
+    port: int
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def store(self) -> Path:
+        return self.folder / "store"
+
+
+def broker_properties(place: BrokerPlace, namesrv: str, overrides: Mapping[str, str]) -> str:
+    """The text of the broker's properties file."""
+    settings = {
+        "brokerClusterName": CLUSTER,
+        "brokerName": place.name,
+        "brokerId": "0",
+        "brokerRole": "ASYNC_MASTER",
+        "namesrvAddr": namesrv,
+        "brokerIP1": "127.0.0.1",
+        # The HA port alone ignores this and listens on every interface; RocketMQ has no setting for it.
+        "bindAddress": "127.0.0.1",
+        "listenPort": str(place.port),
+        "haListenPort": str(place.port + 1),
+        "storePathRootDir": str(place.store),
+        "storePathCommitLog": str(place.store / "commitlog"),
+        # Files are made whole before they are used: small ones keep a demo's store small.
+        "mappedFileSizeCommitLog": str(16 * 1024 * 1024),
+        "mappedFileSizeConsumeQueue": str(20_000 * 20),
+        "maxHashSlotNum": "20000",
+        "maxIndexNum": "80000",
+        "mappedFileSizeTimerLog": str(1024 * 1024),
+        # A fairly full disk must not make the broker delete early. Above 90 % it refuses to store, which no setting
+        # changes (5.4.0, DefaultMessageStore.CleanCommitLogService).
+        "diskMaxUsedSpaceRatio": "89",
+        "diskSpaceCleanForciblyRatio": "90",
+        "diskSpaceWarningLevelRatio": "90",
+        # The broker's automatic creation of topics gives them its own number of queues; ours are created on purpose.
+        "autoCreateTopicEnable": "false",
+        **overrides,
+    }
+    return "".join(f"{name}={value}\n" for name, value in settings.items())

@@ -1,0 +1,60 @@
+"""Starts programs that end with this process, and ends them.
+
+Start them from a thread that lives on: Linux sends the death signal when the *thread* that started the child ends.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+LEASH = Path(__file__).with_name("leash.py")
+STOP_SECONDS = 10.0
+
+
+def start_child(
+    program: Sequence[str | Path],
+    *,
+    log: Path,
+    environ: Mapping[str, str] | None = None,
+    piped: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Runs `program` in a process group of its own, so that a Ctrl-C at the terminal reaches only its supervisor.
+
+    What it prints goes to `log`. `piped` leaves standard input and output to the caller; errors still go to `log`.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-I", "-S", str(LEASH), str(os.getpid()), *map(str, program)]
+    with log.open("ab") as errors:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE if piped else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if piped else errors,
+            stderr=errors,
+            env=None if environ is None else dict(environ),
+            process_group=0,
+        )
+
+
+def stop_child(child: subprocess.Popen[bytes], *, grace_seconds: float = STOP_SECONDS) -> None:
+    """Asks the child to end; kills its group when it has not within the grace."""
+    if child.poll() is None:
+        child.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(grace_seconds)
+    kill_child(child)
+
+
+def kill_child(child: subprocess.Popen[bytes]) -> None:
+    """Kills the child's whole group and takes its exit code."""
+    if child.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()

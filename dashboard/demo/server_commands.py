@@ -1,0 +1,35 @@
+"""The command lines of RocketMQ's own programs: name server, broker, mqadmin."""
+
+from pathlib import Path
+
+from .broker_settings import OPENED, SMALL_JVM
+from .java import Java
+from .java_logs import log_flags
+
+NAME_SERVER = "org.apache.rocketmq.namesrv.NamesrvStartup"
+BROKER = "org.apache.rocketmq.broker.BrokerStartup"
+MQADMIN = "org.apache.rocketmq.tools.command.MQAdminStartup"
+
+
+def name_server_command(java: Java, jars: Path, folder: Path, port: int) -> list[str | Path]:
+    settings = folder / "namesrv.conf"
+    settings.write_text(f"listenPort={port}\nbindAddress=127.0.0.1\n")
+    flags = ["-Xms48m", "-Xmx64m", "-XX:MaxDirectMemorySize=64m", *SMALL_JVM]
+    return _command(java, jars, folder, "namesrv", flags, NAME_SERVER, "-c", settings)
+
+
+def broker_command(java: Java, jars: Path, folder: Path, settings: Path) -> list[str | Path]:
+    flags = ["-Xms192m", "-Xmx320m", "-XX:MaxDirectMemorySize=192m", *SMALL_JVM, *OPENED]
+    return _command(java, jars, folder, "broker", flags, BROKER, "-c", settings)
+
+
+def mqadmin_command(java: Java, jars: Path, folder: Path, namesrv: str, *args: str) -> list[str | Path]:
+    flags = ["-Xmx128m", f"-Drocketmq.namesrv.addr={namesrv}", *SMALL_JVM, *OPENED]
+    return _command(java, jars, folder, "mqadmin", flags, MQADMIN, *args)
+
+
+def _command(
+    java: Java, jars: Path, folder: Path, name: str, flags: list[str], main: str, *args: str | Path
+) -> list[str | Path]:
+    logs = log_flags(folder, name, level="warn" if name == "mqadmin" else "info")
+    return [java.path, *flags, *logs, f"-Drocketmq.home.dir={folder}", "-cp", f"{jars}/*", main, *args]

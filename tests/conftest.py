@@ -1,0 +1,3 @@
+"""Fixtures that all tests share, each kind in its own file."""
+
+pytest_plugins = ["tests.plugins.rocketmq"]

@@ -1,0 +1,91 @@
+"""Run as a script: a JVM with RocketMQ's own client that does what lines of JSON on standard input ask.
+
+{"call": "create_topic", "arguments": {"name": "Orders", "queues": 4}}  →  {"result": null} or {"error": "…"}
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from jpype import JClass
+
+from dashboard.demo.administration import Administration
+from dashboard.demo.consumer import Consumer, Membership
+from dashboard.demo.java import find_java
+from dashboard.demo.jvm import start_jvm
+from dashboard.demo.producer import Producer
+
+REBALANCE = "org.apache.rocketmq.client.consumer.rebalance."
+
+
+class Calls:
+    """One method for each call that a test may make."""
+
+    def __init__(self, namesrv: str, brokers: dict[str, str]) -> None:
+        self._namesrv = namesrv
+        self._administration = Administration(namesrv, brokers)
+        self._producer = Producer(namesrv, "test-producer")
+        self._consumers: dict[str, Consumer] = {}
+        self.create_topic = self._administration.create_topic
+        self.create_group = self._administration.create_group
+        self.set_offset = self._administration.set_offset
+
+    def send(self, topic: str, broker: str, queue_id: int, count: int, size: int = 20, tags: str = "") -> list[int]:
+        body = b"x" * size
+        return [
+            self._producer.send(topic, body, tags=tags, keys=f"key-{number}", queue=(broker, queue_id))[2]
+            for number in range(count)
+        ]
+
+    def start_consumer(self, consume: str, **membership: Any) -> None:
+        """`consume` is what its handler does: "all" succeeds, "none" fails every message."""
+        handler = {"all": lambda _: True, "none": lambda _: False}[consume]
+        wanted = Membership(**membership)
+        self._consumers[wanted.instance] = Consumer(self._namesrv, wanted, handler)
+
+    def stop_consumer(self, instance: str) -> None:
+        self._consumers.pop(instance).shutdown()
+
+    def allocate(
+        self, strategy: str, queues: list[tuple[str, str, int]], clients: list[str], client: str
+    ) -> list[list[Any]]:
+        """What RocketMQ's own strategy class gives `client`; queues are (topic, broker, queue id), in sorted order."""
+        array_list = JClass("java.util.ArrayList")
+        message_queue = JClass("org.apache.rocketmq.common.message.MessageQueue")
+        all_queues, all_clients = array_list(), array_list()
+        for topic, broker, queue_id in queues:
+            all_queues.add(message_queue(topic, broker, queue_id))
+        for one in clients:
+            all_clients.add(one)
+        given = JClass(REBALANCE + strategy)().allocate("group", client, all_queues, all_clients)
+        return [[str(one.getTopic()), str(one.getBrokerName()), int(one.getQueueId())] for one in given]
+
+
+def answer(calls: Calls, line: str) -> dict[str, Any]:
+    request = json.loads(line)
+    call: Callable[..., Any] = getattr(calls, request["call"])
+    try:
+        return {"result": partial(call, **request["arguments"])()}
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def main(namesrv: str, brokers: dict[str, str], jars: Path, folder: Path) -> None:
+    # What Java code prints must not stand between the answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    start_jvm(find_java(), jars, folder)
+    calls = Calls(namesrv, brokers)
+    print(json.dumps({"result": "ready"}), file=answers, flush=True)
+    for line in sys.stdin:
+        print(json.dumps(answer(calls, line)), file=answers, flush=True)
+    # Java's threads would keep the process; the tests are over and nothing is to be saved.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], json.loads(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4]))
