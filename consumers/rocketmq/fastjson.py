@@ -1,0 +1,147 @@
+"""The JSON that RocketMQ's brokers write: fastjson leaves map keys unquoted that are not text.
+
+5.4.0 (fastjson2 2.0.43) and earlier write `{0:10}` for Map<Integer, …>, `{{"queueId":3}:{…}}` for Map<MessageQueue, …>.
+An object used as a key becomes a tuple of its sorted (name, value) pairs. A key given twice is an error, not a choice.
+"""
+
+import json
+import re
+
+from consumers.rocketmq.errors import RemoteProtocolError
+
+MAX_DEPTH = 64
+
+_TOKEN = re.compile(
+    r"[ \t\r\n]*(?:"
+    r"(?P<mark>[{}\[\],:])"
+    r'|"(?P<plain>[^"\\\x00-\x1f]*)"'
+    r'|(?P<escaped>"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*")'
+    r"|(?P<integer>-?(?:0|[1-9][0-9]*))(?![0-9.eE])"
+    r"|(?P<real>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<word>true|false|null)"
+    r")"
+)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+def loads(body: bytes) -> object:
+    """The value of `body`. Raises RemoteProtocolError, with the offset, for what is not whole and well formed."""
+    return _Reader(body).whole()
+
+
+def loads_plain(body: bytes) -> object:
+    """The same for bodies that are standard JSON in every version (21, 201, 203, 28), ten times as fast."""
+    try:
+        return json.loads(body.decode(), parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise RemoteProtocolError("a body nested too deeply") from error
+    except ValueError as error:
+        raise RemoteProtocolError(f"a body that is not JSON ({error})") from error
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+class _Reader:
+    def __init__(self, body: bytes) -> None:
+        try:
+            self.text = body.decode()
+        except UnicodeDecodeError as error:
+            raise RemoteProtocolError(f"a body that is not UTF-8 at byte {error.start}") from error
+        self.position = 0
+
+    def whole(self) -> object:
+        value = self.value(self.token(), 0)
+        end = _SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]
+        if end != len(self.text):
+            raise self.malformed("something follows the value")
+        return value
+
+    def malformed(self, why: str) -> RemoteProtocolError:
+        return RemoteProtocolError(f"a body that is not JSON: {why} at character {self.position}")
+
+    def token(self) -> re.Match[str]:
+        match = _TOKEN.match(self.text, self.position)
+        if match is None:
+            raise self.malformed("the body ends early" if self.position >= len(self.text) else "no value")
+        self.position = match.end()
+        return match
+
+    def value(self, token: re.Match[str], depth: int) -> object:
+        kind, text = token.lastgroup, token[token.lastindex or 0]
+        if kind == "plain":
+            return text
+        if kind == "integer":
+            return self.number(int, text)
+        if kind == "mark":
+            return self.container(text, depth)
+        if kind == "word":
+            return _WORDS[text]
+        return self.number(float, text) if kind == "real" else self.escaped(text)
+
+    def container(self, mark: str, depth: int) -> object:
+        if depth >= MAX_DEPTH:
+            raise self.malformed(f"more than {MAX_DEPTH} levels")
+        if mark == "{":
+            return self.mapping(depth + 1)
+        if mark == "[":
+            return self.array(depth + 1)
+        raise self.malformed(f"'{mark}' where a value belongs")
+
+    def number(self, kind: type[int] | type[float], text: str) -> int | float:
+        try:
+            return kind(text)
+        except ValueError as error:  # Python refuses integers of more than 4300 digits
+            raise self.malformed("a number too long") from error
+
+    def escaped(self, text: str) -> str:
+        try:
+            value: str = json.loads(text)
+        except ValueError as error:
+            raise self.malformed("a bad escape in a text") from error
+        return value
+
+    def array(self, depth: int) -> list[object]:
+        values: list[object] = []
+        token = self.token()
+        if token["mark"] == "]":
+            return values
+        while True:
+            values.append(self.value(token, depth))
+            if self.closes("]"):
+                return values
+            token = self.token()
+
+    def mapping(self, depth: int) -> dict[object, object]:
+        values: dict[object, object] = {}
+        token = self.token()
+        if token["mark"] == "}":
+            return values
+        while True:
+            key = self.key(token, depth)
+            if key in values:
+                raise self.malformed(f"the key {key!r} a second time")
+            if self.token()["mark"] != ":":
+                raise self.malformed("no colon after a key")
+            values[key] = self.value(self.token(), depth)
+            if self.closes("}"):
+                return values
+            token = self.token()
+
+    def closes(self, mark: str) -> bool:
+        found = self.token()["mark"]
+        if found not in (mark, ","):
+            raise self.malformed(f"neither ',' nor '{mark}'")
+        return found == mark
+
+    def key(self, token: re.Match[str], depth: int) -> object:
+        if token.lastgroup not in ("plain", "escaped", "integer") and token["mark"] != "{":
+            raise self.malformed("no key")
+        key = self.value(token, depth)
+        if not isinstance(key, dict):
+            return key
+        if not all(isinstance(name, str) and not isinstance(value, dict | list) for name, value in key.items()):
+            raise self.malformed("a key that is not made of names and plain values")
+        return tuple(sorted(key.items()))

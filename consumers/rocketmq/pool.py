@@ -1,0 +1,121 @@
+"""One connection per address, opened when first needed and again when it was lost. It belongs to one event loop."""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from types import TracebackType
+
+from consumers.rocketmq.acl import Credentials
+from consumers.rocketmq.connection import DEFAULT_IN_FLIGHT, Connection
+from consumers.rocketmq.errors import DeadlineExceeded, Unreachable
+from consumers.rocketmq.frames import Command
+
+
+class ConnectionPool:
+    """The counters are sums over every connection there ever was."""
+
+    def __init__(
+        self,
+        *,
+        in_flight: int = DEFAULT_IN_FLIGHT,
+        credentials: Credentials | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._in_flight, self._credentials, self._tls = in_flight, credentials, tls
+        self._connections: dict[str, Connection] = {}
+        self._replaced: list[Connection] = []
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._spent = (0, 0, 0)
+        self._closed = False
+
+    async def __aenter__(self) -> "ConnectionPool":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def calls(self) -> int:
+        return self._sums()[0]
+
+    @property
+    def bytes_sent(self) -> int:
+        return self._sums()[1]
+
+    @property
+    def bytes_received(self) -> int:
+        return self._sums()[2]
+
+    async def request(
+        self,
+        address: str,
+        code: int,
+        ext_fields: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        *,
+        deadline_seconds: float,
+    ) -> Command:
+        """The answer, whatever its code. The deadline covers connecting too. Raises RocketMQError."""
+        fields = dict(ext_fields or {})
+        if self._credentials is not None:
+            fields = self._credentials.signed(fields, body)
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + deadline_seconds
+        connection = await self._connection(address, deadline_seconds)
+        left = max(deadline - clock(), 0.0)
+        return await connection.request(code, fields, body, deadline_seconds=left)
+
+    async def close(self) -> None:
+        self._closed = True
+        connections = [*self._replaced, *self._connections.values()]
+        for connection in connections:
+            await connection.close()
+
+    async def _connection(self, address: str, deadline_seconds: float) -> Connection:
+        connection = self._usable(address)
+        if connection is not None:
+            return connection
+        try:
+            async with asyncio.timeout(deadline_seconds), self._opening.setdefault(address, asyncio.Lock()):
+                return self._usable(address) or await self._open(address, deadline_seconds)
+        except TimeoutError as error:
+            raise DeadlineExceeded(f"no connection within {deadline_seconds:.3g} s", address=address) from error
+
+    def _usable(self, address: str) -> Connection | None:
+        if self._closed:
+            raise Unreachable("the pool of connections was closed", address=address)
+        connection = self._connections.get(address)
+        return connection if connection is not None and connection.usable else None
+
+    async def _open(self, address: str, deadline_seconds: float) -> Connection:
+        connection = await Connection.open(
+            address, deadline_seconds=deadline_seconds, in_flight=self._in_flight, tls=self._tls
+        )
+        if self._closed:
+            await connection.close()
+            raise Unreachable("the pool of connections was closed", address=address)
+        if (replaced := self._connections.get(address)) is not None:
+            self._replaced.append(replaced)
+        self._connections[address] = connection
+        await self._sweep()
+        return connection
+
+    async def _sweep(self) -> None:
+        """A replaced connection may still await answers of calls made earlier; it is dropped when it has none."""
+        for connection in [replaced for replaced in self._replaced if not replaced.busy]:
+            self._replaced.remove(connection)
+            await connection.close()
+            self._spent = _added(self._spent, connection)
+
+    def _sums(self) -> tuple[int, int, int]:
+        sums = self._spent
+        for connection in [*self._replaced, *self._connections.values()]:
+            sums = _added(sums, connection)
+        return sums
+
+
+def _added(sums: tuple[int, int, int], connection: Connection) -> tuple[int, int, int]:
+    calls, sent, received = sums
+    return calls + connection.calls, sent + connection.bytes_sent, received + connection.bytes_received
