@@ -1,0 +1,61 @@
+"""Which brokers are read and which are not, loaded once per request: every overlay begins here."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import OuterRef, Subquery
+
+from consumers.models import Broker, Cluster, Reading
+
+from .limits import Limits
+
+MASTER = 0
+
+
+@dataclass(frozen=True)
+class BrokerAge:
+    """What is known of the readings of one broker name (of its master, which alone is read)."""
+
+    id: int
+    cluster_id: int
+    name: str
+    last_read_at: datetime | None
+    failing_since: datetime | None
+    error: str | None
+
+    def unread_reason(self, now: datetime, limits: Limits) -> str | None:
+        """Why nothing on this broker is known; None while its newest reading is good and young enough."""
+        if self.failing_since is not None:
+            return f"{self.name} could not be read: {self.error or 'no cause was recorded'}"
+        if self.last_read_at is None:
+            return f"{self.name} has not been read yet"
+        if self.last_read_at < limits.read_since(now):
+            return f"{self.name} has not been read for more than {limits.late_seconds:g} s"
+        return None
+
+    def is_silent(self, now: datetime, limits: Limits) -> bool:
+        """Unread for so long that what was judged of it says nothing about now."""
+        return self.last_read_at is None or self.last_read_at < limits.known_since(now)
+
+
+@dataclass(frozen=True)
+class ClusterAge:
+    id: int
+    name: str
+    newest_reading_at: datetime | None
+    brokers: tuple[BrokerAge, ...]
+
+
+def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
+    """Every cluster with its brokers, by the cluster's id. Two queries."""
+    newest = Reading.objects.filter(cluster=OuterRef("pk")).order_by("-taken_at").values("taken_at")[:1]
+    rows = Cluster.objects.annotate(newest_reading_at=Subquery(newest))
+    masters = Broker.objects.filter(broker_id=MASTER).order_by("name")
+    if clusters is not None:
+        rows, masters = rows.filter(pk__in=clusters), masters.filter(cluster__in=clusters)
+    ages: dict[int, list[BrokerAge]] = {}
+    for row in masters:
+        age = BrokerAge(row.pk, row.cluster_id, row.name, row.last_read_at, row.failing_since, row.error)
+        ages.setdefault(row.cluster_id, []).append(age)
+    return {row.pk: ClusterAge(row.pk, row.name, row.newest_reading_at, tuple(ages.get(row.pk, ()))) for row in rows}

@@ -1,0 +1,163 @@
+"""The overlay of groups, in SQL, so that lists are filtered, ordered and paged by what is shown.
+
+A group with queues on a broker that is not read has no numbers; on one that is silent it is UNKNOWN, but for a worse
+state of a queue that is still read. What was judged too long ago says nothing. The rules of queues: overlay.py.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Concat
+
+from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State, TopicKind
+
+from .brokers import BrokerAge, ClusterAge, broker_ages
+from .limits import Limits, limits
+
+STATES = list(State)
+RANKS = {state: rank for rank, state in enumerate(STATES)}
+UNKNOWN_RANK = RANKS[State.UNKNOWN]
+# Stands for a cluster that has no broker at all: a group of it is unread, and no broker is the cause.
+NO_BROKER = 0
+
+Column = Combinable | Case | Value | F
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The brokers of all clusters as they stand at `now`."""
+
+    clusters: dict[int, ClusterAge]
+    now: datetime
+    limits: Limits
+
+    @classmethod
+    def at(cls, now: datetime) -> "Overlay":
+        return cls(broker_ages(), now, limits())
+
+    @property
+    def brokers(self) -> dict[int, BrokerAge]:
+        return {broker.id: broker for cluster in self.clusters.values() for broker in cluster.brokers}
+
+    def is_unread(self, broker: BrokerAge) -> bool:
+        return broker.unread_reason(self.now, self.limits) is not None
+
+    def is_silent(self, broker: BrokerAge) -> bool:
+        return broker.is_silent(self.now, self.limits)
+
+    def groups(self) -> QuerySet[ConsumerGroup]:
+        """Groups with every shown column as an alias; `annotate(name=F(name))` selects those that are wanted."""
+        numbers: dict[str, Column] = {
+            name: self._read(F(name))
+            for name in ("members", "online", "total__dlq_messages", "total__never_committed_queues")
+        }
+        numbers |= {
+            name: self._read(self._judged(F(f"judged__{name}")))
+            for name in ("consume_rate", "produce_rate", "retry_rate")
+        }
+        shown = {f"shown_{name.removeprefix('total__')}": column for name, column in numbers.items()}
+        return ConsumerGroup.objects.alias(
+            unread_by=self._on_brokers(self.is_unread),
+            silent_by=self._on_brokers(self.is_silent),
+            **shown,
+        ).alias(
+            shown_rank=self._rank(),
+            shown_lag_messages=self._read(_lag()),
+            shown_time_lag_seconds=self._read(self._time_lag()),
+            shown_drain_seconds=self._read(self._judged(_drain())),
+            shown_taken_at=self._taken_at(),
+        )
+
+    def _on_brokers(self, chosen: Callable[[BrokerAge], bool]) -> Case | Value:
+        """The longest unread of the chosen brokers that has queues of the group, by id; null where there is none."""
+        whens: list[When] = []
+        for cluster in self.clusters.values():
+            of_cluster = Q(cluster=cluster.id)
+            hit = sorted((broker for broker in cluster.brokers if chosen(broker)), key=_longest_unread_first)
+            if len(hit) == len(cluster.brokers):
+                whens.append(When(of_cluster, then=Value(hit[0].id if hit else NO_BROKER)))
+                continue
+            for broker in hit:
+                held = QueueSnapshot.objects.filter(group=OuterRef("pk"), queue__broker=broker.name)
+                whens.append(When(of_cluster & Exists(held), then=Value(broker.id)))
+        field = models.BigIntegerField()
+        return Case(*whens, default=None, output_field=field) if whens else Value(None, output_field=field)
+
+    def _read(self, column: Column) -> Column:
+        """Null for a group of which something is unread: a part of a number is not the number."""
+        if not any(self.is_unread(broker) for broker in self.brokers.values()) and self._all_have_brokers():
+            return column
+        return Case(When(unread_by__isnull=True, then=column))
+
+    def _judged(self, column: Column) -> Column:
+        return Case(When(judged__judged_at__gte=self.limits.judged_since(self.now), then=column))
+
+    def _all_have_brokers(self) -> bool:
+        return all(cluster.brokers for cluster in self.clusters.values())
+
+    def _rank(self) -> Case:
+        fresh = Q(judged__judged_at__gte=self.limits.judged_since(self.now))
+        ranks = [When(fresh & Q(judged__state=state), then=Value(rank)) for state, rank in RANKS.items()]
+        worst = Coalesce(Subquery(self.still_read("rank")), Value(UNKNOWN_RANK))
+        return Case(
+            When(fresh & Q(silent_by__isnull=False), then=worst),
+            *ranks,
+            default=Value(UNKNOWN_RANK),
+            output_field=models.IntegerField(),
+        )
+
+    def still_read(self, column: str) -> QuerySet[QueueState]:
+        """`column` of the worst queue of a group that is worse than UNKNOWN and not on a silent broker."""
+        silent = Q(pk__in=[])
+        for cluster in self.clusters.values():
+            names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
+            if len(names) == len(cluster.brokers):
+                silent |= Q(group__cluster=cluster.id)
+            elif names:
+                silent |= Q(group__cluster=cluster.id, queue__broker__in=names)
+        worse = [When(state=state, then=Value(rank)) for state, rank in RANKS.items() if rank < UNKNOWN_RANK]
+        own_letters = Concat(Value("%DLQ%"), F("group__name"))
+        return (
+            QueueState.objects.filter(group=OuterRef("pk"), state__in=STATES[:UNKNOWN_RANK])
+            .exclude(silent)
+            .exclude(queue__topic__kind=TopicKind.RETRY)
+            .exclude(queue__topic__name=own_letters)
+            .annotate(rank=Case(*worse, output_field=models.IntegerField()))
+            .order_by("rank", "since", "pk")
+            .values(column)[:1]
+        )
+
+    def _time_lag(self) -> Case:
+        """Zero exactly where the lag is; a judged zero beside a lag is from before the lag."""
+        judged = Q(judged__judged_at__gte=self.limits.judged_since(self.now))
+        return Case(
+            When(shown_lag_messages=0, then=Value(0.0)),
+            When(judged & Q(judged__time_lag_seconds__gt=0), then=F("judged__time_lag_seconds")),
+            output_field=models.FloatField(),
+        )
+
+    def _taken_at(self) -> Coalesce:
+        times = [When(unread_by=broker.id, then=Value(broker.last_read_at)) for broker in self.brokers.values()]
+        newest = [
+            When(cluster=cluster.id, unread_by__isnull=True, then=Value(cluster.newest_reading_at))
+            for cluster in self.clusters.values()
+        ]
+        by_broker = Case(*times, *newest, output_field=models.DateTimeField())
+        return Coalesce(F("total__last_good_at"), by_broker, output_field=models.DateTimeField())
+
+
+def _lag() -> Case:
+    """A group whose queues have all never committed has no sum."""
+    return Case(When(total__queues__gt=F("total__never_committed_queues"), then=F("total__lag_messages")))
+
+
+def _drain() -> Case:
+    return Case(When(shown_lag_messages__gt=0, judged__drain_seconds__gt=0, then=F("judged__drain_seconds")))
+
+
+def _longest_unread_first(broker: BrokerAge) -> tuple[bool, datetime | None]:
+    return broker.last_read_at is not None, broker.last_read_at

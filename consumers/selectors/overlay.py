@@ -1,0 +1,120 @@
+"""The overlay of one queue: what its newest reading and its newest judgement still say at this moment.
+
+Pure: rows and times in, values out. A broker that is not read makes every number of its queues unknown, one that is
+silent their state too. The same rules for whole groups, in SQL: group_overlay.py.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from consumers.models import GroupState, QueueSnapshot, QueueState, State, TimeLagKind
+
+from .brokers import BrokerAge
+from .limits import Limits
+
+NOT_JUDGED_YET = "not judged yet"
+NOT_SAMPLED = "not sampled"
+AHEAD = "the consumer offset is ahead of the broker offset"
+OWN_DEAD_LETTERS = "dead letters are not consumed by their own group"
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """The numbers of the newest reading; all null with one `reason` where its broker is not read."""
+
+    min_offset: int | None
+    broker_offset: int | None
+    pull_offset: int | None
+    consumer_offset: int | None
+    lag_messages: int | None
+    in_flight: int | None
+    ready: int | None
+    expired_messages: int | None
+    reason: str | None
+    unread: bool
+
+
+@dataclass(frozen=True)
+class TimeLag:
+    seconds: float | None
+    kind: TimeLagKind
+    error_seconds: float | None
+    reason: str | None
+
+
+def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, limits: Limits) -> Offsets:
+    unread = unread_reason(snapshot.queue.broker, broker, now, limits)
+    if unread is not None:
+        return Offsets(None, None, None, None, None, None, None, None, unread, True)
+    minimum, maximum = snapshot.min_offset, snapshot.broker_offset
+    pulled, consumed = snapshot.pull_offset, snapshot.consumer_offset
+    return Offsets(
+        min_offset=minimum,
+        broker_offset=maximum,
+        pull_offset=pulled,
+        consumer_offset=consumed,
+        lag_messages=_distance(consumed, maximum) if snapshot.unknown_reason is None else None,
+        in_flight=_distance(consumed, pulled),
+        ready=_distance(pulled, maximum),
+        expired_messages=None if minimum is None or consumed is None else max(0, minimum - consumed),
+        reason=_lag_reason(snapshot),
+        unread=False,
+    )
+
+
+def unread_reason(name: str, broker: BrokerAge | None, now: datetime, limits: Limits) -> str | None:
+    return f"{name} is not among the cluster's brokers" if broker is None else broker.unread_reason(now, limits)
+
+
+def _distance(lower: int | None, upper: int | None) -> int | None:
+    """Null where an end is unknown, and where the ends are the wrong way round: an anomaly, not a zero."""
+    return None if lower is None or upper is None or upper < lower else upper - lower
+
+
+def _lag_reason(snapshot: QueueSnapshot) -> str | None:
+    if snapshot.unknown_reason is not None:
+        return snapshot.unknown_reason
+    if snapshot.consumer_offset is None:
+        return "the consumer offset was not read"
+    if snapshot.broker_offset is None:
+        return "the broker offset was not read"
+    return AHEAD if snapshot.consumer_offset > snapshot.broker_offset else None
+
+
+def unjudged_reason(judged: GroupState | None, now: datetime, limits: Limits) -> str | None:
+    """Why no judgement of the group holds; None while its newest one does."""
+    if judged is None:
+        return NOT_JUDGED_YET
+    if judged.judged_at < limits.judged_since(now):
+        return f"not judged since {judged.judged_at.astimezone().isoformat()}"
+    return None
+
+
+def time_lag(read: Offsets, state: QueueState | None, unjudged: str | None) -> TimeLag:
+    """Zero exactly where the lag is zero; a judged zero beside a lag is from before the lag."""
+    if read.lag_messages == 0:
+        return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None)
+    if read.lag_messages is None:
+        return _no_time_lag(read.reason or "the lag is not known")
+    if unjudged is not None or state is None:
+        return _no_time_lag(unjudged or NOT_JUDGED_YET)
+    if state.time_lag_seconds is None:
+        return _no_time_lag("the judged range does not tell")
+    if state.time_lag_seconds <= 0:
+        return _no_time_lag("the lag is younger than the last judgement")
+    return TimeLag(state.time_lag_seconds, TimeLagKind(state.time_lag_kind), state.time_lag_error_seconds, None)
+
+
+def _no_time_lag(reason: str) -> TimeLag:
+    return TimeLag(None, TimeLagKind.UNKNOWN, None, reason)
+
+
+def shown_state(
+    state: QueueState | None, broker: BrokerAge | None, unjudged: str | None, now: datetime, limits: Limits
+) -> tuple[State, str | None]:
+    """The state that is shown; with UNKNOWN by the overlay comes the reason."""
+    if broker is None or broker.is_silent(now, limits):
+        return State.UNKNOWN, broker.unread_reason(now, limits) if broker else "its broker is not among the cluster's"
+    if unjudged is not None or state is None:
+        return State.UNKNOWN, unjudged or NOT_JUDGED_YET
+    return State(state.state), None

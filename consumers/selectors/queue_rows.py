@@ -1,0 +1,42 @@
+"""What the selectors say of one queue of one group. Null stands with its reason beside it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from consumers.models import State, TimeLagKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueRow:
+    """`unknown_reason` says why `lag_messages` is null, `unknown` why other fields are.
+
+    `kind` is the topic's as this group sees it: another group's dead letters are a normal topic to it.
+    `state` is null for the group's own dead letters, which nobody judges. `since` is when the state began.
+    """
+
+    topic: str
+    broker: str
+    queue_id: int
+    kind: str
+    min_offset: int | None
+    broker_offset: int | None
+    pull_offset: int | None
+    consumer_offset: int | None
+    lag_messages: int | None
+    in_flight: int | None
+    ready: int | None
+    expired_messages: int | None
+    time_lag_seconds: float | None
+    time_lag_kind: TimeLagKind
+    time_lag_error_seconds: float | None
+    state: State | None
+    rule: str | None
+    state_detail: str
+    since: datetime | None
+    provisional: bool
+    owner: str | None
+    expected_owner: str | None
+    taken_at: datetime | None
+    judged_at: datetime | None
+    unknown_reason: str | None
+    unknown: dict[str, str] = field(default_factory=dict)

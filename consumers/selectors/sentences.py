@@ -1,0 +1,80 @@
+"""A state, its rule and the numbers it looked at as one sentence, in the language of the request."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext, gettext_lazy
+
+from consumers.models import State
+
+from .measures import age, count, messages, rate
+
+WORDS = {
+    State.LOSS: gettext_lazy("messages lost"),
+    State.STOP: gettext_lazy("stopped"),
+    State.STALL: gettext_lazy("stalled"),
+    State.REWIND: gettext_lazy("went back"),
+    State.WARN: gettext_lazy("falling behind"),
+    State.UNKNOWN: gettext_lazy("unknown"),
+    State.RECREATED: gettext_lazy("created anew"),
+    State.OK: gettext_lazy("OK"),
+}
+
+# How a number of `detail` is said. One that is not listed is said by its own name and the unit in it.
+PHRASES = {
+    "still_seconds": gettext_lazy("offset still for %s"),
+    "lag_messages": gettext_lazy("%s behind"),
+    "time_lag_seconds": gettext_lazy("oldest waits %s"),
+    "no_members_seconds": gettext_lazy("no member for %s"),
+    "unowned_seconds": gettext_lazy("owned by nobody for %s"),
+    "drain_seconds": gettext_lazy("drains in %s"),
+    "client_id": gettext_lazy("owned by %s"),
+    "lost_messages": gettext_lazy("up to %s lost"),
+    "back_messages": gettext_lazy("went back by %s"),
+}
+
+
+def state_sentence(state: State, rule: str, detail: Mapping[str, Any], *, place: str | None = None) -> str:
+    """`stalled: blocked on Stock/broker-a/3 · offset still for 12 min · 9,120 messages behind`.
+
+    `place` is the queue that decided. A number that is null in `detail` was not known and is left out.
+    """
+    word = str(WORDS[state])
+    opening = word if not rule or rule == word else gettext("%(state)s: %(rule)s") % {"state": word, "rule": rule}
+    if place:
+        opening = gettext("%(opening)s on %(place)s") % {"opening": opening, "place": place}
+    return " · ".join([opening, *evidence(detail)])
+
+
+def evidence(detail: Mapping[str, Any]) -> list[str]:
+    """The numbers of a rule, each said with its unit, in the rule's order; a trend's two ends as one."""
+    shown = {name: value for name, value in detail.items() if value is not None and not isinstance(value, dict | list)}
+    parts: list[str] = []
+    if {"time_lag_from_seconds", "time_lag_to_seconds"} <= shown.keys():
+        ends = age(shown.pop("time_lag_from_seconds")), age(shown.pop("time_lag_to_seconds"))
+        parts.append(gettext("time lag rose from %s to %s") % ends if ends[0] != ends[1] else ends[0])
+    parts.extend(_phrase(name, value) for name, value in shown.items())
+    return parts
+
+
+def _phrase(name: str, value: Any) -> str:
+    said = _said(name, value)
+    if name in PHRASES:
+        return str(PHRASES[name]) % said
+    words = name
+    for unit in ("_seconds", "_messages", "_per_second", "_rate"):
+        words = words.removesuffix(unit)
+    return f"{words.replace('_', ' ')}: {said}"
+
+
+def _said(name: str, value: Any) -> str:
+    """A number with the unit that its name carries; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if name.endswith("_seconds"):
+        return age(value)
+    if name.endswith("_messages"):
+        return messages(round(value))
+    if name.endswith(("_per_second", "_rate")):
+        return rate(value)
+    return count(value) if isinstance(value, int) else f"{value:,.3g}"

@@ -1,0 +1,118 @@
+"""One group under its overlay: which verdict is shown, and why a number of it is not known."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
+
+from .group_overlay import NO_BROKER, STATES, Overlay
+from .sentences import state_sentence
+
+NOT_JUDGED_YET = "not judged yet"
+NOT_READ_YET = "not read yet"
+NEVER_COMMITTED = "never committed"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The state that is shown, as a sentence and as the rule with its numbers."""
+
+    state: State
+    sentence: str
+    rule: str
+    detail: dict[str, Any]
+    since: datetime | None
+    worst_queue: Queue | None = None
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """`group` carries the overlay's columns, `still_read` is its worst queue on a broker that is not silent."""
+
+    group: ConsumerGroup
+    overlay: Overlay
+    still_read: QueueState | None
+
+    @property
+    def total(self) -> GroupTotal | None:
+        return getattr(self.group, "total", None)
+
+    @property
+    def judged(self) -> GroupState | None:
+        return getattr(self.group, "judged", None)
+
+    def shown(self, name: str) -> Any:
+        return getattr(self.group, f"of_{name}")
+
+    @property
+    def unread_reason(self) -> str | None:
+        return self._broker_reason(self.shown("unread_by"))
+
+    def _broker_reason(self, broker_id: int | None) -> str | None:
+        if broker_id is None:
+            return None
+        if broker_id == NO_BROKER:
+            return f"no broker of {self.group.cluster.name} is known yet"
+        return self.overlay.brokers[broker_id].unread_reason(self.overlay.now, self.overlay.limits)
+
+    @property
+    def unjudged_reason(self) -> str | None:
+        if self.judged is None:
+            return NOT_JUDGED_YET
+        if self.judged.judged_at < self.overlay.limits.judged_since(self.overlay.now):
+            return f"not judged since {iso(self.judged.judged_at)}"
+        return None
+
+    @property
+    def lag_reason(self) -> str | None:
+        """Why the lag is null; None where it is known."""
+        if self.shown("lag_messages") is not None:
+            return None
+        if self.unread_reason:
+            return self.unread_reason
+        if self.total is None:
+            return NOT_READ_YET
+        if self.total.lag_messages is not None:
+            return NEVER_COMMITTED
+        return self.total.unknown_reason or "a queue of it is unknown"
+
+    @property
+    def lag_messages_at_least(self) -> int | None:
+        """The sum of what the newest reading knows. A late reading, or one that knows no queue, gives none."""
+        lag = self.shown("lag_messages")
+        if lag is not None or self.total is None or self.total.lag_messages is not None:
+            return lag
+        age = self.overlay.clusters[self.group.cluster_id].newest_reading_at
+        known = self.total.queues - self.total.unknown_queues - self.total.never_committed_queues
+        if known <= 0 or age is None or age < self.overlay.limits.read_since(self.overlay.now):
+            return None
+        return self.total.lag_messages_at_least
+
+    @property
+    def verdict(self) -> Verdict:
+        state = STATES[self.shown("rank")]
+        if self.unjudged_reason or self.judged is None:
+            reason = self.unread_reason or self.unjudged_reason or NOT_JUDGED_YET
+            since = self.judged.judged_at if self.judged else self.group.first_seen_at
+            return Verdict(state, reason, reason, {}, since)
+        silent = self._broker_reason(self.shown("silent_by"))
+        if silent is None:
+            return _judged_verdict(state, self.judged, self.judged.worst_queue)
+        if self.still_read is None:
+            return Verdict(state, silent, silent, {}, self.shown("taken_at"))
+        return _judged_verdict(state, self.still_read, self.still_read.queue)
+
+
+def _judged_verdict(state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
+    place = place_of(queue) if queue is not None and state != State.OK else None
+    sentence = state_sentence(state, judged.rule, judged.detail, place=place)
+    return Verdict(state, sentence, judged.rule, judged.detail, judged.since, queue)
+
+
+def place_of(queue: Queue) -> str:
+    return f"{queue.topic.name}/{queue.broker}/{queue.queue_id}"
+
+
+def iso(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
