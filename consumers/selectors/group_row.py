@@ -5,9 +5,9 @@ from typing import Any
 from consumers.models import GroupKind, TimeLagKind
 
 from .group_rows import GroupRow
-from .shown_group import NOT_JUDGED_YET, NOT_READ_YET, ShownGroup
+from .overlay import NOT_BUILT, NOT_JUDGED_YET
+from .shown_group import NOT_READ_YET, ShownGroup
 
-NOT_BUILT = "not built"
 MEASURED = ("never_committed_queues", "members", "online", "dlq_messages")
 JUDGED = ("consume_rate", "produce_rate", "retry_rate")
 

@@ -5,7 +5,7 @@ silent their state too. The same rules for whole groups, in SQL: group_overlay.p
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from consumers.models import GroupState, QueueSnapshot, QueueState, State, TimeLagKind
 
@@ -14,6 +14,7 @@ from .limits import Limits
 
 NOT_JUDGED_YET = "not judged yet"
 NOT_SAMPLED = "not sampled"
+NOT_BUILT = "not built"
 AHEAD = "the consumer offset is ahead of the broker offset"
 OWN_DEAD_LETTERS = "dead letters are not consumed by their own group"
 
@@ -86,7 +87,7 @@ def unjudged_reason(judged: GroupState | None, now: datetime, limits: Limits) ->
     if judged is None:
         return NOT_JUDGED_YET
     if judged.judged_at < limits.judged_since(now):
-        return f"not judged since {judged.judged_at.astimezone().isoformat()}"
+        return f"not judged since {iso(judged.judged_at)}"
     return None
 
 
@@ -118,3 +119,7 @@ def shown_state(
     if unjudged is not None or state is None:
         return State.UNKNOWN, unjudged or NOT_JUDGED_YET
     return State(state.state), None
+
+
+def iso(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -33,7 +33,7 @@ class QueueRow:
     rule: str | None
     state_detail: str
     since: datetime | None
-    provisional: bool
+    provisional: bool | None
     owner: str | None
     expected_owner: str | None
     taken_at: datetime | None

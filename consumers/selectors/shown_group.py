@@ -1,15 +1,15 @@
 """One group under its overlay: which verdict is shown, and why a number of it is not known."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 
 from .group_overlay import NO_BROKER, STATES, Overlay
+from .overlay import NOT_JUDGED_YET, unjudged_reason
 from .sentences import state_sentence
 
-NOT_JUDGED_YET = "not judged yet"
 NOT_READ_YET = "not read yet"
 NEVER_COMMITTED = "never committed"
 
@@ -58,11 +58,7 @@ class ShownGroup:
 
     @property
     def unjudged_reason(self) -> str | None:
-        if self.judged is None:
-            return NOT_JUDGED_YET
-        if self.judged.judged_at < self.overlay.limits.judged_since(self.overlay.now):
-            return f"not judged since {iso(self.judged.judged_at)}"
-        return None
+        return unjudged_reason(self.judged, self.overlay.now, self.overlay.limits)
 
     @property
     def lag_reason(self) -> str | None:
@@ -112,7 +108,3 @@ def _judged_verdict(state: State, judged: GroupState | QueueState, queue: Queue 
 
 def place_of(queue: Queue) -> str:
     return f"{queue.topic.name}/{queue.broker}/{queue.queue_id}"
-
-
-def iso(at: datetime) -> str:
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,143 @@
+"""From a queue's newest reading and judgement to its row: every null with its reason."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from consumers.models import GroupState, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
+
+from .brokers import BrokerAge
+from .limits import Limits
+from .overlay import (
+    NOT_BUILT,
+    NOT_JUDGED_YET,
+    NOT_SAMPLED,
+    OWN_DEAD_LETTERS,
+    Offsets,
+    TimeLag,
+    offsets,
+    shown_state,
+    time_lag,
+    unjudged_reason,
+)
+from .queue_rows import QueueRow
+from .sentences import state_sentence
+
+
+@dataclass(frozen=True)
+class GroupFacts:
+    """What all queues of a group share."""
+
+    name: str
+    judged: GroupState | None
+    brokers: dict[str, BrokerAge]
+    owners: dict[int, list[str]]
+    no_owner_reason: str
+    now: datetime
+    limits: Limits
+
+    @property
+    def unjudged(self) -> str | None:
+        return unjudged_reason(self.judged, self.now, self.limits)
+
+
+def kind_for(group: str, topic: Topic) -> str:
+    """The kind of a topic as this group sees it: dead letters of others are messages like any."""
+    if topic.kind == TopicKind.DLQ and topic.name != f"%DLQ%{group}":
+        return TopicKind.NORMAL
+    return TopicKind(topic.kind)
+
+
+def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFacts) -> QueueRow:
+    queue, broker = snapshot.queue, facts.brokers.get(snapshot.queue.broker)
+    read = offsets(snapshot, broker, facts.now, facts.limits)
+    kind = kind_for(facts.name, queue.topic)
+    if kind == TopicKind.DLQ:
+        verdict = _unjudged(None, OWN_DEAD_LETTERS)
+        behind = TimeLag(None, TimeLagKind.UNKNOWN, None, OWN_DEAD_LETTERS)
+        lag, lag_reason = None, read.reason if read.unread else OWN_DEAD_LETTERS
+    else:
+        verdict = _verdict(state, broker, facts)
+        behind = time_lag(read, state, facts.unjudged)
+        lag, lag_reason = read.lag_messages, read.reason
+    values = {
+        **_numbers(read),
+        "lag_messages": lag,
+        "time_lag_seconds": behind.seconds,
+        "time_lag_error_seconds": behind.error_seconds,
+        **verdict.values,
+        "owner": ", ".join(sorted(facts.owners.get(queue.pk, ()))) or None,
+        "expected_owner": None,
+        "taken_at": broker.last_read_at if broker else None,
+        "judged_at": facts.judged.judged_at if facts.judged and state else None,
+    }
+    reasons = _reasons(read, behind, verdict.reason, facts.no_owner_reason)
+    return QueueRow(
+        topic=queue.topic.name,
+        broker=queue.broker,
+        queue_id=queue.queue_id,
+        kind=kind,
+        time_lag_kind=behind.kind,
+        state_detail=verdict.sentence,
+        unknown_reason=lag_reason if lag is None else None,
+        unknown={name: reason for name, reason in reasons.items() if values[name] is None},
+        **values,
+    )
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    values: dict[str, Any]
+    sentence: str
+    reason: str
+
+
+def _unjudged(state: State | None, reason: str) -> _Verdict:
+    return _Verdict({"state": state, "rule": None, "since": None, "provisional": None}, reason, reason)
+
+
+def _verdict(state: QueueState | None, broker: BrokerAge | None, facts: GroupFacts) -> _Verdict:
+    shown, reason = shown_state(state, broker, facts.unjudged, facts.now, facts.limits)
+    if reason is not None or state is None:
+        return _unjudged(shown, reason or NOT_JUDGED_YET)
+    values = {"state": shown, "rule": state.rule, "since": state.since, "provisional": state.provisional}
+    return _Verdict(values, state_sentence(shown, state.rule, state.detail), "")
+
+
+def _numbers(read: Offsets) -> dict[str, int | None]:
+    return {
+        name: getattr(read, name)
+        for name in (
+            "min_offset",
+            "broker_offset",
+            "pull_offset",
+            "consumer_offset",
+            "in_flight",
+            "ready",
+            "expired_messages",
+        )
+    }
+
+
+def _reasons(read: Offsets, behind: TimeLag, unjudged: str, no_owner: str) -> dict[str, str]:
+    """Why each field would be null; those of fields that are not are thrown away."""
+    unread = read.reason if read.unread and read.reason else None
+    sampled = read.reason or "the offsets are from different moments" if read.pull_offset is not None else NOT_SAMPLED
+    reasons = {
+        "min_offset": "the min offset was not read",
+        "broker_offset": read.reason or "the broker offset was not read",
+        "consumer_offset": read.reason or "the consumer offset was not read",
+        "expired_messages": "the min offset was not read" if read.min_offset is None else read.reason or "",
+        **dict.fromkeys(("pull_offset", "in_flight", "ready"), sampled),
+    }
+    if unread:
+        reasons = dict.fromkeys(reasons, unread)
+    return reasons | {
+        "time_lag_seconds": behind.reason or "",
+        "time_lag_error_seconds": behind.reason or "the judgement gives none",
+        **dict.fromkeys(("state", "rule", "since", "provisional"), unjudged),
+        "judged_at": unjudged or NOT_JUDGED_YET,
+        "owner": no_owner,
+        "expected_owner": NOT_BUILT,
+        "taken_at": read.reason or "it was not read",
+    }

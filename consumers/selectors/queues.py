@@ -1,0 +1,79 @@
+"""The queues of one group, under the overlay of their brokers."""
+
+from datetime import datetime
+
+from consumers.models import Assignment, Client, ConsumerGroup, QueueSnapshot, QueueState
+
+from .brokers import broker_ages
+from .limits import limits
+from .overlay import NOT_SAMPLED
+from .queue_row import GroupFacts, queue_row
+from .queue_rows import QueueRow
+
+BROADCASTING = "BROADCASTING"
+
+
+def find_group(cluster: str, group: str) -> ConsumerGroup | None:
+    rows = ConsumerGroup.objects.select_related("cluster", "judged")
+    return rows.filter(cluster__name=cluster, name=group).first()
+
+
+def queue_list(
+    cluster: str,
+    group: str,
+    *,
+    topic: str | None = None,
+    kind: str | None = None,
+    with_lag: bool | None = None,
+    now: datetime,
+) -> list[QueueRow]:
+    """The queues in order of topic, broker and id; none where there is no such group.
+
+    `with_lag` True keeps those that have lag or whose lag is not known, False those that are known to have none.
+    """
+    row = find_group(cluster, group)
+    if row is None:
+        return []
+    rows = group_queues(row, now=now, topic=topic)
+    if kind is not None:
+        rows = [queue for queue in rows if queue.kind == kind]
+    if with_lag is not None:
+        rows = [queue for queue in rows if (queue.lag_messages != 0) is with_lag]
+    return rows
+
+
+def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = None) -> list[QueueRow]:
+    """All queues of a group, in a fixed number of queries however many there are."""
+    snapshots = QueueSnapshot.objects.filter(group=group).select_related("queue__topic")
+    if topic is not None:
+        snapshots = snapshots.filter(queue__topic__name=topic)
+    brokers = broker_ages([group.cluster_id])[group.cluster_id].brokers
+    owners, no_owner_reason = _owners(group)
+    facts = GroupFacts(
+        name=group.name,
+        judged=getattr(group, "judged", None),
+        brokers={broker.name: broker for broker in brokers},
+        owners=owners,
+        no_owner_reason=no_owner_reason,
+        now=now,
+        limits=limits(),
+    )
+    states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
+    ordered = snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id")
+    return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]
+
+
+def _owners(group: ConsumerGroup) -> tuple[dict[int, list[str]], str]:
+    """Who owns which queue, by the queue's id, and why a queue that is not among them has no owner to show."""
+    if group.message_model == BROADCASTING:
+        return {}, "broadcasting: every member owns every queue"
+    present = Client.objects.filter(group=group, gone_by=None).values_list("running_info_at", "running_info_error")
+    answers = [at is not None and error is None for at, error in present]
+    owners: dict[int, list[str]] = {}
+    for queue, client in Assignment.objects.filter(group=group, gone_by=None).values_list("queue_id", "client_id"):
+        owners.setdefault(queue, []).append(client)
+    if not answers and group.online is False:
+        return owners, "the group has no member"
+    if not any(answers):
+        return owners, NOT_SAMPLED
+    return owners, "no member holds it" if all(answers) else "no member that answered holds it"
