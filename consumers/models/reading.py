@@ -12,7 +12,7 @@ class Reading(models.Model):
     taken_at = models.DateTimeField()
     complete = models.BooleanField()
     brokers = models.JSONField(default=list, help_text="[{name, read, error}]")
-    error = models.TextField(null=True, help_text="Why nothing was read at all")
+    error = models.TextField(null=True, help_text="Why the list of brokers, or anything at all, was not read")
     queues = models.IntegerField()
     calls = models.IntegerField()
     bytes = models.BigIntegerField()

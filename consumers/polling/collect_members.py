@@ -1,0 +1,64 @@
+"""The membership part of a reading: who to ask is planned from the rows, under a budget."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.pool import ConnectionPool
+
+from .membership import read_groups
+from .reading import Member, MembersReading
+from .running_info import read_clients
+
+
+@dataclass(frozen=True)
+class Budget:
+    membership_calls: int
+    running_info_calls: int
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Groups in the order of asking, and when each client of theirs last spoke (absent: never)."""
+
+    groups: Sequence[str]
+    spoke_at: dict[tuple[str, str], datetime]
+
+
+async def collect_members(
+    pool: ConnectionPool,
+    cluster: str,
+    addresses: Sequence[str],
+    unread: str | None,
+    rotation: Rotation,
+    budget: Budget,
+    now: datetime,
+    deadline_seconds: float,
+) -> MembersReading:
+    clock = asyncio.get_running_loop().time
+    began, calls = clock(), pool.calls
+    brokers = [BrokerAdmin(pool, address, deadline_seconds=deadline_seconds) for address in addresses]
+    groups = await read_groups(brokers, rotation.groups[: budget.membership_calls // max(len(brokers), 1)], unread)
+    members = [(answer.group, member) for answer in groups for member in answer.members]
+    clients = await read_clients(pool, plan_clients(members, rotation, budget.running_info_calls), deadline_seconds)
+    return MembersReading(
+        cluster=cluster,
+        taken_at=now,
+        groups=tuple(groups),
+        clients=tuple(clients),
+        calls=pool.calls - calls,
+        seconds=clock() - began,
+    )
+
+
+def plan_clients(members: Sequence[tuple[str, Member]], rotation: Rotation, calls: int) -> list[tuple[str, Member]]:
+    """Members that never spoke first (their group has changed), then the longest silent."""
+
+    def turn(asked: tuple[str, Member]) -> tuple[bool, datetime | str, str]:
+        group, member = asked
+        spoke_at = rotation.spoke_at.get((group, member.client_id))
+        return (spoke_at is not None, spoke_at or group, member.client_id)
+
+    return sorted(members, key=turn)[:calls]

@@ -1,0 +1,57 @@
+"""What a process remembers of a cluster between two readings, so that slow things are not asked every time.
+
+Losing it costs a few calls, never a figure.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import pyarrow as pa
+
+from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
+
+
+@dataclass
+class BrokerMemory:
+    address: str
+    version: str | None = None
+    topics: dict[str, TopicConfig] = field(default_factory=dict)
+    groups: dict[str, GroupConfig] = field(default_factory=dict)
+    configured_at: datetime | None = None
+    min_offsets: dict[tuple[str, int], int] = field(default_factory=dict)
+    min_offsets_at: dict[tuple[str, int], datetime] = field(default_factory=dict)
+
+    @property
+    def read_queues(self) -> dict[str, int]:
+        return {name: topic.read_queues for name, topic in self.topics.items()}
+
+    def forget_missing_queues(self, present: set[tuple[str, int]]) -> None:
+        for key in [key for key in self.min_offsets_at if key not in present]:
+            self.min_offsets_at.pop(key)
+            self.min_offsets.pop(key, None)
+
+
+@dataclass
+class ClusterMemory:
+    """One per cluster and process. `subscribed`: the topics of each clustering group, by its last membership answer."""
+
+    brokers: dict[str, BrokerMemory] = field(default_factory=dict)
+    subscribed: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def broker(self, name: str, address: str) -> BrokerMemory:
+        known = self.brokers.get(name)
+        if known is None or known.address != address:
+            known = self.brokers[name] = BrokerMemory(address)
+        return known
+
+    def subscriptions(self, topics: Iterable[str]) -> pa.Table:
+        """group, topic of what is subscribed among the topics that a broker has."""
+        present = set(topics)
+        rows = [(group, topic) for group, wanted in self.subscribed.items() for topic in wanted & present]
+        return pa.table(
+            {
+                "group": pa.array([group for group, _ in rows], pa.string()),
+                "topic": pa.array([topic for _, topic in rows], pa.string()),
+            }
+        )

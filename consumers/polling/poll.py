@@ -1,0 +1,135 @@
+"""Polls a cluster: offsets first, then members under their budget, then everything is recorded at once."""
+
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow.compute as pc
+
+from consumers.lake.disk import below_floor
+from consumers.lake.store import Lake
+from consumers.models import Client, Cluster, GroupKind, Reading
+from consumers.rocketmq.names import is_system_group
+
+from .collect import collect_offsets
+from .collect_members import Rotation, collect_members
+from .memory import ClusterMemory
+from .reading import MembersReading, OffsetsReading
+from .record.recorder import Recorder
+from .settings import PollSettings
+from .wire import Wire
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Poll:
+    """What one poll did: the reading, and the row that records it."""
+
+    offsets: OffsetsReading
+    members: MembersReading | None
+    row: Reading
+
+
+class ClusterPoller:
+    """Polls one cluster again and again, keeping its connections and what it remembers."""
+
+    def __init__(self, cluster: Cluster, settings: PollSettings) -> None:
+        self.cluster = cluster
+        self.settings = settings
+        self.wire = Wire()
+        self.memory = remembered(cluster)
+        self.recorder = Recorder.of(cluster)
+
+    def poll(self, now: datetime) -> Poll:
+        settings = self.settings
+        offsets = self.wire.run(
+            collect_offsets(
+                self.wire.pool,
+                self.cluster.name,
+                self.cluster.name_servers,
+                self.memory,
+                settings.cadence,
+                now,
+                settings.deadline_seconds,
+            )
+        )
+        members = self._poll_members(offsets, now)
+        began = time.perf_counter()
+        row = self.recorder.record(offsets, members, self._lake())
+        row.record_seconds = time.perf_counter() - began
+        row.save(update_fields=["record_seconds"])
+        return Poll(offsets, members, row)
+
+    def close(self) -> None:
+        self.wire.close()
+
+    def _poll_members(self, offsets: OffsetsReading, now: datetime) -> MembersReading | None:
+        if offsets.nothing_read:
+            return None
+        members = self.wire.run(
+            collect_members(
+                self.wire.pool,
+                self.cluster.name,
+                [broker.address for broker in offsets.brokers if broker.read and broker.address],
+                unread_reason(offsets),
+                rotation(self.cluster, seen_groups(offsets)),
+                self.settings.budget,
+                now,
+                self.settings.deadline_seconds,
+            )
+        )
+        remember_subscriptions(self.memory, members)
+        return members
+
+    def _lake(self) -> Lake | None:
+        if below_floor(self.settings.lake, self.settings.disk_floor_mib):
+            logger.error(
+                "The lake's disk has less than %s MiB free: no history is written.", self.settings.disk_floor_mib
+            )
+            return None
+        return self.settings.lake
+
+
+def unread_reason(offsets: OffsetsReading) -> str | None:
+    """Why no list of members can be whole in this reading; None where every broker can be asked."""
+    return next((f"{broker.name}: {broker.error}" for broker in offsets.brokers if not broker.read), offsets.error)
+
+
+def seen_groups(offsets: OffsetsReading) -> set[str]:
+    groups: set[str] = set()
+    for broker in offsets.brokers:
+        if broker.rows is not None:
+            groups.update(pc.unique(broker.rows["group"]).to_pylist())
+        groups.update(group.name for group in broker.groups or ())
+    return {group for group in groups if not is_system_group(group)}
+
+
+def rotation(cluster: Cluster, seen: Iterable[str]) -> Rotation:
+    """Groups that were never asked first, then the longest unasked."""
+    stored = dict(cluster.groups.filter(kind=GroupKind.USER).values_list("name", "membership_at"))
+    names = sorted({*stored, *seen}, key=lambda name: (stored.get(name) is not None, stored.get(name) or name, name))
+    spoke = Client.objects.filter(group__cluster=cluster, gone_by=None, running_info_at__isnull=False)
+    return Rotation(
+        names,
+        {(group, client): at for group, client, at in spoke.values_list("group__name", "client_id", "running_info_at")},
+    )
+
+
+def remembered(cluster: Cluster) -> ClusterMemory:
+    """What the database knows of a cluster, for a process that has not polled it yet."""
+    memory = ClusterMemory()
+    for broker in cluster.brokers.filter(broker_id=0).exclude(address=""):
+        memory.broker(broker.name, broker.address)
+    for group in cluster.groups.filter(message_model="CLUSTERING").only("name", "subscriptions"):
+        memory.subscribed[group.name] = frozenset(s["topic"] for s in group.subscriptions)
+    return memory
+
+
+def remember_subscriptions(memory: ClusterMemory, members: MembersReading) -> None:
+    for answer in members.groups:
+        if answer.members:
+            clustering = answer.message_model == "CLUSTERING"
+            memory.subscribed[answer.group] = frozenset(s["topic"] for s in answer.subscriptions if clustering)

@@ -1,0 +1,24 @@
+"""The pollers of a long-lived process, one per cluster: connections and memory outlive a reading."""
+
+import threading
+
+from consumers.models import Cluster
+
+from .poll import ClusterPoller
+from .settings import PollSettings
+
+_pollers: dict[str, ClusterPoller] = {}
+_guard = threading.Lock()
+
+
+def poller_of(name: str) -> ClusterPoller:
+    """The process's poller of a cluster. One whose cluster was registered anew, or elsewhere, is replaced."""
+    cluster = Cluster.objects.get(name=name)
+    with _guard:
+        known = _pollers.get(name)
+        if known is not None and (known.cluster.pk, known.cluster.namesrv) == (cluster.pk, cluster.namesrv):
+            return known
+        if known is not None:
+            known.close()
+        _pollers[name] = ClusterPoller(cluster, PollSettings.of_site())
+        return _pollers[name]

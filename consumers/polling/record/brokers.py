@@ -1,0 +1,72 @@
+"""Brokers, their topics' queues and their groups' configuration, rewritten only where something differs."""
+
+from datetime import datetime
+
+from consumers.models import Broker, Cluster, ConsumerGroup, Queue
+from consumers.polling.reading import BrokerListing, BrokerReading, OffsetsReading
+
+from .ids import BATCH, EntityIds
+
+MASTER = 0
+READ, WRITE = 4, 2  # bits of a topic's perm (RocketMQ 5.4.0, PermName)
+
+
+def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
+    """The master of each broker name carries the outcome of the reading; the others are listed as they are."""
+    outcomes = {broker.name: broker for broker in reading.brokers}
+    stored = {(broker.name, broker.broker_id): broker for broker in cluster.brokers.all()}
+    masters = {BrokerListing(b.name, MASTER, b.address or "") for b in reading.brokers}
+    listed = {(b.name, b.broker_id): b for b in [*masters, *reading.listed]}
+    for key, listing in listed.items():
+        row = stored.get(key) or Broker(cluster=cluster, name=listing.name, broker_id=listing.broker_id)
+        row.address = listing.address or row.address
+        if listing.broker_id == MASTER:
+            _note_outcome(row, outcomes[listing.name], reading.taken_at)
+        row.save()
+    for key in stored.keys() - listed.keys():
+        if key[1] != MASTER:
+            stored[key].delete()
+
+
+def _note_outcome(row: Broker, outcome: BrokerReading, now: datetime) -> None:
+    row.reachable = outcome.read
+    row.error = outcome.error
+    row.version = outcome.version or row.version
+    if outcome.read:
+        row.last_read_at, row.failing_since = now, None
+    else:
+        row.failing_since = row.failing_since or now
+
+
+def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading) -> None:
+    """Which queues of the known topics can be read and written on this broker."""
+    wanted = {}
+    for topic in broker.topics or ():
+        for queue_id in range(max(topic.read_queues, topic.write_queues)):
+            pk = ids.queues.get((topic.name, broker.name, queue_id))
+            if pk is not None:
+                readable = queue_id < topic.read_queues and bool(topic.perm & READ)
+                wanted[pk] = (readable, queue_id < topic.write_queues and bool(topic.perm & WRITE))
+    if not wanted:
+        return
+    stored = Queue.objects.filter(topic__cluster=cluster, broker=broker.name).values_list("pk", "readable", "writable")
+    differing = [
+        Queue(pk=pk, readable=wanted[pk][0], writable=wanted[pk][1])
+        for pk, readable, writable in stored
+        if pk in wanted and wanted[pk] != (readable, writable)
+    ]
+    Queue.objects.bulk_update(differing, ["readable", "writable"], batch_size=BATCH // 10)
+
+
+def record_group_config(cluster: Cluster, reading: OffsetsReading) -> None:
+    configs = {config.name: config for broker in reading.brokers for config in broker.groups or ()}
+    fields = ("consume_enable", "retry_max_times", "retry_queue_nums")
+    differing = []
+    for group in cluster.groups.all() if configs else ():
+        config = configs.get(group.name)
+        if config is None or all(getattr(group, name) == getattr(config, name) for name in fields):
+            continue
+        for name in fields:
+            setattr(group, name, getattr(config, name))
+        differing.append(group)
+    ConsumerGroup.objects.bulk_update(differing, fields, batch_size=BATCH // 10)

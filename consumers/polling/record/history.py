@@ -1,0 +1,64 @@
+"""A reading as Parquet: one file per table, in the hour that it was taken."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from consumers.lake.paths import file_name, hour_folder
+from consumers.lake.schemas import MEMBERSHIP, OWNERSHIP, READINGS
+from consumers.lake.store import Lake
+from consumers.polling.reading import ClientReading, MembersReading, OffsetsReading
+
+
+def write_history(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: MembersReading | None) -> None:
+    """`rows` are those of all brokers, with their broker. Writing the same reading again replaces it."""
+    name = file_name(reading.taken_at)
+    if rows.num_rows:
+        table = _stamped(rows, reading)
+        lake.write(table, f"{hour_folder('readings', reading.cluster, reading.taken_at)}/{name}", READINGS)
+    if members is None:
+        return
+    tables = {"membership": (membership_rows(members), MEMBERSHIP), "ownership": (ownership_rows(members), OWNERSHIP)}
+    for table_name, (found, schema) in tables.items():
+        if found:
+            table = pa.Table.from_pylist(found, schema)
+            lake.write(table, f"{hour_folder(table_name, reading.cluster, reading.taken_at)}/{name}", schema)
+
+
+def membership_rows(members: MembersReading) -> list[dict[str, Any]]:
+    return [
+        {
+            "cluster": members.cluster,
+            "taken_at": members.taken_at,
+            "group": answer.group,
+            "complete": answer.complete,
+            "members": len(answer.members) if answer.complete else None,
+            "consume_type": answer.consume_type,
+            "message_model": answer.message_model,
+        }
+        for answer in members.groups
+    ]
+
+
+def ownership_rows(members: MembersReading) -> list[dict[str, Any]]:
+    return [
+        {"cluster": members.cluster, "taken_at": members.taken_at, **row}
+        for client in members.clients
+        for row in _client_rows(client)
+    ]
+
+
+def _client_rows(client: ClientReading) -> Iterator[dict[str, Any]]:
+    whose = {"group": client.group, "client_id": client.client_id, "error": client.error, "orderly": client.orderly}
+    for queue in client.queues:
+        yield {**whose, **vars(queue)}
+    if not client.queues:
+        yield whose
+
+
+def _stamped(rows: pa.Table, reading: OffsetsReading) -> pa.Table:
+    size = rows.num_rows
+    return rows.append_column("cluster", pa.repeat(pa.scalar(reading.cluster), size)).append_column(
+        "taken_at", pa.repeat(pa.scalar(reading.taken_at, READINGS.field("taken_at").type), size)
+    )

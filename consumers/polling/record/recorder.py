@@ -1,0 +1,136 @@
+"""Stores a reading: history first, then rows. The only writer of entities, snapshots, totals and the lake's readings.
+
+A crash between the two stores leaves a file whose rows the next reading brings up: what is compared with is what the
+database holds, taken into memory only after it was written.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from django.db import transaction
+
+from consumers.lake.store import Lake
+from consumers.models import Cluster, GroupKind, Reading
+from consumers.polling.reading import NOT_REPORTED, MembersReading, OffsetsReading
+from consumers.polling.rows import kind_in_group
+from consumers.rocketmq.names import DLQ_PREFIX
+
+from .brokers import record_brokers, record_group_config, record_topic_config
+from .columns import no_rows, reading_columns, reading_rows
+from .history import write_history
+from .ids import EntityIds
+from .members import record_members
+from .snapshots import Columns, changed, forget, stored_columns, write
+from .totals import totals, write_totals
+
+
+@dataclass
+class Recorder:
+    """One per cluster and process: remembers what the database holds of the cluster."""
+
+    cluster: Cluster
+    ids: EntityIds
+    stored: Columns
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> "Recorder":
+        return cls(cluster, EntityIds.of(cluster), stored_columns(cluster, kind_in_group))
+
+    def record(self, reading: OffsetsReading, members: MembersReading | None, lake: Lake | None) -> Reading:
+        """Writes everything of one reading. Without a lake (its disk is full) rows are stored, history is not."""
+        rows = reading_rows(reading, members)
+        if lake is not None:
+            write_history(lake, rows, reading, members)
+        self._make_entities(reading, members, rows)
+        with transaction.atomic():
+            record_brokers(self.cluster, reading)
+            record_group_config(self.cluster, reading)
+            for broker in reading.brokers:
+                record_topic_config(self.cluster, self.ids, broker)
+        self._record_snapshots(reading, rows)
+        if members is not None:
+            record_members(self.cluster, self.ids, members)
+        return self._record_reading(reading, members)
+
+    def _make_entities(self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table) -> None:
+        online = {answer.group for answer in members.groups if answer.members} if members else set()
+        with transaction.atomic():
+            self.ids.make_groups(self.cluster, online | set(pc.unique(rows["group"]).to_pylist()), reading.taken_at)
+            distinct = rows.group_by(["topic", "broker", "queue_id"]).aggregate([])
+            self.ids.make_queues(
+                self.cluster,
+                zip(*(distinct[name].to_pylist() for name in distinct.column_names), strict=True),
+                reading.taken_at,
+            )
+
+    def _record_snapshots(self, reading: OffsetsReading, rows: pa.Table) -> None:
+        fresh = reading_columns(rows, self.ids)
+        read = {broker.name for broker in reading.brokers if broker.read}
+        on_read_brokers = np.isin(self.stored.brokers.astype(str), list(read))
+        gone = self.stored.take(on_read_brokers & ~np.isin(self.stored.keys, fresh.keys))
+        unread = self.stored.take(~on_read_brokers)
+        # A broadcasting group's offset leaves the broker with its members: the queue stays, its lag is not known.
+        broadcasting = self.cluster.groups.filter(message_model="BROADCASTING").values_list("pk", flat=True)
+        silent = np.isin(gone.groups, list(broadcasting))
+        kept = gone.take(silent).with_reason(np.ones(int(silent.sum()), bool), NOT_REPORTED)
+        after = fresh.joined(kept)
+        write(after.take(changed(self.stored, after)), reading.taken_at)
+        forget(gone.take(~silent))
+        self.stored = after.joined(unread)
+        self._record_totals(reading, read)
+
+    def _record_totals(self, reading: OffsetsReading, read: set[str]) -> None:
+        errors = {broker.name: f"{broker.name}: {broker.error}" for broker in reading.brokers if not broker.read}
+        rows = self.stored
+        for name in np.unique(rows.brokers.astype(str)):
+            if name not in read:
+                reason = errors.get(name, f"{name} was not read: {reading.error}")
+                rows = rows.with_reason(rows.brokers == name, reason)
+        groups = sorted(self.ids.groups.values())
+        last = Reading.objects.filter(cluster=self.cluster).first()
+        write_totals(
+            self.cluster,
+            totals(rows, groups, self._dead_letters(reading)),
+            reading.taken_at,
+            last.taken_at if last else None,
+        )
+
+    def _dead_letters(self, reading: OffsetsReading) -> dict[int, int | None]:
+        """Messages in each group's own dead-letter topic; known only where every broker was read."""
+        if not reading.complete:
+            return {}
+        dead = pa.concat_tables([broker.dead_letters or no_rows() for broker in reading.brokers])
+        counts: dict[str, int | None] = {}
+        columns = (dead[name].to_pylist() for name in ("topic", "broker_offset", "min_offset"))
+        for topic, end, least in zip(*columns, strict=True):
+            group = topic.removeprefix(DLQ_PREFIX)
+            known = counts.get(group, 0)
+            counts[group] = None if known is None or end is None or least is None else known + end - least
+        user = set(self.cluster.groups.filter(kind=GroupKind.USER).values_list("name", flat=True))
+        return {pk: counts.get(name, 0) for name, pk in self.ids.groups.items() if name in user}
+
+    def _record_reading(self, reading: OffsetsReading, members: MembersReading | None) -> Reading:
+        answered = {"groups_read": 0, "clients_read": 0, "calls": 0, "seconds": 0.0}
+        if members is not None:
+            answered = {
+                "groups_read": sum(answer.complete for answer in members.groups),
+                "clients_read": sum(client.error is None for client in members.clients),
+                "calls": members.calls,
+                "seconds": round(members.seconds, 4),
+            }
+        return Reading.objects.update_or_create(
+            cluster=self.cluster,
+            taken_at=reading.taken_at,
+            defaults={
+                "complete": reading.complete,
+                "brokers": [{"name": b.name, "read": b.read, "error": b.error} for b in reading.brokers],
+                "error": reading.error,
+                "queues": reading.queues,
+                "calls": reading.calls,
+                "bytes": reading.bytes,
+                "seconds": reading.seconds,
+                "members": answered,
+            },
+        )[0]

@@ -1,0 +1,29 @@
+"""What a reading takes from the site's settings."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from consumers.lake.store import Lake
+
+from .broker_reading import Cadence
+from .collect_members import Budget
+
+
+@dataclass(frozen=True)
+class PollSettings:
+    cadence: Cadence
+    budget: Budget
+    deadline_seconds: float
+    lake: Lake
+    disk_floor_mib: float
+
+    @classmethod
+    def of_site(cls) -> "PollSettings":
+        return cls(
+            cadence=Cadence(settings.POLL_CONFIG_SECONDS, settings.POLL_MIN_OFFSET_SECONDS),
+            budget=Budget(settings.POLL_MEMBERSHIP_CALLS, settings.POLL_RUNNING_INFO_CALLS),
+            deadline_seconds=settings.POLL_CALL_DEADLINE_SECONDS,
+            lake=Lake.at(settings.CONSUMERSCOPE_LAKE),
+            disk_floor_mib=settings.LAKE_DISK_FLOOR_MIB,
+        )

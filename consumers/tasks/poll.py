@@ -1,0 +1,28 @@
+"""Polls as tasks: beat starts the due ones, each cluster is a task of its own on the poll worker."""
+
+import logging
+
+from celery import shared_task
+from django.conf import settings
+from django.utils import timezone
+
+from consumers.models import Cluster
+from consumers.polling.locks import Locked, lock
+from consumers.polling.pollers import poller_of
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task(name="consumers.poll_due")
+def poll_due() -> None:
+    for name in Cluster.objects.values_list("name", flat=True):
+        poll_cluster.apply_async([name], expires=settings.CONSUMERSCOPE_POLL_SECONDS, queue="poll")
+
+
+@shared_task(name="consumers.poll_cluster")
+def poll_cluster(name: str) -> None:
+    try:
+        with lock(f"poll:{name}", max(60, 4 * settings.CONSUMERSCOPE_POLL_SECONDS)):
+            poller_of(name).poll(timezone.now())
+    except Locked:
+        logger.warning("The last reading of %s still runs: this one is left out.", name)

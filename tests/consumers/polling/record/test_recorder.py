@@ -1,0 +1,148 @@
+"""What a reading leaves in the database and in the lake."""
+
+import pyarrow.parquet as pq
+import pytest
+
+from consumers.lake.store import Lake
+from consumers.models import Broker, Cluster, GroupTotal, QueueSnapshot, Reading
+from consumers.polling.record.recorder import Recorder
+from tests.readings import T0, at, broker, client, group_members, members, owned, reading, row
+
+pytestmark = pytest.mark.django_db
+
+ORDERS = row("billing", "Orders", 0, 7, 10)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake.at(str(tmp_path))
+
+
+@pytest.fixture
+def cluster():
+    return Cluster.objects.create(name="prod", namesrv="127.0.0.1:9876", created_at=T0)
+
+
+@pytest.fixture
+def recorder(cluster):
+    return Recorder.of(cluster)
+
+
+def test_a_queue_is_stored_with_its_offsets(recorder, lake):
+    recorder.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    snapshot = QueueSnapshot.objects.get(group__name="billing", queue__topic__name="Orders", queue__broker="broker-a")
+    assert (snapshot.consumer_offset, snapshot.broker_offset, snapshot.min_offset) == (7, 10, 0)
+
+
+def test_only_rows_that_changed_are_rewritten(recorder, lake):
+    recorder.record(reading(0, broker("broker-a", ORDERS, row("billing", "Orders", 1, 1, 1))), None, lake)
+    recorder.record(reading(15, broker("broker-a", ORDERS, row("billing", "Orders", 1, 1, 2))), None, lake)
+    changed = dict(QueueSnapshot.objects.values_list("queue__queue_id", "changed_at"))
+    assert changed == {0: at(0), 1: at(15)}
+
+
+def test_a_fresh_process_knows_what_is_stored(recorder, cluster, lake):
+    recorder.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    Recorder.of(cluster).record(reading(15, broker("broker-a", ORDERS)), None, lake)
+    assert QueueSnapshot.objects.get().changed_at == at(0)
+
+
+def test_the_group_total_is_the_sum_of_its_queues(recorder, lake):
+    recorder.record(reading(0, broker("broker-a", ORDERS, row("billing", "Orders", 1, 0, 5))), None, lake)
+    total = GroupTotal.objects.get(group__name="billing")
+    assert (total.lag_messages, total.queues, total.unknown_reason) == (8, 2, None)
+
+
+def test_a_dead_broker_makes_its_groups_lag_unknown_and_keeps_what_the_other_says(recorder, lake):
+    both = broker("broker-a", ORDERS), broker("broker-b", row("billing", "Orders", 0, 0, 100))
+    recorder.record(reading(0, *both), None, lake)
+    recorder.record(reading(15, both[0], broker("broker-b", error="connection refused")), None, lake)
+    total = GroupTotal.objects.get(group__name="billing")
+    assert (total.lag_messages, total.lag_messages_at_least, total.unknown_queues) == (None, 3, 1)
+    assert total.unknown_reason == "broker-b: connection refused"
+    assert total.last_good_at == at(0)
+
+
+def test_a_dead_broker_does_not_touch_groups_that_are_not_on_it(recorder, lake):
+    recorder.record(reading(0, broker("broker-a", ORDERS), broker("broker-b", row("audit", "A", 0, 0, 1))), None, lake)
+    recorder.record(reading(15, broker("broker-a", ORDERS), broker("broker-b", error="refused")), None, lake)
+    assert GroupTotal.objects.get(group__name="billing").lag_messages == 3
+
+
+def test_a_broker_that_is_back_heals_the_total(recorder, lake):
+    good = broker("broker-b", row("billing", "Orders", 0, 0, 100))
+    for seconds, part in ((0, good), (15, broker("broker-b", error="refused")), (30, good)):
+        recorder.record(reading(seconds, part), None, lake)
+    total = GroupTotal.objects.get()
+    assert (total.lag_messages, total.unknown_reason, total.last_good_at) == (100, None, None)
+
+
+def test_the_age_of_a_brokers_figures_is_its_last_good_reading(recorder, lake):
+    recorder.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    for seconds in (15, 30):
+        recorder.record(reading(seconds, broker("broker-a", error="silent")), None, lake)
+    row_ = Broker.objects.get()
+    assert (row_.reachable, row_.last_read_at, row_.failing_since, row_.error) == (False, at(0), at(15), "silent")
+
+
+def test_a_queue_that_the_group_gave_up_is_forgotten(recorder, lake):
+    recorder.record(reading(0, broker("broker-a", ORDERS, row("billing", "Orders", 1, 0, 5))), None, lake)
+    recorder.record(reading(15, broker("broker-a", ORDERS)), None, lake)
+    assert list(QueueSnapshot.objects.values_list("queue__queue_id", flat=True)) == [0]
+
+
+def test_a_broadcasting_groups_queue_turns_unknown_when_its_offset_leaves_the_broker(recorder, lake):
+    joined = members(0, [group_members("billing", "c1", message_model="BROADCASTING")])
+    recorder.record(reading(0, broker("broker-a", ORDERS)), joined, lake)
+    recorder.record(reading(15, broker("broker-a")), None, lake)
+    assert QueueSnapshot.objects.get().unknown_reason == "no member reports its offset to the broker"
+    assert GroupTotal.objects.get().lag_messages is None
+
+
+def test_dead_letters_are_counted_from_the_groups_own_topic(recorder, lake):
+    dead = {"topic": "%DLQ%billing", "queue_id": 0, "broker_offset": 12, "min_offset": 2}
+    recorder.record(reading(0, broker("broker-a", ORDERS, dead_letters=[dead])), None, lake)
+    assert GroupTotal.objects.get().dlq_messages == 10
+
+
+def test_dead_letters_are_unknown_while_a_broker_is_silent(recorder, lake):
+    recorder.record(reading(0, broker("broker-a", ORDERS), broker("broker-b", error="silent")), None, lake)
+    assert GroupTotal.objects.get().dlq_messages is None
+
+
+def test_the_pull_offset_comes_from_the_owner(recorder, lake):
+    holds = client("billing", "c1", owned("Orders", "broker-a", 0, cached_min=7, cached_max=8, cached_count=2))
+    recorder.record(reading(0, broker("broker-a", ORDERS)), members(0, [group_members("billing", "c1")], [holds]), lake)
+    assert QueueSnapshot.objects.get().pull_offset == 9
+
+
+def test_the_reading_is_in_the_lake_whole(recorder, lake, tmp_path):
+    recorder.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    (file,) = tmp_path.rglob("*.parquet")
+    assert file.relative_to(tmp_path).parts[:4] == ("readings", "cluster=prod", "date=2026-03-01", "hour=02")
+    (stored,) = pq.read_table(file, partitioning=None).to_pylist()
+    assert (stored["group"], stored["consumer_offset"], stored["taken_at"]) == ("billing", 7, at(0))
+
+
+def test_the_next_reading_heals_a_crash_between_the_two_stores(recorder, cluster, lake, tmp_path):
+    class Crash(Exception):
+        pass
+
+    def crash(*args):
+        raise Crash
+
+    recorder._make_entities = crash
+    with pytest.raises(Crash):
+        recorder.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    assert not QueueSnapshot.objects.exists()
+    Recorder.of(cluster).record(reading(15, broker("broker-a", ORDERS)), None, lake)
+    assert QueueSnapshot.objects.get().consumer_offset == 7
+    assert len(list(tmp_path.rglob("*.parquet"))) == 2
+
+
+def test_a_reading_that_read_nothing_is_recorded_with_its_reason(recorder, lake, tmp_path):
+    recorder.record(reading(0, broker("broker-a", error="connection refused")), None, lake)
+    stored = Reading.objects.get()
+    assert (stored.complete, stored.queues) == (False, 0)
+    assert stored.brokers == [{"name": "broker-a", "read": False, "error": "connection refused"}]
+    assert list(tmp_path.rglob("*.parquet")) == []

@@ -1,0 +1,56 @@
+"""A group's sums: one unknown queue makes the lag unknown, and the known sum stands beside it."""
+
+import numpy as np
+import pytest
+
+from consumers.polling.reading import AHEAD, NEVER_COMMITTED, TOPIC_GONE
+from consumers.polling.record.snapshots import NULL, Columns
+from consumers.polling.record.totals import NO_QUEUES, totals
+
+
+def columns(*rows):
+    """(group, queue, consumer, broker, kind, reason)"""
+    values = [[NULL if value is None else value for value in (row[2], row[3], None, None)] for row in rows]
+    return Columns(
+        np.array([row[0] << 32 | row[1] for row in rows], np.int64),
+        np.array(values, np.int64).reshape(-1, 4),
+        np.array([row[5] for row in rows], object),
+        np.array(["broker-a"] * len(rows), object),
+        np.array([row[4] for row in rows], object),
+    )
+
+
+KNOWN = (1, 1, 7, 10, "normal", None)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rows", "expected"),
+    [
+        ("lag is the sum over queues", [KNOWN, (1, 2, 0, 5, "normal", None)], (8, 8, 0, 0, None)),
+        ("the retry topic counts", [KNOWN, (1, 2, 0, 5, "retry", None)], (8, 8, 0, 0, None)),
+        ("the dead letters do not", [KNOWN, (1, 2, 0, 5, "dlq", None)], (3, 3, 0, 0, None)),
+        ("one unknown queue", [KNOWN, (1, 2, 0, 5, "normal", "silent")], (None, 3, 1, 0, "silent")),
+        ("an anomaly is unknown", [KNOWN, (1, 2, 9, 5, "normal", AHEAD)], (None, 3, 1, 0, AHEAD)),
+        ("never committed is apart", [KNOWN, (1, 2, None, 5, "normal", NEVER_COMMITTED)], (3, 3, 0, 1, None)),
+        ("a deleted topic is no lag", [KNOWN, (1, 2, 5, None, "normal", TOPIC_GONE)], (3, 3, 0, 0, None)),
+        ("nothing but never", [(1, 2, None, 5, "normal", NEVER_COMMITTED)], (None, None, 0, 1, NEVER_COMMITTED)),
+        ("nothing at all", [], (None, None, 0, 0, NO_QUEUES)),
+        ("nothing known", [(1, 1, 7, 10, "normal", "silent")], (None, None, 1, 0, "silent")),
+    ],
+    ids=lambda value: value.replace(" ", "_") if isinstance(value, str) else None,
+)
+def test_totals(sentence, rows, expected):
+    total = totals(columns(*rows), [1], {})[1]
+    lag, at_least, unknown, never, reason = expected
+    assert (total.lag_messages, total.lag_messages_at_least) == (lag, at_least), sentence
+    assert (total.unknown_queues, total.never_committed_queues, total.unknown_reason) == (unknown, never, reason)
+
+
+def test_groups_do_not_mix():
+    both = totals(columns(KNOWN, (2, 1, 0, 100, "normal", None)), [1, 2], {})
+    assert (both[1].lag_messages, both[2].lag_messages) == (3, 100)
+
+
+def test_dead_letters_that_were_not_read_are_null():
+    assert totals(columns(KNOWN), [1], {})[1].dlq_messages is None
+    assert totals(columns(KNOWN), [1], {1: 4})[1].dlq_messages == 4
