@@ -1,0 +1,90 @@
+"""The read-only admin calls of one broker, typed. None of them changes anything on a broker.
+
+Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates the group), 308 (deletes offsets).
+"""
+
+from consumers.rocketmq.broker_offset_calls import BrokerOffsetCalls
+from consumers.rocketmq.broker_values import GroupConfigs, QueueStats, TopicConfigs, TopicQueueStats
+from consumers.rocketmq.calls import DEADLINE_SECONDS, parsed
+from consumers.rocketmq.client_bodies import group_connections, running_info
+from consumers.rocketmq.client_values import GroupConnections, RunningInfo
+from consumers.rocketmq.codes import RequestCode, ResponseCode
+from consumers.rocketmq.config_bodies import (
+    broker_config,
+    broker_runtime,
+    delay_offsets,
+    group_configs,
+    topic_configs,
+)
+from consumers.rocketmq.errors import BrokerRefused
+from consumers.rocketmq.name_server import NameServer
+from consumers.rocketmq.stats_bodies import queue_stats, topic_queue_stats
+
+__all__ = ["BrokerAdmin", "NameServer"]
+
+# A broker waits up to 10 s for the client it passes the question on to (5.4.0, AdminBrokerProcessor.callConsumer).
+RUNNING_INFO_DEADLINE_SECONDS = 12.0
+
+
+class BrokerAdmin(BrokerOffsetCalls):
+    """Every call raises RocketMQError: with BrokerRefused the broker answered, otherwise nothing is known."""
+
+    async def consume_stats(
+        self, group: str, topic: str | None = None, *, deadline_seconds: float = DEADLINE_SECONDS
+    ) -> list[QueueStats]:
+        """Reads the commit log once a queue, cold where the group lags. Topics that no online member subscribes to are
+        left out by the broker without a word, and an unknown group has no queues."""
+        fields = {"consumerGroup": group} | ({} if topic is None else {"topic": topic})
+        answer = await self._call(RequestCode.GET_CONSUME_STATS, fields, deadline_seconds)
+        return await parsed(queue_stats, answer.body, self.address)
+
+    async def topic_stats(self, topic: str, *, deadline_seconds: float = DEADLINE_SECONDS) -> list[TopicQueueStats]:
+        """Reads the commit log once a queue. Raises BrokerRefused with TOPIC_NOT_EXIST (17)."""
+        answer = await self._call(RequestCode.GET_TOPIC_STATS_INFO, {"topic": topic}, deadline_seconds)
+        return await parsed(topic_queue_stats, answer.body, self.address)
+
+    async def topics(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> TopicConfigs:
+        answer = await self._call(RequestCode.GET_ALL_TOPIC_CONFIG, {}, deadline_seconds)
+        return await parsed(topic_configs, answer.body, self.address)
+
+    async def groups(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> GroupConfigs:
+        answer = await self._call(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, {}, deadline_seconds)
+        return await parsed(group_configs, answer.body, self.address)
+
+    async def config(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[str, str]:
+        answer = await self._call(RequestCode.GET_BROKER_CONFIG, {}, deadline_seconds)
+        return await parsed(broker_config, answer.body, self.address)
+
+    async def runtime(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[str, str]:
+        answer = await self._call(RequestCode.GET_BROKER_RUNTIME_INFO, {}, deadline_seconds)
+        return await parsed(broker_runtime, answer.body, self.address)
+
+    async def delay_offsets(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[int, int]:
+        """By delay level: the offset in queue level - 1 of SCHEDULE_TOPIC_XXXX up to which messages were delivered."""
+        answer = await self._call(RequestCode.GET_ALL_DELAY_OFFSET, {}, deadline_seconds)
+        return await parsed(delay_offsets, answer.body, self.address)
+
+    async def connections(self, group: str, *, deadline_seconds: float = DEADLINE_SECONDS) -> GroupConnections:
+        """The members that are connected to this broker; a group's members are those of all its brokers."""
+        try:
+            answer = await self._call(
+                RequestCode.GET_CONSUMER_CONNECTION_LIST, {"consumerGroup": group}, deadline_seconds
+            )
+        except BrokerRefused as refusal:
+            if refusal.code == ResponseCode.CONSUMER_NOT_ONLINE:
+                return GroupConnections(online=False)
+            raise
+        return await parsed(group_connections, answer.body, self.address)
+
+    async def running_info(
+        self,
+        group: str,
+        client_id: str,
+        *,
+        jstack: bool = False,
+        deadline_seconds: float = RUNNING_INFO_DEADLINE_SECONDS,
+    ) -> RunningInfo:
+        """What the client says of itself. CONSUME_MSG_TIMEOUT (207): it is connected and did not answer in 10 s."""
+        fields = {"consumerGroup": group, "clientId": client_id, "jstackEnable": "true" if jstack else "false"}
+        answer = await self._call(RequestCode.GET_CONSUMER_RUNNING_INFO, fields, deadline_seconds)
+        return await parsed(running_info, answer.body, self.address)

@@ -1,0 +1,36 @@
+"""Bodies that tell the offsets of one group (208) and of one topic (202), queue by queue."""
+
+from consumers.rocketmq.broker_values import QueueStats, TopicQueueStats
+from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.fastjson import loads
+from consumers.rocketmq.fields import Fields
+
+
+def queue_stats(body: bytes) -> list[QueueStats]:
+    answer = Fields(loads(body), RequestCode.GET_CONSUME_STATS)
+    return [
+        QueueStats(
+            topic=queue.text("topic"),
+            broker=queue.text("brokerName"),
+            queue_id=queue.small("queueId"),
+            broker_offset=value.integer("brokerOffset"),
+            consumer_offset=value.integer("consumerOffset"),
+            pull_offset=value.optional_integer("pullOffset"),
+            last_timestamp=value.optional_moment("lastTimestamp"),
+        )
+        for queue, value in answer.queues("offsetTable")
+    ]
+
+
+def topic_queue_stats(body: bytes) -> list[TopicQueueStats]:
+    answer = Fields(loads(body), RequestCode.GET_TOPIC_STATS_INFO)
+    return [
+        TopicQueueStats(
+            broker=queue.text("brokerName"),
+            queue_id=queue.small("queueId"),
+            min_offset=value.integer("minOffset"),
+            max_offset=value.integer("maxOffset"),
+            last_update_at_ms=value.optional_moment("lastUpdateTimestamp"),
+        )
+        for queue, value in answer.queues("offsetTable")
+    ]
