@@ -1,0 +1,40 @@
+# The verbs of this project: `make help` lists them. Everything runs in .venv, which every verb makes ready first.
+PYTHON ?= python3
+PORT ?= 8000
+NAMESRV ?=
+VENV := .venv/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-fast test-spark test-live test-browser test-postgres check format bench lock clean
+
+help: ## show these verbs
+	@sed -n 's/^\([a-z -]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r verb does; do printf '  make %-14s %s\n' "$$verb" "$$does"; done
+
+setup: ## Java, .venv and the locked packages, where they are missing
+	@$(PYTHON) dashboard/setup
+
+run: setup ## everything on one machine, with a demo cluster; NAMESRV=host:9876[;host2:9876] for your own, PORT=8000
+	@$(VENV) manage.py up --port '$(PORT)' $(if $(NAMESRV),--namesrv '$(NAMESRV)')
+
+test: setup ## every test that this machine can run; names what it skipped, and why
+	@$(VENV) tests/tiers.py fast spark live browser postgres
+
+test-fast test-spark test-live test-browser test-postgres: setup ## one tier of the tests; fast: no broker, no JVM
+	@$(VENV) tests/tiers.py $(@:test-%=%)
+
+check: setup ## formatter, linter, types, layers, migrations, API schema, docs
+	@$(VENV) tests/checks.py
+
+format: setup ## let the formatter and the linter correct what they can
+	@$(VENV) -m ruff check --fix --quiet . ; $(VENV) -m ruff format .
+
+bench: setup ## the benchmarks, each beside its comparison; a table here, JSON in var/bench.json
+	@$(VENV) -m dashboard.bench
+
+lock: setup ## pin the packages of pyproject.toml anew, for every platform
+	@$(VENV) -m uv pip compile pyproject.toml --group dev --group demo --universal --python-version 3.11 \
+		--generate-hashes --no-header --quiet -o requirements.lock
+
+clean: ## remove .venv, caches and build results; the home (var) stays
+	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache spark-warehouse *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
