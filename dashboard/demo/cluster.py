@@ -13,6 +13,7 @@ from .broker_settings import CLUSTER, BrokerPlace, broker_properties
 from .children import kill_child, start_child
 from .java import Java, find_java
 from .ports import free_ports
+from .registration import wait_until_registered
 from .server import Server
 from .server_commands import broker_command, mqadmin_command, name_server_command
 
@@ -82,7 +83,7 @@ class RocketMQ:
             for broker in self.brokers.values():
                 broker.server.launch()
             for broker in self.brokers.values():
-                broker.server.wait_until_it_serves()
+                self._wait_until_it_serves(broker)
             on_failure.pop_all()
         return self
 
@@ -107,7 +108,7 @@ class RocketMQ:
     def start_broker(self, name: str) -> None:
         """Starts it again, on the same ports and store; returns once it serves."""
         self.brokers[name].server.launch()
-        self.brokers[name].server.wait_until_it_serves()
+        self._wait_until_it_serves(self.brokers[name])
 
     def mqadmin(self, *args: str, timeout: float = 60.0) -> str:
         """What RocketMQ's own mqadmin prints, for example `mqadmin("clusterList")`. Takes seconds: a JVM starts."""
@@ -127,6 +128,10 @@ class RocketMQ:
         if child.returncode != 0 or "Exception" in complaint:
             raise MqadminFailed(f"mqadmin {' '.join(args)} ended with {child.returncode}: {complaint.strip()}")
         return output.decode(errors="replace")
+
+    def _wait_until_it_serves(self, broker: Broker) -> None:
+        broker.server.wait_until_it_serves()
+        wait_until_registered(self.namesrv, broker.address)
 
     def _make_name_server(self) -> Server:
         folder = self.home / "namesrv"

@@ -17,7 +17,7 @@ class ServerNotStarted(Exception):
 
 
 class Server:
-    """A program that prints `announcement` once it serves: a broker does so after it is known to the name server."""
+    """A program that prints `announcement` once it serves."""
 
     def __init__(self, title: str, command: Callable[[], list[str | Path]], announcement: str, console: Path) -> None:
         self.title = title
