@@ -17,13 +17,13 @@ run: setup ## everything on one machine, with a demo cluster; NAMESRV=host:9876[
 	@$(VENV) manage.py up --port '$(PORT)' $(if $(NAMESRV),--namesrv '$(NAMESRV)')
 
 test: setup ## every test that this machine can run; names what it skipped, and why
-	@$(VENV) tests/tiers.py fast spark live browser postgres
+	@$(VENV) -m tests.tiers fast spark live browser postgres
 
 test-fast test-spark test-live test-browser test-postgres: setup ## one tier of the tests; fast: no broker, no JVM
-	@$(VENV) tests/tiers.py $(@:test-%=%)
+	@$(VENV) -m tests.tiers $(@:test-%=%)
 
 check: setup ## formatter, linter, types, layers, migrations, API schema, docs
-	@$(VENV) tests/checks.py
+	@$(VENV) -m tests.checks
 
 format: setup ## let the formatter and the linter correct what they can
 	@$(VENV) -m ruff check --fix --quiet . ; $(VENV) -m ruff format .

@@ -60,6 +60,6 @@ class Environment:
             with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
                 requirements.write(builders)
                 requirements.flush()
-                install(self.python, Path(requirements.name), lock_file.count(builders), say)
+                install(self.python, Path(requirements.name), lock_file.count(builders), lambda line: None)
         install(self.python, self._lock, lock_file.count(text), say)
         say("All packages are installed")

