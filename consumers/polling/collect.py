@@ -7,7 +7,8 @@ from consumers.rocketmq.admin import BrokerAdmin, NameServer
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.pool import ConnectionPool
 
-from .broker_reading import Cadence, read_broker
+from .broker_reading import read_broker
+from .cadence import Cadence
 from .memory import ClusterMemory
 from .reading import BrokerListing, BrokerReading, OffsetsReading
 
@@ -27,7 +28,7 @@ async def collect_offsets(
     clock = asyncio.get_running_loop().time
     began, calls, read = clock(), pool.calls, pool.bytes_received
     try:
-        listed = await list_brokers(NameServer(pool, name_servers, deadline_seconds=deadline_seconds))
+        listed = await list_brokers(NameServer(pool, name_servers), deadline_seconds)
         error = None if listed else "The name server knows no broker."
     except RocketMQError as failure:
         listed, error = (), str(failure)
@@ -49,8 +50,8 @@ async def collect_offsets(
     )
 
 
-async def list_brokers(name_server: NameServer) -> tuple[BrokerListing, ...]:
-    info = await name_server.cluster()
+async def list_brokers(name_server: NameServer, deadline_seconds: float) -> tuple[BrokerListing, ...]:
+    info = await name_server.cluster(deadline_seconds=deadline_seconds)
     return tuple(
         BrokerListing(broker.name, broker_id, address)
         for broker in info.brokers
@@ -73,5 +74,4 @@ async def _read_master(
     address = masters[0] if masters else known.address if known else None
     if address is None:
         return BrokerReading(name=name, address=None, error=f"The name server lists no master of {name}.")
-    admin = BrokerAdmin(pool, address, deadline_seconds=deadline_seconds)
-    return await read_broker(admin, name, memory, cadence, now)
+    return await read_broker(BrokerAdmin(pool, address), name, memory, cadence, now, deadline_seconds)

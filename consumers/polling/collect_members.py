@@ -39,8 +39,9 @@ async def collect_members(
 ) -> MembersReading:
     clock = asyncio.get_running_loop().time
     began, calls = clock(), pool.calls
-    brokers = [BrokerAdmin(pool, address, deadline_seconds=deadline_seconds) for address in addresses]
-    groups = await read_groups(brokers, rotation.groups[: budget.membership_calls // max(len(brokers), 1)], unread)
+    brokers = [BrokerAdmin(pool, address) for address in addresses]
+    asked = rotation.groups[: budget.membership_calls // max(len(brokers), 1)]
+    groups = await read_groups(brokers, asked, unread, deadline_seconds)
     members = [(answer.group, member) for answer in groups for member in answer.members]
     clients = await read_clients(pool, plan_clients(members, rotation, budget.running_info_calls), deadline_seconds)
     return MembersReading(

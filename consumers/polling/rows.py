@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from consumers.rocketmq.errors import RemoteProtocolError
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX, topic_kind
 
 from .reading import AHEAD, NEVER_COMMITTED, NO_BROKER_OFFSET, QUEUE_GONE, TOPIC_GONE
 
-QUEUE_BITS = 20  # a queue id fits: the wire client refuses larger ones
+QUEUE_BITS = 20
 REASONS = pa.array([NEVER_COMMITTED, TOPIC_GONE, QUEUE_GONE, NO_BROKER_OFFSET, AHEAD])
 
 
@@ -36,6 +37,8 @@ def join_rows(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queu
     `subscribed`: group, topic of clustering groups that subscribe to it, committed or not.
     `read_queues`: the number of read queues of every topic that the broker has.
     """
+    for table in (offsets, ends):
+        _refuse_huge_queue_ids(table)
     codes = Codes(
         _distinct(offsets["group"], subscribed["group"]),
         _distinct(offsets["topic"], ends["topic"], subscribed["topic"]),
@@ -77,6 +80,12 @@ def join_rows(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queu
             "unknown_reason": REASONS.take(pa.array(reason, mask=reason < 0)),
         }
     )
+
+
+def _refuse_huge_queue_ids(table: pa.Table) -> None:
+    ids = _numpy(table["queue_id"])
+    if len(ids) and (ids.min() < 0 or ids.max() >= 1 << QUEUE_BITS):
+        raise RemoteProtocolError(f"a queue id is not between 0 and {(1 << QUEUE_BITS) - 1}")
 
 
 def kind_in_group(group: str, topic: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.broker_values import ProcessQueue, RunningInfo
+from consumers.rocketmq.client_values import ProcessQueue, RunningInfo
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.pool import ConnectionPool
 
@@ -31,9 +31,10 @@ async def read_clients(
 
 
 async def _read_client(pool: ConnectionPool, group: str, member: Member, deadline_seconds: float) -> ClientReading:
-    admin = BrokerAdmin(pool, member.broker_address, deadline_seconds=deadline_seconds)
+    admin = BrokerAdmin(pool, member.broker_address)
     try:
-        return client_reading(group, member.client_id, await admin.running_info(group, member.client_id))
+        info = await admin.running_info(group, member.client_id, deadline_seconds=deadline_seconds)
+        return client_reading(group, member.client_id, info)
     except RocketMQError as error:
         return ClientReading(group=group, client_id=member.client_id, error=str(error))
 

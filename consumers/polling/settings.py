@@ -6,7 +6,7 @@ from django.conf import settings
 
 from consumers.lake.store import Lake
 
-from .broker_reading import Cadence
+from .cadence import Cadence
 from .collect_members import Budget
 
 

@@ -55,15 +55,16 @@ class Recorder:
         return self._record_reading(reading, members)
 
     def _make_entities(self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table) -> None:
-        online = {answer.group for answer in members.groups if answer.members} if members else set()
+        groups = set(pc.unique(rows["group"]).to_pylist())
+        distinct = rows.group_by(["topic", "broker", "queue_id"]).aggregate([])
+        queues = set(zip(*(distinct[name].to_pylist() for name in distinct.column_names), strict=True))
+        if members is not None:
+            groups |= {answer.group for answer in members.groups if answer.members}
+            # A queue can have an owner before anything was committed on it.
+            queues |= {(q.topic, q.broker, q.queue_id) for client in members.clients for q in client.queues}
         with transaction.atomic():
-            self.ids.make_groups(self.cluster, online | set(pc.unique(rows["group"]).to_pylist()), reading.taken_at)
-            distinct = rows.group_by(["topic", "broker", "queue_id"]).aggregate([])
-            self.ids.make_queues(
-                self.cluster,
-                zip(*(distinct[name].to_pylist() for name in distinct.column_names), strict=True),
-                reading.taken_at,
-            )
+            self.ids.make_groups(self.cluster, groups, reading.taken_at)
+            self.ids.make_queues(self.cluster, queues, reading.taken_at)
 
     def _record_snapshots(self, reading: OffsetsReading, rows: pa.Table) -> None:
         fresh = reading_columns(rows, self.ids)

@@ -1,7 +1,7 @@
 """The answers of several brokers about one group, united."""
 
 from consumers.polling.membership import unite
-from consumers.rocketmq.broker_values import ClientConnection, GroupConnections, Subscription
+from consumers.rocketmq.client_values import ClientConnection, GroupConnections, Subscription
 from consumers.rocketmq.errors import Unreachable
 
 ORDERS = Subscription(topic="Orders", expression="*", expression_type="TAG", tags=(), sub_version=1)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.polling.rows import join_rows, kind_in_group
+from consumers.rocketmq.errors import RemoteProtocolError
 
 
 def offsets(*rows):
@@ -84,6 +85,12 @@ def test_a_broadcasting_group_is_not_never_committed_where_it_has_no_entry():
 
 def test_nothing_read_gives_no_rows():
     assert joined(offsets(), ends(), subscribed(), {}) == []
+
+
+@pytest.mark.parametrize("queue_id", [-1, 1 << 20])
+def test_a_queue_id_that_no_queue_has_is_the_brokers_fault(queue_id):
+    with pytest.raises(RemoteProtocolError, match="queue id"):
+        joined(offsets(("g", "T", queue_id, 7)), ends(), subscribed(), {"T": 1})
 
 
 @pytest.mark.parametrize(
