@@ -5,6 +5,7 @@ An object used as a key becomes a tuple of its sorted (name, value) pairs. A key
 """
 
 import json
+import math
 import re
 
 from consumers.rocketmq.errors import RemoteProtocolError
@@ -74,12 +75,12 @@ class _Reader:
         if kind == "plain":
             return text
         if kind == "integer":
-            return self.number(int, text)
+            return self.integer(text)
         if kind == "mark":
             return self.container(text, depth)
         if kind == "word":
             return _WORDS[text]
-        return self.number(float, text) if kind == "real" else self.escaped(text)
+        return self.real(text) if kind == "real" else self.escaped(text)
 
     def container(self, mark: str, depth: int) -> object:
         if depth >= MAX_DEPTH:
@@ -90,11 +91,17 @@ class _Reader:
             return self.array(depth + 1)
         raise self.malformed(f"'{mark}' where a value belongs")
 
-    def number(self, kind: type[int] | type[float], text: str) -> int | float:
+    def integer(self, text: str) -> int:
         try:
-            return kind(text)
-        except ValueError as error:  # Python refuses integers of more than 4300 digits
+            return int(text)
+        except ValueError as error:  # Python refuses more than 4300 digits
             raise self.malformed("a number too long") from error
+
+    def real(self, text: str) -> float:
+        number = float(text)
+        if not math.isfinite(number):
+            raise self.malformed("a number too large")
+        return number
 
     def escaped(self, text: str) -> str:
         try:

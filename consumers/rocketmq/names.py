@@ -42,16 +42,13 @@ _SYSTEM_TOPICS = frozenset(
         "CHECKPOINT_TOPIC",
         "DefaultHeartBeatSyncerTopic",
         "OFFSET_MOVED_EVENT",
-        "RMQ_SYS_TRACE_TOPIC",
-        "RMQ_SYS_TRANS_HALF_TOPIC",
-        "RMQ_SYS_TRANS_OP_HALF_TOPIC",
         "SCHEDULE_TOPIC_XXXX",
         "SELF_TEST_TOPIC",
         "TBW102",
         "TRANS_CHECK_MAX_TIME_TOPIC",
     }
 )
-_SYSTEM_TOPIC_PREFIXES = ("rmq_sys_", "__syslo__")
+_SYSTEM_TOPIC_PREFIXES = ("rmq_sys_", "RMQ_SYS_", "__syslo__")
 
 
 def is_system_group(name: str) -> bool:
