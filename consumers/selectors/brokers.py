@@ -49,13 +49,30 @@ class ClusterAge:
 
 def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
     """Every cluster with its brokers, by the cluster's id. Two queries."""
-    newest = Reading.objects.filter(cluster=OuterRef("pk")).order_by("-taken_at").values("taken_at")[:1]
-    rows = Cluster.objects.annotate(newest_reading_at=Subquery(newest))
+    newest = Reading.objects.filter(cluster=OuterRef("pk")).order_by("-taken_at")
+    rows = Cluster.objects.annotate(
+        newest_reading_at=Subquery(newest.values("taken_at")[:1]), newest_error=Subquery(newest.values("error")[:1])
+    )
     masters = Broker.objects.filter(broker_id=MASTER).order_by("name")
     if clusters is not None:
         rows, masters = rows.filter(pk__in=clusters), masters.filter(cluster__in=clusters)
-    ages: dict[int, list[BrokerAge]] = {}
-    for row in masters:
-        age = BrokerAge(row.pk, row.cluster_id, row.name, row.last_read_at, row.failing_since, row.error)
-        ages.setdefault(row.cluster_id, []).append(age)
-    return {row.pk: ClusterAge(row.pk, row.name, row.newest_reading_at, tuple(ages.get(row.pk, ()))) for row in rows}
+    brokers: dict[int, list[Broker]] = {}
+    for broker in masters:
+        brokers.setdefault(broker.cluster_id, []).append(broker)
+    return {
+        row.pk: ClusterAge(
+            row.pk,
+            row.name,
+            row.newest_reading_at,
+            tuple(_age(broker, row.newest_reading_at, row.newest_error) for broker in brokers.get(row.pk, ())),
+        )
+        for row in rows
+    }
+
+
+def _age(broker: Broker, newest_reading_at: datetime | None, nothing_read: str | None) -> BrokerAge:
+    """A reading that read nothing at all (no name server answered) failed for every broker."""
+    failing_since, error = broker.failing_since, broker.error
+    if nothing_read is not None and failing_since is None:
+        failing_since, error = newest_reading_at, nothing_read
+    return BrokerAge(broker.pk, broker.cluster_id, broker.name, broker.last_read_at, failing_since, error)

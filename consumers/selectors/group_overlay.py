@@ -7,6 +7,7 @@ state of a queue that is still read. What was judged too long ago says nothing. 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
@@ -49,7 +50,7 @@ class Overlay:
     def is_silent(self, broker: BrokerAge) -> bool:
         return broker.is_silent(self.now, self.limits)
 
-    def groups(self) -> QuerySet[ConsumerGroup]:
+    def groups(self) -> QuerySet[Any]:
         """Groups with every shown column as an alias; `annotate(name=F(name))` selects those that are wanted."""
         numbers: dict[str, Column] = {
             name: self._read(F(name))
@@ -66,7 +67,8 @@ class Overlay:
             **shown,
         ).alias(
             shown_rank=self._rank(),
-            shown_lag_messages=self._read(_lag()),
+            shown_lag_messages_at_least=self._lag_at_least(),
+            shown_lag_messages=self._read(F("total__lag_messages")),
             shown_time_lag_seconds=self._read(self._time_lag()),
             shown_drain_seconds=self._read(self._judged(_drain())),
             shown_taken_at=self._taken_at(),
@@ -131,6 +133,17 @@ class Overlay:
             .values(column)[:1]
         )
 
+    def _lag_at_least(self) -> Case:
+        """The lag, or the sum of what the newest reading knows where that reading is young enough."""
+        since = self.limits.read_since(self.now)
+        times = {cluster.id: cluster.newest_reading_at for cluster in self.clusters.values()}
+        fresh = [pk for pk, at in times.items() if at is not None and at >= since]
+        lag = F("total__lag_messages")
+        return Case(
+            When(unread_by__isnull=True, total__lag_messages__isnull=False, then=lag),
+            When(cluster__in=fresh, total__lag_messages__isnull=True, then=F("total__lag_messages_at_least")),
+        )
+
     def _time_lag(self) -> Case:
         """Zero exactly where the lag is; a judged zero beside a lag is from before the lag."""
         judged = Q(judged__judged_at__gte=self.limits.judged_since(self.now))
@@ -148,11 +161,6 @@ class Overlay:
         ]
         by_broker = Case(*times, *newest, output_field=models.DateTimeField())
         return Coalesce(F("total__last_good_at"), by_broker, output_field=models.DateTimeField())
-
-
-def _lag() -> Case:
-    """A group whose queues have all never committed has no sum."""
-    return Case(When(total__queues__gt=F("total__never_committed_queues"), then=F("total__lag_messages")))
 
 
 def _drain() -> Case:

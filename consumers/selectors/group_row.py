@@ -8,6 +8,7 @@ from .group_rows import GroupRow
 from .overlay import NOT_BUILT, NOT_JUDGED_YET
 from .shown_group import NOT_READ_YET, ShownGroup
 
+NOT_ASKED = "its members have not been asked for yet"
 MEASURED = ("never_committed_queues", "members", "online", "dlq_messages")
 JUDGED = ("consume_rate", "produce_rate", "retry_rate")
 
@@ -27,7 +28,7 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "flags": ("paused",) if group.consume_enable is False else (),
         "completeness": judged.completeness if judged and not shown.unjudged_reason else None,
         "lag_messages": lag,
-        "lag_messages_at_least": shown.lag_messages_at_least,
+        "lag_messages_at_least": shown.shown("lag_messages_at_least"),
         "time_lag_seconds": time_lag,
         "time_lag_kind": _time_lag_kind(shown, lag, time_lag),
         "drain_seconds": shown.shown("drain_seconds"),
@@ -56,7 +57,7 @@ def _time_lag_kind(shown: ShownGroup, lag: int | None, time_lag: float | None) -
 
 def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
     """A reason for each null that `unknown_reason` does not speak of."""
-    membership = shown.unread_reason or shown.group.membership_error or "its members have not been asked for yet"
+    membership = shown.unread_reason or shown.group.membership_error or NOT_ASKED
     judged = shown.unread_reason or shown.unjudged_reason or "the judged range does not tell"
     reasons = {
         "since": shown.unread_reason or NOT_JUDGED_YET,

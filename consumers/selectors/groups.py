@@ -7,13 +7,14 @@ from typing import Any
 from django.db.models import Count, F, QuerySet, Subquery
 from django.db.models.expressions import OrderBy
 
-from consumers.models import ConsumerGroup, QueueState, State
+from consumers.models import QueueState, State
 
 from .group_overlay import RANKS, STATES, Overlay
 from .group_row import JUDGED, MEASURED, group_row
 from .group_rows import GroupFilters, GroupPage, GroupRow
 from .shown_group import ShownGroup
 
+OVERLAID = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "taken_at")
 # Column of the list: column of the query. `state` ascending is worst first.
 ORDERINGS = {
     "group": "name",
@@ -22,11 +23,8 @@ ORDERINGS = {
     "online": "shown_online",
     "message_model": "message_model",
     "consume_type": "consume_type",
-} | {
-    name: f"shown_{name}"
-    for name in (*MEASURED, *JUDGED, "lag_messages", "time_lag_seconds", "drain_seconds", "taken_at")
-}
-COLUMNS = (*MEASURED, *JUDGED, "rank", "lag_messages", "time_lag_seconds", "drain_seconds", "taken_at")
+} | {name: f"shown_{name}" for name in (*MEASURED, *JUDGED, *OVERLAID)}
+COLUMNS = (*MEASURED, *JUDGED, *OVERLAID, "rank")
 
 
 class UnknownOrdering(ValueError):
@@ -59,7 +57,7 @@ def state_counts(filters: GroupFilters, now: datetime) -> dict[State, int]:
     return {state: counts.get(rank, 0) for rank, state in enumerate(STATES)}
 
 
-def filtered(overlay: Overlay, filters: GroupFilters, *, by_state: bool = True) -> QuerySet[ConsumerGroup]:
+def filtered(overlay: Overlay, filters: GroupFilters, *, by_state: bool = True) -> QuerySet[Any]:
     found = overlay.groups()
     if filters.cluster:
         found = found.filter(cluster__name=filters.cluster)

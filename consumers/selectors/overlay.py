@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from consumers.models import GroupState, QueueSnapshot, QueueState, State, TimeLagKind
+from consumers.polling.reading import AHEAD
 
 from .brokers import BrokerAge
 from .limits import Limits
@@ -15,7 +16,6 @@ from .limits import Limits
 NOT_JUDGED_YET = "not judged yet"
 NOT_SAMPLED = "not sampled"
 NOT_BUILT = "not built"
-AHEAD = "the consumer offset is ahead of the broker offset"
 OWN_DEAD_LETTERS = "dead letters are not consumed by their own group"
 
 

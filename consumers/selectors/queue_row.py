@@ -21,7 +21,7 @@ from .overlay import (
     unjudged_reason,
 )
 from .queue_rows import QueueRow
-from .sentences import state_sentence
+from .sentences import sentence, state_parts
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _verdict(state: QueueState | None, broker: BrokerAge | None, facts: GroupFac
     if reason is not None or state is None:
         return _unjudged(shown, reason or NOT_JUDGED_YET)
     values = {"state": shown, "rule": state.rule, "since": state.since, "provisional": state.provisional}
-    return _Verdict(values, state_sentence(shown, state.rule, state.detail), "")
+    return _Verdict(values, sentence(state_parts(shown, state.rule, state.detail)), "")
 
 
 def _numbers(read: Offsets) -> dict[str, int | None]:

@@ -34,8 +34,12 @@ PHRASES = {
 }
 
 
-def state_sentence(state: State, rule: str, detail: Mapping[str, Any], *, place: str | None = None) -> str:
-    """`stalled: blocked on Stock/broker-a/3 · offset still for 12 min · 9,120 messages behind`.
+def sentence(parts: list[str]) -> str:
+    return " · ".join(parts)
+
+
+def state_parts(state: State, rule: str, detail: Mapping[str, Any], *, place: str | None = None) -> list[str]:
+    """`stalled: blocked on Stock/broker-a/3`, `offset still for 12 min`, `9,120 messages behind`.
 
     `place` is the queue that decided. A number that is null in `detail` was not known and is left out.
     """
@@ -43,7 +47,7 @@ def state_sentence(state: State, rule: str, detail: Mapping[str, Any], *, place:
     opening = word if not rule or rule == word else gettext("%(state)s: %(rule)s") % {"state": word, "rule": rule}
     if place:
         opening = gettext("%(opening)s on %(place)s") % {"opening": opening, "place": place}
-    return " · ".join([opening, *evidence(detail)])
+    return [opening, *evidence(detail)]
 
 
 def evidence(detail: Mapping[str, Any]) -> list[str]:

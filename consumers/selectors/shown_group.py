@@ -7,23 +7,34 @@ from typing import Any
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 
 from .group_overlay import NO_BROKER, STATES, Overlay
+from .group_rows import WorstQueue
 from .overlay import NOT_JUDGED_YET, unjudged_reason
-from .sentences import state_sentence
+from .sentences import sentence, state_parts
 
 NOT_READ_YET = "not read yet"
-NEVER_COMMITTED = "never committed"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state that is shown, as a sentence and as the rule with its numbers."""
+    """The state that is shown: the parts of its sentence, and the rule with its numbers."""
 
     state: State
-    sentence: str
+    parts: list[str]
     rule: str
     detail: dict[str, Any]
     since: datetime | None
-    worst_queue: Queue | None = None
+    queue: Queue | None = None
+
+    @property
+    def sentence(self) -> str:
+        return sentence(self.parts)
+
+    @property
+    def worst(self) -> WorstQueue | None:
+        """The queue that decided."""
+        if self.queue is None:
+            return None
+        return WorstQueue(self.queue.topic.name, self.queue.broker, self.queue.queue_id, self.state, self.rule)
 
 
 @dataclass(frozen=True)
@@ -69,21 +80,7 @@ class ShownGroup:
             return self.unread_reason
         if self.total is None:
             return NOT_READ_YET
-        if self.total.lag_messages is not None:
-            return NEVER_COMMITTED
         return self.total.unknown_reason or "a queue of it is unknown"
-
-    @property
-    def lag_messages_at_least(self) -> int | None:
-        """The sum of what the newest reading knows. A late reading, or one that knows no queue, gives none."""
-        lag = self.shown("lag_messages")
-        if lag is not None or self.total is None or self.total.lag_messages is not None:
-            return lag
-        age = self.overlay.clusters[self.group.cluster_id].newest_reading_at
-        known = self.total.queues - self.total.unknown_queues - self.total.never_committed_queues
-        if known <= 0 or age is None or age < self.overlay.limits.read_since(self.overlay.now):
-            return None
-        return self.total.lag_messages_at_least
 
     @property
     def verdict(self) -> Verdict:
@@ -91,19 +88,19 @@ class ShownGroup:
         if self.unjudged_reason or self.judged is None:
             reason = self.unread_reason or self.unjudged_reason or NOT_JUDGED_YET
             since = self.judged.judged_at if self.judged else self.group.first_seen_at
-            return Verdict(state, reason, reason, {}, since)
+            return Verdict(state, [reason], reason, {}, since)
         silent = self._broker_reason(self.shown("silent_by"))
         if silent is None:
             return _judged_verdict(state, self.judged, self.judged.worst_queue)
         if self.still_read is None:
-            return Verdict(state, silent, silent, {}, self.shown("taken_at"))
+            return Verdict(state, [silent], silent, {}, self.shown("taken_at"))
         return _judged_verdict(state, self.still_read, self.still_read.queue)
 
 
 def _judged_verdict(state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
     place = place_of(queue) if queue is not None and state != State.OK else None
-    sentence = state_sentence(state, judged.rule, judged.detail, place=place)
-    return Verdict(state, sentence, judged.rule, judged.detail, judged.since, queue)
+    parts = state_parts(state, judged.rule, judged.detail, place=place)
+    return Verdict(state, parts, judged.rule, judged.detail, judged.since, queue)
 
 
 def place_of(queue: Queue) -> str:

@@ -1,0 +1,91 @@
+"""What the selectors say of clusters, their readings, and the pipeline."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class Freshness(StrEnum):
+    """fresh · late: the newest is older than it should be · silent: nothing of now is known, of a part or the whole."""
+
+    FRESH = "fresh"
+    LATE = "late"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True)
+class BrokerRow:
+    """`id` 0 is the master; slaves are listed and not read. `error` is null while its newest reading was good."""
+
+    name: str
+    id: int
+    address: str
+    version: str | None
+    reachable: bool | None
+    last_read_at: datetime | None
+    failing_since: datetime | None
+    error: str | None
+    unknown: dict[str, str]
+
+
+@dataclass(frozen=True)
+class ReadingRow:
+    taken_at: datetime
+    complete: bool
+    calls: int
+    bytes: int
+    seconds: float
+    queues: int
+    record_seconds: float | None
+    brokers: list[dict[str, object]]
+    members: dict[str, object]
+    error: str | None
+
+
+@dataclass(frozen=True)
+class ClusterRow:
+    """A cluster. `since` is when its freshness began; null with a reason where it was never read.
+
+    `failed_readings` were not whole, `missed_readings` were due and not taken, both in the last hour.
+    """
+
+    name: str
+    namesrv: str
+    brokers: list[BrokerRow]
+    last_reading: ReadingRow | None
+    freshness: Freshness
+    freshness_detail: str
+    since: datetime | None
+    brokers_read: int
+    brokers_listed: int
+    failed_readings: int
+    missed_readings: int
+    readings: list[ReadingRow]
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PipelineRow:
+    since: datetime
+    until: datetime
+    started_at: datetime
+    finished_at: datetime | None
+    seconds: float | None
+    queues_judged: int | None
+    groups_judged: int | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class PipelineStatus:
+    """`judged_until` is the end of the range of the last run that succeeded. Failed and missed: of the last hour."""
+
+    freshness: Freshness
+    freshness_detail: str
+    since: datetime | None
+    judged_until: datetime | None
+    last_run: PipelineRow | None
+    failed_runs: int
+    missed_runs: int
+    runs: list[PipelineRow]
+    unknown: dict[str, str] = field(default_factory=dict)

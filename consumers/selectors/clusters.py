@@ -1,0 +1,96 @@
+"""Clusters with their brokers and readings, and how fresh each is."""
+
+from datetime import datetime, timedelta
+
+from consumers.models import Broker, Cluster, Reading
+
+from .brokers import MASTER, BrokerAge, ClusterAge, broker_ages
+from .cluster_rows import BrokerRow, ClusterRow, Freshness, ReadingRow
+from .limits import Limits, limits
+from .regularity import missed
+
+HOUR = timedelta(hours=1)
+READINGS_SHOWN = 20
+NEVER_READ = "no reading of it has been taken yet"
+
+
+def cluster_list(now: datetime, *, name: str | None = None) -> list[ClusterRow]:
+    """All clusters by name, each with its brokers and its readings of the last hour, newest first. Five queries."""
+    clusters = Cluster.objects.order_by("name").prefetch_related("brokers")
+    if name is not None:
+        clusters = clusters.filter(name=name)
+    ages, limit = broker_ages(), limits()
+    recent: dict[int, list[Reading]] = {}
+    for reading in Reading.objects.filter(taken_at__gt=now - HOUR, taken_at__lte=now).order_by("taken_at"):
+        recent.setdefault(reading.cluster_id, []).append(reading)
+    return [_cluster_row(cluster, ages[cluster.pk], recent.get(cluster.pk, []), now, limit) for cluster in clusters]
+
+
+def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: datetime, limit: Limits) -> ClusterRow:
+    # A reading older than an hour is still the last one.
+    last = recent[-1] if recent else Reading.objects.filter(cluster=cluster).first()
+    freshness, detail, since = cluster_freshness(age, now, limit)
+    return ClusterRow(
+        name=cluster.name,
+        namesrv=cluster.namesrv,
+        brokers=[_broker_row(broker) for broker in cluster.brokers.all()],
+        last_reading=reading_row(last) if last else None,
+        freshness=freshness,
+        freshness_detail=detail,
+        since=since,
+        brokers_read=sum(broker.unread_reason(now, limit) is None for broker in age.brokers),
+        brokers_listed=len(age.brokers),
+        failed_readings=sum(not reading.complete for reading in recent),
+        missed_readings=missed([reading.taken_at for reading in recent], limit.poll_seconds, now),
+        readings=[reading_row(reading) for reading in reversed(recent[-READINGS_SHOWN:])],
+        unknown={} if last else {"last_reading": NEVER_READ, "since": NEVER_READ},
+    )
+
+
+def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Freshness, str, datetime | None]:
+    """A broker that is not read makes its cluster silent; a reading that is overdue makes it late."""
+    unread: list[tuple[BrokerAge, str]] = []
+    for broker in age.brokers:
+        if reason := broker.unread_reason(now, limit):
+            unread.append((broker, reason))
+    if unread:
+        since = [broker.last_read_at for broker, _ in unread]
+        known = [at for at in since if at is not None]
+        return Freshness.SILENT, "; ".join(reason for _, reason in unread), min(known) if known else None
+    if age.newest_reading_at is None or not age.brokers:
+        return Freshness.SILENT, NEVER_READ, None
+    overdue = age.newest_reading_at + timedelta(seconds=2 * limit.poll_seconds)
+    if overdue < now:
+        return Freshness.LATE, "the last reading was missed", age.newest_reading_at
+    return Freshness.FRESH, "every broker was read", age.newest_reading_at
+
+
+def _broker_row(broker: Broker) -> BrokerRow:
+    unread = broker.error or ("it has not been read yet" if broker.broker_id == MASTER else "slaves are not read")
+    nullable = ("version", "reachable", "last_read_at")
+    return BrokerRow(
+        name=broker.name,
+        id=broker.broker_id,
+        address=broker.address,
+        version=broker.version,
+        reachable=broker.reachable,
+        last_read_at=broker.last_read_at,
+        failing_since=broker.failing_since,
+        error=broker.error,
+        unknown={name: unread for name in nullable if getattr(broker, name) is None},
+    )
+
+
+def reading_row(reading: Reading) -> ReadingRow:
+    return ReadingRow(
+        taken_at=reading.taken_at,
+        complete=reading.complete,
+        calls=reading.calls,
+        bytes=reading.bytes,
+        seconds=reading.seconds,
+        queues=reading.queues,
+        record_seconds=reading.record_seconds,
+        brokers=reading.brokers,
+        members=reading.members,
+        error=reading.error,
+    )

@@ -1,0 +1,48 @@
+"""One group with everything that its page and its REST resource show, but history."""
+
+from datetime import datetime
+
+from consumers.models import ConsumerGroup
+
+from .group_overlay import Overlay
+from .group_row import NOT_ASKED, row_fields
+from .group_rows import GroupDetail
+from .groups import shown_groups
+from .members import member_list
+from .queues import group_queues
+from .topics import topic_rows
+
+
+def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | None:
+    """None when there is no such group."""
+    found = ConsumerGroup.objects.filter(cluster__name=cluster, name=group).values_list("pk", flat=True).first()
+    if found is None:
+        return None
+    [shown] = shown_groups(Overlay.at(now), [found])
+    row, verdict = shown.group, shown.verdict
+    fields = row_fields(shown)
+    return GroupDetail(
+        **(fields | {"unknown": fields["unknown"] | _reasons(row)}),
+        rule=verdict.rule,
+        detail=verdict.detail,
+        worst_queue=verdict.worst,
+        topics=topic_rows(group_queues(row, now=now)),
+        subscriptions=row.subscriptions,
+        clients=member_list(row),
+        membership_at=row.membership_at,
+        consume_from_where=row.consume_from_where,
+        retry_max_times=row.retry_max_times,
+        retry_queue_nums=row.retry_queue_nums,
+    )
+
+
+def _reasons(group: ConsumerGroup) -> dict[str, str]:
+    """Why what brokers say of the group as such is not known. Without an answer an empty list is no list."""
+    membership = group.membership_error or NOT_ASKED
+    configured = "the group's configuration was not read, or no broker has one"
+    fields = dict.fromkeys(("membership_at", "consume_from_where"), membership)
+    fields |= dict.fromkeys(("retry_max_times", "retry_queue_nums"), configured)
+    reasons = {name: reason for name, reason in fields.items() if getattr(group, name) is None}
+    if group.membership_at is None:
+        reasons |= dict.fromkeys(("subscriptions", "clients"), membership)
+    return reasons

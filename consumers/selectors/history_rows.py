@@ -1,0 +1,45 @@
+"""What the selectors say of the past: windows, every one of the range, with nulls where nothing is known."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Point:
+    """One window from `at`. Lag and time lag are those of its last reading; rates are messages per second."""
+
+    at: datetime
+    lag_messages: int | None
+    time_lag_seconds: float | None
+    consume_rate: float | None
+    produce_rate: float | None
+    readings: int | None
+    unknown_reason: str | None
+
+
+@dataclass(frozen=True)
+class Series:
+    """Null names mean all: a group's own series has none, a topic's has the topic."""
+
+    topic: str | None
+    broker: str | None
+    queue_id: int | None
+    points: list[Point]
+
+
+@dataclass(frozen=True)
+class History:
+    since: datetime
+    until: datetime
+    step_seconds: int
+    series: list[Series]
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """One row of `values` per queue, one column per start; null where nothing is known."""
+
+    starts: list[datetime]
+    step_seconds: int
+    queues: list[tuple[str, str, int]]
+    values: list[list[float | None]]

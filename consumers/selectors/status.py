@@ -1,0 +1,45 @@
+"""The small and stable answer for alert rules."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from consumers.models import ConsumerGroup, State
+
+from .group_overlay import Overlay
+from .group_row import row_fields
+from .group_rows import WorstQueue
+from .groups import shown_groups
+
+
+@dataclass(frozen=True)
+class GroupStatus:
+    """`worst_queue` is null where no single queue decided; other nulls have their reason in `unknown`."""
+
+    state: State
+    since: datetime | None
+    completeness: float | None
+    lag_messages: int | None
+    time_lag_seconds: float | None
+    worst_queue: WorstQueue | None
+    taken_at: datetime | None
+    judged_at: datetime | None
+    unknown_reason: str | None
+    unknown: dict[str, str]
+
+
+FIELDS = ("state", "since", "completeness", "lag_messages", "time_lag_seconds", "taken_at", "judged_at")
+
+
+def group_status(cluster: str, group: str, *, now: datetime) -> GroupStatus | None:
+    """None when there is no such group."""
+    found = ConsumerGroup.objects.filter(cluster__name=cluster, name=group).values_list("pk", flat=True).first()
+    if found is None:
+        return None
+    [shown] = shown_groups(Overlay.at(now), [found])
+    fields, verdict = row_fields(shown), shown.verdict
+    return GroupStatus(
+        **{name: fields[name] for name in FIELDS},
+        worst_queue=verdict.worst,
+        unknown_reason=fields["unknown_reason"],
+        unknown={name: reason for name, reason in fields["unknown"].items() if name in FIELDS},
+    )

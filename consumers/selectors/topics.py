@@ -1,0 +1,49 @@
+"""The queues of a group, summed by topic."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS
+
+from .group_rows import TopicRow
+from .overlay import NOT_JUDGED_YET
+from .queue_rows import QueueRow
+
+
+def topic_rows(queues: Iterable[QueueRow]) -> list[TopicRow]:
+    """One row per topic, in the order of the queues. Never-committed queues are counted apart from the sums."""
+    by_topic: dict[str, list[QueueRow]] = {}
+    for queue in queues:
+        by_topic.setdefault(queue.topic, []).append(queue)
+    return [_topic_row(topic, rows) for topic, rows in by_topic.items()]
+
+
+def _topic_row(topic: str, queues: list[QueueRow]) -> TopicRow:
+    # A queue that has no lag by its nature (never committed, gone) leaves the sum of the others whole.
+    committed = [queue for queue in queues if queue.unknown_reason not in NO_LAG_REASONS]
+    known = [queue.lag_messages for queue in committed if queue.lag_messages is not None]
+    unread = [queue.unknown_reason for queue in committed if queue.lag_messages is None]
+    reason = unread[0] if unread else None if committed else queues[0].unknown_reason
+    times = [queue.time_lag_seconds for queue in committed]
+    whole = [seconds for seconds in times if seconds is not None]
+    time_lag = max(whole) if whole and len(whole) == len(times) else None
+    waits = next((queue.unknown["time_lag_seconds"] for queue in committed if queue.time_lag_seconds is None), None)
+    values: dict[str, Any] = {
+        "never_committed_queues": None if unread else sum(queue.unknown_reason == NEVER_COMMITTED for queue in queues),
+        "lag_messages_at_least": sum(known) if known else None,
+        "time_lag_seconds": time_lag,
+    }
+    reasons = {
+        "never_committed_queues": reason,
+        "lag_messages_at_least": reason,
+        "time_lag_seconds": waits or reason or NOT_JUDGED_YET,
+    }
+    return TopicRow(
+        topic=topic,
+        kind=queues[0].kind,
+        queues=len(queues),
+        lag_messages=sum(known) if known and reason is None else None,
+        unknown_reason=reason,
+        unknown={name: reasons[name] or "" for name, value in values.items() if value is None},
+        **values,
+    )

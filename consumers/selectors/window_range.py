@@ -1,0 +1,55 @@
+"""The windows of a stretch of time."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+STEPS = (60, 600, 3600)
+HOURS_IN_MINUTES = timedelta(hours=6)
+DAYS_IN_TEN_MINUTES = timedelta(days=7)
+MOST_WINDOWS = 11_000
+
+
+class RangeError(ValueError):
+    """A range or step that no history can be shown for."""
+
+
+@dataclass(frozen=True)
+class WindowRange:
+    """Windows of `step_seconds` from `start` (a multiple of the step since 1970) on; the last one holds `until`."""
+
+    start: datetime
+    step_seconds: int
+    count: int
+
+    @property
+    def until(self) -> datetime:
+        return self.start + timedelta(seconds=self.step_seconds * self.count)
+
+    @property
+    def starts(self) -> list[datetime]:
+        return [self.start + timedelta(seconds=self.step_seconds * number) for number in range(self.count)]
+
+    def index(self, at: datetime) -> int:
+        return int((at - self.start).total_seconds() // self.step_seconds)
+
+
+def window_range(since: datetime, until: datetime, step_seconds: int | None = None) -> WindowRange:
+    """Raises RangeError where the range is empty, or has more windows than anyone can look at."""
+    if since >= until:
+        raise RangeError("The range is empty: 'from' must be before 'to'.")
+    step = step_seconds or step_for(until - since)
+    if step not in STEPS:
+        raise RangeError(f"The step must be one of {', '.join(map(str, STEPS))} seconds, not {step}.")
+    first = int(since.timestamp() // step)
+    count = -int(-until.timestamp() // step) - first
+    if count > MOST_WINDOWS:
+        raise RangeError(
+            f"The range has {count:,} windows of {step} s; the most is {MOST_WINDOWS:,}. Take a longer step."
+        )
+    return WindowRange(datetime.fromtimestamp(first * step, UTC), step, count)
+
+
+def step_for(length: timedelta) -> int:
+    if length <= HOURS_IN_MINUTES:
+        return 60
+    return 600 if length <= DAYS_IN_TEN_MINUTES else 3600
