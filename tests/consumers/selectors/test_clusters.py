@@ -1,0 +1,91 @@
+"""Clusters, their brokers, and how fresh their readings are."""
+
+from datetime import timedelta
+
+import pytest
+
+from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.clusters import cluster_list
+from consumers.selectors.regularity import missed
+from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("read_at", "broker", "expected"),
+    [
+        (ago(5), {}, Freshness.FRESH),
+        (ago(35), {"last_read_at": ago(35)}, Freshness.LATE),
+        (ago(50), {"last_read_at": ago(50)}, Freshness.SILENT),
+        (ago(5), {"failing_since": ago(5), "error": "timed out"}, Freshness.SILENT),
+        (ago(5), {"last_read_at": None}, Freshness.SILENT),
+        (None, {"last_read_at": None}, Freshness.SILENT),
+    ],
+)
+def test_it_tells_fresh_from_late_from_silent(read_at, broker, expected):
+    a_broker(a_cluster(read_at=read_at), **broker)
+    assert cluster_list(NOW)[0].freshness == expected
+
+
+@pytest.mark.django_db
+def test_it_counts_and_names_the_brokers_that_are_read():
+    cluster = a_cluster()
+    a_broker(cluster)
+    a_dead_broker(cluster)
+    a_broker(cluster, "broker-a", broker_id=1, last_read_at=None, reachable=None)
+
+    [row] = cluster_list(NOW)
+
+    assert (row.brokers_read, row.brokers_listed) == (1, 2)
+    assert (row.freshness_detail, row.since) == ("broker-b could not be read: connection refused", ago(300))
+    assert [(broker.name, broker.id) for broker in row.brokers] == [("broker-a", 0), ("broker-a", 1), ("broker-b", 0)]
+    assert row.brokers[1].unknown == {"reachable": "slaves are not read", "last_read_at": "slaves are not read"}
+
+
+@pytest.mark.django_db
+def test_it_is_silent_when_no_name_server_answered():
+    cluster = a_cluster()
+    a_broker(cluster, last_read_at=ago(20))
+    a_reading(cluster, ago(2), complete=False, queues=0, error="no name server answered")
+
+    [row] = cluster_list(NOW)
+
+    assert (row.freshness, row.brokers_read) == (Freshness.SILENT, 0)
+    assert row.last_reading.error == "no name server answered"
+
+
+@pytest.mark.django_db
+def test_it_says_of_a_cluster_that_was_never_read_that_it_was_not():
+    a_cluster(read_at=None)
+
+    [row] = cluster_list(NOW)
+
+    assert (row.last_reading, row.since, row.freshness) == (None, None, Freshness.SILENT)
+    assert row.unknown == dict.fromkeys(("last_reading", "since"), "no reading of it has been taken yet")
+
+
+@pytest.mark.django_db
+def test_it_counts_the_readings_that_failed_and_those_that_were_missed():
+    cluster = a_cluster(read_at=None)
+    a_broker(cluster)
+    for seconds, complete in ((95, True), (80, False), (35, True), (20, True), (5, True)):
+        a_reading(cluster, ago(seconds), complete=complete)
+
+    [row] = cluster_list(NOW)
+
+    assert (row.failed_readings, row.missed_readings) == (1, 2)
+    assert row.readings[0].taken_at == ago(5)
+
+
+@pytest.mark.django_db
+def test_it_shows_the_last_reading_however_old():
+    a_cluster(read_at=ago(7200))
+    assert cluster_list(NOW)[0].last_reading.taken_at == ago(7200)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [([], 0), ([5], 0), ([20], 0), ([30], 1), ([45, 30, 15], 0), ([52, 29, 14], 1), ([75, 15], 3), ([0], 0)],
+)
+def test_it_forgives_half_an_interval(seconds, expected):
+    assert missed([NOW - timedelta(seconds=second) for second in seconds], 15, NOW) == expected

@@ -1,0 +1,60 @@
+"""How fresh what was judged is."""
+
+import pytest
+
+from consumers.models import PipelineRun
+from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.pipeline_status import pipeline_status
+from tests.world import NOW, ago
+
+pytestmark = pytest.mark.django_db
+
+
+def a_run(seconds: float, *, error: str | None = None, running: bool = False):
+    PipelineRun.objects.create(
+        since=ago(seconds + 60),
+        until=ago(seconds),
+        started_at=ago(seconds),
+        finished_at=None if running else ago(seconds - 3),
+        error=error,
+    )
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ([], Freshness.SILENT),
+        ([(20, None)], Freshness.FRESH),
+        ([(50, None), (20, "Spark died")], Freshness.LATE),
+        ([(120, None)], Freshness.LATE),
+        ([(600, None)], Freshness.SILENT),
+        ([(20, "Spark died")], Freshness.SILENT),
+    ],
+)
+def test_it_tells_fresh_from_late_from_silent(runs, expected):
+    for seconds, error in runs:
+        a_run(seconds, error=error)
+    assert pipeline_status(NOW).freshness == expected
+
+
+def test_it_counts_runs_that_failed_and_that_were_missed():
+    for seconds, error in ((150, None), (120, "Spark died"), (30, None), (5, None)):
+        a_run(seconds, error=error)
+
+    status = pipeline_status(NOW)
+
+    assert (status.failed_runs, status.missed_runs, status.judged_until) == (1, 2, ago(5))
+
+
+def test_it_does_not_take_a_run_that_is_under_way_for_a_judgement():
+    a_run(200)
+    a_run(10, running=True)
+
+    status = pipeline_status(NOW)
+
+    assert (status.judged_until, status.last_run.finished_at) == (ago(200), None)
+
+
+def test_it_says_that_no_run_has_finished():
+    status = pipeline_status(NOW)
+    assert (status.judged_until, status.unknown["judged_until"]) == (None, "no run of the pipeline has finished yet")
