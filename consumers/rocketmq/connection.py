@@ -37,7 +37,7 @@ class Connection:
         self._answers = 0
         self._retired = False
         self._closed_by: RocketMQError | None = None
-        self._used_at = asyncio.get_running_loop().time()
+        self.used_at = asyncio.get_running_loop().time()
         self._receiver = asyncio.create_task(self._receive(), name=f"rocketmq receiver {address}")
 
     @classmethod
@@ -72,7 +72,11 @@ class Connection:
 
     @property
     def usable(self) -> bool:
-        idle = not self._pending and asyncio.get_running_loop().time() - self._used_at > IDLE_SECONDS
+        return self.usable_at(asyncio.get_running_loop().time())
+
+    def usable_at(self, time: float) -> bool:
+        """`time` is the event loop's."""
+        idle = not self._pending and time - self.used_at > IDLE_SECONDS
         return not (self.closed or self._retired or idle)
 
     async def request(
@@ -114,7 +118,7 @@ class Connection:
             self._forget(opaque, answer)
 
     async def _send(self, frame: bytes) -> None:
-        self._used_at = asyncio.get_running_loop().time()
+        self.used_at = asyncio.get_running_loop().time()
         self._writer.write(frame)
         self.bytes_sent += len(frame)
         try:
