@@ -7,11 +7,13 @@ from typing import Any
 
 from jpype import JClass
 
+from .failures import DemoFailed
+
 ROUTE_SECONDS = 15.0
 LOOK_SECONDS = 0.1
 
 
-class RouteNotKnown(Exception):
+class RouteNotKnown(DemoFailed):
     """A topic was created, and the name server did not come to know it."""
 
 

@@ -11,6 +11,7 @@ from types import TracebackType
 
 from .broker_settings import CLUSTER, BrokerPlace, broker_properties
 from .children import kill_child, start_child
+from .failures import DemoFailed
 from .java import Java, find_java
 from .ports import free_ports
 from .registration import wait_until_registered
@@ -21,11 +22,11 @@ from .server_commands import broker_command, mqadmin_command, name_server_comman
 FULL_DISK_SHARE = 0.90
 
 
-class ClusterNotStarted(Exception):
+class ClusterNotStarted(DemoFailed):
     """The cluster cannot run on this machine; the text says why."""
 
 
-class MqadminFailed(Exception):
+class MqadminFailed(DemoFailed):
     """mqadmin ended with a complaint."""
 
 

@@ -7,12 +7,13 @@ import fcntl
 import importlib.util
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from .children import kill_child, start_child
+from .failures import DemoFailed
 from .ivy_files import ROCKETMQ_VERSION, write_ivy_files
 from .java import Java
 
@@ -21,7 +22,7 @@ Progress = Callable[[str], None]
 KEPT_LINES = 40
 
 
-class JarsNotFound(Exception):
+class JarsNotFound(DemoFailed):
     """RocketMQ's jars are not here and could not be fetched; the text says what to do."""
 
 
@@ -63,21 +64,20 @@ def _fetch(java: Java, folder: Path, jars: Path, progress: Progress) -> None:
         command: list[str | Path] = [java.path, f"-Divy.default.ivy.user.dir={cache}", "-jar", _ivy_jar()]
         command += ["-settings", settings, "-ivy", module, "-cache", cache, "-confs", "default", "-types", "jar"]
         command += ["bundle", "-retrieve", f"{fetched}/[artifact]-[revision](-[classifier]).[ext]"]
-        _run_ivy(command, progress)
+        _run_ivy(command, Path(aside) / "errors", progress)
         if not any(fetched.glob("rocketmq-broker-*.jar")):
             raise JarsNotFound("Ivy ended well but brought no RocketMQ broker: remove the folder and try again.")
         fetched.rename(jars)
     shutil.rmtree(cache)
 
 
-def _run_ivy(command: list[str | Path], progress: Progress) -> None:
+def _run_ivy(command: list[str | Path], errors: Path, progress: Progress) -> None:
     last_lines: list[str] = []
     found = arrived = 0
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    ) as ivy:
+    ivy = start_child(command, log=errors, piped=True)
+    try:
         assert ivy.stdout is not None
-        for line in ivy.stdout:
+        for line in map(bytes.decode, ivy.stdout):
             last_lines = [*last_lines, line.strip()][-KEPT_LINES:]
             if line.startswith("\tfound "):
                 found += 1
@@ -87,7 +87,11 @@ def _run_ivy(command: list[str | Path], progress: Progress) -> None:
                 arrived += 1
                 if arrived % 10 == 0:
                     progress(f"RocketMQ {ROCKETMQ_VERSION}: {arrived} jars have arrived")
+        ivy.wait()
+    finally:
+        kill_child(ivy)
     if ivy.returncode != 0:
+        last_lines += errors.read_text(errors="replace").splitlines()[-KEPT_LINES:]
         raise JarsNotFound(
             f"RocketMQ {ROCKETMQ_VERSION}'s jars could not be fetched ({_reason(last_lines)}): connect this machine to "
             "the network once, or point CONSUMERSCOPE_JARS at a folder that was filled on another machine."

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from .failures import DemoFailed
+
 LEAST_MAJOR = 17
 VERSION_DEADLINE_SECONDS = 30.0
 
 
-class JavaNotFound(Exception):
+class JavaNotFound(DemoFailed):
     """There is no Java that can be used; the text says what to do."""
 
 

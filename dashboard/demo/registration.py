@@ -11,6 +11,8 @@ import time
 from consumers.rocketmq.codes import RequestCode, ResponseCode
 from consumers.rocketmq.frames import Command, FrameReader, encode
 
+from .failures import DemoFailed
+
 UPDATE_BROKER_CONFIG = 25
 READ_AND_WRITE = b"brokerPermission=6\n"
 REGISTRATION_SECONDS = 30.0
@@ -18,7 +20,7 @@ LOOK_SECONDS = 0.3
 ANSWER_SECONDS = 10.0
 
 
-class NotRegistered(Exception):
+class NotRegistered(DemoFailed):
     """A broker serves, but clients cannot find it."""
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .children import kill_child, start_child, stop_child
+from .failures import DemoFailed
 
 START_SECONDS = 90.0
 STOP_SECONDS = 60.0
 LOOK_SECONDS = 0.05
 
 
-class ServerNotStarted(Exception):
+class ServerNotStarted(DemoFailed):
     """A server ended, or stayed silent, before it served; the text names its log."""
 
 

@@ -14,10 +14,12 @@ from typing import Any
 from jpype import JClass
 
 from dashboard.demo.administration import Administration
-from dashboard.demo.consumer import Consumer, Membership
+from dashboard.demo.consumer import Consumer
 from dashboard.demo.java import find_java
 from dashboard.demo.jvm import start_jvm
+from dashboard.demo.membership import Membership
 from dashboard.demo.producer import Producer
+from dashboard.demo.reserved_stdout import reserve_stdout
 
 REBALANCE = "org.apache.rocketmq.client.consumer.rebalance."
 
@@ -75,9 +77,7 @@ def answer(calls: Calls, line: str) -> dict[str, Any]:
 
 
 def main(namesrv: str, brokers: dict[str, str], jars: Path, folder: Path) -> None:
-    # What Java code prints must not stand between the answers.
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
+    answers = reserve_stdout()
     start_jvm(find_java(), jars, folder)
     calls = Calls(namesrv, brokers)
     print(json.dumps({"result": "ready"}), file=answers, flush=True)

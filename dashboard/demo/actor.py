@@ -1,0 +1,64 @@
+"""A process of the story, with a JVM of its own: started until it is ready, told things, killed."""
+
+import os
+import select
+import sys
+import time
+from pathlib import Path
+
+from .actor_arguments import ActorArguments
+from .children import kill_child, start_child
+from .failures import DemoFailed
+
+PROJECT = Path(__file__).resolve().parents[2]
+READY_SECONDS = 90.0
+
+
+class ActorFailed(DemoFailed):
+    """An actor ended or stayed silent; the text names its log."""
+
+
+class Actor:
+    """Runs the module `dashboard.demo.<name>`. Start it from a thread that lives on."""
+
+    def __init__(self, name: str, arguments: ActorArguments) -> None:
+        self.name = name
+        self.log = Path(arguments.folder) / "console.log"
+        environ = {**os.environ, "PYTHONPATH": str(PROJECT)}
+        program = [sys.executable, "-m", f"dashboard.demo.{name}", arguments.as_json()]
+        self._child = start_child(program, log=self.log, environ=environ, piped=True)
+        self._expect("ready")
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def tell(self, word: str) -> None:
+        """Returns once it is done, which the actor says by repeating the word."""
+        assert self._child.stdin is not None
+        self._child.stdin.write(f"{word}\n".encode())
+        self._child.stdin.flush()
+        self._expect(word)
+
+    def check(self) -> None:
+        """Raises ActorFailed when it has ended."""
+        if self._child.poll() is not None:
+            raise ActorFailed(f"The demo's {self.name} actor ended with {self._child.returncode}: see {self.log}.")
+
+    def kill(self) -> None:
+        kill_child(self._child)
+
+    def _expect(self, word: str) -> None:
+        assert self._child.stdout is not None
+        said = b""
+        deadline = time.monotonic() + READY_SECONDS
+        while not said.endswith(b"\n"):
+            readable, _, _ = select.select([self._child.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            byte = os.read(self._child.stdout.fileno(), 1) if readable else b""
+            if not byte:
+                self.kill()
+                raise ActorFailed(f"The demo's {self.name} actor died or was silent: see {self.log}.")
+            said += byte
+        if said.decode().strip() != word:
+            self.kill()
+            raise ActorFailed(f"The demo's {self.name} actor said {said!r} instead of {word!r}: see {self.log}.")

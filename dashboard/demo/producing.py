@@ -1,0 +1,54 @@
+"""The actor that makes the shop's topics and groups, then sends its messages. Run by the story."""
+
+import time
+
+from . import shop
+from .actor_arguments import begin_actor
+from .administration import Administration
+from .producer import Producer
+
+TICK_SECONDS = 0.1
+
+
+def open_shop(administration: Administration) -> None:
+    for topic in shop.TOPICS:
+        administration.create_topic(topic.name, topic.queues)
+    # Members would make their groups by coming; made here, they also say what they are in the broker's configuration.
+    for group in sorted({membership.group for membership in (*shop.STEADY, *shop.AUDIT)}):
+        administration.create_group(group, orderly=group == shop.INVENTORY[0].group)
+
+
+def send_due(producer: Producer, topic: shop.Topic, broker: str, elapsed_seconds: float, sent: int) -> int:
+    """Sends what the topic should have had by now; returns how many that makes in all."""
+    for number in range(sent + 1, sent + 1 + shop.messages_due(topic.messages_per_second, elapsed_seconds, sent)):
+        # Stock movements of an item must stay in order, so their queue is chosen by the number; others go round.
+        queue = (broker, number % topic.queues) if topic is shop.STOCK_MOVEMENTS else None
+        keys = shop.message_keys(topic.name, number)
+        producer.send(topic.name, shop.message_body(topic.name, number), keys=keys, queue=queue)
+        sent = number
+    return sent
+
+
+def main() -> None:
+    arguments, answers = begin_actor()
+    broker = next(iter(arguments.brokers))
+    with Administration(arguments.namesrv, arguments.brokers) as administration:
+        open_shop(administration)
+    with Producer(arguments.namesrv, "shop") as producer:
+        print("ready", file=answers, flush=True)
+        start = time.monotonic()
+        sent = dict.fromkeys(shop.TOPICS, 0)
+        poisoned = False
+        while True:
+            elapsed = time.monotonic() - start
+            for topic in shop.TOPICS:
+                sent[topic] = send_due(producer, topic, broker, elapsed, sent[topic])
+            if not poisoned and elapsed > shop.POISON_AFTER_SECONDS:
+                queue = (broker, shop.POISON_QUEUE)
+                producer.send(shop.STOCK_MOVEMENTS.name, b"{}", keys=shop.POISON_KEY, queue=queue)
+                poisoned = True
+            time.sleep(TICK_SECONDS)
+
+
+if __name__ == "__main__":
+    main()
