@@ -7,6 +7,7 @@ state of a queue that is still read. What was judged too long ago says nothing. 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from django.db import models
@@ -22,6 +23,7 @@ from .limits import Limits, limits
 STATES = list(State)
 RANKS = {state: rank for rank, state in enumerate(STATES)}
 UNKNOWN_RANK = RANKS[State.UNKNOWN]
+WORSE_THAN_UNKNOWN = STATES[:UNKNOWN_RANK]
 # Stands for a cluster that has no broker at all: a group of it is unread, and no broker is the cause.
 NO_BROKER = 0
 
@@ -40,9 +42,14 @@ class Overlay:
     def at(cls, now: datetime) -> "Overlay":
         return cls(broker_ages(), now, limits())
 
-    @property
+    @cached_property
     def brokers(self) -> dict[int, BrokerAge]:
         return {broker.id: broker for cluster in self.clusters.values() for broker in cluster.brokers}
+
+    @cached_property
+    def everything_is_read(self) -> bool:
+        known = all(cluster.brokers for cluster in self.clusters.values())
+        return known and not any(self.is_unread(broker) for broker in self.brokers.values())
 
     def is_unread(self, broker: BrokerAge) -> bool:
         return broker.unread_reason(self.now, self.limits) is not None
@@ -50,27 +57,40 @@ class Overlay:
     def is_silent(self, broker: BrokerAge) -> bool:
         return broker.is_silent(self.now, self.limits)
 
+    @cached_property
     def groups(self) -> QuerySet[Any]:
         """Groups with every shown column as an alias; `annotate(name=F(name))` selects those that are wanted."""
-        numbers: dict[str, Column] = {
-            name: self._read(F(name))
-            for name in ("members", "online", "total__dlq_messages", "total__never_committed_queues")
-        }
-        numbers |= {
-            name: self._read(self._judged(F(f"judged__{name}")))
+        return self._with_columns(self._located(), guarded=not self.everything_is_read)
+
+    @cached_property
+    def read_groups(self) -> QuerySet[Any]:
+        """The groups of which nothing is unread, with the same columns: looked up once a group, not once a column."""
+        return self._with_columns(self._located().filter(unread_by__isnull=True), guarded=False)
+
+    def _located(self) -> QuerySet[Any]:
+        return ConsumerGroup.objects.alias(
+            unread_by=self._on_brokers(self.is_unread), silent_by=self._on_brokers(self.is_silent)
+        )
+
+    def _with_columns(self, groups: QuerySet[Any], *, guarded: bool) -> QuerySet[Any]:
+        def read(column: Column) -> Column:
+            """Null for a group of which something is unread: a part of a number is not the number."""
+            return Case(When(unread_by__isnull=True, then=column)) if guarded else column
+
+        columns = {f"shown_{name}": read(F(name)) for name in ("members", "online")}
+        columns |= {f"shown_{name}": read(F(f"total__{name}")) for name in ("dlq_messages", "never_committed_queues")}
+        columns |= {
+            f"shown_{name}": read(self._judged(F(f"judged__{name}")))
             for name in ("consume_rate", "produce_rate", "retry_rate")
         }
-        shown = {f"shown_{name.removeprefix('total__')}": column for name, column in numbers.items()}
-        return ConsumerGroup.objects.alias(
-            unread_by=self._on_brokers(self.is_unread),
-            silent_by=self._on_brokers(self.is_silent),
-            **shown,
-        ).alias(
+        return groups.alias(
             shown_rank=self._rank(),
+            shown_lag_messages=read(F("total__lag_messages")),
             shown_lag_messages_at_least=self._lag_at_least(),
-            shown_lag_messages=self._read(F("total__lag_messages")),
-            shown_time_lag_seconds=self._read(self._time_lag()),
-            shown_drain_seconds=self._read(self._judged(_drain())),
+            **columns,
+        ).alias(
+            shown_time_lag_seconds=read(self._time_lag()),
+            shown_drain_seconds=read(self._judged(_drain())),
             shown_taken_at=self._taken_at(),
         )
 
@@ -89,26 +109,21 @@ class Overlay:
         field = models.BigIntegerField()
         return Case(*whens, default=None, output_field=field) if whens else Value(None, output_field=field)
 
-    def _read(self, column: Column) -> Column:
-        """Null for a group of which something is unread: a part of a number is not the number."""
-        if not any(self.is_unread(broker) for broker in self.brokers.values()) and self._all_have_brokers():
-            return column
-        return Case(When(unread_by__isnull=True, then=column))
-
     def _judged(self, column: Column) -> Column:
         return Case(When(judged__judged_at__gte=self.limits.judged_since(self.now), then=column))
 
-    def _all_have_brokers(self) -> bool:
-        return all(cluster.brokers for cluster in self.clusters.values())
-
     def _rank(self) -> Case:
-        fresh = Q(judged__judged_at__gte=self.limits.judged_since(self.now))
-        ranks = [When(fresh & Q(judged__state=state), then=Value(rank)) for state, rank in RANKS.items()]
-        worst = Coalesce(Subquery(self.still_read("rank")), Value(UNKNOWN_RANK))
+        """The cheap questions first: the database asks them in this order, and looks for queues only where it must."""
+        unknown = Value(UNKNOWN_RANK)
+        worst = Coalesce(Subquery(self.still_read("rank")), unknown)
+        ranks = [When(judged__state=state, then=Value(rank)) for state, rank in RANKS.items()]
         return Case(
-            When(fresh & Q(silent_by__isnull=False), then=worst),
+            When(judged__isnull=True, then=unknown),
+            When(judged__judged_at__lt=self.limits.judged_since(self.now), then=unknown),
+            When(Q(judged__state__in=WORSE_THAN_UNKNOWN) & Q(silent_by__isnull=False), then=worst),
+            When(silent_by__isnull=False, then=unknown),
             *ranks,
-            default=Value(UNKNOWN_RANK),
+            default=unknown,
             output_field=models.IntegerField(),
         )
 
@@ -121,10 +136,10 @@ class Overlay:
                 silent |= Q(group__cluster=cluster.id)
             elif names:
                 silent |= Q(group__cluster=cluster.id, queue__broker__in=names)
-        worse = [When(state=state, then=Value(rank)) for state, rank in RANKS.items() if rank < UNKNOWN_RANK]
+        worse = [When(state=state, then=Value(RANKS[state])) for state in WORSE_THAN_UNKNOWN]
         own_letters = Concat(Value("%DLQ%"), F("group__name"))
         return (
-            QueueState.objects.filter(group=OuterRef("pk"), state__in=STATES[:UNKNOWN_RANK])
+            QueueState.objects.filter(group=OuterRef("pk"), state__in=WORSE_THAN_UNKNOWN)
             .exclude(silent)
             .exclude(queue__topic__kind=TopicKind.RETRY)
             .exclude(queue__topic__name=own_letters)

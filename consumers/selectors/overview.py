@@ -7,7 +7,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from consumers.models import State, StateChange, TimeLagKind
 
-from .group_overlay import STATES, UNKNOWN_RANK, Overlay
+from .group_overlay import STATES, UNKNOWN_RANK, WORSE_THAN_UNKNOWN, Overlay
 from .group_row import group_row
 from .group_rows import GroupFilters
 from .groups import filtered, orders, shown_groups
@@ -24,51 +24,61 @@ def overview(
 ) -> Overview:
     """User groups only. `worst` is how many of those that need attention are shown; changes are of [since, until)."""
     overlay = Overlay.at(now)
-    found = filtered(overlay, GroupFilters(cluster=cluster))
+    filters = GroupFilters(cluster=cluster)
+    found = filtered(overlay, filters)
+    read = filtered(overlay, filters, groups=overlay.read_groups)
     counted = {row["rank"]: row["groups"] for row in found.values(rank=F("shown_rank")).annotate(groups=Count("pk"))}
-    sums = _sums(found)
-    attention = found.filter(shown_rank__lt=UNKNOWN_RANK).order_by(*orders(None)).values_list("pk", flat=True)
-    chosen = list(attention[:worst])
-    oldest = found.order_by(*orders("-time_lag_seconds")).values_list("pk", flat=True).first()
+    sums = _sums(found, read)
+    chosen = _worst(found, worst)
+    oldest = read.order_by(*orders("-time_lag_seconds")).values_list("pk", flat=True).first()
     shown = {one.group.pk: one for one in shown_groups(overlay, [*chosen, *([oldest] if oldest else [])])}
     return Overview(
         counts={state: counted.get(rank, 0) for rank, state in enumerate(STATES)},
         groups=sum(counted.values()),
         oldest_group=group_row(shown[oldest]) if oldest and sums["time_lag_seconds"] is not None else None,
         worst=[WorstGroup(group_row(shown[pk]), shown[pk].verdict.parts) for pk in chosen],
-        causes=unknown_causes(overlay, found),
+        causes=unknown_causes(overlay, found, read),
         changes=changes(cluster=cluster, since=since, until=until),
         **sums,
     )
 
 
-def _sums(found: QuerySet[Any]) -> dict[str, Any]:
-    """Sums over groups, null as soon as a part is unknown. A group that never committed has no part in them."""
-    parts = found.annotate(
-        lag=F("shown_lag_messages"),
-        at_least=F("shown_lag_messages_at_least"),
-        time_lag=F("shown_time_lag_seconds"),
-        dead=F("shown_dlq_messages"),
-        unread=F("unread_by"),
-        unknown_queues=F("total__unknown_queues"),
-    )
-    unknown_lag = Q(lag__isnull=True) & ~(Q(unread__isnull=True) & Q(unknown_queues__isnull=False, unknown_queues=0))
-    row = parts.aggregate(
+def _worst(found: QuerySet[Any], count: int) -> list[int]:
+    """A group shown as worse than UNKNOWN was judged so: the others need no looking up."""
+    judged = found.filter(judged__state__in=WORSE_THAN_UNKNOWN, shown_rank__lt=UNKNOWN_RANK)
+    return list(judged.order_by(*orders(None)).values_list("pk", flat=True)[:count])
+
+
+def _sums(found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, Any]:
+    """Sums over groups, null as soon as a part is unknown. A group that never committed has no part in them.
+
+    Of groups that are unread only the known part of their lag is known.
+    """
+    groups = found.count()
+    row = read.annotate(time_lag=F("shown_time_lag_seconds")).aggregate(
         groups=Count("pk"),
-        sum=Sum("lag"),
-        known=Sum("at_least"),
-        no_lag=Count("pk", filter=unknown_lag),
+        lag=Sum("total__lag_messages"),
+        unknown_lag=Count("pk", filter=Q(total__isnull=True) | Q(total__unknown_queues__gt=0)),
         oldest=Max("time_lag"),
-        no_time_lag=Count("pk", filter=Q(time_lag__isnull=True)),
-        dead_sum=Sum("dead"),
-        no_dead=Count("pk", filter=Q(dead__isnull=True)),
+        time_lags=Count("time_lag"),
+        dead=Sum("total__dlq_messages"),
+        dead_known=Count("total__dlq_messages"),
     )
+    at_least = found.annotate(known=F("shown_lag_messages_at_least")).aggregate(sum=Sum("known"))["sum"]
+    unread = groups - row["groups"]
+    row |= {
+        "groups": groups,
+        "no_lag": unread + row["unknown_lag"],
+        "no_time_lag": groups - row["time_lags"],
+        "no_dead": groups - row["dead_known"],
+        "known": at_least,
+    }
     no_lag = f"{row['no_lag']} of {row['groups']} groups have no known lag" if row["no_lag"] else None
     values = {
-        "lag_messages": None if no_lag else row["sum"],
+        "lag_messages": None if no_lag else row["lag"],
         "lag_messages_at_least": row["known"],
         "time_lag_seconds": row["oldest"],
-        "dlq_messages": None if row["no_dead"] else row["dead_sum"],
+        "dlq_messages": None if row["no_dead"] else row["dead"],
     }
     kind = TimeLagKind.AT_LEAST if row["no_time_lag"] else TimeLagKind.INTERPOLATED
     reasons = {
