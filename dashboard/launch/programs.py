@@ -1,0 +1,47 @@
+"""The programs of a launch, as commands: the same that a container runs, on this machine's loopback."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from .supervised import Program
+
+HOST = "127.0.0.1"
+
+
+def web_program(port: int, environ: Mapping[str, str]) -> Program:
+    command = [sys.executable, "-m", "gunicorn", "dashboard.wsgi", "--bind", f"{HOST}:{port}"]
+    command += ["--worker-class", "gthread", "--workers", "2", "--threads", "4", "--graceful-timeout", "5"]
+    # Its control socket would lie in the user's own home.
+    command += ["--no-control-socket"]
+    return Program("web", tuple(command), environ)
+
+
+def worker_program(queue: str, pool: tuple[str, ...], environ: Mapping[str, str]) -> Program:
+    command = [sys.executable, "-m", "celery", "-A", "dashboard", "worker", "-Q", queue, *pool]
+    command += ["-n", f"{queue}@%h", "--without-gossip", "--without-mingle", "--loglevel", "INFO"]
+    return Program(queue, tuple(command), environ)
+
+
+def poll_worker(environ: Mapping[str, str]) -> Program:
+    """Threads of one process: they share connections and what is known of each broker."""
+    return worker_program("poll", ("-P", "threads", "-c", "4"), environ)
+
+
+def general_worker(environ: Mapping[str, str]) -> Program:
+    return worker_program("general", ("-P", "threads", "-c", "2"), environ)
+
+
+def spark_worker(environ: Mapping[str, str]) -> Program:
+    """One process, one warm session, one run at a time."""
+    return worker_program("spark", ("-P", "solo"), environ)
+
+
+def beat_program(home: Path, environ: Mapping[str, str]) -> Program:
+    command = [sys.executable, "-m", "celery", "-A", "dashboard", "beat", "--loglevel", "INFO"]
+    command += ["--schedule", str(home / "celerybeat-schedule")]
+    return Program("beat", tuple(command), environ)
+
+
+def demo_program(environ: Mapping[str, str]) -> Program:
+    return Program("demo", (sys.executable, "-m", "dashboard.demo"), environ)
