@@ -1,0 +1,182 @@
+"""What each call asks for, over a real socket, and what becomes of the answer."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.broker_offset_calls import MAX_TOPIC_LIST
+from consumers.rocketmq.client_values import GroupConnections
+from consumers.rocketmq.errors import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
+from consumers.rocketmq.frames import Command
+from consumers.rocketmq.pool import ConnectionPool
+from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served
+from tests.consumers.rocketmq.golden import golden
+
+Use = Callable[[BrokerAdmin], Awaitable[Any]]
+UNUSED = {"consumerGroup": "__consumerscope_none__"}
+
+
+def ask(behaviour: Behaviour, use: Use) -> Any:
+    async def main() -> Any:
+        async with served(behaviour) as address, ConnectionPool() as pool:
+            return await use(BrokerAdmin(pool, address))
+
+    return asyncio.run(main())
+
+
+def golden_answer(name: str, seen: list[Command] | None = None) -> Behaviour:
+    answer = golden(name)
+
+    def note(request: Command) -> Command:
+        if seen is not None:
+            seen.append(request)
+        return reply(request, answer.code, ext_fields=answer.ext_fields, body=answer.body, remark=answer.remark)
+
+    return answering(note)
+
+
+@pytest.mark.parametrize(
+    ("use", "name", "code", "ext_fields"),
+    [
+        (lambda broker: broker.consumer_offsets(), "consumer_offsets_43", 43, {}),
+        (lambda broker: broker.broker_offsets(["a", "b"]), "broker_offsets_208", 208, {**UNUSED, "topicList": "a;b"}),
+        (lambda broker: broker.broker_offsets_of("a"), "broker_offsets_208", 208, {**UNUSED, "topic": "a"}),
+        (lambda broker: broker.consume_stats("g"), "consume_stats_208", 208, {"consumerGroup": "g"}),
+        (lambda broker: broker.consume_stats("g", "T"), "consume_stats_208", 208, {"consumerGroup": "g", "topic": "T"}),
+        (lambda broker: broker.topic_stats("T"), "topic_stats_202", 202, {"topic": "T"}),
+        (lambda broker: broker.topics(), "topics_21", 21, {}),
+        (lambda broker: broker.groups(), "groups_201", 201, {}),
+        (lambda broker: broker.delay_offsets(), "delay_offsets_45", 45, {}),
+        (lambda broker: broker.max_offset("T", 1), "max_offset_30", 30, {"topic": "T", "queueId": "1"}),
+        (lambda broker: broker.min_offset("T", 1), "max_offset_30", 31, {"topic": "T", "queueId": "1"}),
+        (lambda broker: broker.connections("g"), "connections_203", 203, {"consumerGroup": "g"}),
+        (
+            lambda broker: broker.running_info("g", "c"),
+            "running_info_307",
+            307,
+            {"consumerGroup": "g", "clientId": "c", "jstackEnable": "false"},
+        ),
+        (
+            lambda broker: broker.running_info("g", "c", jstack=True),
+            "running_info_307",
+            307,
+            {"consumerGroup": "g", "clientId": "c", "jstackEnable": "true"},
+        ),
+    ],
+)
+def test_it_asks_for(use: Use, name: str, code: int, ext_fields: dict[str, str]) -> None:
+    seen: list[Command] = []
+    assert ask(golden_answer(name, seen), use) is not None
+    assert [(request.code, dict(request.ext_fields)) for request in seen] == [(code, ext_fields)]
+
+
+def test_it_asks_for_settings_and_runtime_values() -> None:
+    bodies = {26: b"brokerName=broker-a\n", 28: b'{"table":{"brokerVersionDesc":"V5_4_0"}}'}
+    behaviour = answering(lambda request: reply(request, body=bodies[request.code]))
+    assert ask(behaviour, lambda broker: broker.config()) == {"brokerName": "broker-a"}
+    assert ask(behaviour, lambda broker: broker.runtime()) == {"brokerVersionDesc": "V5_4_0"}
+
+
+def test_a_group_without_members_is_an_answer() -> None:
+    connections = ask(golden_answer("connections_offline_203"), lambda broker: broker.connections("nobody"))
+    assert connections == GroupConnections(online=False)
+
+
+@pytest.mark.parametrize(("code", "kind"), [(1, BrokerRefused), (16, BrokerRefused), (1500, GoAway)])
+def test_any_other_code_is_a_refusal(code: int, kind: type[BrokerRefused]) -> None:
+    async def use(broker: BrokerAdmin) -> None:
+        with pytest.raises(kind) as caught:
+            await broker.connections("g")
+        assert (caught.value.code, caught.value.request_code) == (code, 203)
+        assert caught.value.address == broker.address
+
+    ask(answering(lambda request: reply(request, code)), use)
+
+
+def test_an_answer_that_cannot_be_read_names_its_broker() -> None:
+    async def use(broker: BrokerAdmin) -> None:
+        with pytest.raises(RemoteProtocolError) as caught:
+            await broker.consumer_offsets()
+        assert str(caught.value).startswith(f"{broker.address}: in the answer to GET_ALL_CONSUMER_OFFSET (43)")
+
+    ask(answering(lambda request: reply(request, body=b"{}")), use)
+
+
+def test_it_remembers_the_version_of_the_broker() -> None:
+    async def use(broker: BrokerAdmin) -> tuple[int | None, int | None]:
+        before = broker.broker_version
+        await broker.delay_offsets()
+        return before, broker.broker_version
+
+    body = golden("delay_offsets_45").body
+    assert ask(answering(lambda request: reply(request, body=body, version=401)), use) == (None, 401)
+
+
+@pytest.mark.parametrize(("version", "why"), [(476, "V5_3_2_SNAPSHOT"), (401, "V4_9_4"), (None, "of unknown version")])
+def test_an_empty_table_of_a_broker_that_knows_no_bulk_form_is_not_believed(version: int | None, why: str) -> None:
+    empty = b'{"consumeTps":0.0,"offsetTable":{}}'
+    with pytest.raises(BrokerRefused, match=f"the broker is {why}.*5.3.2"):
+        ask(
+            answering(lambda request: reply(request, body=empty, version=version)),
+            lambda broker: broker.broker_offsets(["T"]),
+        )
+
+
+def test_a_long_list_of_topics_takes_several_calls() -> None:
+    seen: list[Command] = []
+    topics = [f"topic-{number:06}" for number in range(50_000)]
+    table = ask(golden_answer("broker_offsets_208", seen), lambda broker: broker.broker_offsets(topics))
+    lists = [request.ext_fields["topicList"] for request in seen]
+    assert len(lists) == 3
+    assert max(map(len, lists)) <= MAX_TOPIC_LIST
+    assert ";".join(lists).split(";") == topics
+    assert table.num_rows == 3 * 7
+
+
+def test_no_topic_takes_no_call() -> None:
+    seen: list[Command] = []
+    table = ask(golden_answer("broker_offsets_208", seen), lambda broker: broker.broker_offsets([]))
+    assert (table.num_rows, seen) == (0, [])
+
+
+@pytest.mark.parametrize("topic", ["", "a;b"])
+def test_a_topic_that_would_be_read_as_another_is_not_asked_for(topic: str) -> None:
+    with pytest.raises(LocalProtocolError):
+        ask(golden_answer("broker_offsets_208"), lambda broker: broker.broker_offsets(["a", topic]))
+
+
+def test_min_offsets_come_in_the_order_asked_a_failure_in_its_place() -> None:
+    def answer(request: Command) -> Command:
+        queue_id = request.ext_fields["queueId"]
+        return reply(request, 1) if queue_id == "2" else reply(request, ext_fields={"offset": f"{queue_id}0"})
+
+    offsets = ask(answering(answer), lambda broker: broker.min_offsets([("T", queue_id) for queue_id in (3, 2, 1)]))
+    assert [offset if isinstance(offset, int) else type(offset) for offset in offsets] == [30, BrokerRefused, 10]
+
+
+def test_min_offsets_of_a_broker_that_is_gone_are_failures() -> None:
+    async def main() -> list[Any]:
+        async with ConnectionPool() as pool:
+            return await BrokerAdmin(pool, "127.0.0.1:1").min_offsets([("T", 0), ("T", 1)])
+
+    assert [type(offset) for offset in asyncio.run(main())] == [Unreachable, Unreachable]
+
+
+def test_a_large_body_is_read_like_a_small_one() -> None:
+    keys = ",".join(f'"topic-{number}@group-{number}":{{0:{number}}}' for number in range(40_000))
+    body = f'{{"offsetTable":{{{keys}}}}}'.encode()
+    assert len(body) > 1 << 20
+    table = ask(answering(lambda request: reply(request, body=body)), lambda broker: broker.consumer_offsets())
+    assert table["consumer_offset"].to_pylist() == list(range(40_000))
+
+
+def test_an_error_in_a_large_body_names_its_broker_too() -> None:
+    async def use(broker: BrokerAdmin) -> None:
+        with pytest.raises(RemoteProtocolError, match="a body that is not JSON") as caught:
+            await broker.consumer_offsets()
+        assert caught.value.address == broker.address
+
+    ask(answering(lambda request: reply(request, body=b"{" * (1 << 20))), use)
