@@ -11,7 +11,7 @@ HOST = "127.0.0.1"
 
 def web_program(port: int, environ: Mapping[str, str]) -> Program:
     command = [sys.executable, "-m", "gunicorn", "dashboard.wsgi", "--bind", f"{HOST}:{port}"]
-    command += ["--worker-class", "gthread", "--workers", "2", "--threads", "4", "--graceful-timeout", "5"]
+    command += ["--worker-class", "gthread", "--workers", "2", "--threads", "4", "--graceful-timeout", "2"]
     # Its control socket would lie in the user's own home.
     command += ["--no-control-socket"]
     return Program("web", tuple(command), environ)

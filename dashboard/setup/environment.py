@@ -3,6 +3,7 @@
 import subprocess
 import tempfile
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from venv import EnvBuilder
 
@@ -11,6 +12,12 @@ from .pip import install
 from .trouble import SetupFailed
 
 Say = Callable[[str], None]
+
+
+class Need(Enum):
+    NOTHING = "it was filled from this lock"
+    FILL = "another lock, or none, filled it"
+    MAKE = "it is not there, cannot run, or was interrupted"
 
 
 class Environment:
@@ -24,16 +31,22 @@ class Environment:
     def ensure(self, say: Say) -> None:
         """Does nothing, fast, when the environment was filled from this very lock."""
         digest = lock_file.digest(self._lock)
-        runs = self._python_runs()
-        if runs and self._stamp.is_file() and self._stamp.read_text().strip() == digest:
+        need = self.need(digest)
+        if need is Need.NOTHING:
             return
-        if not runs or self._unfinished.exists():
+        if need is Need.MAKE:
             self._make(say)
         self._unfinished.touch()
         self._stamp.unlink(missing_ok=True)
         self._fill(say)
         self._stamp.write_text(f"{digest}\n")
         self._unfinished.unlink()
+
+    def need(self, digest: str) -> Need:
+        if self._unfinished.exists() or not self._python_runs():
+            return Need.MAKE
+        filled_from = self._stamp.read_text().strip() if self._stamp.is_file() else None
+        return Need.NOTHING if filled_from == digest else Need.FILL
 
     def _python_runs(self) -> bool:
         """False also where the Python that the environment was made from is gone."""

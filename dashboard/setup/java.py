@@ -1,6 +1,5 @@
 """Java 17 or later: the one of this machine, else the distribution's, where that may be installed."""
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
@@ -16,11 +15,11 @@ KEPT_CHARACTERS = 400
 Say = Callable[[str], None]
 
 
-def ensure_java(environ: Mapping[str, str], say: Say) -> None:
+def ensure_java(environ: Mapping[str, str], say: Say, *, may_install: bool) -> None:
     """Raises SetupFailed where Java is too old, or missing where this user may not install it."""
     if not environ.get("JAVA_HOME") and shutil.which("java", path=environ.get("PATH")) is None:
         apt_get = shutil.which("apt-get", path=environ.get("PATH"))
-        if apt_get is None or os.geteuid() != 0:
+        if apt_get is None or not may_install:
             raise SetupFailed(
                 f"Java is missing: install Java {LEAST_MAJOR} or later, for example by "
                 f"'sudo apt-get install {PACKAGES[0]}', or point JAVA_HOME at one."

@@ -28,7 +28,7 @@ def run(root: str) -> int:
 
 
 def prepare(root: Path) -> None:
-    ensure_java(os.environ, say)
+    ensure_java(os.environ, say, may_install=os.geteuid() == 0)
     lock = root / "requirements.lock"
     # Held on the lock file itself: of two that start at once, one installs and the other waits.
     with lock.open() as only_one:

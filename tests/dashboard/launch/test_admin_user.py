@@ -8,6 +8,11 @@ from dashboard.launch.admin_user import ensure_admin
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def quick_hashes(settings) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 def admin():
     return get_user_model().objects.get(username="admin")
 
