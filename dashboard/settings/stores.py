@@ -7,11 +7,8 @@ import dj_database_url
 from .environment import number
 from .home import CONSUMERSCOPE_HOME
 
-DATABASES = {
-    "default": dj_database_url.config(
-        env="DATABASE_URL", default=f"sqlite:///{CONSUMERSCOPE_HOME / 'consumerscope.sqlite3'}", conn_max_age=60
-    )
-}
+_sqlite = f"sqlite:///{CONSUMERSCOPE_HOME / 'consumerscope.sqlite3'}"
+DATABASES = {"default": dj_database_url.parse(os.environ.get("DATABASE_URL") or _sqlite, conn_max_age=60)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Several processes write: the log must not block readers, and a writer waits for its turn rather than fails.
     DATABASES["default"]["OPTIONS"] = {
