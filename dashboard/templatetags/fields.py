@@ -1,0 +1,99 @@
+"""`{% field row "lag_messages" %}`: a public field with its unit, or why it is not known. Never 0 or a dash instead."""
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from consumers.polling.reading import NO_LAG_REASONS
+from dashboard.templatetags.ages import moment
+from dashboard.wording.fields import FIELDS
+
+register = template.Library()
+
+# What a row says of each kind of time lag, in the text and on hover.
+KINDS = {
+    "exact": ("", gettext_lazy("exact: the store time of the first message that is not consumed")),
+    "interpolated": ("≈ ", gettext_lazy("interpolated between readings")),
+    "at_least": ("≥ ", gettext_lazy("at least: older than the history that is kept")),
+}
+
+
+@register.simple_tag(takes_context=True)
+def field(context: template.Context, row: Any, name: str, unit: bool = False, brief: bool = False) -> SafeString:
+    """`unit` writes the unit beside the number: where no column head says it. `brief` leaves a reason to the hover:
+    where the row says it already in another cell."""
+    how, value = FIELDS[name], getattr(row, name)
+    if value is None:
+        return _not_known(context, row, name, brief)
+    text = how.write(value)
+    if name == "time_lag_seconds":
+        text = _time_lag(row, text)
+    return format_html('{} <span class="u">{}</span>', text, how.unit) if unit and how.unit else format_html("{}", text)
+
+
+def reason_of(row: Any, name: str) -> str:
+    """Why `name` is not known, in the row's own words."""
+    own = row.unknown_reason if name == "lag_messages" else None
+    return own or row.unknown.get(name) or getattr(row, "unknown_reason", None) or _("no reason was recorded")
+
+
+def last_good_of(row: Any, name: str) -> datetime | None:
+    """When a lag was last known. What was read and still has no lag, as ahead of the broker, has no such time."""
+    if name != "lag_messages":
+        return None
+    was_read = getattr(row, "broker_offset", None) is not None
+    return None if was_read else getattr(row, "taken_at", None)
+
+
+def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> SafeString:
+    reason = reason_of(row, name)
+    if _is_answer(row, name, reason):
+        return format_html('<span class="quiet">{}</span>', reason)
+    if brief or (name != "lag_messages" and reason == getattr(row, "unknown_reason", None)):
+        # The reason stands in full where the row's lag is said.
+        return unknown(context, reason, brief=True)
+    at_least = getattr(row, "lag_messages_at_least", None) if name == "lag_messages" else None
+    said = unknown(context, reason, last_good_of(row, name))
+    if not at_least:
+        return said
+    sum_of_known = _("at least %(n)s messages") % {"n": FIELDS[name].write(at_least)}
+    return format_html('<span class="at-least">{}</span>{}', sum_of_known, said)
+
+
+def _is_answer(row: Any, name: str, reason: str) -> bool:
+    """Whether everything is known and there is no such number: nothing drains, or nothing was ever committed."""
+    if name == "drain_seconds":
+        return None not in (row.lag_messages, row.consume_rate, row.produce_rate)
+    return name == "lag_messages" and reason in NO_LAG_REASONS
+
+
+def _time_lag(row: Any, text: str) -> SafeString:
+    sign, kind = KINDS.get(row.time_lag_kind, ("", row.time_lag_kind))
+    error = getattr(row, "time_lag_error_seconds", None)
+    if error is not None:
+        kind = f"{kind}, ± {FIELDS['time_lag_seconds'].write(error)}"
+    return format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if sign or error else format_html("{}", text)
+
+
+@register.simple_tag(takes_context=True)
+def unknown(
+    context: template.Context, reason: str, last_good: datetime | None = None, brief: bool = False, bare: bool = False
+) -> SafeString:
+    """The word, the time when it was last known, and the reason: on hover if `brief`, in another cell if `bare`."""
+    why = reason or _("no reason was recorded")
+    if brief:
+        return format_html(
+            '<span class="unknown" title="{0}"><b>{1}</b><span class="said">: {0}</span></span>', why, _("unknown")
+        )
+    good = (
+        format_html(' · <span class="good">{} {}</span>', _("last good"), moment(last_good, context["now"]))
+        if last_good
+        else ""
+    )
+    said = "" if bare else format_html('<span class="why">{}</span>', why)
+    return format_html('<span class="unknown"><b>{}</b>{}{}</span>', _("unknown"), good, said)

@@ -1,0 +1,45 @@
+import re
+from datetime import UTC, datetime, timedelta
+
+from dashboard.svg.change_strip import EDGE, Mark, change_strip
+
+NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def strip(*marks: Mark) -> str:
+    return change_strip(marks, NOW - HOUR, NOW, "changes")
+
+
+def mark(minutes_ago: float, state: str = "STALL", text: str = "billing: OK to STALL") -> Mark:
+    return Mark(NOW - timedelta(minutes=minutes_ago), state, text, "/groups/prod/billing/")
+
+
+def test_each_mark_leads_to_its_place_and_tells_on_hover() -> None:
+    drawing = strip(mark(30))
+    assert '<a href="/groups/prod/billing/"' in drawing
+    assert "<title>billing: OK to STALL</title>" in drawing
+
+
+def test_a_mark_stands_at_its_time() -> None:
+    assert '<svg x="50.00%"' in strip(mark(30))
+
+
+def test_the_ends_of_the_axis_are_inside_the_drawing() -> None:
+    assert re.findall(r'<svg x="([\d.]+)%"', strip(mark(60), mark(0))) == [f"{EDGE:.2f}", f"{100 - EDGE:.2f}"]
+
+
+def test_it_leaves_out_what_lies_outside_its_range() -> None:
+    assert "<a " not in strip(mark(61))
+
+
+def test_marks_that_would_cover_each_other_stand_in_lanes() -> None:
+    assert len(set(re.findall(r'%" y="(\d+)" overflow', strip(mark(30), mark(29.9))))) == 2
+
+
+def test_it_escapes_what_it_tells() -> None:
+    assert "<script>" not in strip(mark(30, text="<script>"))
+
+
+def test_the_axis_has_round_times() -> None:
+    assert re.findall(r"middle\">([^<]*)<", strip()) == ["02:10", "02:20", "02:30", "02:40", "02:50"]
