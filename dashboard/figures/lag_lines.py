@@ -1,0 +1,95 @@
+"""Lag over time: the total and its parts. Where lag is unknown a line has a gap, hatched and with its reason."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from .layout import AXIS, QUIET, figure
+from .points import Change, Figure, Line, on_axis
+
+SERIES, FEW = 8, 10
+
+
+def lag_lines(
+    starts: Sequence[datetime],
+    step: timedelta,
+    total: Line,
+    parts: Sequence[Line],
+    changes: Sequence[Change],
+    *,
+    until: datetime,
+) -> Figure:
+    """`starts` are the starts of the windows, oldest first; each value is that of its window's last reading."""
+    at = [on_axis(start + step) for start in starts]
+    traces = [_line(at, part, f"var(--series-{i % SERIES + 1})", 1.2) for i, part in enumerate(parts)]
+    traces.append(_line(at, total, "var(--line-total)", 2.2))
+    traces.append(_unknown(starts, step, total))
+    since = starts[0] if starts else until - step
+    return figure(
+        traces,
+        since,
+        until,
+        changes,
+        hovermode="x unified",
+        bargap=0,
+        barmode="overlay",
+        showlegend=bool(parts),
+        legend={"orientation": "h", "y": -0.22, "x": 0, "font": {"color": "var(--ink)"}},
+        yaxis={
+            **AXIS,
+            "title": {"text": "messages", "font": {"color": QUIET}},
+            "tickformat": ",d",
+            **_foot(total, parts),
+        },
+        yaxis2={"overlaying": "y", "visible": False, "range": [0, 1], "fixedrange": True},
+    )
+
+
+def _foot(total: Line, parts: Sequence[Line]) -> Figure:
+    """The axis begins at zero. A few messages fill no chart, and their axis has no ticks between whole numbers."""
+    known = [value for line in (total, *parts) for value in line.values if value is not None]
+    if max(known, default=0) < FEW:
+        return {"range": [0, FEW], "dtick": 2}
+    return {"rangemode": "tozero"}
+
+
+def _line(at: list[str], line: Line, colour: str, width: float) -> Figure:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if _has_lone_points(line.values) else "lines",
+        "name": line.name,
+        "x": at,
+        "y": list(line.values),
+        "connectgaps": False,
+        "line": {"color": colour, "width": width},
+        "marker": {"color": colour, "size": 3},
+        "hovertemplate": "%{y:,d} messages",
+    }
+
+
+def _has_lone_points(values: Sequence[float | None]) -> bool:
+    """A known value between two unknown ones is no line: without a marker it would not be seen."""
+    known = [False, *(value is not None for value in values), False]
+    return any(
+        here and not before and not after for before, here, after in zip(known, known[1:], known[2:], strict=False)
+    )
+
+
+def _unknown(starts: Sequence[datetime], step: timedelta, total: Line) -> Figure:
+    """A hatched column over each window in which the total is unknown."""
+    gaps = [i for i, value in enumerate(total.values) if value is None]
+    return {
+        "type": "bar",
+        "name": "unknown",
+        "x": [on_axis(starts[i] + step / 2) for i in gaps],
+        "y": [1] * len(gaps),
+        "width": [step.total_seconds() * 1000] * len(gaps),
+        "yaxis": "y2",
+        "showlegend": False,
+        "customdata": [total.reasons[i] or "no reason was recorded" for i in gaps],
+        "hovertemplate": "%{customdata}",
+        "marker": {
+            "color": "rgba(0,0,0,0)",
+            "line": {"width": 0},
+            "pattern": {"shape": "/", "size": 6, "solidity": 0.18, "fgcolor": "var(--hatch)", "fillmode": "replace"},
+        },
+    }

@@ -1,0 +1,31 @@
+"""What the figures draw: values at equal steps of time. None is unknown, and says why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+Figure = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One quantity over time; `reasons` says of each None why it is unknown."""
+
+    name: str
+    values: Sequence[float | None]
+    reasons: Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of state, drawn as a mark on the time axis."""
+
+    at: datetime
+    state: str
+    text: str
+
+
+def on_axis(at: datetime) -> str:
+    """Plotly knows no zones: every axis is UTC and says so."""
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,119 @@
+"""Lag of every queue over time, one row a queue. An unknown cell is hatched; only a lag of zero is drawn as zero."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from .layout import AXIS, LEFT, QUIET, figure
+from .points import Change, Figure, Line, on_axis
+
+ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 15
+SCALE = [[i / 4, f"var(--heat-{i})"] for i in range(5)]
+
+
+def queue_heatmap(
+    starts: Sequence[datetime],
+    step: timedelta,
+    queues: Sequence[Line],
+    changes: Sequence[Change],
+    *,
+    until: datetime,
+) -> Figure:
+    """The first queue stands at the top."""
+    most = max((value for queue in queues for value in queue.values if value is not None), default=0)
+    middles = [on_axis(start + step / 2) for start in starts]
+    heat = {
+        "type": "heatmap",
+        "x": middles,
+        "y": list(range(len(queues))),
+        "z": [list(queue.values) for queue in queues],
+        "customdata": [[queue.name] * len(starts) for queue in queues],
+        "xgap": 1 if len(starts) <= 120 else 0,
+        "ygap": 1,
+        "zmin": 0,
+        "zmax": most or 1,
+        "colorscale": SCALE,
+        "hoverongaps": False,
+        "hovertemplate": "%{customdata}<br>%{z:,d} messages<extra></extra>",
+        "showscale": False,
+    }
+    since = starts[0] if starts else until - step
+    drawn = figure(
+        [heat, *_hatched(starts, step, queues)],
+        since,
+        until,
+        changes,
+        height=EDGE_PIXELS + ROW_PIXELS * max(4, len(queues)),
+        hovermode="closest",
+        margin={"l": LEFT, "r": 14, "t": 40, "b": 42},
+        yaxis={
+            **AXIS,
+            "range": [len(queues) - 0.5, -0.5],
+            "tickvals": list(range(len(queues))),
+            "ticktext": labels([queue.name for queue in queues]),
+            "showgrid": False,
+        },
+    )
+    drawn["layout"]["annotations"].append(_scale(most))
+    return drawn
+
+
+def _scale(most: float) -> Figure:
+    """What the colours mean. Plotly's own bar of colours would move the time axis away from its neighbour's."""
+    return {
+        "text": f"0 to {most:,.0f} messages; the stronger the colour, the more",
+        "font": {"color": QUIET, "size": 11},
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": 1,
+        "y": 1,
+        "xanchor": "right",
+        "yanchor": "bottom",
+        "yshift": 14,
+    }
+
+
+def labels(names: Sequence[str]) -> list[str]:
+    """What tells the queues apart, without the words that all names begin with; the whole name is on hover."""
+    words = [name.split(" / ") for name in names]
+    shared = 0
+    while len(names) > 1 and all(len(w) > shared + 1 and w[shared] == words[0][shared] for w in words):
+        shared += 1
+    rests = [" / ".join(w[shared:]) for w in words]
+    return [rest if len(rest) <= LABEL_LETTERS else f"…{rest[1 - LABEL_LETTERS :]}" for rest in rests]
+
+
+def _hatched(starts: Sequence[datetime], step: timedelta, queues: Sequence[Line]) -> Iterator[Figure]:
+    """One trace for each reason: rectangles over the runs of windows that are unknown for it."""
+    boxes: dict[str, tuple[list[str | None], list[float | None]]] = {}
+    for row, queue in enumerate(queues):
+        for reason, first, last in _gaps(queue):
+            xs, ys = boxes.setdefault(reason, ([], []))
+            left, right = on_axis(starts[first]), on_axis(starts[last] + step)
+            xs += [left, right, right, left, left, None]
+            ys += [row - 0.5, row - 0.5, row + 0.5, row + 0.5, row - 0.5, None]
+    for reason, (xs, ys) in sorted(boxes.items()):
+        yield {
+            "type": "scatter",
+            "mode": "lines",
+            "name": f"unknown: {reason}",
+            "x": xs,
+            "y": ys,
+            "fill": "toself",
+            "fillcolor": "rgba(0,0,0,0)",
+            "fillpattern": {"shape": "/", "size": 6, "solidity": 0.18, "fgcolor": "var(--hatch)"},
+            "line": {"width": 0},
+            "hoveron": "fills",
+            "hoverinfo": "name",
+            "hoverlabel": {"namelength": -1},
+        }
+
+
+def _gaps(queue: Line) -> Iterator[tuple[str, int, int]]:
+    """Runs of unknown windows with one reason: the reason, the first window and the last."""
+    cells = enumerate(zip(queue.values, queue.reasons, strict=True))
+    for (is_gap, reason), run in groupby(cells, key=lambda cell: (cell[1][0] is None, cell[1][1])):
+        indexes = [index for index, _cell in run]
+        if is_gap:
+            yield reason or "no reason was recorded", indexes[0], indexes[-1]
