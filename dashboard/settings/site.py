@@ -46,6 +46,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "dashboard.pages.theme.theme_of",
             ],
         },
     }
@@ -53,9 +54,18 @@ TEMPLATES = [
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "dashboard.plotly_files.PlotlyFinder",
+]
 STATIC_ROOT = CONSUMERSCOPE_HOME / "staticfiles"
+# WhiteNoise warns of a folder that is not there.
+STATIC_ROOT.mkdir(exist_ok=True)
 # Files are served from where they are installed: nothing has to be collected before a page can be opened.
 WHITENOISE_USE_FINDERS = True
+# plotly.js lies under its version: its address changes when the file does.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/plotly/[0-9.]+/"
 
 LANGUAGE_CODE = "en"
 USE_I18N = True

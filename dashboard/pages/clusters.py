@@ -1,0 +1,28 @@
+"""Clusters: what was read of each, what it cost, what failed; and the runs that judged it."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from consumers.selectors.pipeline_status import pipeline_status
+
+from .access import page, part
+from .frame import context, frame_of
+
+
+@page
+def clusters(request: HttpRequest) -> HttpResponse:
+    return render(request, "pages/clusters.html", clusters_context(request))
+
+
+@part
+def clusters_part(request: HttpRequest) -> HttpResponse:
+    return render(request, "fragments/clusters.html", {**clusters_context(request), "is_part": True})
+
+
+def clusters_context(request: HttpRequest) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    shown = [row for row in frame.clusters if frame.cluster in (None, row.name)]
+    return context(frame, clusters=shown, pipeline=pipeline_status(frame.now))

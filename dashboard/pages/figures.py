@@ -1,0 +1,98 @@
+"""The figures of a group's page, as JSON for the browser to draw."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.selectors.history import NOT_AGGREGATED, group_history
+from consumers.selectors.history_rows import History, Series
+from consumers.selectors.overview import changes
+from dashboard.figures.lag_lines import lag_lines
+from dashboard.figures.points import Change, Line
+from dashboard.figures.queue_heatmap import queue_heatmap
+
+from .access import page
+from .ranges import Range, range_of
+
+# The windows that the pipeline has not come to yet: one that is open, and one that closed while it ran.
+OPEN_WINDOWS = 2
+QUEUES_SHOWN = 200
+
+
+@page
+def lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    now = timezone.now()
+    shown = range_of(request, now)
+    history = history_of(cluster, group, shown, now, "group")
+    topics = history_of(cluster, group, shown, now, "topic").series
+    parts = [line_of(series, str(series.topic)) for series in topics] if len(topics) > 1 else []
+    total = line_of(history.series[0], _("all topics"))
+    size = closed_windows(total)
+    return JsonResponse(
+        lag_lines(
+            [point.at for point in history.series[0].points][:size],
+            timedelta(seconds=history.step_seconds),
+            cut(total, size),
+            [cut(part, size) for part in parts],
+            marks_of(cluster, group, shown, now),
+            until=now,
+        )
+    )
+
+
+@page
+def queues(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    now = timezone.now()
+    shown = range_of(request, now)
+    history = history_of(cluster, group, shown, now, "queue")
+    lines = [line_of(series, f"{series.topic} / {series.broker} / {series.queue_id}") for series in history.series]
+    size = max((closed_windows(line) for line in lines), default=0)
+    starts = [point.at for point in history.series[0].points][:size] if history.series else []
+    step = timedelta(seconds=history.step_seconds)
+    chosen = [cut(line, size) for line in most_behind(lines)]
+    return JsonResponse(queue_heatmap(starts, step, chosen, marks_of(cluster, group, shown, now), until=now))
+
+
+def history_of(
+    cluster: str, group: str, shown: Range, now: datetime, by: Literal["group", "topic", "queue"]
+) -> History:
+    history = group_history(cluster, group, since=shown.since, until=shown.until, now=now, by=by)
+    if history is None:
+        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+    return history
+
+
+def marks_of(cluster: str, group: str, shown: Range, now: datetime) -> list[Change]:
+    found = changes(cluster=cluster, group=group, since=shown.since, until=now)
+    return [Change(change.at, change.after, change.sentence) for change in found]
+
+
+def line_of(series: Series, name: str) -> Line:
+    return Line(
+        name, [point.lag_messages for point in series.points], [point.unknown_reason for point in series.points]
+    )
+
+
+def closed_windows(line: Line) -> int:
+    """How many windows to draw. That the newest are not aggregated yet is so at every moment, and no news."""
+    size = len(line.values)
+    for _open in range(OPEN_WINDOWS):
+        if size and line.values[size - 1] is None and line.reasons[size - 1] == NOT_AGGREGATED:
+            size -= 1
+    return size
+
+
+def cut(line: Line, size: int) -> Line:
+    return Line(line.name, line.values[:size], line.reasons[:size])
+
+
+def most_behind(lines: list[Line]) -> list[Line]:
+    """In the order given; where there are too many to be told apart, those that were furthest behind."""
+    if len(lines) <= QUEUES_SHOWN:
+        return lines
+    ranked = sorted(lines, key=lambda line: -max((value for value in line.values if value is not None), default=0))
+    names = {line.name for line in ranked[:QUEUES_SHOWN]}
+    return [line for line in lines if line.name in names]

@@ -1,0 +1,109 @@
+"""The frame around every page: where to go, which cluster, which range, how fresh. All of it lives in the address."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from consumers.models import State
+from consumers.selectors.cluster_rows import ClusterRow
+from consumers.selectors.clusters import cluster_list
+
+from .freshness import Freshness, freshness_of
+from .ranges import LABELS, Range, range_of
+
+KEPT = ("cluster", "range")
+
+
+@dataclass(frozen=True)
+class Choice:
+    label: str
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True)
+class Frame:
+    request: HttpRequest
+    now: datetime
+    range: Range
+    clusters: list[ClusterRow]
+    cluster: str | None
+    freshness: Freshness
+
+    @property
+    def rail(self) -> list[Choice]:
+        here = self.request.path
+        pages = (("overview", _("Overview")), ("groups", _("Groups")), ("clusters", _("Clusters")))
+        return [Choice(str(label), self.to(name), _is_under(here, reverse(name))) for name, label in pages]
+
+    @property
+    def ranges(self) -> list[Choice]:
+        return [Choice(label, self.here(range=name), name == self.range.name) for name, label in LABELS.items()]
+
+    @property
+    def cluster_choices(self) -> list[Choice]:
+        return [Choice(row.name, self.here(cluster=row.name), row.name == self.cluster) for row in self.clusters]
+
+    @property
+    def every_cluster(self) -> str:
+        return self.here(cluster=None)
+
+    @property
+    def search(self) -> str:
+        return self.request.GET.get("search", "")
+
+    @property
+    def kept_fields(self) -> list[tuple[str, str]]:
+        return [(name, self.request.GET[name]) for name in KEPT if name in self.request.GET]
+
+    @property
+    def groups_page(self) -> str:
+        return self.to("groups")
+
+    @property
+    def unknown_page(self) -> str:
+        return self.to("groups", state=State.UNKNOWN)
+
+    @property
+    def clusters_page(self) -> str:
+        return self.to("clusters")
+
+    def to(self, name: str, *args: str, **filters: str) -> str:
+        """The address of a page, with the cluster and range of this one."""
+        query = urlencode(dict(self.kept_fields) | filters)
+        return reverse(name, args=args) + (f"?{query}" if query else "")
+
+    def here(self, **changed: str | None) -> str:
+        """The address of this page with some of its filters changed; None leaves one out. Paging starts again."""
+        query = self.request.GET.copy()
+        query.pop("page", None)
+        for name, value in changed.items():
+            query.pop(name, None)
+            if value is not None:
+                query[name] = value
+        return f"?{query.urlencode()}"
+
+    def group(self, cluster: str, group: str) -> str:
+        return self.to("group", cluster, group)
+
+
+def _is_under(path: str, root: str) -> bool:
+    return path == root or (root != reverse("overview") and path.startswith(root))
+
+
+def frame_of(request: HttpRequest, now: datetime) -> Frame:
+    clusters = cluster_list(now)
+    chosen = request.GET.get("cluster") or None
+    if chosen is not None and chosen not in {row.name for row in clusters}:
+        raise Http404(_("No cluster is registered under the name “%s”.") % chosen)
+    shown = [row for row in clusters if chosen in (None, row.name)]
+    return Frame(request, now, range_of(request, now), clusters, chosen, freshness_of(shown, now))
+
+
+def context(frame: Frame, **more: Any) -> dict[str, Any]:
+    return {"frame": frame, "now": frame.now, **more}

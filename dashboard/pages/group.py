@@ -1,0 +1,81 @@
+"""One group: its state and the rule that says so, its lag over time, its queues and its members."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.models import TopicKind
+from consumers.selectors.group_detail import group_detail
+from consumers.selectors.group_rows import GroupDetail
+from consumers.selectors.queue_rows import QueueRow
+from consumers.selectors.queues import queue_list
+from dashboard.plotly_files import PATH
+
+from .access import page, part
+from .chart_policy import with_charts
+from .frame import Choice, Frame, context, frame_of
+from .groups_query import page_links, page_number
+from .problems import UnknownFilter
+
+ROWS = 100
+
+
+@with_charts
+@page
+def group(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    shown = group_context(request, cluster, group)
+    charts = {"plotly": static(PATH), "figure_query": f"?range={shown['frame'].range.name}"}
+    return render(request, "pages/group.html", {**shown, **charts})
+
+
+@part
+def group_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    return render(request, "fragments/group_head.html", {**group_context(request, cluster, group), "is_part": True})
+
+
+def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    detail = group_detail(cluster, name, now=frame.now)
+    if detail is None:
+        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
+    return context(frame, group=detail, **_queues(frame, detail))
+
+
+def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
+    read = frame.request.GET.get
+    topic, only_lag = read("topic", ""), read("lag", "")
+    if only_lag not in ("", "1"):
+        raise UnknownFilter("lag", only_lag, ["1"])
+    topics = [row.topic for row in detail.topics if row.kind != TopicKind.DLQ]
+    if topic and topic not in topics:
+        raise UnknownFilter("topic", topic, topics)
+    rows = _own(
+        queue_list(detail.cluster, detail.group, topic=topic or None, with_lag=only_lag == "1" or None, now=frame.now)
+    )
+    page, pages = page_number(frame.request), max(1, -(-len(rows) // ROWS))
+    start = (min(page, pages) - 1) * ROWS
+    shown = rows[start : start + ROWS]
+    return {
+        "queues": shown,
+        "queue_count": len(rows),
+        "only_lag": only_lag == "1",
+        "lag_choices": [
+            Choice(_("all queues"), frame.here(lag=None), not only_lag),
+            Choice(_("only with lag or unknown"), frame.here(lag="1"), only_lag == "1"),
+        ],
+        "topic_choices": [Choice(_("all topics"), frame.here(topic=None), not topic)]
+        + [Choice(name, frame.here(topic=name), name == topic) for name in topics],
+        "links": page_links(frame, min(page, pages), pages),
+        "pages": pages,
+        "first": start + 1,
+        "last": start + len(shown),
+    }
+
+
+def _own(rows: list[QueueRow] | None) -> list[QueueRow]:
+    """Without the group's dead letters: nobody consumes them, so they have no position."""
+    return [row for row in rows or [] if row.kind != TopicKind.DLQ]

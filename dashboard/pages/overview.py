@@ -1,0 +1,61 @@
+"""The overview: what needs attention, what is not known, what changed; worst first."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.models import State
+from consumers.selectors import overview as selector
+from consumers.selectors.history import sparklines
+from consumers.selectors.overview_rows import Change, Overview
+from dashboard.svg.change_strip import Mark, change_strip
+from dashboard.wording.times import clock
+
+from .access import page, part
+from .frame import Frame, context, frame_of
+
+# Shown even where no group is in them; the others only where one is.
+ALWAYS = (State.STOP, State.STALL, State.REWIND, State.WARN, State.UNKNOWN, State.OK)
+
+
+@page
+def overview(request: HttpRequest) -> HttpResponse:
+    return render(request, "pages/overview.html", overview_context(request))
+
+
+@part
+def overview_part(request: HttpRequest) -> HttpResponse:
+    return render(request, "fragments/overview.html", {**overview_context(request), "is_part": True})
+
+
+def overview_context(request: HttpRequest) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    shown = frame.range
+    found = selector.overview(cluster=frame.cluster, since=shown.since, until=shown.until, now=frame.now)
+    rows = [worst.row for worst in found.worst]
+    lines = sparklines([row.id for row in rows], shown.since, shown.until)
+    return context(
+        frame,
+        overview=found,
+        counts=[(word, n, frame.to("groups", state=word)) for word, n in found.counts.items() if n or word in ALWAYS],
+        worst=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in rows],
+        oldest=_oldest(frame, found),
+        strip=change_strip(
+            [_mark(frame, change) for change in found.changes], shown.since, shown.until, _("Changes of state")
+        ),
+        clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],
+        troubled=sum(found.counts[word] for word in State if word not in (State.OK, State.UNKNOWN, State.RECREATED)),
+    )
+
+
+def _oldest(frame: Frame, found: Overview) -> str | None:
+    return frame.group(found.oldest_group.cluster, found.oldest_group.group) if found.oldest_group else None
+
+
+def _mark(frame: Frame, change: Change) -> Mark:
+    before = f"{change.before} → " if change.before else ""
+    text = f"{clock(change.at, frame.now)} UTC · {change.group} · {before}{change.after} · {change.sentence}"
+    return Mark(change.at, change.after, text, frame.group(change.cluster, change.group))

@@ -1,0 +1,86 @@
+"""Every component of the pages in every state, side by side: to look at after a change of style. For staff only."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from consumers.models import GroupKind, State, TimeLagKind
+from consumers.polling.reading import NEVER_COMMITTED
+from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.group_rows import GroupRow
+from dashboard.svg.change_strip import Mark, change_strip
+
+from .access import page
+from .frame import context, frame_of
+
+LINES = {
+    "growing": [10 * i for i in range(30)],
+    "at zero": [0] * 30,
+    "with a gap": [120 if i % 7 else 300 for i in range(12)] + [None] * 6 + [200] * 12,
+    "known once": [None] * 10 + [400] + [None] * 10,
+    "unknown": [],
+}
+OFFSETS = {
+    "in the middle": (0, 400, 1_000),
+    "caught up": (0, 1_000, 1_000),
+    "one behind": (0, 999, 1_000),
+    "expired": (500, 200, 1_000),
+    "empty queue": (0, 0, 0),
+    "unknown": (0, None, 1_000),
+}
+
+
+@page
+def patterns(request: HttpRequest) -> HttpResponse:
+    if not request.user.is_staff:
+        raise PermissionDenied
+    frame = frame_of(request, timezone.now())
+    return render(request, "pages/patterns.html", context(frame, **examples(frame.now)))
+
+
+def examples(now: datetime) -> dict[str, Any]:
+    return {
+        "states": list(State),
+        "levels": [(level, str(level)) for level in Freshness],
+        "rows": _rows(now),
+        "lines": LINES.items(),
+        "offsets": [(name, _Offsets(*three)) for name, three in OFFSETS.items()],
+        "moments": [now, now - timedelta(seconds=6), now - timedelta(minutes=41), now - timedelta(days=2), None],
+        "strip": change_strip(
+            [Mark(now - timedelta(minutes=6 * i, seconds=20 * i), state, f"an example of {state}", "#strip")
+             for i, state in enumerate(State)],
+            now - timedelta(hours=1), now, "An example of changes",
+        ),
+    }  # fmt: skip
+
+
+class _Offsets:
+    def __init__(self, min_offset: int | None, consumer_offset: int | None, broker_offset: int | None) -> None:
+        self.min_offset, self.consumer_offset, self.broker_offset = min_offset, consumer_offset, broker_offset
+
+
+def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
+    known = GroupRow(
+        id=0, cluster="prod", group="billing", kind=GroupKind.USER, state=State.WARN, state_detail="an example",
+        since=now, flags=(), completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
+        never_committed_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED, consume_rate=80.0,
+        produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",
+        consume_type="CONSUME_PASSIVELY", retry_rate=0.0, dlq_messages=312, taken_at=now - timedelta(seconds=6),
+        judged_at=now - timedelta(seconds=20), unknown_reason=None, unknown={},
+    )  # fmt: skip
+    idle = replace(known, lag_messages=0, time_lag_seconds=0.0, time_lag_kind=TimeLagKind.EXACT, drain_seconds=None,
+                   unknown={"drain_seconds": "nothing to drain"})  # fmt: skip
+    partly = replace(known, lag_messages=None, lag_messages_at_least=9_120, time_lag_kind=TimeLagKind.AT_LEAST,
+                     drain_seconds=None, unknown_reason="broker-b could not be read: connection refused",
+                     taken_at=now - timedelta(minutes=46), unknown={"drain_seconds": "the lag is unknown"})  # fmt: skip
+    blank: dict[str, Any] = dict.fromkeys(("time_lag_seconds", "consume_rate", "produce_rate", "drain_seconds", "members",
+                           "dlq_messages", "retry_rate", "completeness", "lag_messages_at_least"))  # fmt: skip
+    unread = replace(partly, **blank, unknown=dict.fromkeys(blank, "broker-b could not be read: connection refused"))
+    never = replace(unread, unknown_reason=NEVER_COMMITTED, unknown=dict.fromkeys(blank, "not judged yet"))
+    return [("known", known), ("nothing waits", idle), ("partly unknown", partly), ("unread", unread),
+            ("never committed", never)]  # fmt: skip

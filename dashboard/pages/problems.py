@@ -1,0 +1,25 @@
+"""A request that cannot be shown as asked is refused, with a sentence that says what is allowed."""
+
+from collections.abc import Iterable
+
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+
+class UnknownFilter(BadRequest):
+    def __init__(self, name: str, value: str, allowed: Iterable[str]) -> None:
+        words = {"name": name, "value": value, "allowed": ", ".join(allowed)}
+        super().__init__(_("“%(value)s” is no %(name)s. Allowed: %(allowed)s.") % words)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    sentence = str(exception) if isinstance(exception, UnknownFilter) else _("This request makes no sense.")
+    return render(request, "400.html", {"sentence": sentence}, status=400)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    # A path that no page has carries a table of all addresses as its exception: not for readers.
+    said = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
+    return render(request, "404.html", {"sentence": said or _("There is no page at this address.")}, status=404)

@@ -1,0 +1,23 @@
+"""Addresses of the pages, and of the parts and figures that refresh by themselves."""
+
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import path
+
+from . import clusters, figures, group, groups, overview, patterns, theme
+
+urlpatterns = [
+    path("", overview.overview, name="overview"),
+    path("groups/", groups.groups, name="groups"),
+    path("groups/<str:cluster>/<str:group>/", group.group, name="group"),
+    path("clusters/", clusters.clusters, name="clusters"),
+    path("patterns/", patterns.patterns, name="patterns"),
+    path("parts/overview/", overview.overview_part, name="overview_part"),
+    path("parts/groups/", groups.groups_part, name="groups_part"),
+    path("parts/groups/<str:cluster>/<str:group>/", group.group_part, name="group_part"),
+    path("parts/clusters/", clusters.clusters_part, name="clusters_part"),
+    path("figures/<str:cluster>/<str:group>/lag/", figures.lag, name="lag_figure"),
+    path("figures/<str:cluster>/<str:group>/queues/", figures.queues, name="queues_figure"),
+    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("theme/", theme.theme, name="theme"),
+]

@@ -1,0 +1,46 @@
+// Draws the figures that the server sends. Colours arrive as names of variables.css and are filled in here.
+(function () {
+  "use strict";
+  const NAMED = /^var\(--[a-z0-9-]+\)$/;
+  const asked = new WeakMap();
+  const probe = document.body.appendChild(document.createElement("i"));
+  probe.hidden = true;
+
+  function colour(name) {
+    probe.style.color = name;
+    return getComputedStyle(probe).color;
+  }
+
+  function read(text) {
+    return JSON.parse(text, (_key, value) => (typeof value === "string" && NAMED.test(value) ? colour(value) : value));
+  }
+
+  async function draw(element) {
+    // A newer question ends the older one, so that a late reply never overwrites a later one.
+    asked.get(element)?.abort();
+    const question = new AbortController();
+    asked.set(element, question);
+    const note = document.getElementById(element.getAttribute("aria-describedby"));
+    try {
+      const reply = await fetch(element.dataset.figure, { signal: question.signal, headers: { Accept: "application/json" } });
+      if (!reply.ok || reply.redirected) throw new Error(`status ${reply.status}`);
+      const figure = read(await reply.text());
+      if (figure.layout.height) element.style.height = `${figure.layout.height}px`;
+      await Plotly.react(element, figure.data, figure.layout, figure.config);
+      note.textContent = "";
+    } catch (problem) {
+      if (problem.name === "AbortError") return;
+      note.textContent = `${note.dataset.failed} (${problem.message})`;
+    }
+  }
+
+  function drawAll() {
+    if (!document.hidden) document.querySelectorAll("[data-figure]").forEach(draw);
+  }
+
+  drawAll();
+  const first = document.querySelector("[data-figure]");
+  if (first) setInterval(drawAll, Number(first.dataset.every) * 1000);
+  document.addEventListener("visibilitychange", drawAll);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+})();

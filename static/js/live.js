@@ -1,0 +1,64 @@
+// Refreshes the live part of the page in place: asks only while the tab is seen, keeps what the reader is doing,
+// and says so when the server does not answer.
+(function () {
+  "use strict";
+  const part = document.querySelector("[data-live]");
+  const lost = document.getElementById("lost");
+  if (!part) return;
+  const every = Number(part.dataset.every) * 1000;
+  let refreshedAt = new Date();
+  let askedAt = Date.now();
+  let kept = {};
+
+  function ask() {
+    askedAt = Date.now();
+    htmx.trigger(part, "refresh");
+  }
+
+  function isBusy() {
+    const selection = document.getSelection();
+    return selection && !selection.isCollapsed && part.contains(selection.anchorNode);
+  }
+
+  function say(text) {
+    lost.textContent = `${text} · ${lost.dataset.since} ${refreshedAt.toISOString().slice(11, 19)} UTC`;
+    lost.classList.add("shown");
+  }
+
+  setInterval(() => {
+    if (!document.hidden && !isBusy() && Date.now() - askedAt >= every) ask();
+  }, 250);
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && Date.now() - askedAt >= every) ask();
+  });
+
+  // A reply to a question that has been asked again since is out of date: hx-sync="this:replace" drops it.
+  document.body.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target !== part || event.detail.xhr.status !== 200) return;
+    if (isBusy()) event.detail.shouldSwap = false;
+    kept = {
+      open: [...document.querySelectorAll("details[id][open]")].map((element) => element.id),
+      scrolled: [...part.querySelectorAll(".scroll[id]")].map((element) => [element.id, element.scrollLeft]),
+    };
+  });
+  document.body.addEventListener("htmx:afterSettle", (event) => {
+    if (event.detail.target !== part && event.target !== part) return;
+    (kept.open || []).forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+    (kept.scrolled || []).forEach(([id, left]) => {
+      const element = document.getElementById(id);
+      if (element) element.scrollLeft = left;
+    });
+  });
+  document.body.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.elt !== part || !event.detail.successful) return;
+    refreshedAt = new Date();
+    lost.classList.remove("shown");
+    lost.textContent = "";
+  });
+  for (const name of ["htmx:sendError", "htmx:timeout"]) {
+    document.body.addEventListener(name, () => say(lost.dataset.unreachable));
+  }
+  document.body.addEventListener("htmx:responseError", (event) => {
+    say(`${lost.dataset.failed} ${event.detail.xhr.status}`);
+  });
+})();

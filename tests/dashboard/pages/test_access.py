@@ -1,0 +1,67 @@
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.pages.urls import urlpatterns
+from tests.world import a_cluster, a_group
+
+OPEN = {"login", "logout", "theme"}
+ARGUMENTS = {"group": ("prod", "billing"), "group_part": ("prod", "billing")}
+ARGUMENTS |= {"lag_figure": ("prod", "billing"), "queues_figure": ("prod", "billing")}
+GUARDED = [str(pattern.name) for pattern in urlpatterns if pattern.name not in OPEN]
+
+pytestmark = pytest.mark.django_db
+
+
+def address(name: str) -> str:
+    return reverse(name, args=ARGUMENTS.get(name, ()))
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_it_leads_a_stranger_to_the_login_page(client: Client, name: str) -> None:
+    response = client.get(address(name))
+    assert response.status_code == 302
+    assert response.headers["Location"].startswith("/login/?next=")
+
+
+@pytest.mark.parametrize("name", [name for name in GUARDED if name.endswith("_part")])
+def test_a_part_tells_the_browser_to_load_the_page_again_when_the_session_is_over(client: Client, name: str) -> None:
+    response = client.get(address(name), headers={"HX-Request": "true"})
+    assert response.headers["HX-Refresh"] == "true"
+    assert response.content == b""
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_it_answers_who_is_logged_in_and_is_not_cached(admin_client: Client, name: str) -> None:
+    a_group(a_cluster(), "billing")
+    response = admin_client.get(address(name))
+    assert response.status_code == 200
+    assert "no-store" in response.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_it_refuses_to_be_posted_to(admin_client: Client, name: str) -> None:
+    assert admin_client.post(address(name)).status_code == 405
+
+
+def test_patterns_are_for_staff(client: Client) -> None:
+    client.force_login(User.objects.create_user("vera"))
+    assert client.get("/patterns/").status_code == 403
+
+
+def test_the_admin_link_is_for_staff(client: Client) -> None:
+    client.force_login(User.objects.create_user("vera"))
+    assert "/admin/" not in client.get("/").text
+
+
+def test_login_leads_to_the_page_that_was_asked_for(client: Client) -> None:
+    User.objects.create_user("vera", password="a secret")
+    response = client.post("/login/", {"username": "vera", "password": "a secret", "next": "/clusters/"})
+    assert response.headers["Location"] == "/clusters/"
+
+
+def test_a_wrong_password_is_said_and_the_name_kept(client: Client) -> None:
+    page = client.post("/login/", {"username": "vera", "password": "wrong"}).text
+    assert "do not go together" in page
+    assert 'value="vera"' in page

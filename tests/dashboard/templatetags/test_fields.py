@@ -1,0 +1,81 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.template import Context, Template
+
+from consumers.polling.reading import NEVER_COMMITTED
+from consumers.selectors.group_rows import GroupRow
+from dashboard.pages.patterns import examples
+from dashboard.wording.fields import FIELDS
+from tests.world import NOW, ago
+
+KNOWN: GroupRow = dict(examples(NOW)["rows"])["known"]
+
+
+def shown(row: GroupRow, name: str, options: str = "") -> str:
+    text = f"{{% load fields %}}{{% field row '{name}' {options} %}}"
+    return Template(text).render(Context({"row": row, "now": NOW}))
+
+
+def without(name: str, reason: str | None = "broker-b is silent", **fields: Any) -> GroupRow:
+    reasons = {} if reason is None else {name: reason}
+    return replace(KNOWN, **{name: None, "unknown": reasons} | fields)
+
+
+def test_a_known_number_is_shown_with_its_unit() -> None:
+    assert shown(KNOWN, "lag_messages", "unit=True") == '52,118 <span class="u">messages</span>'
+
+
+def test_zero_is_shown_as_zero() -> None:
+    assert shown(replace(KNOWN, lag_messages=0), "lag_messages") == "0"
+
+
+@pytest.mark.parametrize("options", ["", "brief=True", "unit=True"])
+@pytest.mark.parametrize("name", [name for name in FIELDS if hasattr(KNOWN, name)])
+def test_what_is_not_known_is_said_with_its_reason_and_without_a_digit(name: str, options: str) -> None:
+    drawn = shown(without(name, unknown_reason=None, lag_messages_at_least=None, taken_at=None), name, options)
+    assert "unknown" in drawn or "broker-b is silent" in drawn
+    assert "broker-b is silent" in drawn
+    assert not any(letter.isdigit() for letter in drawn)
+    assert "–" not in drawn
+    assert "—" not in drawn
+
+
+def test_an_unknown_lag_says_when_it_was_last_known() -> None:
+    row = without("lag_messages", unknown_reason="broker-b is silent", taken_at=ago(46 * 60))
+    assert "last good" in shown(row, "lag_messages")
+    assert ">02:14:00<" in shown(row, "lag_messages")
+
+
+def test_an_unknown_lag_shows_the_sum_that_is_known() -> None:
+    assert "at least 9,120 messages" in shown(without("lag_messages", lag_messages_at_least=9120), "lag_messages")
+
+
+def test_a_null_without_a_reason_is_still_unknown() -> None:
+    assert "no reason was recorded" in shown(without("members", None), "members")
+
+
+def test_a_group_that_never_committed_says_that_and_no_last_good_time() -> None:
+    drawn = shown(without("lag_messages", unknown_reason=NEVER_COMMITTED, lag_messages_at_least=None), "lag_messages")
+    assert "never committed" in drawn
+    assert "last good" not in drawn
+
+
+@pytest.mark.parametrize(("kind", "sign"), [("interpolated", "≈ "), ("at_least", "≥ "), ("exact", "")])
+def test_a_time_lag_says_what_kind_it_is(kind: str, sign: str) -> None:
+    assert f"{sign}3 min 12 s" in shown(replace(KNOWN, time_lag_kind=kind), "time_lag_seconds")
+
+
+def test_a_group_that_does_not_drain_says_so_rather_than_unknown() -> None:
+    row = without("drain_seconds", "it does not drain")
+    assert shown(row, "drain_seconds") == '<span class="quiet">it does not drain</span>'
+
+
+def test_a_drain_time_is_unknown_where_a_rate_is() -> None:
+    row = without("drain_seconds", "the rates are not known", consume_rate=None)
+    assert "unknown" in shown(row, "drain_seconds")
+
+
+def test_reasons_are_escaped() -> None:
+    assert "<script>" not in shown(without("members", "<script>"), "members")
