@@ -1,6 +1,10 @@
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
+
+handler400 = "dashboard.pages.problems.bad_request"
+handler404 = "dashboard.pages.problems.not_found"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("", include("dashboard.pages.urls")),
 ]
