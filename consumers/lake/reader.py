@@ -1,0 +1,76 @@
+"""Which files of a table hold a stretch of time, and their rows.
+
+A compacted hour is one file, `hour.parquet`; from the moment it exists the hour's other files are invisible, and so are
+names that begin with a dot. The folders of the hours are looked up by name: no folder outside the range is opened.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.fs as pafs
+
+from .paths import hour_folder, hours_between
+from .schemas import TABLES
+from .store import Lake
+
+COMPACTED = "hour.parquet"
+
+# The column by which a table's rows are in time.
+TIME_COLUMN = {
+    "readings": "taken_at",
+    "membership": "taken_at",
+    "ownership": "taken_at",
+    "windows_60": "start",
+    "windows_600": "start",
+    "knots": "at",
+}
+
+
+def files(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> list[str]:
+    """Full names, as pyarrow knows them, of the files of every hour that has a moment in [since, until)."""
+    found: list[str] = []
+    for hour in hours_between(since, until):
+        found += folder_files(lake, hour_folder(table, cluster, hour))
+    return found
+
+
+def folder_files(lake: Lake, folder: str) -> list[str]:
+    """The visible files of one hour's folder, in the order of their names."""
+    selector = pafs.FileSelector(lake.path(folder), allow_not_found=True)
+    names = sorted(
+        entry.path
+        for entry in lake.filesystem.get_file_info(selector)
+        if entry.type == pafs.FileType.File and entry.base_name.endswith(".parquet") and entry.base_name[0] != "."
+    )
+    compacted = [name for name in names if name.rsplit("/", 1)[1] == COMPACTED]
+    return compacted or names
+
+
+def urls(lake: Lake, names: Sequence[str]) -> list[str]:
+    """The same files as Spark names them."""
+    return [f"{lake.url}{name.removeprefix(lake.root)}" for name in names]
+
+
+def read(
+    lake: Lake,
+    table: str,
+    cluster: str,
+    since: datetime,
+    until: datetime,
+    columns: Sequence[str] | None = None,
+    filter: pc.Expression | None = None,
+) -> pa.Table:
+    """The rows of [since, until), narrowed to `columns` and by `filter` before they are decoded."""
+    time = pc.field(TIME_COLUMN[table])
+    within = (time >= pa.scalar(since, pa.timestamp("us", tz="UTC"))) & (
+        time < pa.scalar(until, pa.timestamp("us", tz="UTC"))
+    )
+    rows = ds.dataset(
+        files(lake, table, cluster, since, until), schema=TABLES[table], format="parquet", filesystem=lake.filesystem
+    )
+    return rows.to_table(
+        columns=list(columns) if columns else None, filter=within if filter is None else within & filter
+    )
