@@ -4,4 +4,5 @@ pytest_plugins = [
     "tests.plugins.postgres",
     "tests.plugins.rocketmq",
     "tests.plugins.skips",
+    "tests.plugins.spark",
 ]

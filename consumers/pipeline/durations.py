@@ -1,0 +1,45 @@
+"""How long things take before they are judged: every threshold of the rules, in seconds unless named otherwise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Durations:
+    window_seconds: float = 180
+    window_readings: float = 8
+    provisional_readings: float = 4
+    provisional_seconds: float = 45
+    unknown_after_seconds: float = 45
+    allowance_seconds: float = 60
+    stop_without_members_seconds: float = 90
+    unowned_seconds: float = 90
+    stall_seconds: float = 180
+    retry_stall_seconds: float = 300
+    trend_seconds: float = 600
+    trend_rise_share: float = 0.20
+    trend_rise_seconds: float = 60
+    warn_time_lag_seconds: float = 300
+    warn_expiry_seconds: float = 24 * 3600
+    warn_drain_seconds: float = 1800
+    replay_after_move_seconds: float = 60
+    commit_interval_seconds: float = 5
+    # Membership and ownership are asked for in turn, under a budget: how old an answer still counts.
+    evidence_seconds: float = 900
+    poll_seconds: float = 15
+
+    @classmethod
+    def of(cls, judge: Mapping[str, float], poll_seconds: float) -> "Durations":
+        """From the settings; names that concern others are passed over."""
+        known = {name: value for name, value in judge.items() if name in cls.__dataclass_fields__}
+        return cls(**{**known, "poll_seconds": poll_seconds})
+
+    @property
+    def span_seconds(self) -> float:
+        """The window: all readings of `window_seconds`, and where polls are rare at least `window_readings` of them."""
+        return max(self.window_seconds, self.window_readings * self.poll_seconds)
+
+    @property
+    def lookback_seconds(self) -> float:
+        """A little more than the window: what is still for the whole window must be seen to have been still before."""
+        return max(self.span_seconds, self.stall_seconds, self.retry_stall_seconds) + 3 * self.poll_seconds

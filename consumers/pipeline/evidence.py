@@ -1,0 +1,43 @@
+"""Joins what is known of groups and owners to the numbers of their queues: all that the rules ask."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from .membership import GROUP, membership_evidence
+from .ownership import group_ownership, queue_ownership
+from .queue_arrays import QUEUE, seconds_between
+
+
+def with_members(numbers: DataFrame, membership: DataFrame, groups: DataFrame) -> DataFrame:
+    """`groups`: cluster, group, known_type, known_model, from when they last had a member."""
+    evidence = membership_evidence(membership)
+    found = numbers.join(evidence, on=GROUP, how="left").join(groups, on=GROUP, how="left")
+    # A group without members has no type: the last known one holds.
+    model = F.coalesce("message_model", "known_model")
+    consume_type = F.coalesce("consume_type", "known_type")
+    return found.withColumns(
+        {"is_broadcasting": _is(model, "BROADCASTING"), "is_pulling": _is(consume_type, "CONSUME_ACTIVELY")}
+    ).drop("message_model", "known_model", "consume_type", "known_type")
+
+
+def with_owners(numbers: DataFrame, ownership: DataFrame, present: DataFrame) -> DataFrame:
+    by_group = numbers.join(group_ownership(ownership, present), on=GROUP, how="left")
+    found = by_group.join(queue_ownership(ownership, present), on=QUEUE, how="left")
+    without = F.when(
+        F.col("owners_known") & F.col("owner").isNull(),
+        seconds_between(F.coalesce("held_us", "first_sample_us"), F.col("sample_us")),
+    )
+    return found.withColumn("unowned_seconds", without)
+
+
+def with_previous(numbers: DataFrame, previous: DataFrame) -> DataFrame:
+    """`previous`: the queue columns, previous_state, previous_since_us, of queues that stood still."""
+    return numbers.join(previous, on=QUEUE, how="left")
+
+
+def with_trend(numbers: DataFrame, trend: DataFrame) -> DataFrame:
+    return numbers.join(trend, on=QUEUE, how="left")
+
+
+def _is(value: Column, name: str) -> Column:
+    return F.coalesce(value == name, F.lit(False))

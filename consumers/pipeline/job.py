@@ -1,0 +1,102 @@
+"""One run of the pipeline over [since, until): the only place that reads the lake for Spark and writes what it found.
+
+The same range twice gives the same files and rows. Cost goes by the range: an ordinary run reads a few minutes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from consumers.lake.store import Lake
+
+from . import known
+from .durations import Durations
+from .frames import Frames
+from .group_state import group_states
+from .group_windows import group_windows
+from .history import write_knots, write_wide_windows, write_windows
+from .judging import judged_queues
+from .lag_lookup import looked_up
+from .publish.group_rows import write_group_states
+from .publish.queue_rows import write_queue_states
+from .publish.window_rows import write_group_windows
+from .queue_arrays import queue_arrays, silent_arrays
+from .slices import MINUTE, floor, microseconds, slices
+from .time_lag import with_points
+
+# Windows and lags of a slice are read by two or three actions each: kept in memory, on disk where that is short.
+
+
+@dataclass(frozen=True)
+class Report:
+    clusters: Sequence[str]
+    since: datetime
+    until: datetime
+    readings: int = 0
+    queues_judged: int = 0
+    groups_judged: int = 0
+    windows: int = 0
+    unknown_rows: int = 0  # judged, but without a row of the poll to hang the state on
+
+
+def run(
+    spark: SparkSession, lake: Lake, clusters: Sequence[str], since: datetime, until: datetime, durations: Durations
+) -> Report:
+    """Windows of the whole range, states at its end."""
+    frames = Frames(spark, lake, clusters)
+    windows = 0
+    report = Report(clusters, since, until)
+    for start, end in slices(since, until):
+        arrays = _arrays(frames, start, end, durations)
+        try:
+            windows += _write_history(arrays, frames, start, end, durations)
+            if end == until:
+                report = _write_states(arrays, frames, report, durations)
+        finally:
+            spark.catalog.clearCache()
+    readings = frames.table("readings", since, until).count()
+    return Report(**{**report.__dict__, "windows": windows, "readings": readings})
+
+
+def _arrays(frames: Frames, since: datetime, until: datetime, durations: Durations) -> DataFrame:
+    """Arrays with their time lags, for the windows from `since` on and for the judgement at `until`."""
+    lookback = timedelta(seconds=durations.lookback_seconds)
+    reach = min(since, until) - lookback
+    readings = frames.table("readings", reach, until).where(F.col("kind") != "dlq")
+    arrays = queue_arrays(readings)
+    brokers = list(known.BrokersRead(frames.clusters, reach, until).unread(reach, until))
+    if brokers:
+        arrays = arrays.unionByName(silent_arrays(frames.known(known.silent_queues(brokers))))
+    lately = until - timedelta(seconds=durations.span_seconds / 3)
+    kept = with_points(arrays, microseconds(min(since, lately))).persist()
+    write_knots(kept, frames, since, until)
+    return looked_up(kept, frames, until, durations).persist()
+
+
+def _write_history(arrays: DataFrame, frames: Frames, since: datetime, until: datetime, durations: Durations) -> int:
+    since = floor(since, MINUTE)
+    rows = write_windows(arrays, frames, since, until, durations)
+    rows += write_wide_windows(frames, since, until)
+    read = known.BrokersRead(frames.clusters, since, until + MINUTE)
+    unread = frames.known(known.unread_groups(read, since, until))
+    found = group_windows(frames.table("windows_60", since, until), unread).toArrow()
+    return rows + write_group_windows(found, frames.clusters, since, until)
+
+
+def _write_states(arrays: DataFrame, frames: Frames, report: Report, durations: Durations) -> Report:
+    judged = judged_queues(arrays, frames, report.until, durations).persist()
+    groups = group_states(judged).toArrow()
+    queues = judged.toArrow()
+    placed = write_queue_states(queues, frames.clusters, report.until)
+    write_group_states(groups, frames.clusters, report.until)
+    return Report(
+        report.clusters,
+        report.since,
+        report.until,
+        queues_judged=queues.num_rows,
+        groups_judged=groups.num_rows,
+        unknown_rows=queues.num_rows - placed,
+    )

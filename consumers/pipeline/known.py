@@ -1,0 +1,95 @@
+"""What the rows of the poll say that the lake does not: groups and their last known type, listed members, and queues of
+brokers that were not read. As Arrow tables, the form in which Spark takes them."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+
+from consumers.lake.schemas import TEXT
+from consumers.models import Client, ConsumerGroup, QueueSnapshot, QueueState, Reading
+
+from .slices import microseconds, minutes
+
+GROUPS = pa.schema([("cluster", TEXT), ("group", TEXT), ("known_type", TEXT), ("known_model", TEXT)])
+MEMBERS = pa.schema([("cluster", TEXT), ("group", TEXT), ("client_id", TEXT)])
+QUEUES = [("cluster", TEXT), ("group", TEXT), ("topic", TEXT), ("broker", TEXT), ("queue_id", pa.int32())]
+SILENT = pa.schema([*QUEUES, ("kind", TEXT)])
+STILL = pa.schema([*QUEUES, ("previous_state", TEXT), ("previous_since_us", pa.int64())])
+UNREAD = pa.schema([("cluster", TEXT), ("group", TEXT), ("start", pa.timestamp("us", tz="UTC"))])
+
+
+def groups(clusters: Sequence[str]) -> pa.Table:
+    rows = ConsumerGroup.objects.filter(cluster__name__in=clusters)
+    return _table(rows.values_list("cluster__name", "name", "consume_type", "message_model"), GROUPS)
+
+
+def listed_members(clusters: Sequence[str]) -> pa.Table:
+    rows = Client.objects.filter(group__cluster__name__in=clusters, gone_by=None)
+    return _table(rows.values_list("group__cluster__name", "group__name", "client_id"), MEMBERS)
+
+
+def still_queues(clusters: Sequence[str]) -> pa.Table:
+    """Queues that were judged STALL or STOP: when they last moved may lie before what is read again."""
+    rows = QueueState.objects.filter(group__cluster__name__in=clusters, state__in=("STALL", "STOP"))
+    names = ("group__cluster__name", "group__name", "queue__topic__name", "queue__broker", "queue__queue_id")
+    return _table(
+        ((*row[:5], row[5], microseconds(row[6])) for row in rows.values_list(*names, "state", "since")), STILL
+    )
+
+
+class BrokersRead:
+    """Which brokers each reading of a range got whole answers from."""
+
+    def __init__(self, clusters: Sequence[str], since: datetime, until: datetime) -> None:
+        rows = Reading.objects.filter(cluster__name__in=clusters, taken_at__gte=since, taken_at__lt=until)
+        self.clusters = clusters
+        self.readings = [
+            (name, at, {one["name"] for one in brokers if one["read"]})
+            for name, at, brokers in rows.values_list("cluster__name", "taken_at", "brokers")
+        ]
+
+    def unread(self, since: datetime, until: datetime) -> Iterable[tuple[str, str]]:
+        """Cluster and name of every broker with queues that no reading of [since, until) got an answer from."""
+        for cluster in self.clusters:
+            read: set[str] = set()
+            for name, at, brokers in self.readings:
+                if name == cluster and since <= at < until:
+                    read |= brokers
+            for broker in self._brokers(cluster) - read:
+                yield cluster, broker
+
+    def _brokers(self, cluster: str) -> set[str]:
+        if not hasattr(self, "_known"):
+            self._known: dict[str, set[str]] = {}
+        if cluster not in self._known:
+            snapshots = QueueSnapshot.objects.filter(group__cluster__name=cluster)
+            self._known[cluster] = set(snapshots.values_list("queue__broker", flat=True).distinct())
+        return self._known[cluster]
+
+
+def silent_queues(brokers: Iterable[tuple[str, str]]) -> pa.Table:
+    """The queues of groups on `brokers`, which have no rows in the readings."""
+    names = ("group__cluster__name", "group__name", "queue__topic__name", "queue__broker", "queue__queue_id")
+    rows: list[tuple] = []
+    for cluster, broker in brokers:
+        snapshots = QueueSnapshot.objects.filter(group__cluster__name=cluster, queue__broker=broker)
+        rows += snapshots.exclude(queue__topic__kind="dlq").values_list(*names, "queue__topic__kind")
+    return _table(rows, SILENT)
+
+
+def unread_groups(read: BrokersRead, since: datetime, until: datetime) -> pa.Table:
+    """The groups and minutes in which a broker with queues of the group was not read."""
+    rows = []
+    for start in minutes(since, until):
+        for cluster, broker in read.unread(start, start + timedelta(minutes=1)):
+            held = ConsumerGroup.objects.filter(cluster__name=cluster, snapshots__queue__broker=broker).distinct()
+            rows += [(cluster, name, start) for name in held.values_list("name", flat=True)]
+    return _table(sorted(set(rows)), UNREAD)
+
+
+def _table(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.Table:
+    columns: list[Sequence[object]] = list(zip(*rows, strict=True)) or [()] * len(schema)
+    return pa.table(
+        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    )

@@ -1,0 +1,108 @@
+"""GroupState rows, all of them with a fresh `judged_at`, and a StateChange where a group's state changed."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+from django.db import transaction
+
+from consumers.models import ConsumerGroup, GroupState, Queue, StateChange
+
+from .batches import upsert
+
+COPIED = [
+    "state",
+    "rule",
+    "completeness",
+    "time_lag_seconds",
+    "time_lag_kind",
+    "consume_rate",
+    "produce_rate",
+    "drain_seconds",
+    "retry_rate",
+]
+
+
+def write_group_states(judged: pa.Table, clusters: Sequence[str], judged_at: datetime) -> None:
+    groups = {
+        (cluster, name): pk
+        for cluster, name, pk in ConsumerGroup.objects.filter(cluster__name__in=clusters).values_list(
+            "cluster__name", "name", "id"
+        )
+    }
+    stored = {row.group_id: row for row in GroupState.objects.filter(group__cluster__name__in=clusters)}
+    found = [one for one in judged.to_pylist() if (one["cluster"], one["group"]) in groups]
+    worst = _worst_queues(found)
+    rows, changes = [], []
+    for one in found:
+        before = stored.get(groups[one["cluster"], one["group"]])
+        if before is not None and before.judged_at > judged_at:
+            continue
+        row = _row(one, groups[one["cluster"], one["group"]], worst, before, judged_at)
+        rows.append(row)
+        if before is None or before.state != row.state:
+            changes.append(_change(row, before))
+    upsert(rows, ["group"], [*COPIED, "detail", "since", "worst_queue", "judged_at"])
+    with transaction.atomic():
+        # The same range judged again finds its changes written.
+        StateChange.objects.bulk_create(changes, ignore_conflicts=True)
+    _delete_gone(stored, {row.group_id for row in rows}, judged_at)
+
+
+def _row(
+    one: dict[str, Any], group_id: int, worst: dict[tuple, int], before: GroupState | None, judged_at: datetime
+) -> GroupState:
+    stays = before is not None and before.state == one["state"]
+    return GroupState(
+        group_id=group_id,
+        detail=_detail(one),
+        since=before.since if before is not None and stays else one["since"] or judged_at,
+        worst_queue_id=worst.get(_queue_key(one)),
+        judged_at=judged_at,
+        **{name: one[name] for name in COPIED},
+    )
+
+
+def _detail(one: dict[str, Any]) -> dict[str, Any]:
+    """The worst queue's numbers, and which queue that is."""
+    if one["detail"] is None:
+        return {"queues": one["queues"]}
+    place = {name: one[f"worst_{name}"] for name in ("topic", "broker", "queue_id")}
+    return {**json.loads(one["detail"]), **place, "queues": one["queues"]}
+
+
+def _queue_key(one: dict[str, Any]) -> tuple:
+    return one["cluster"], one["worst_topic"], one["worst_broker"], one["worst_queue_id"]
+
+
+def _worst_queues(found: list[dict[str, Any]]) -> dict[tuple, int]:
+    topics = {one["worst_topic"] for one in found}
+    names = ("topic__cluster__name", "topic__name", "broker", "queue_id")
+    wanted = {_queue_key(one) for one in found}
+    ids: dict[tuple, int] = {}
+    ordered = sorted(topic for topic in topics if topic is not None)
+    # SQLite takes no more than some thousand parameters in one statement.
+    for start in range(0, len(ordered), 500):
+        rows = Queue.objects.filter(topic__name__in=ordered[start : start + 500]).values_list(*names, "id")
+        ids.update({row[:4]: row[4] for row in rows if row[:4] in wanted})
+    return ids
+
+
+def _change(row: GroupState, before: GroupState | None) -> StateChange:
+    return StateChange(
+        group_id=row.group_id,
+        at=row.judged_at,
+        before=None if before is None else before.state,
+        after=row.state,
+        rule=row.rule,
+        detail=row.detail,
+    )
+
+
+def _delete_gone(stored: dict[int, GroupState], kept: set[int], judged_at: datetime) -> None:
+    """Groups of which no queue is listed any more have no state."""
+    gone = [pk for pk, row in stored.items() if pk not in kept and row.judged_at <= judged_at]
+    for start in range(0, len(gone), 500):
+        GroupState.objects.filter(group_id__in=gone[start : start + 500], judged_at__lte=judged_at).delete()

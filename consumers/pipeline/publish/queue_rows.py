@@ -1,0 +1,117 @@
+"""QueueState rows from judged queues. Compared by column with what is stored: only differences become objects."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from django.db.models import QuerySet
+
+from consumers.lake.schemas import TEXT, TIME
+from consumers.models import ConsumerGroup, GroupState, Queue, QueueState
+
+from .batches import BATCH, upsert
+
+COMPARED = ["state", "rule", "provisional", "time_lag_seconds", "time_lag_kind"]
+GROUP_IDS = pa.schema([("cluster", TEXT), ("group", TEXT), ("group_id", pa.int64())])
+QUEUE_IDS = pa.schema(
+    [("cluster", TEXT), ("topic", TEXT), ("broker", TEXT), ("queue_id", pa.int32()), ("queue_pk", pa.int64())]
+)
+STORED = pa.schema(
+    [
+        ("group_id", pa.int64()),
+        ("queue_pk", pa.int64()),
+        ("was_state", TEXT),
+        ("was_rule", TEXT),
+        ("was_provisional", pa.bool_()),
+        ("was_time_lag_seconds", pa.float64()),
+        ("was_time_lag_kind", TEXT),
+        ("was_since", TIME),
+    ]
+)
+
+
+def write_queue_states(judged: pa.Table, clusters: Sequence[str], judged_at: datetime) -> int:
+    """Returns how many of `judged` have rows of the poll to stand beside; the others wait until they have."""
+    groups = ConsumerGroup.objects.filter(cluster__name__in=clusters)
+    later = set(GroupState.objects.filter(judged_at__gt=judged_at).values_list("group_id", flat=True))
+    placed = _placed(judged, groups, clusters)
+    if later:
+        is_later = pc.is_in(placed["group_id"], value_set=pa.array(sorted(later), pa.int64()))
+        placed = placed.filter(pc.invert(is_later))
+    stored = _read(
+        QueueState.objects.filter(group__in=groups),
+        ["group_id", "queue_id", "state", "rule", "provisional", "time_lag_seconds", "time_lag_kind", "since"],
+        STORED,
+    )
+    compared = placed.join(stored, keys=["group_id", "queue_pk"], join_type="left outer")
+    changed = compared.filter(_has_changed(compared))
+    for start in range(0, changed.num_rows, BATCH):
+        _upsert([_row(found, judged_at) for found in changed.slice(start, BATCH).to_pylist()])
+    _delete_gone(placed, stored, later)
+    return placed.num_rows
+
+
+def _placed(judged: pa.Table, groups: QuerySet[ConsumerGroup], clusters: Sequence[str]) -> pa.Table:
+    group_ids = _read(groups, ["cluster__name", "name", "id"], GROUP_IDS)
+    queues = Queue.objects.filter(topic__cluster__name__in=clusters)
+    queue_ids = _read(queues, ["topic__cluster__name", "topic__name", "broker", "queue_id", "id"], QUEUE_IDS)
+    columns = [
+        "cluster",
+        "group",
+        "topic",
+        "broker",
+        "queue_id",
+        "detail",
+        "since",
+        "time_lag_error_seconds",
+        *COMPARED,
+    ]
+    with_group = judged.select(columns).join(group_ids, keys=["cluster", "group"], join_type="inner")
+    return with_group.join(queue_ids, keys=["cluster", "topic", "broker", "queue_id"], join_type="inner")
+
+
+def _read(rows: QuerySet, names: list[str], schema: pa.Schema) -> pa.Table:
+    columns: list[tuple] = list(zip(*rows.values_list(*names).iterator(BATCH), strict=True)) or [()] * len(schema)
+    return pa.table(
+        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    )
+
+
+def _has_changed(compared: pa.Table) -> pa.ChunkedArray:
+    changed = pc.is_null(compared["was_state"])
+    for name in COMPARED:
+        now, was = compared[name], compared[f"was_{name}"]
+        # Null beside a value is a difference; null beside null is none.
+        differs = pc.coalesce(pc.not_equal(now, was), pc.not_equal(pc.is_null(now), pc.is_null(was)))
+        changed = pc.or_(changed, differs)
+    return changed
+
+
+def _row(found: dict, judged_at: datetime) -> QueueState:
+    # A state that stays has its old beginning, whatever its newest evidence reaches back to.
+    stays = found["was_state"] == found["state"]
+    return QueueState(
+        group_id=found["group_id"],
+        queue_id=found["queue_pk"],
+        detail=json.loads(found["detail"]),
+        since=found["was_since"] if stays else found["since"] or judged_at,
+        time_lag_error_seconds=found["time_lag_error_seconds"],
+        judged_at=judged_at,
+        **{name: found[name] for name in COMPARED},
+    )
+
+
+def _upsert(rows: list[QueueState]) -> None:
+    upsert(rows, ["group", "queue"], [*COMPARED, "detail", "since", "time_lag_error_seconds", "judged_at"])
+
+
+def _delete_gone(placed: pa.Table, stored: pa.Table, later: set[int]) -> None:
+    """States of queues that the brokers no longer list for the group: their topic, offset or group was deleted."""
+    gone = stored.select(["group_id", "queue_pk"]).join(
+        placed.select(["group_id", "queue_pk"]), keys=["group_id", "queue_pk"], join_type="left anti"
+    )
+    for row in gone.to_pylist():
+        if row["group_id"] not in later:
+            QueueState.objects.filter(group_id=row["group_id"], queue_id=row["queue_pk"]).delete()

@@ -1,0 +1,17 @@
+"""All rules in order: the first that holds decides, and the last one always holds."""
+
+from consumers.pipeline.durations import Durations
+
+from . import expired, falling_behind, keeping_up, moved_back, reading, standing
+from .rule import Rule
+
+
+def ordered_rules(durations: Durations) -> list[Rule]:
+    return [
+        *reading.rules(durations),
+        *moved_back.rules(durations),
+        *expired.rules(),
+        *keeping_up.rules(durations),
+        *standing.rules(durations),
+        *falling_behind.rules(durations),
+    ]

@@ -1,0 +1,89 @@
+"""STOP and STALL: behind, and the offset does not move. Why depends on who is there to move it."""
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.queue_arrays import seconds_between
+
+from .rule import Rule
+
+# Of one queue the client stops to pull above these. RocketMQ 5.4.0, DefaultMQPushConsumer: pullThresholdForQueue,
+# consumeConcurrentlyMaxSpan.
+PULL_THRESHOLD_MESSAGES = 1000
+PULL_THRESHOLD_SPAN = 2000
+FRESH_PULL_SECONDS = 60
+
+
+def rules(durations: Durations) -> list[Rule]:
+    stood = F.greatest(F.col("still_seconds"), seconds_between(still_since(), F.col("last_us")))
+    detail = {"still_seconds": stood, "lag_messages": F.col("lag_messages")}
+    owned = {**detail, "client_id": F.col("owner"), "owners": F.col("owners"), "blocked_by": blocked_by()}
+    return [
+        Rule(
+            "no members",
+            "STOP",
+            has_no_members(durations),
+            {**detail, "without_members_seconds": F.col("without_members_seconds")},
+            since_us=still_since(),
+        ),
+        Rule(
+            "nobody owns the queue",
+            "STALL",
+            is_unowned(durations),
+            {**detail, "unowned_seconds": F.col("unowned_seconds"), "members": F.col("members")},
+            since_us=still_since(),
+        ),
+        Rule("blocked", "STALL", is_stuck(durations) & F.col("owner").isNotNull(), owned, since_us=still_since()),
+        Rule(
+            "still, owner unread",
+            "STALL",
+            is_stuck(durations),
+            {**detail, "owner": F.coalesce("owners_error", F.lit("not sampled")), "members": F.col("members")},
+            since_us=still_since(),
+        ),
+    ]
+
+
+def has_no_members(durations: Durations) -> Column:
+    is_long_enough = F.col("without_members_seconds") >= durations.stop_without_members_seconds
+    is_still = F.col("still_seconds") >= durations.stop_without_members_seconds
+    # Pulling clients register only while they pull; each broadcasting member has progress of its own.
+    return is_long_enough & is_still & ~F.col("is_pulling") & ~F.col("is_broadcasting")
+
+
+def is_unowned(durations: Durations) -> Column:
+    is_long_enough = F.col("unowned_seconds") > durations.unowned_seconds
+    is_still = F.col("still_seconds") >= durations.unowned_seconds
+    # A retry topic is judged later than the others, whoever owns it.
+    is_due = (F.col("kind") != "retry") | (F.col("still_seconds") >= durations.retry_stall_seconds)
+    return is_long_enough & is_still & is_due & (F.col("members") > 0) & ~F.col("is_broadcasting")
+
+
+def is_stuck(durations: Durations) -> Column:
+    usual = F.when(F.col("kind") == "retry", durations.retry_stall_seconds).otherwise(durations.stall_seconds)
+    # A group that takes minutes for a message is slow, not stuck: three times its own usual gap between two moves.
+    needed = F.greatest(usual, F.coalesce(3 * F.col("usual_gap_seconds"), F.lit(0.0)))
+    was_stuck = F.coalesce(F.col("previous_state") == "STALL", F.lit(False))
+    return (F.col("still_seconds") >= needed) | (was_stuck & (F.col("moves") < 2))
+
+
+def still_since() -> Column:
+    """The last move; where it lies before what was looked at, the earlier judgement knows it better."""
+    earlier = F.when(F.col("previous_state").isin("STALL", "STOP"), F.col("previous_since_us"))
+    return F.when(F.col("has_moved"), F.col("stood_us")).otherwise(F.coalesce(earlier, F.col("stood_us")))
+
+
+def blocked_by() -> Column:
+    """As far as the owner's running info tells it."""
+    cached = F.col("cached_count")
+    is_over = (cached > PULL_THRESHOLD_MESSAGES) | (F.col("cached_max") - F.col("cached_min") > PULL_THRESHOLD_SPAN)
+    pulls = (F.col("last_us") - F.unix_micros("last_pull_at")) / 1e6 <= FRESH_PULL_SECONDS
+    return (
+        F.when(cached.isNull(), "not sampled")
+        .when(F.col("orderly") & (cached > 0), "orderly suspend")
+        .when(is_over, "flow control")
+        .when(cached > 0, "a message that is not finished")
+        .when(pulls, "suspended by the application")
+        .otherwise("the owner does not pull")
+    )

@@ -1,0 +1,32 @@
+"""A long range in pieces: arrays of readings stay short, and a run over two days costs as many small runs."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+MINUTE = timedelta(minutes=1)
+TEN_MINUTES = timedelta(minutes=10)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def floor(at: datetime, step: timedelta) -> datetime:
+    return EPOCH + (at - EPOCH) // step * step
+
+
+def slices(since: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """[since, until) cut at whole ten minutes, beginning at the whole minute of `since`."""
+    start = floor(since, MINUTE)
+    while start < until:
+        end = min(floor(start, TEN_MINUTES) + TEN_MINUTES, until)
+        yield start, end
+        start = end
+
+
+def minutes(since: datetime, until: datetime) -> Iterator[datetime]:
+    minute = floor(since, MINUTE)
+    while minute < until:
+        yield minute
+        minute += MINUTE
+
+
+def microseconds(at: datetime) -> int:
+    return (at - EPOCH) // timedelta(microseconds=1)

@@ -1,0 +1,84 @@
+"""Time lag from the produced history: how long ago the first unconsumed message was stored.
+
+Message g was stored while the broker offset passed from at most g to above g: between the last knot that does not
+exceed g (the right end of a flat run) and the next one. Where the knots begin later than that, the lag is at least the
+age of the oldest knot. Never an extrapolation: a rate that held once says nothing of an unseen hour.
+"""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from .queue_arrays import MICROSECONDS, TOPIC_QUEUE, never_falls, seconds_between
+
+LAGS = "array<struct<at_us:bigint,seconds:double,kind:string,error_seconds:double>>"
+EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = "exact", "interpolated", "at_least", "unknown"
+
+
+def with_points(arrays: DataFrame, since_us: int) -> DataFrame:
+    """`arrays` and `points`: the readings from `since` on that are behind, whose time lag is asked for."""
+
+    def is_behind(entry: Column) -> Column:
+        known = entry["reason"].isNull() & (entry["at_us"] >= since_us)
+        return known & (entry["broker_offset"] > entry["consumer_offset"])
+
+    return arrays.withColumn("points", F.filter("readings", is_behind))
+
+
+def knot_arrays(knots: DataFrame) -> DataFrame:
+    """cluster, topic, broker, queue_id, knots: sorted by time, from where the broker offset last went back."""
+    entry = F.struct(F.unix_micros("at").alias("at_us"), "broker_offset")
+    grouped = knots.groupBy(*TOPIC_QUEUE).agg(F.sort_array(F.collect_set(entry)).alias("knots"))
+    falls = F.filter(
+        F.sequence(F.lit(2), F.size("knots")),
+        lambda i: F.element_at("knots", i)["broker_offset"] < F.element_at("knots", i - 1)["broker_offset"],
+    )
+    # A topic created anew counts from 0 again: what was seen before is another topic's history.
+    restarted = F.slice("knots", F.array_max(falls), F.size("knots"))
+    return grouped.withColumn(
+        "knots", F.when(never_falls(F.col("knots.broker_offset")), F.col("knots")).otherwise(restarted)
+    )
+
+
+def with_time_lags(arrays: DataFrame, knots: DataFrame, poll_seconds: float, commit_seconds: float) -> DataFrame:
+    """`arrays` and `lags`: array of (at_us, seconds, kind, error_seconds), one for each of its points."""
+    found = arrays.join(knot_arrays(knots), on=TOPIC_QUEUE, how="left")
+    lags = F.transform("points", lambda point: _time_lag(point, F.col("knots"), poll_seconds, commit_seconds))
+    return found.withColumn("lags", lags).drop("knots")
+
+
+def without_time_lags(arrays: DataFrame) -> DataFrame:
+    """The same columns where no queue is behind."""
+    return arrays.withColumn("lags", F.array().cast(LAGS))
+
+
+def _time_lag(point: Column, knots: Column, poll_seconds: float, commit_seconds: float) -> Column:
+    at, offset = point["at_us"], point["consumer_offset"]
+    known = F.coalesce(
+        F.size(F.filter(knots, lambda knot: (knot["at_us"] <= at) & (knot["broker_offset"] <= offset))), F.lit(0)
+    )
+    # size(null) is -1 outside ANSI mode: no knots at all.
+    left = F.get(knots, known - 1)
+    following = F.get(knots, known)
+    is_seen = following["at_us"] <= at
+    right_at = F.when(is_seen, following["at_us"]).otherwise(at)
+    right_offset = F.when(is_seen, following["broker_offset"]).otherwise(point["broker_offset"])
+    share = (offset - left["broker_offset"]) / F.nullif(right_offset - left["broker_offset"], F.lit(0))
+    stored_us = left["at_us"] + share * (right_at - left["at_us"])
+
+    oldest = F.get(knots, F.lit(0))
+    is_older = (known <= 0) & (oldest["at_us"] < at)
+    gap = F.greatest(F.lit(float(poll_seconds)), seconds_between(left["at_us"], right_at))
+    is_inside = (known > 0) & share.isNotNull()
+    return F.struct(
+        at.alias("at_us"),
+        F.when(is_inside, (at - stored_us) / MICROSECONDS)
+        .when(is_older, seconds_between(oldest["at_us"], at))
+        .alias("seconds"),
+        F.when(is_inside, INTERPOLATED).when(is_older, AT_LEAST).otherwise(UNKNOWN).alias("kind"),
+        F.when(is_inside, gap + commit_seconds).alias("error_seconds"),
+    )
+
+
+def reaches_back() -> Column:
+    """The newest point of this queue lies before the knots it was given."""
+    return F.try_element_at("lags", F.lit(-1))["kind"].isin(AT_LEAST, UNKNOWN)

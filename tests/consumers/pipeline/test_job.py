@@ -1,0 +1,113 @@
+"""A whole run over a small lake and its rows."""
+
+from datetime import timedelta
+
+import pytest
+
+from consumers.lake.reader import files, read
+from consumers.lake.store import Lake
+from consumers.models import GroupState, GroupWindow, QueueState, StateChange
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.job import run
+from tests.pipeline_rows import at, put, rows
+from tests.world import a_cluster, a_group, a_queue, a_reading
+
+pytestmark = [pytest.mark.spark, pytest.mark.django_db]
+
+STILL = [(100, 1000)] * 40
+KEEPING_UP = [(1000 + 15 * n, 1000 + 15 * n) for n in range(40)]
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake.at(str(tmp_path))
+
+
+@pytest.fixture
+def world(lake):
+    cluster = a_cluster(read_at=None)
+    for group in ("billing", "shipping"):
+        a_group(cluster, group)
+    for queue_id in (0, 1):
+        a_queue(cluster, "Orders", queue_id)
+    put(lake, "readings", rows(STILL) + rows(KEEPING_UP, queue_id=1) + rows(KEEPING_UP, queue_id=1, group="shipping"))
+    for n in range(40):
+        a_reading(cluster, at(15 * n), brokers=[{"name": "broker-a", "read": True, "error": None}])
+    return cluster
+
+
+def test_it_judges_queues_and_groups(spark, lake, world):
+    report = run(spark, lake, ["prod"], at(0), at(600), Durations())
+
+    assert (report.queues_judged, report.groups_judged, report.unknown_rows) == (3, 2, 0)
+    assert {row.group.name: (row.state, row.rule) for row in GroupState.objects.all()} == {
+        "billing": ("STALL", "still, owner unread"),
+        "shipping": ("OK", "caught up"),
+    }
+
+
+def test_it_writes_what_the_page_says_in_a_sentence(spark, lake, world):
+    run(spark, lake, ["prod"], at(0), at(600), Durations())
+
+    row = GroupState.objects.get(group__name="billing")
+    assert row.detail == {
+        "still_seconds": 315.0,
+        "lag_messages": 900,
+        "owner": "not sampled",
+        "topic": "Orders",
+        "broker": "broker-a",
+        "queue_id": 0,
+        "queues": 2,
+    }
+    assert row.worst_queue.queue_id == 0
+    assert row.completeness == 1.0
+
+
+def test_the_same_range_twice_gives_the_same_rows_and_files(spark, lake, world):
+    def everything():
+        tables = ("windows_60", "windows_600", "knots")
+        return (
+            list(GroupWindow.objects.order_by("group", "step_seconds", "start").values_list()[:]),
+            {table: files(lake, table, "prod", at(0), at(600)) for table in tables},
+            {table: read(lake, table, "prod", at(-60), at(600)).sort_by("queue_id").to_pylist() for table in tables},
+            list(StateChange.objects.values_list("group", "at", "before", "after")),
+        )
+
+    def without_ids(found):
+        return ([row[1:] for row in found[0]], *found[1:])
+
+    run(spark, lake, ["prod"], at(0), at(600), Durations())
+    first = without_ids(everything())
+    run(spark, lake, ["prod"], at(0), at(600), Durations())
+    assert without_ids(everything()) == first
+    assert len(first[0]) == 2 * (10 + 1 + 1)
+
+
+def test_it_does_not_overwrite_a_later_judgement(spark, lake, world):
+    run(spark, lake, ["prod"], at(300), at(600), Durations())
+    run(spark, lake, ["prod"], at(0), at(300), Durations())
+    assert set(GroupState.objects.values_list("judged_at", flat=True)) == {at(600)}
+    assert set(QueueState.objects.values_list("judged_at", flat=True)) == {at(600)}
+
+
+def test_a_silent_broker_makes_its_queues_unknown(spark, lake, world):
+    from tests.world import a_snapshot
+
+    group = world.groups.get(name="shipping")
+    a_snapshot(group, a_queue(world, "Orders", 7, broker="broker-b"), 1, 1)
+
+    run(spark, lake, ["prod"], at(300), at(600), Durations())
+
+    row = GroupState.objects.get(group=group)
+    assert (row.state, row.rule, row.completeness) == ("UNKNOWN", "not read", 0.5)
+    window = GroupWindow.objects.get(group=group, step_seconds=60, start=at(540))
+    assert (window.lag_messages, window.unknown_reason) == (None, "a broker of this group was not read")
+
+
+def test_a_state_keeps_its_beginning_while_it_stays(spark, lake, world):
+    run(spark, lake, ["prod"], at(240), at(510), Durations())
+    began = GroupState.objects.get(group__name="billing").since
+    run(spark, lake, ["prod"], at(510), at(600), Durations())
+    row = GroupState.objects.get(group__name="billing")
+    assert (row.since, row.judged_at) == (began, at(600))
+    assert began < at(600) - timedelta(seconds=180)
