@@ -10,6 +10,7 @@ class Cluster(models.Model):
 
     class Meta:
         ordering = ["name"]
+        permissions = [("manage_clusters", "Can add, change and remove clusters")]
 
     def __str__(self) -> str:
         return self.name

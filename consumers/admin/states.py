@@ -1,0 +1,39 @@
+"""What the pipeline judged."""
+
+from django.contrib import admin
+
+from consumers.models import GroupState, GroupWindow, QueueState, StateChange
+
+from .read_only import ReadOnlyAdmin
+
+
+@admin.register(GroupState)
+class GroupStateAdmin(ReadOnlyAdmin):
+    list_display = ["group", "state", "rule", "since", "time_lag_seconds", "completeness", "judged_at"]
+    list_filter = ["state"]
+    list_select_related = ["group"]
+    search_fields = ["group__name"]
+
+
+@admin.register(QueueState)
+class QueueStateAdmin(ReadOnlyAdmin):
+    list_display = ["group", "queue", "state", "rule", "since", "time_lag_seconds", "provisional"]
+    list_filter = ["state"]
+    list_select_related = ["group", "queue"]
+    search_fields = ["group__name"]
+
+
+@admin.register(StateChange)
+class StateChangeAdmin(ReadOnlyAdmin):
+    list_display = ["at", "group", "before", "after", "rule"]
+    list_filter = ["after"]
+    list_select_related = ["group"]
+    search_fields = ["group__name"]
+
+
+@admin.register(GroupWindow)
+class GroupWindowAdmin(ReadOnlyAdmin):
+    list_display = ["group", "step_seconds", "start", "lag_messages", "readings", "unknown_reason"]
+    list_filter = ["step_seconds"]
+    list_select_related = ["group"]
+    search_fields = ["group__name"]
