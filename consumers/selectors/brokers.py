@@ -44,6 +44,7 @@ class ClusterAge:
     id: int
     name: str
     newest_reading_at: datetime | None
+    newest_error: str | None
     brokers: tuple[BrokerAge, ...]
 
 
@@ -51,7 +52,9 @@ def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
     """Every cluster with its brokers, by the cluster's id. Two queries."""
     newest = Reading.objects.filter(cluster=OuterRef("pk")).order_by("-taken_at")
     rows = Cluster.objects.annotate(
-        newest_reading_at=Subquery(newest.values("taken_at")[:1]), newest_error=Subquery(newest.values("error")[:1])
+        newest_reading_at=Subquery(newest.values("taken_at")[:1]),
+        newest_error=Subquery(newest.values("error")[:1]),
+        newest_brokers=Subquery(newest.values("brokers")[:1]),
     )
     masters = Broker.objects.filter(broker_id=MASTER).order_by("name")
     if clusters is not None:
@@ -59,20 +62,17 @@ def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
     brokers: dict[int, list[Broker]] = {}
     for broker in masters:
         brokers.setdefault(broker.cluster_id, []).append(broker)
-    return {
-        row.pk: ClusterAge(
-            row.pk,
-            row.name,
-            row.newest_reading_at,
-            tuple(_age(broker, row.newest_reading_at, row.newest_error) for broker in brokers.get(row.pk, ())),
-        )
-        for row in rows
-    }
+    ages: dict[int, ClusterAge] = {}
+    for row in rows:
+        # Without a name server's answer a reading asks the brokers it knows; one that knows none has failed for all.
+        failure = row.newest_error if not row.newest_brokers else None
+        parts = tuple(_age(broker, row.newest_reading_at, failure) for broker in brokers.get(row.pk, ()))
+        ages[row.pk] = ClusterAge(row.pk, row.name, row.newest_reading_at, row.newest_error, parts)
+    return ages
 
 
-def _age(broker: Broker, newest_reading_at: datetime | None, nothing_read: str | None) -> BrokerAge:
-    """A reading that read nothing at all (no name server answered) failed for every broker."""
+def _age(broker: Broker, newest_reading_at: datetime | None, failure: str | None) -> BrokerAge:
     failing_since, error = broker.failing_since, broker.error
-    if nothing_read is not None and failing_since is None:
-        failing_since, error = newest_reading_at, nothing_read
+    if failure is not None and failing_since is None:
+        failing_since, error = newest_reading_at, failure
     return BrokerAge(broker.pk, broker.cluster_id, broker.name, broker.last_read_at, failing_since, error)

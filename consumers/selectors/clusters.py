@@ -48,7 +48,7 @@ def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: 
 
 
 def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Freshness, str, datetime | None]:
-    """A broker that is not read makes its cluster silent; a reading that is overdue makes it late."""
+    """A broker that is not read makes its cluster silent; a reading that is overdue, or that no name server helped, late."""
     unread: list[tuple[BrokerAge, str]] = []
     for broker in age.brokers:
         if reason := broker.unread_reason(now, limit):
@@ -62,6 +62,8 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
     overdue = age.newest_reading_at + timedelta(seconds=2 * limit.poll_seconds)
     if overdue < now:
         return Freshness.LATE, "the last reading was missed", age.newest_reading_at
+    if age.newest_error is not None:
+        return Freshness.LATE, age.newest_error, age.newest_reading_at
     return Freshness.FRESH, "every broker was read", age.newest_reading_at
 
 

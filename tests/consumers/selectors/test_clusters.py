@@ -55,6 +55,19 @@ def test_it_is_silent_when_no_name_server_answered():
 
 
 @pytest.mark.django_db
+def test_it_is_late_when_the_brokers_were_read_without_a_name_server():
+    cluster = a_cluster()
+    a_broker(cluster)
+    brokers = [{"name": "broker-a", "read": True, "error": None}]
+    a_reading(cluster, ago(2), error="no name server answered", brokers=brokers)
+
+    [row] = cluster_list(NOW)
+
+    assert (row.freshness, row.brokers_read) == (Freshness.LATE, 1)
+    assert row.freshness_detail == "no name server answered"
+
+
+@pytest.mark.django_db
 def test_it_says_of_a_cluster_that_was_never_read_that_it_was_not():
     a_cluster(read_at=None)
 
