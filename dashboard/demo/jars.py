@@ -91,7 +91,7 @@ def _run_ivy(command: list[str | Path], errors: Path, progress: Progress) -> Non
     finally:
         kill_child(ivy)
     if ivy.returncode != 0:
-        last_lines += errors.read_text(errors="replace").splitlines()[-KEPT_LINES:]
+        last_lines += [line.strip() for line in errors.read_text(errors="replace").splitlines()[-KEPT_LINES:]]
         raise JarsNotFound(
             f"RocketMQ {ROCKETMQ_VERSION}'s jars could not be fetched ({_reason(last_lines)}): connect this machine to "
             "the network once, or point CONSUMERSCOPE_JARS at a folder that was filled on another machine."

@@ -35,15 +35,26 @@ def wait_until_registered(namesrv: str, broker_address: str) -> None:
 
 def _ask(address: str, code: int, body: bytes = b"") -> bytes:
     """The body of the answer to one request on a connection of its own."""
-    host, _, port = address.rpartition(":")
-    reader = FrameReader()
-    with socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS) as connection:
-        connection.sendall(encode(Command(code=code, opaque=1, body=body)))
-        while (answer := reader.next_command()) is None:
-            received = connection.recv(1 << 16)
-            if not received:
-                raise NotRegistered(f"{address} closed the connection instead of answering request {code}.")
-            reader.receive(received)
+    try:
+        answer = _exchange(address, Command(code=code, opaque=1, body=body))
+    except OSError as cause:
+        raise NotRegistered(f"{address} did not answer request {code}: {cause}.") from cause
+    if answer is None:
+        raise NotRegistered(f"{address} closed the connection instead of answering request {code}.")
     if answer.code != ResponseCode.SUCCESS:
         raise NotRegistered(f"{address} refused request {code} with {answer.code}: {answer.remark}.")
     return answer.body
+
+
+def _exchange(address: str, request: Command) -> Command | None:
+    """None when the peer closed the connection before its answer was whole."""
+    host, _, port = address.rpartition(":")
+    reader = FrameReader()
+    with socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS) as connection:
+        connection.sendall(encode(request))
+        while (answer := reader.next_command()) is None:
+            received = connection.recv(1 << 16)
+            if not received:
+                return None
+            reader.receive(received)
+    return answer

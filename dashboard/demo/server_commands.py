@@ -14,12 +14,12 @@ MQADMIN = "org.apache.rocketmq.tools.command.MQAdminStartup"
 def name_server_command(java: Java, jars: Path, folder: Path, port: int) -> list[str | Path]:
     settings = folder / "namesrv.conf"
     settings.write_text(f"listenPort={port}\nbindAddress=127.0.0.1\n")
-    flags = ["-Xms48m", "-Xmx64m", "-XX:MaxDirectMemorySize=64m", *SMALL_JVM]
+    flags = ["-Xms16m", "-Xmx64m", "-XX:MaxDirectMemorySize=32m", *SMALL_JVM]
     return _command(java, jars, folder, "namesrv", flags, NAME_SERVER, "-c", settings)
 
 
 def broker_command(java: Java, jars: Path, folder: Path, settings: Path) -> list[str | Path]:
-    flags = ["-Xms192m", "-Xmx320m", "-XX:MaxDirectMemorySize=192m", *SMALL_JVM, *OPENED]
+    flags = ["-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=128m", *SMALL_JVM, *OPENED]
     return _command(java, jars, folder, "broker", flags, BROKER, "-c", settings)
 
 
