@@ -55,6 +55,7 @@ def test_it_refuses_a_header_that_ends_early(length: int) -> None:
     "header",
     [
         pytest.param(HEADER + b"\x00", id="a byte after the fields"),
+        pytest.param(struct.pack(">hBhiiiihihi", 0, 0, 493, 7, 1, 0, 0, 0, 0, 0, 0), id="fields beyond their length"),
         pytest.param(struct.pack(">hBhiiii", 0, 0, 493, 7, 1, -1, 0), id="a negative length of the remark"),
         pytest.param(struct.pack(">hBhiiii", 0, 0, 493, 7, 1, 0, -1), id="a negative length of the fields"),
         pytest.param(struct.pack(">hBhiiii", 0, 0, 493, 7, 1, 2**31 - 1, 0), id="a remark of 2 GiB"),

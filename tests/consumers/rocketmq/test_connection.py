@@ -115,7 +115,7 @@ def test_it_declines_requests_of_the_server_and_ignores_its_oneway_ones() -> Non
         async def ask_back(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             requests = commands(reader)
             request = await anext(requests)
-            writer.write(encode(Command(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, request.opaque, flag=2)))
+            writer.write(encode(Command(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, 77, flag=2)))
             writer.write(encode(Command(307, request.opaque)))
             declined.put_nowait(await anext(requests))
             writer.write(encode(reply(request, body=b"answer")))

@@ -107,10 +107,11 @@ def test_it_reads_as_many_levels_as_it_says() -> None:
     assert loads(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
 
 
+@pytest.mark.parametrize("count", [MAX_DEPTH + 1, 100_000])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b"{"])
-def test_it_refuses_more_levels_than_it_says(opening: bytes) -> None:
+def test_it_refuses_more_levels_than_it_says(opening: bytes, count: int) -> None:
     with pytest.raises(RemoteProtocolError, match="levels"):
-        loads(opening * 100_000)
+        loads(opening * count)
 
 
 def test_the_plain_reader_reads_standard_json() -> None:
