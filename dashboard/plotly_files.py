@@ -28,10 +28,9 @@ class PlotlyFinder(BaseFinder):
         return []
 
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
-        found = str(FOLDER / "plotly.min.js") if path == PATH else None
-        if find_all:
-            return [found] if found else []
-        return found
+        if path != PATH:
+            return []
+        return [str(FOLDER / "plotly.min.js")] if find_all else str(FOLDER / "plotly.min.js")
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterable[tuple[str, Storage]]:
         yield "plotly.min.js", self.storage

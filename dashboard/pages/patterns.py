@@ -78,8 +78,8 @@ def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
     partly = replace(known, lag_messages=None, lag_messages_at_least=9_120, time_lag_kind=TimeLagKind.AT_LEAST,
                      drain_seconds=None, unknown_reason="broker-b could not be read: connection refused",
                      taken_at=now - timedelta(minutes=46), unknown={"drain_seconds": "the lag is unknown"})  # fmt: skip
-    blank: dict[str, Any] = dict.fromkeys(("time_lag_seconds", "consume_rate", "produce_rate", "drain_seconds", "members",
-                           "dlq_messages", "retry_rate", "completeness", "lag_messages_at_least"))  # fmt: skip
+    judged = ("time_lag_seconds", "consume_rate", "produce_rate", "drain_seconds", "retry_rate", "completeness")
+    blank: dict[str, Any] = dict.fromkeys((*judged, "members", "dlq_messages", "lag_messages_at_least"))
     unread = replace(partly, **blank, unknown=dict.fromkeys(blank, "broker-b could not be read: connection refused"))
     never = replace(unread, unknown_reason=NEVER_COMMITTED, unknown=dict.fromkeys(blank, "not judged yet"))
     return [("known", known), ("nothing waits", idle), ("partly unknown", partly), ("unread", unread),

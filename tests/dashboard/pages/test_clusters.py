@@ -1,0 +1,69 @@
+import re
+
+import pytest
+from django.test import Client
+
+from consumers.models import PipelineRun
+from tests.world import a_broker, a_cluster, a_dead_broker, a_reading, ago
+
+pytestmark = pytest.mark.django_db
+
+
+def said(client: Client) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", client.get("/clusters/").text.split("<main")[1]))
+
+
+def test_it_tells_what_a_reading_cost(admin_client: Client) -> None:
+    cluster = a_cluster(read_at=None)
+    a_broker(cluster)
+    a_reading(cluster, ago(5), queues=18_204, calls=4, bytes=1_940_000, seconds=0.41, record_seconds=0.2)
+    assert "02:59:55 5 s ago whole 18,204 4 1.9 MB 0.41 s 0.2 s nothing" in said(admin_client)
+
+
+def test_it_tells_what_was_not_read_and_why(admin_client: Client) -> None:
+    cluster = a_cluster(read_at=None)
+    a_dead_broker(cluster)
+    a_reading(cluster, ago(5), complete=False, brokers=[{"name": "broker-b", "read": False, "error": "timed out"}])
+    assert "not whole" in said(admin_client)
+    assert "broker-b: timed out" in said(admin_client)
+    assert "1 not whole" in said(admin_client)
+
+
+def test_it_shows_each_broker_with_its_version_and_age(admin_client: Client) -> None:
+    a_broker(a_cluster(), version="V5_4_0")
+    assert "broker-a master 127.0.0.1:10911 V5_4_0 5 s ago none" in said(admin_client)
+
+
+def test_a_version_that_is_not_known_is_unknown(admin_client: Client) -> None:
+    a_broker(a_cluster(), version=None, last_read_at=None)
+    assert "broker-a master 127.0.0.1:10911 unknown" in said(admin_client)
+
+
+def test_a_reading_that_was_not_recorded_has_no_zero_seconds(admin_client: Client) -> None:
+    cluster = a_cluster(read_at=None)
+    a_reading(cluster, ago(5), record_seconds=None)
+    assert "0.41 s unknown" in said(admin_client)
+
+
+def test_it_tells_what_a_run_judged_and_why_one_failed(admin_client: Client) -> None:
+    PipelineRun.objects.create(
+        since=ago(60), until=ago(30), started_at=ago(30), finished_at=ago(28), error="out of memory"
+    )
+    text = said(admin_client)
+    assert "out of memory" in text
+    assert "1 failed in the last hour" in text
+    assert "unknown : the run failed" in text
+
+
+def test_a_run_that_goes_on_has_no_numbers_yet(admin_client: Client) -> None:
+    PipelineRun.objects.create(since=ago(60), until=ago(30), started_at=ago(3))
+    assert "unknown : the run has not finished" in said(admin_client)
+
+
+def test_without_a_cluster_it_tells_the_command_that_adds_one(admin_client: Client) -> None:
+    assert "manage.py cluster add" in said(admin_client)
+
+
+def test_without_a_reading_it_tells_the_command_that_takes_one(admin_client: Client) -> None:
+    a_cluster(read_at=None)
+    assert "manage.py poll --cluster prod" in said(admin_client)

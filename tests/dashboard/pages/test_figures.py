@@ -1,0 +1,85 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from consumers.lake.store import Lake
+from consumers.models import ConsumerGroup, GroupWindow, PipelineRun, StateChange
+from tests.browser.windows import put_windows
+from tests.world import NOW, a_broker, a_cluster, a_group, ago
+
+pytestmark = pytest.mark.django_db
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def group() -> ConsumerGroup:
+    cluster = a_cluster()
+    a_broker(cluster)
+    PipelineRun.objects.create(since=ago(90), until=NOW, started_at=NOW, finished_at=NOW, seconds=1.0)
+    return a_group(cluster, "billing")
+
+
+def a_window(group: ConsumerGroup, minutes: int, lag: int | None, reason: str | None = None) -> None:
+    GroupWindow.objects.create(
+        group=group,
+        step_seconds=60,
+        start=NOW - minutes * MINUTE,
+        lag_messages=lag,
+        readings=4 if lag is not None else 0,
+        unknown_reason=reason,
+    )
+
+
+def figure(client: Client, name: str) -> dict[str, Any]:
+    return client.get(f"/figures/prod/billing/{name}/?range=15m").json()
+
+
+def trace(drawn: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(trace for trace in drawn["data"] if trace["name"] == name)
+
+
+def test_a_missing_window_is_a_gap_and_not_zero(admin_client: Client, group: ConsumerGroup) -> None:
+    a_window(group, 1, 30)
+    a_window(group, 3, 10)
+    assert trace(figure(admin_client, "lag"), "all topics")["y"][-3:] == [10, None, 30]
+
+
+def test_an_unknown_window_says_why(admin_client: Client, group: ConsumerGroup) -> None:
+    a_window(group, 2, None, "broker-b is silent")
+    assert "broker-b is silent" in trace(figure(admin_client, "lag"), "unknown")["customdata"]
+
+
+def test_windows_that_are_not_aggregated_yet_are_not_drawn(admin_client: Client, group: ConsumerGroup) -> None:
+    PipelineRun.objects.update(until=NOW - 2 * MINUTE)
+    a_window(group, 3, 10)
+    assert trace(figure(admin_client, "lag"), "all topics")["y"][-1] == 10
+
+
+def test_a_pipeline_that_stands_still_is_a_gap(admin_client: Client, group: ConsumerGroup) -> None:
+    PipelineRun.objects.update(until=NOW - 10 * MINUTE)
+    assert trace(figure(admin_client, "lag"), "unknown")["customdata"].count("not aggregated yet") == 8
+
+
+def test_a_change_of_state_is_marked(admin_client: Client, group: ConsumerGroup) -> None:
+    StateChange.objects.create(group=group, at=ago(300), before="OK", after="STALL", rule="blocked")
+    assert [mark["text"] for mark in figure(admin_client, "lag")["layout"]["annotations"]] == ["STALL"]
+
+
+def test_every_queue_is_a_row_of_the_heatmap(admin_client: Client, group: ConsumerGroup, settings: Any) -> None:
+    lags = {0: [1, 2, 3], 1: [None, 5, 6]}
+    put_windows(Lake.at(settings.CONSUMERSCOPE_LAKE), group, NOW - 3 * MINUTE, lags, "a gap")
+    drawn = figure(admin_client, "queues")
+    assert [row[-3:] for row in drawn["data"][0]["z"]] == [[1, 2, 3], [None, 5, 6]]
+    assert "unknown: a gap" in [trace["name"] for trace in drawn["data"][1:]]
+
+
+@pytest.mark.parametrize("name", ["lag", "queues"])
+def test_a_group_without_a_past_still_has_its_figures(admin_client: Client, group: ConsumerGroup, name: str) -> None:
+    assert figure(admin_client, name)["layout"]["xaxis"]["type"] == "date"
+
+
+@pytest.mark.parametrize("name", ["lag", "queues"])
+def test_an_unknown_group_has_none(admin_client: Client, group: ConsumerGroup, name: str) -> None:
+    assert admin_client.get(f"/figures/prod/nobody/{name}/").status_code == 404

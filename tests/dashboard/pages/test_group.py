@@ -1,0 +1,108 @@
+import re
+
+import pytest
+from django.test import Client
+
+from consumers.models import Client as Member
+from consumers.models import Cluster
+from tests.world import (
+    a_broker,
+    a_cluster,
+    a_dead_broker,
+    a_group,
+    a_judged_group,
+    a_judged_queue,
+    a_queue,
+    a_snapshot,
+    a_total,
+    ago,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    cluster = a_cluster()
+    a_broker(cluster)
+    group = a_group(cluster, "billing")
+    a_total(group, 40)
+    a_judged_group(group, time_lag_seconds=12.0)
+    for number, behind in enumerate((0, 40)):
+        queue = a_queue(cluster, "Orders", number)
+        a_snapshot(group, queue, 1000 - behind, 1000, min_offset=100)
+        a_judged_queue(group, queue, time_lag_seconds=12.0 if behind else 0.0)
+    Member.objects.create(
+        group=group, client_id="10.0.0.7@1", address="10.0.0.7:1", language="JAVA", seen_since=ago(90), last_seen=ago(9)
+    )
+    return cluster
+
+
+def said(client: Client, address: str = "/groups/prod/billing/") -> str:
+    text = re.sub(r"<title>.*?</title>", " ", client.get(address).text)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
+
+
+def queue_names(client: Client, query: str = "") -> list[str]:
+    return re.findall(r'<th scope="row">(\w+ / [\w-]+ / \d+)</th>', client.get(f"/groups/prod/billing/?{query}").text)
+
+
+def test_it_says_the_state_with_lag_and_ages(admin_client: Client, cluster: Cluster) -> None:
+    text = said(admin_client)
+    assert "40 messages" in text
+    assert "Read 5 s ago" in text
+    assert "Judged 20 s ago" in text
+
+
+def test_it_lists_every_queue_with_its_position(admin_client: Client, cluster: Cluster) -> None:
+    assert queue_names(admin_client) == ["Orders / broker-a / 0", "Orders / broker-a / 1"]
+    assert 'aria-label="min 100, consumer 960, max 1,000"' in admin_client.get("/groups/prod/billing/").text
+
+
+def test_it_can_leave_out_queues_without_lag(admin_client: Client, cluster: Cluster) -> None:
+    assert queue_names(admin_client, "lag=1") == ["Orders / broker-a / 1"]
+
+
+def test_what_was_not_sampled_is_unknown_and_says_so(admin_client: Client, cluster: Cluster) -> None:
+    queues = admin_client.get("/groups/prod/billing/").text.split("Members</h2>")[0]
+    ready_in_flight_and_owner = 3
+    assert queues.count('title="not sampled"') == 2 * ready_in_flight_and_owner
+
+
+def test_a_queue_on_a_dead_broker_is_unknown_beside_one_that_is_read(admin_client: Client, cluster: Cluster) -> None:
+    a_dead_broker(cluster)
+    a_snapshot(cluster.groups.get(), a_queue(cluster, "Orders", 0, broker="broker-b"), 5, 9)
+    row = admin_client.get("/groups/prod/billing/").text.split("Orders / broker-b / 0</th>")[1].split("</tr>")[0]
+    assert "broker-b could not be read: connection refused" in row
+    assert ">02:55:00<" in row
+    assert not re.search(r">\s*0\s*<", row)
+    assert "Orders / broker-a / 1" in queue_names(admin_client)[1]
+
+
+def test_it_lists_members_and_what_is_not_known_of_them(admin_client: Client, cluster: Cluster) -> None:
+    text = said(admin_client)
+    assert "10.0.0.7@1" in text
+    assert "9 s ago" in text
+
+
+def test_it_asks_for_its_figures_over_the_range(admin_client: Client, cluster: Cluster) -> None:
+    page = admin_client.get("/groups/prod/billing/?range=6h").text
+    assert 'data-figure="/figures/prod/billing/lag/?range=6h"' in page
+    assert re.search(r'<script src="/static/plotly/[\d.]+/plotly\.min\.js" defer>', page)
+
+
+def test_a_group_that_was_never_read_is_not_found_and_named(admin_client: Client, cluster: Cluster) -> None:
+    response = admin_client.get("/groups/prod/nobody/")
+    assert response.status_code == 404
+    assert "nobody" in response.text
+
+
+@pytest.mark.parametrize("query", ["lag=2", "topic=Nothing", "page=0"])
+def test_it_refuses_a_filter_that_it_does_not_know(admin_client: Client, cluster: Cluster, query: str) -> None:
+    assert admin_client.get(f"/groups/prod/billing/?{query}").status_code == 400
+
+
+def test_its_part_refreshes_queues_too(admin_client: Client, cluster: Cluster) -> None:
+    part = admin_client.get("/parts/groups/prod/billing/").text
+    assert 'id="rows" hx-swap-oob="true"' in part
+    assert "data-figure" not in part

@@ -1,0 +1,122 @@
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from consumers.models import Cluster, ConsumerGroup, GroupWindow
+from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_total
+
+pytestmark = pytest.mark.django_db
+
+
+def names(client: Client, query: str = "") -> list[str]:
+    return re.findall(r'id="group-\d+"[^>]*>([^<]+)<', client.get(f"/groups/?{query}").text)
+
+
+def row_of(client: Client, name: str) -> str:
+    return next(row for row in client.get("/groups/").text.split("<tr>") if f">{name}</a>" in row)
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    cluster = a_cluster()
+    a_broker(cluster)
+    return cluster
+
+
+def an_ok_group(cluster: Cluster, name: str, lag: int = 0) -> ConsumerGroup:
+    group = a_group(cluster, name)
+    a_total(group, lag)
+    a_judged_group(group, time_lag_seconds=float(lag))
+    return group
+
+
+def test_it_searches_on_the_server(admin_client: Client, cluster: Cluster) -> None:
+    an_ok_group(cluster, "billing")
+    an_ok_group(cluster, "audit")
+    assert names(admin_client, "search=BILL") == ["billing"]
+
+
+def test_a_chip_shows_one_state_and_then_all_again(admin_client: Client, cluster: Cluster) -> None:
+    an_ok_group(cluster, "billing")
+    a_judged_group(a_group(cluster, "audit"), "STOP")
+    assert names(admin_client, "state=STOP") == ["audit"]
+    chips = dict(re.findall(r'id="chip-(\w+)" href="([^"]*)"', admin_client.get("/groups/?state=STOP").text))
+    assert chips["stop"] == "?"
+    assert chips["ok"] == "?state=OK"
+
+
+@pytest.mark.parametrize(("ordering", "order"), [("-lag_messages", ["b", "c", "a"]), ("lag_messages", ["a", "c", "b"])])
+def test_it_sorts_by_a_column(admin_client: Client, cluster: Cluster, ordering: str, order: list[str]) -> None:
+    for name, lag in (("a", 1), ("b", 30), ("c", 4)):
+        an_ok_group(cluster, name, lag)
+    assert names(admin_client, f"ordering={ordering}") == order
+
+
+def test_a_second_press_sorts_the_other_way(admin_client: Client, cluster: Cluster) -> None:
+    an_ok_group(cluster, "billing")
+    page = admin_client.get("/groups/?ordering=-lag_messages").text
+    assert 'aria-sort="descending"><a id="sort-lag_messages" href="?ordering=lag_messages">' in page
+
+
+def test_it_pages_and_keeps_the_filters(admin_client: Client, cluster: Cluster) -> None:
+    for number in range(31):
+        an_ok_group(cluster, f"group-{number:02}")
+    page = admin_client.get("/groups/?state=OK").text
+    assert "1–30 of 31 groups" in page
+    assert 'href="?state=OK&amp;page=2"' in page
+    assert names(admin_client, "state=OK&page=2") == ["group-30"]
+
+
+def test_a_new_filter_begins_at_the_first_page(admin_client: Client, cluster: Cluster) -> None:
+    an_ok_group(cluster, "billing")
+    assert "page=" not in re.findall(r'id="chip-ok" href="([^"]*)"', admin_client.get("/groups/?page=2").text)[0]
+
+
+def test_what_a_dead_broker_hides_is_unknown_and_no_number(admin_client: Client) -> None:
+    cluster = a_cluster()
+    a_dead_broker(cluster)
+    a_total(a_group(cluster, "billing"), None, unknown_queues=4, unknown_reason="connection refused")
+    said = re.sub(r"<svg.*?</svg>|<[^>]+>", " ", row_of(admin_client, "billing"))
+    assert "unknown" in said
+    assert "last good 02:55:00" in re.sub(r"\s+", " ", said)
+    assert "broker-b could not be read: connection refused" in said
+    assert not re.search(r"(?<![\d:])0(?![\d:])", said)
+
+
+def test_the_line_has_a_hatched_gap_where_lag_was_unknown(admin_client: Client, cluster: Cluster) -> None:
+    group = an_ok_group(cluster, "billing")
+    for minutes in (1, 2, 4, 5):
+        start = NOW - timedelta(minutes=minutes)
+        GroupWindow.objects.create(group=group, step_seconds=60, start=start, lag_messages=500, readings=4)
+    assert row_of(admin_client, "billing").count("<polyline") == 2
+
+
+def test_the_cluster_is_a_column_only_where_there_are_several(admin_client: Client, cluster: Cluster) -> None:
+    an_ok_group(cluster, "billing")
+    assert "sort-cluster" not in admin_client.get("/groups/").text
+    a_cluster("second")
+    assert "sort-cluster" in admin_client.get("/groups/").text
+
+
+def test_a_search_without_a_match_leads_back_to_all(admin_client: Client, cluster: Cluster) -> None:
+    assert "No group matches" in admin_client.get("/groups/?search=nothing").text
+
+
+@pytest.mark.parametrize("query", ["state=BROKEN", "online=maybe", "ordering=colour", "page=0", "page=x", "range=1y"])
+def test_it_refuses_a_filter_that_it_does_not_know(admin_client: Client, query: str) -> None:
+    response = admin_client.get(f"/groups/?{query}")
+    assert response.status_code == 400
+    assert "Allowed:" in response.text
+
+
+def test_thirty_groups_with_lines_weigh_less_than_100_kb(admin_client: Client, cluster: Cluster) -> None:
+    for number in range(40):
+        group = an_ok_group(cluster, f"a-group-of-usual-length-{number:02}", number)
+        windows = [
+            GroupWindow(group=group, step_seconds=60, start=NOW - timedelta(minutes=i), lag_messages=i * 37, readings=4)
+            for i in range(60)
+        ]
+        GroupWindow.objects.bulk_create(windows)
+    assert len(admin_client.get("/groups/").content) < 100_000

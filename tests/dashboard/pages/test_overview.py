@@ -1,0 +1,107 @@
+import re
+
+import pytest
+from django.test import Client
+
+from consumers.models import StateChange
+from tests.world import a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
+
+pytestmark = pytest.mark.django_db
+
+
+def text_of(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def a_stalled_group(name: str = "inventory") -> None:
+    cluster = a_cluster()
+    a_broker(cluster)
+    group = a_group(cluster, name)
+    a_total(group, 9120)
+    queue = a_queue(cluster, "Stock", 3)
+    a_snapshot(group, queue, 0, 9120)
+    detail = {"still_seconds": 720}
+    a_judged_group(group, "STALL", rule="blocked", detail=detail, worst_queue=queue, time_lag_seconds=720.0)
+    StateChange.objects.create(group=group, at=ago(720), before="OK", after="STALL", rule="blocked", detail=detail)
+
+
+def test_it_counts_groups_by_state_and_leads_to_them(admin_client: Client) -> None:
+    a_stalled_group()
+    page = admin_client.get("/?range=6h").text
+    assert 'href="/groups/?range=6h&amp;state=STALL"' in page
+    assert "1 STALL" in text_of(page)
+    assert "0 STOP" in text_of(page)
+
+
+def test_it_says_what_is_wrong_where_and_since_when(admin_client: Client) -> None:
+    a_stalled_group()
+    said = text_of(admin_client.get("/").text)
+    assert "blocked on Stock/broker-a/3" in said
+    assert "offset still for 12 min" in said
+    assert "9,120 messages" in said
+
+
+def test_each_group_leads_to_its_page(admin_client: Client) -> None:
+    a_stalled_group("100%_sure")
+    assert 'href="/groups/prod/100%25_sure/"' in admin_client.get("/").text
+
+
+def test_a_change_of_state_is_a_mark_that_leads_to_its_group(admin_client: Client) -> None:
+    a_stalled_group()
+    strip = admin_client.get("/").text.split('class="strip"')[1].split("</svg></section>")[0]
+    assert 'href="/groups/prod/inventory/"' in strip
+    assert "OK → STALL" in strip
+
+
+def test_a_change_before_the_range_is_no_mark(admin_client: Client) -> None:
+    a_stalled_group()
+    StateChange.objects.update(at=ago(901))
+    assert "0 changes of state" in admin_client.get("/?range=15m").text
+
+
+def test_a_dead_broker_is_one_row_with_the_count_of_its_groups(admin_client: Client) -> None:
+    cluster = a_cluster()
+    a_broker(cluster)
+    a_dead_broker(cluster)
+    for name in ("one", "two", "three"):
+        group = a_group(cluster, name)
+        a_total(group, None, lag_messages_at_least=0, unknown_queues=1, unknown_reason="connection refused")
+        a_snapshot(group, a_queue(cluster, broker="broker-b"), None, None)
+        a_judged_group(group)
+    said = text_of(admin_client.get("/").text)
+    assert said.count("broker-b could not be read: connection refused prod") == 1
+    assert "3 groups" in said
+    assert "last good 02:55:00" in said
+
+
+def test_totals_are_unknown_while_a_group_is(admin_client: Client) -> None:
+    cluster = a_cluster()
+    a_dead_broker(cluster)
+    a_total(a_group(cluster), 7)
+    facts = text_of(admin_client.get("/").text.split('<dl class="facts">')[1].split("</dl>")[0])
+    assert facts.count("unknown") == 3
+    assert not re.search(r"\b0\b", facts)
+
+
+def test_without_a_cluster_it_tells_the_command_that_adds_one(admin_client: Client) -> None:
+    assert "manage.py cluster add" in admin_client.get("/").text
+
+
+def test_without_groups_it_tells_the_command_that_reads_them(admin_client: Client) -> None:
+    a_cluster()
+    assert "manage.py poll" in admin_client.get("/").text
+
+
+@pytest.mark.parametrize(("query", "status"), [("range=2h", 400), ("cluster=nowhere", 404)])
+def test_it_refuses_what_it_does_not_know(admin_client: Client, query: str, status: int) -> None:
+    response = admin_client.get(f"/?{query}")
+    assert response.status_code == status
+    assert query.partition("=")[2] in response.text
+
+
+def test_the_part_carries_the_freshness_of_the_top_bar(admin_client: Client) -> None:
+    a_broker(a_cluster())
+    part = admin_client.get("/parts/overview/").text
+    assert 'id="freshness" hx-swap-oob="true"' in part
+    assert "read 5 s ago · 1 of 1 brokers" in part
+    assert "<html" not in part
