@@ -6,5 +6,7 @@ handler404 = "dashboard.pages.problems.not_found"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("api/", include("consumers.api.urls")),
+    path("", include("dashboard.health.urls")),
     path("", include("dashboard.pages.urls")),
 ]

@@ -48,7 +48,7 @@ def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: 
 
 
 def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Freshness, str, datetime | None]:
-    """A broker that is not read makes its cluster silent; a reading that is overdue, or that no name server helped, late."""
+    """A broker that is not read makes its cluster silent; a reading that is overdue or had no name server, late."""
     unread: list[tuple[BrokerAge, str]] = []
     for broker in age.brokers:
         if reason := broker.unread_reason(now, limit):

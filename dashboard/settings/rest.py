@@ -21,6 +21,12 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "GroupKind": "consumers.models.GroupKind",
+        "TopicKind": "consumers.models.TopicKind",
+        "State": "consumers.models.State",
+        "TimeLagKind": "consumers.models.TimeLagKind",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }

@@ -1,0 +1,61 @@
+"""GET clusters/"""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.clusters import cluster_list
+
+from .pages import list_response
+from .parameters import Paging
+from .schema import described
+
+
+class BrokerSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    id = serializers.IntegerField(help_text="0 is the master, which alone is read")
+    address = serializers.CharField()
+    version = serializers.CharField(allow_null=True)
+    reachable = serializers.BooleanField(allow_null=True)
+    last_read_at = serializers.DateTimeField(allow_null=True)
+    failing_since = serializers.DateTimeField(allow_null=True, help_text="Null while its newest reading was good")
+    error = serializers.CharField(allow_null=True)
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class LastReadingSerializer(serializers.Serializer[Any]):
+    taken_at = serializers.DateTimeField()
+    complete = serializers.BooleanField()
+    calls = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+    seconds = serializers.FloatField()
+    queues = serializers.IntegerField()
+    error = serializers.CharField(allow_null=True, help_text="Why nothing was read at all")
+
+
+class ClusterSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    namesrv = serializers.CharField()
+    brokers = BrokerSerializer(many=True)
+    last_reading = LastReadingSerializer(allow_null=True)
+    freshness = serializers.ChoiceField([freshness.value for freshness in Freshness])
+    freshness_detail = serializers.CharField()
+    since = serializers.DateTimeField(allow_null=True)
+    brokers_read = serializers.IntegerField()
+    brokers_listed = serializers.IntegerField()
+    failed_readings = serializers.IntegerField(help_text="Of the last hour: not whole")
+    missed_readings = serializers.IntegerField(help_text="Of the last hour: due and not taken")
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class ClusterListView(APIView):
+    @described("clusters", ClusterSerializer, parameters=Paging, paged=True)
+    def get(self, request: Request) -> Response:
+        """The registered clusters with their brokers and last reading."""
+        paging = Paging.of(request)
+        return list_response(request, ClusterSerializer, cluster_list(timezone.now()), **paging)

@@ -1,0 +1,11 @@
+"""Finds what a path names, or says what of it is missing."""
+
+from rest_framework.exceptions import NotFound
+
+from consumers.models import Cluster
+
+
+def group_missing(cluster: str, group: str) -> NotFound:
+    if not Cluster.objects.filter(name=cluster).exists():
+        return NotFound(f"There is no cluster {cluster!r}.")
+    return NotFound(f"There is no group {group!r} in cluster {cluster!r}.")

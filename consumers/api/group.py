@@ -1,0 +1,79 @@
+"""GET groups/{cluster}/{group}/"""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.models import State, TopicKind
+from consumers.selectors.group_detail import group_detail
+
+from .found import group_missing
+from .groups import GroupSerializer
+from .parameters import Parameters
+from .schema import described
+
+SUBSCRIPTIONS = "topic, expression, expression_type"
+
+
+class MemberSerializer(serializers.Serializer[Any]):
+    client_id = serializers.CharField()
+    address = serializers.CharField()
+    language = serializers.CharField()
+    version = serializers.CharField(allow_null=True)
+    online_since = serializers.DateTimeField(allow_null=True)
+    seen_at = serializers.DateTimeField()
+    subscription = serializers.ListField(child=serializers.DictField(), allow_null=True, help_text=SUBSCRIPTIONS)
+    strategy = serializers.CharField(allow_null=True)
+    consume_type = serializers.CharField(allow_null=True)
+    message_model = serializers.CharField(allow_null=True)
+    queues = serializers.IntegerField(allow_null=True)
+    messages_per_second = serializers.FloatField(allow_null=True)
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class TopicSerializer(serializers.Serializer[Any]):
+    topic = serializers.CharField()
+    kind = serializers.ChoiceField(TopicKind.choices)
+    queues = serializers.IntegerField()
+    never_committed_queues = serializers.IntegerField(allow_null=True)
+    lag_messages = serializers.IntegerField(allow_null=True)
+    lag_messages_at_least = serializers.IntegerField(allow_null=True)
+    time_lag_seconds = serializers.FloatField(allow_null=True)
+    unknown_reason = serializers.CharField(allow_null=True)
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class WorstQueueSerializer(serializers.Serializer[Any]):
+    topic = serializers.CharField()
+    broker = serializers.CharField()
+    queue_id = serializers.IntegerField()
+    state = serializers.ChoiceField(State.choices)
+    rule = serializers.CharField()
+
+
+class GroupDetailSerializer(GroupSerializer):
+    rule = serializers.CharField(help_text="The rule that decided the state")
+    detail = serializers.DictField(help_text="The numbers that the rule looked at")
+    worst_queue = WorstQueueSerializer(allow_null=True)
+    topics = TopicSerializer(many=True)
+    subscriptions = serializers.ListField(child=serializers.DictField(), help_text=SUBSCRIPTIONS)
+    clients = MemberSerializer(many=True)
+    membership_at = serializers.DateTimeField(allow_null=True)
+    consume_from_where = serializers.CharField(allow_null=True)
+    retry_max_times = serializers.IntegerField(allow_null=True)
+    retry_queue_nums = serializers.IntegerField(allow_null=True)
+
+
+class GroupView(APIView):
+    @described("group", GroupDetailSerializer)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """One group with its topics, subscriptions, members, and the rule that decided, with its numbers."""
+        Parameters.of(request)
+        detail = group_detail(cluster, group, now=timezone.now())
+        if detail is None:
+            raise group_missing(cluster, group)
+        return Response(GroupDetailSerializer(detail).data)

@@ -1,0 +1,73 @@
+"""GET groups/"""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.models import Cluster, GroupKind, State, TimeLagKind
+from consumers.selectors.group_rows import GroupFilters
+from consumers.selectors.groups import ORDERINGS, group_list
+
+from .pages import page_response
+from .parameters import Choice, Paging
+from .schema import described
+
+ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign in ("", "-")]
+
+
+class GroupParameters(Paging):
+    cluster = serializers.CharField(required=False)
+    search = serializers.CharField(required=False, help_text="A part of the group's name")
+    state = Choice(State.values, required=False)
+    online = serializers.BooleanField(required=False)
+    kind = Choice(GroupKind.values, default=GroupKind.USER.value)
+    ordering = Choice(ORDERING_CHOICES, required=False, help_text="`-` for descending; unknown is last either way")
+
+
+class GroupSerializer(serializers.Serializer[Any]):
+    """What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are."""
+
+    cluster = serializers.CharField()
+    group = serializers.CharField()
+    kind = serializers.ChoiceField(GroupKind.choices)
+    state = serializers.ChoiceField(State.choices)
+    state_detail = serializers.CharField()
+    since = serializers.DateTimeField(allow_null=True)
+    flags = serializers.ListField(child=serializers.CharField())
+    completeness = serializers.FloatField(allow_null=True)
+    lag_messages = serializers.IntegerField(allow_null=True)
+    lag_messages_at_least = serializers.IntegerField(allow_null=True, help_text="The sum of the queues that are known")
+    never_committed_queues = serializers.IntegerField(allow_null=True)
+    time_lag_seconds = serializers.FloatField(allow_null=True)
+    time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
+    consume_rate = serializers.FloatField(allow_null=True, help_text="Messages per second")
+    produce_rate = serializers.FloatField(allow_null=True, help_text="Messages per second")
+    drain_seconds = serializers.FloatField(allow_null=True)
+    members = serializers.IntegerField(allow_null=True)
+    online = serializers.BooleanField(allow_null=True)
+    message_model = serializers.CharField(allow_null=True)
+    consume_type = serializers.CharField(allow_null=True)
+    retry_rate = serializers.FloatField(allow_null=True, help_text="Messages per second into the retry topic")
+    dlq_messages = serializers.IntegerField(allow_null=True)
+    taken_at = serializers.DateTimeField(allow_null=True, help_text="While the lag is unknown: the last good reading")
+    judged_at = serializers.DateTimeField(allow_null=True)
+    unknown_reason = serializers.CharField(allow_null=True)
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class GroupListView(APIView):
+    @described("groups", GroupSerializer, parameters=GroupParameters, paged=True)
+    def get(self, request: Request) -> Response:
+        """Consumer groups; filters and order work on what is shown."""
+        values = GroupParameters.of(request)
+        page, page_size = values.pop("page"), values.pop("page_size")
+        filters = GroupFilters(**values)
+        if filters.cluster and not Cluster.objects.filter(name=filters.cluster).exists():
+            raise NotFound(f"There is no cluster {filters.cluster!r}.")
+        found = group_list(filters, now=timezone.now(), page=page, page_size=page_size)
+        return page_response(request, GroupSerializer, found.rows, count=found.count, page=page, page_size=page_size)

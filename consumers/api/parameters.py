@@ -1,0 +1,40 @@
+"""What may stand in a query string: anything else is refused, with what is allowed."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+
+class Parameters(serializers.Serializer[Any]):
+    """The parameters of one resource. A name that is not among them is an error, not ignored."""
+
+    @classmethod
+    def of(cls, request: Request) -> dict[str, Any]:
+        """The checked values of a request; raises ValidationError."""
+        parameters = cls(data=request.query_params.dict())
+        parameters.is_valid(raise_exception=True)
+        return dict(parameters.validated_data)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        allowed = sorted(self.fields)
+        unknown = [name for name in self.initial_data if name not in self.fields]
+        if unknown:
+            sentence = f"This parameter is not known. Allowed are: {', '.join(allowed)}."
+            raise serializers.ValidationError({name: [sentence] for name in unknown})
+        return attrs
+
+
+class Choice(serializers.ChoiceField):
+    """A choice whose refusal names what is allowed."""
+
+    def __init__(self, choices: Iterable[Any], **options: Any) -> None:
+        super().__init__(list(choices), **options)
+        allowed = ", ".join(str(choice) for choice in self.choices)
+        self.error_messages["invalid_choice"] = f'"{{input}}" is not allowed. Allowed are: {allowed}.'
+
+
+class Paging(Parameters):
+    page = serializers.IntegerField(default=1, min_value=1, help_text="From 1")
+    page_size = serializers.IntegerField(default=100, min_value=1, max_value=1000)

@@ -1,0 +1,66 @@
+"""GET groups/{cluster}/{group}/queues/"""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.models import State, TimeLagKind, TopicKind
+from consumers.selectors.queues import find_group, queue_list
+
+from .found import group_missing
+from .pages import list_response
+from .parameters import Choice, Paging
+from .schema import described
+
+
+class QueueParameters(Paging):
+    topic = serializers.CharField(required=False)
+    kind = Choice(TopicKind.values, required=False)
+    with_lag = serializers.BooleanField(required=False, help_text="true: has lag, or its lag is not known")
+
+
+class QueueSerializer(serializers.Serializer[Any]):
+    """What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are."""
+
+    topic = serializers.CharField()
+    broker = serializers.CharField()
+    queue_id = serializers.IntegerField()
+    kind = serializers.ChoiceField(TopicKind.choices)
+    min_offset = serializers.IntegerField(allow_null=True)
+    broker_offset = serializers.IntegerField(allow_null=True)
+    pull_offset = serializers.IntegerField(allow_null=True)
+    consumer_offset = serializers.IntegerField(allow_null=True)
+    lag_messages = serializers.IntegerField(allow_null=True)
+    in_flight = serializers.IntegerField(allow_null=True)
+    ready = serializers.IntegerField(allow_null=True)
+    expired_messages = serializers.IntegerField(allow_null=True)
+    time_lag_seconds = serializers.FloatField(allow_null=True)
+    time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
+    time_lag_error_seconds = serializers.FloatField(allow_null=True)
+    state = serializers.ChoiceField(State.choices, allow_null=True, help_text="Null for the group's own dead letters")
+    rule = serializers.CharField(allow_null=True)
+    state_detail = serializers.CharField()
+    since = serializers.DateTimeField(allow_null=True)
+    provisional = serializers.BooleanField(allow_null=True)
+    owner = serializers.CharField(allow_null=True, help_text="Client id; several, with commas, where several hold it")
+    expected_owner = serializers.CharField(allow_null=True)
+    taken_at = serializers.DateTimeField(allow_null=True)
+    judged_at = serializers.DateTimeField(allow_null=True)
+    unknown_reason = serializers.CharField(allow_null=True)
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class QueueListView(APIView):
+    @described("group_queues", QueueSerializer, parameters=QueueParameters, paged=True)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """The queues of a group, in order of topic, broker and id."""
+        filters = QueueParameters.of(request)
+        paging = {name: filters.pop(name) for name in ("page", "page_size")}
+        if find_group(cluster, group) is None:
+            raise group_missing(cluster, group)
+        rows = queue_list(cluster, group, now=timezone.now(), **filters)
+        return list_response(request, QueueSerializer, rows, **paging)

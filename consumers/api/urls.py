@@ -1,0 +1,26 @@
+from django.urls import path, re_path
+
+from . import documents
+from . import schema as schema_extensions  # noqa: F401 - describes tokens to the schema by being imported
+from .absent import AbsentView
+from .clusters import ClusterListView
+from .group import GroupView
+from .groups import GroupListView
+from .history import HistoryView
+from .queues import QueueListView
+from .status import StatusView
+
+GROUP = "v1/groups/<str:cluster>/<str:group>/"
+
+urlpatterns = [
+    path("v1/clusters/", ClusterListView.as_view(), name="api-clusters"),
+    path("v1/groups/", GroupListView.as_view(), name="api-groups"),
+    path(GROUP, GroupView.as_view(), name="api-group"),
+    path(f"{GROUP}queues/", QueueListView.as_view(), name="api-group-queues"),
+    path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),
+    path(f"{GROUP}status/", StatusView.as_view(), name="api-group-status"),
+    path("schema/", documents.schema, name="schema"),
+    path("docs/", documents.page, name="docs"),
+    # Only paths that end as all of ours do: without the slash a path is first sent on to the one with it.
+    re_path(r"^.*/$", AbsentView.as_view()),
+]

@@ -1,0 +1,128 @@
+"""Whether everything behind the pages works, part by part. Ready when every part is well; a part says its age."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import redis
+from django.conf import settings
+from django.db import DatabaseError
+
+from consumers.lake.disk import free_mib
+from consumers.lake.store import Lake
+from consumers.models import Cluster, PipelineRun, Reading
+from consumers.selectors.limits import Limits, limits
+
+REDIS_ANSWER_SECONDS = 1.0
+NO_CLUSTER = "no cluster is registered: 'manage.py cluster add' registers one"
+
+
+@dataclass(frozen=True)
+class Part:
+    """`well` is null where it could not be asked; `age_seconds` is null where nothing has happened yet."""
+
+    well: bool | None
+    detail: str
+    age_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """`parts` by name (database, redis, disk, poll_worker, spark_worker, judgement), `readings` by cluster."""
+
+    ready: bool
+    detail: str
+    parts: dict[str, Part]
+    readings: dict[str, Part]
+
+
+def readiness(now: datetime) -> Readiness:
+    parts = {"redis": _redis(), "disk": _disk()}
+    readings: dict[str, Part] = {}
+    fine = "every part is well"
+    try:
+        clusters, limit = list(Cluster.objects.order_by("name")), limits()
+        readings = {cluster.name: _reading(cluster, now, limit) for cluster in clusters}
+        parts["poll_worker"] = _poll_worker(readings)
+        parts["spark_worker"] = _spark_worker(clusters, now, limit)
+        parts["judgement"] = _judgement(clusters, now, limit)
+        parts["database"] = Part(True, "it answers")
+        fine = fine if clusters else NO_CLUSTER
+    except DatabaseError as error:
+        parts |= dict.fromkeys(("poll_worker", "spark_worker", "judgement"), Part(None, "the database was not asked"))
+        parts["database"] = Part(False, f"it does not answer: {error}")
+    named = parts | {f"reading of {name}": part for name, part in readings.items()}
+    unwell = [f"{name}: {part.detail}" for name, part in named.items() if not part.well]
+    return Readiness(not unwell, "; ".join(unwell) or fine, parts, readings)
+
+
+def _redis() -> Part:
+    client = redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=REDIS_ANSWER_SECONDS, socket_connect_timeout=REDIS_ANSWER_SECONDS
+    )
+    try:
+        client.ping()
+    except redis.exceptions.RedisError as error:
+        return Part(False, f"Redis does not answer: {error}")
+    finally:
+        client.close()
+    return Part(True, "it answers")
+
+
+def _disk() -> Part:
+    free, floor = free_mib(Lake.at(settings.CONSUMERSCOPE_LAKE)), settings.LAKE_DISK_FLOOR_MIB
+    if free is None:
+        return Part(True, "this file system does not tell its free space")
+    if free < floor:
+        return Part(False, f"{free:,.0f} MiB free, less than the floor of {floor:,.0f} MiB: no history is written")
+    return Part(True, f"{free:,.0f} MiB free, the floor is {floor:,.0f} MiB")
+
+
+def _reading(cluster: Cluster, now: datetime, limit: Limits) -> Part:
+    """A reading that reached no broker at all is none."""
+    newest = Reading.objects.filter(cluster=cluster).exclude(error__isnull=False, brokers=[]).first()
+    if newest is None:
+        return Part(False, "it has not been read yet")
+    age = (now - newest.taken_at).total_seconds()
+    if newest.taken_at < limit.read_since(now):
+        return Part(False, f"the last reading is older than {limit.late_seconds:g} s", age)
+    return Part(True, "whole" if newest.complete else "a broker of it was not read", age)
+
+
+def _poll_worker(readings: dict[str, Part]) -> Part:
+    ages = [part.age_seconds for part in readings.values() if part.age_seconds is not None]
+    if not readings:
+        return Part(True, NO_CLUSTER)
+    if not ages:
+        return Part(False, "it has read nothing yet")
+    working = any(part.well for part in readings.values())
+    return Part(working, "it reads" if working else "it has stopped reading", min(ages))
+
+
+def _spark_worker(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
+    """One that is in the middle of a run is at work for as long as a run may take."""
+    newest = PipelineRun.objects.first()
+    if newest is None:
+        return _due(clusters, now, limit, "it has run nothing yet")
+    age = (now - newest.started_at).total_seconds()
+    allowed = (
+        limit.judged_seconds if newest.finished_at else max(limit.judged_seconds, settings.SPARK_RUN_LIMIT_SECONDS)
+    )
+    working = age <= allowed or not clusters
+    return Part(working, "it runs" if working else "it has stopped running", age)
+
+
+def _judgement(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
+    newest = PipelineRun.objects.filter(error=None, finished_at__isnull=False).order_by("-until").first()
+    if newest is None:
+        return _due(clusters, now, limit, "nothing has been judged yet")
+    age = (now - newest.until).total_seconds()
+    fresh = age <= limit.judged_seconds or not clusters
+    return Part(fresh, "fresh" if fresh else f"older than {limit.judged_seconds:g} s", age)
+
+
+def _due(clusters: list[Cluster], now: datetime, limit: Limits, detail: str) -> Part:
+    """What has never happened is a fault only once it should have."""
+    if not clusters:
+        return Part(True, NO_CLUSTER)
+    due = min(cluster.created_at for cluster in clusters) + timedelta(seconds=limit.judged_seconds)
+    return Part(now < due, detail if now < due else f"{detail}, and it should have")

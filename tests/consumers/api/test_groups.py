@@ -1,0 +1,129 @@
+"""GET /api/v1/groups/"""
+
+from datetime import UTC, datetime
+
+import pytest
+import time_machine
+
+from tests.world import (
+    NOW,
+    a_broker,
+    a_cluster,
+    a_dead_broker,
+    a_group,
+    a_judged_group,
+    a_queue,
+    a_snapshot,
+    a_total,
+)
+
+pytestmark = pytest.mark.django_db
+URL = "/api/v1/groups/"
+
+
+@pytest.fixture
+def cluster():
+    with time_machine.travel(NOW, tick=False):
+        cluster = a_cluster()
+        a_broker(cluster)
+        yield cluster
+
+
+def a_whole_group(cluster, name, lag=0, state="OK", broker="broker-a"):
+    group = a_group(cluster, name)
+    a_snapshot(group, a_queue(cluster, name, broker=broker), 100, 100 + lag)
+    a_total(group, lag)
+    a_judged_group(group, state)
+    return group
+
+
+def names(client, **query):
+    return [row["group"] for row in client.get(URL, query).json()["results"]]
+
+
+def test_it_answers_in_the_named_fields(cluster, api):
+    a_whole_group(cluster, "billing", 40, "WARN")
+
+    [row] = api.get(URL).json()["results"]
+
+    assert (row["cluster"], row["group"], row["state"], row["lag_messages"]) == ("prod", "billing", "WARN", 40)
+    assert row["taken_at"] == "2026-03-14T02:59:55Z"
+    assert row["time_lag_seconds"] is None
+    assert row["unknown"]["time_lag_seconds"] == "the lag is younger than the last judgement"
+
+
+def test_it_finds_a_group_that_only_the_overlay_makes_unknown(cluster, api):
+    a_dead_broker(cluster)
+    a_whole_group(cluster, "well")
+    a_whole_group(cluster, "dead", broker="broker-b")
+    assert names(api, state="UNKNOWN") == ["dead"]
+
+
+def test_it_filters_and_orders(cluster, api):
+    for name, lag in (("audit", 1), ("billing", 3), ("inventory", 2)):
+        a_whole_group(cluster, name, lag)
+    a_total(a_group(cluster, "CID_RMQ_SYS_TRANS", kind="system"), 9)
+
+    assert names(api, ordering="-lag_messages") == ["billing", "inventory", "audit"]
+    assert names(api, search="INV") == ["inventory"]
+    assert names(api, kind="system") == ["CID_RMQ_SYS_TRANS"]
+    assert names(api, online="false") == []
+
+
+def test_it_links_its_pages(cluster, api):
+    for number in range(3):
+        a_whole_group(cluster, f"group-{number}")
+
+    first = api.get(URL, {"page_size": 2, "ordering": "group"}).json()
+    second = api.get(first["next"]).json()
+
+    assert (first["count"], first["previous"], len(first["results"])) == (3, None, 2)
+    assert ([row["group"] for row in second["results"]], second["next"]) == (["group-2"], None)
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "sentence"),
+    [
+        ({"state": "BAD"}, "state", "Allowed are: LOSS, STOP, STALL, REWIND, WARN, UNKNOWN, RECREATED, OK."),
+        ({"kind": "odd"}, "kind", "Allowed are: user, system."),
+        ({"ordering": "password"}, "ordering", "Allowed are: cluster, -cluster,"),
+        ({"online": "perhaps"}, "online", "Must be a valid boolean."),
+        ({"page": "0"}, "page", "greater than or equal to 1"),
+        ({"page_size": "1001"}, "page_size", "less than or equal to 1000"),
+        ({"stat": "OK"}, "stat", "This parameter is not known. Allowed are: cluster, kind, online, ordering,"),
+    ],
+)
+def test_it_refuses_what_it_does_not_know_and_says_what_is_allowed(cluster, api, query, name, sentence):
+    answer = api.get(URL, query)
+
+    problem = answer.json()
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    assert (problem["type"], problem["title"], problem["status"]) == ("about:blank", "Bad Request", 400)
+    assert sentence in problem["errors"][name][0]
+
+
+def test_it_has_no_page_beyond_the_last(cluster, api):
+    answer = api.get(URL, {"page": 2})
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == "There is no page 2: the last of 0 results is page 1."
+
+
+def test_it_says_which_cluster_is_missing(cluster, api):
+    answer = api.get(URL, {"cluster": "nowhere"})
+    assert (answer.status_code, answer.json()["detail"]) == (404, "There is no cluster 'nowhere'.")
+
+
+def test_it_asks_the_database_as_often_for_a_hundred_groups_as_for_one(cluster, api, django_assert_max_num_queries):
+    a_dead_broker(cluster)
+    for number in range(30):
+        a_whole_group(cluster, f"group-{number}", broker="broker-b" if number % 2 else "broker-a")
+    with django_assert_max_num_queries(9):
+        assert api.get(URL).json()["count"] == 30
+
+
+def test_it_says_every_time_in_utc(cluster, api):
+    a_whole_group(cluster, "billing")
+    row = api.get(URL).json()["results"][0]
+    for name in ("taken_at", "judged_at", "since"):
+        assert datetime.fromisoformat(row[name]).tzinfo == UTC
+        assert row[name].endswith("Z")

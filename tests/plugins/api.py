@@ -1,0 +1,25 @@
+"""Clients of the REST API."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from consumers.api.authentication import token_digest
+from consumers.models import ApiToken
+
+TOKEN = "a-token-of-a-test"
+
+
+@pytest.fixture
+def api_user(db: None) -> User:
+    return User.objects.create_user("alice")
+
+
+@pytest.fixture
+def api(api_user: User) -> Client:
+    """A client with a token that does not expire."""
+    made = datetime(2026, 1, 1, tzinfo=UTC)
+    ApiToken.objects.create(user=api_user, name="test", digest=token_digest(TOKEN), created_at=made)
+    return Client(headers={"authorization": f"Token {TOKEN}"})
