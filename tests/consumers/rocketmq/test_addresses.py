@@ -32,6 +32,7 @@ def test_it_reads_an_address_and_writes_it_back(text: str, address: Address) -> 
         ("broker:", "port between"),
         ("broker:0", "port between"),
         ("broker:65536", "port between"),
+        ("broker:0000080", "port between"),
         ("broker:-1", "port between"),
         ("broker:9876;other:9876", "brackets"),
         ("broker:٩", "port between"),
