@@ -17,7 +17,9 @@ PARENT = """
 import os, sys
 from pathlib import Path
 from dashboard.demo.children import start_child
-child = start_child([sys.executable, "-c", "import time; time.sleep(60)"], log=Path(sys.argv[1]))
+program = "import time; print('began', flush=True); time.sleep(60)"
+child = start_child([sys.executable, "-c", program], log=Path(sys.argv[1]), piped=True)
+child.stdout.readline()
 print(child.pid, flush=True)
 sys.stdin.read()
 """

@@ -29,10 +29,11 @@ def quiet(_: str) -> None:
     pass
 
 
-def test_jars_that_are_there_are_not_fetched(tmp_path: Path) -> None:
+def test_jars_that_are_there_are_used_without_java_and_without_writing(tmp_path: Path) -> None:
     jars = tmp_path / "rocketmq-5.4.0"
     jars.mkdir()
     assert ensure_jars(Java(path=Path("/no/java"), major=17), tmp_path, progress=quiet) == jars
+    assert list(tmp_path.iterdir()) == [jars]
 
 
 def test_fetched_jars_are_all_that_is_left(tmp_path: Path) -> None:
