@@ -1,7 +1,13 @@
 """API tokens. Only a token's SHA-256 digest is kept: the token itself is shown once, when it is made."""
 
+import hashlib
+
 from django.conf import settings
 from django.db import models
+
+
+def token_digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 class ApiToken(models.Model):
