@@ -1,0 +1,81 @@
+"""What the docs name exists, and what exists is named."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+SETTINGS = "".join(path.read_text() for path in (ROOT / "dashboard" / "settings").glob("*.py"))
+ROW = re.compile(r"^\| `([A-Z_]+)` \| (.+?) \|", re.MULTILINE)
+# The demo reads this one, not the settings.
+DEMO_VARIABLES = {"CONSUMERSCOPE_JARS"}
+
+
+def make_targets() -> set[str]:
+    lines = (ROOT / "Makefile").read_text().splitlines()
+    targets = [line.split(":")[0].split() for line in lines if re.match(r"^[a-z][a-z -]*:(?!=)", line)]
+    return {name for names in targets for name in names}
+
+
+def read_variables() -> set[str]:
+    """What the settings read, by the calls that read it."""
+    read = re.findall(r'(?:number|flag|words|environ\.get)\(\s*"([A-Z_]+)"|env="([A-Z_]+)"', SETTINGS)
+    judging = {f"CONSUMERSCOPE_{name.upper()}" for name in settings.JUDGE}
+    return {name for pair in read for name in pair if name} | judging | DEMO_VARIABLES
+
+
+def documented_defaults() -> dict[str, str]:
+    pages = (ROOT / "README.md").read_text() + (ROOT / "docs" / "configuration.md").read_text()
+    return dict(ROW.findall(pages))
+
+
+def test_every_make_target_is_in_the_readme_and_every_one_there_exists() -> None:
+    named = set(re.findall(r"\bmake ([a-z][a-z-]*)\b(?=`| NAMESRV|$)", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert named == make_targets()
+
+
+def test_every_make_target_explains_itself() -> None:
+    helped = re.findall(r"^([a-z][a-z -]*):.* ## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert {name for names in helped for name in names.split()} == make_targets()
+
+
+def test_every_variable_is_documented_and_every_documented_one_is_read() -> None:
+    assert set(documented_defaults()) == read_variables()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_names_only_variables_that_are_read(page: Path) -> None:
+    assert set(re.findall(r"CONSUMERSCOPE_[A-Z_]+[A-Z]", page.read_text())) <= read_variables()
+
+
+@pytest.mark.parametrize("call", re.findall(r'number\("([A-Z_]+)", ([0-9.]+)', SETTINGS), ids=lambda call: call[0])
+def test_a_documented_default_is_the_default(call: tuple[str, str]) -> None:
+    name, default = call
+    assert documented_defaults()[name] == default
+
+
+def test_the_documented_durations_are_those_of_the_rules() -> None:
+    source = (ROOT / "dashboard" / "settings" / "judging.py").read_text()
+    defaults = {f"CONSUMERSCOPE_{name.upper()}": value for name, value in re.findall(r'"(\w+)": ([0-9.* ]+),', source)}
+    documented = documented_defaults()
+    for name, value in defaults.items():
+        product = 1.0
+        for factor in value.split("*"):
+            product *= float(factor)
+        assert float(documented[name]) == product, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_link_inside_the_project_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_every_command_is_in_the_readme() -> None:
+    folders = [ROOT / room / "management" / "commands" for room in ("consumers", "dashboard")]
+    commands = {path.stem for folder in folders for path in folder.glob("[a-z]*.py")}
+    named = set(re.findall(r"^\| `([a-z]+) ", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert named - {"make"} == commands
