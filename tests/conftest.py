@@ -1,6 +1,7 @@
 """Fixtures that all tests share, each kind in its own file."""
 
 pytest_plugins = [
+    "pytester",
     "tests.plugins.api",
     "tests.plugins.postgres",
     "tests.plugins.rocketmq",

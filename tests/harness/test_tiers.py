@@ -1,0 +1,53 @@
+from pathlib import Path
+
+import pytest
+
+from tests.tiers import SELECTIONS, Outcome, main, read_report, summary
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="tests.test_a" name="test_passes"/>
+<testcase classname="tests.test_a" name="test_fails"><failure message="1 is not 2"/></testcase>
+<testcase classname="tests.test_a" name="test_breaks"><error message="no database"/></testcase>
+<testcase classname="tests.test_b" name="test_skips"><skipped message="no Chromium here"/></testcase>
+</testsuite></testsuites>"""
+
+
+@pytest.fixture
+def outcome(tmp_path: Path) -> Outcome:
+    (tmp_path / "report.xml").write_text(REPORT)
+    outcome = Outcome("browser", exit_code=1, seconds=12.3)
+    read_report(tmp_path / "report.xml", outcome)
+    return outcome
+
+
+def test_it_counts_what_a_report_says(outcome: Outcome) -> None:
+    assert (outcome.tests, outcome.failed) == (4, 2)
+
+
+def test_it_names_what_was_skipped_and_why(outcome: Outcome) -> None:
+    assert "  browser: tests.test_b.test_skips: no Chromium here" in summary([outcome]).splitlines()
+
+
+def test_it_ends_with_one_line_for_all_tiers(outcome: Outcome) -> None:
+    fast = Outcome("fast", exit_code=0, seconds=8, tests=10)
+    assert summary([fast, outcome]).splitlines()[-1] == "11 passed, 2 failed, 1 skipped in 20 s"
+
+
+def test_it_says_when_nothing_was_skipped() -> None:
+    assert "Nothing was skipped." in summary([Outcome("fast", exit_code=0, seconds=8, tests=10)])
+
+
+def test_it_shows_a_pytest_that_ended_badly_without_a_failed_test() -> None:
+    assert "pytest ended with 4" in summary([Outcome("fast", exit_code=4, seconds=0)])
+
+
+def test_it_refuses_a_tier_that_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["slow"]) == 2
+    assert capsys.readouterr().err == f"Name tiers out of: {', '.join(SELECTIONS)}.\n"
+
+
+def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
+    own = {"spark", "live", "browser", "postgres"}
+    declared = {line.split(":")[0] for line in pytestconfig.getini("markers")}
+    assert own <= declared
+    assert set(SELECTIONS) == {"fast", *own}
