@@ -1,0 +1,84 @@
+"""An hour becomes one file; whatever step it is killed at, its rows are there once."""
+
+from datetime import timedelta
+
+import pytest
+
+from consumers.lake import compaction
+from consumers.lake.reader import files, read
+from consumers.lake.store import Lake
+from tests.pipeline_rows import at, put, rows
+
+MARGIN = timedelta(minutes=10)
+AN_HOUR_LATER = at(3600 + 600)
+FOLDER = "readings/cluster=prod/date=2026-03-01/hour=02"
+READINGS = rows([(n, 9) for n in range(4)], group="shipping") + rows([(n, 9) for n in range(4)], group="billing")
+
+
+@pytest.fixture
+def lake(tmp_path):
+    lake = Lake.at(str(tmp_path))
+    put(lake, "readings", READINGS)
+    return lake
+
+
+def shown(lake):
+    return sorted(
+        (row["group"], row["consumer_offset"]) for row in read(lake, "readings", "prod", at(0), at(60)).to_pylist()
+    )
+
+
+ALL = sorted((row["group"], row["consumer_offset"]) for row in READINGS)
+
+
+def test_a_closed_hour_becomes_one_sorted_file(lake):
+    assert compaction.compact(lake, AN_HOUR_LATER, MARGIN) == 1
+    (only,) = files(lake, "readings", "prod", at(0), at(60))
+    assert only.endswith("/hour.parquet")
+    assert [row["group"] for row in read(lake, "readings", "prod", at(0), at(60)).to_pylist()] == ["billing"] * 4 + [
+        "shipping"
+    ] * 4
+    assert shown(lake) == ALL
+
+
+def test_an_hour_that_is_not_over_stays_as_it_is(lake):
+    assert compaction.compact(lake, at(3600 + 599), MARGIN) == 0
+    assert len(files(lake, "readings", "prod", at(0), at(60))) == 4
+
+
+def test_a_compacted_hour_is_left_alone(lake):
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN)
+    assert compaction.compact(lake, AN_HOUR_LATER, MARGIN) == 0
+
+
+def test_killed_while_writing_it_shows_the_parts(lake, tmp_path):
+    (tmp_path / FOLDER / ".hour.parquet.aside").write_bytes(b"half")
+    assert shown(lake) == ALL
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN)
+    assert shown(lake) == ALL
+    assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["hour.parquet"]
+
+
+def test_killed_after_the_rename_it_shows_the_hour_once(lake, tmp_path):
+    parts = files(lake, "readings", "prod", at(0), at(60))
+    compaction.write_hour(lake, "readings", FOLDER, parts)
+    assert len(list((tmp_path / FOLDER).iterdir())) == 5
+    assert shown(lake) == ALL
+    assert compaction.compact(lake, AN_HOUR_LATER, MARGIN) == 1
+    assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["hour.parquet"]
+    assert shown(lake) == ALL
+
+
+def test_killed_among_the_deletions_it_shows_the_hour_once(lake, tmp_path):
+    parts = files(lake, "readings", "prod", at(0), at(60))
+    compaction.write_hour(lake, "readings", FOLDER, parts)
+    lake.filesystem.delete_file(parts[0])
+    assert shown(lake) == ALL
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN)
+    assert shown(lake) == ALL
+
+
+def test_an_hour_too_large_for_memory_is_sorted_in_pieces(lake):
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN, rows_at_once=3)
+    assert shown(lake) == ALL
+    assert read(lake, "readings", "prod", at(0), at(60))["group"].to_pylist() == ["billing"] * 4 + ["shipping"] * 4

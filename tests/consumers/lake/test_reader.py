@@ -1,0 +1,54 @@
+"""Which files a range of time opens, and which rows it gives."""
+
+import pyarrow.compute as pc
+import pytest
+
+from consumers.lake.reader import files, read, urls
+from consumers.lake.store import Lake
+from tests.pipeline_rows import at, put, rows
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake.at(str(tmp_path))
+
+
+def names(lake, since, until, cluster="prod"):
+    found = files(lake, "readings", cluster, at(since), at(until))
+    return [name.removeprefix(f"{lake.root}/readings/cluster={cluster}/date=2026-03-01/") for name in found]
+
+
+def test_it_opens_only_the_hours_of_the_range(lake):
+    put(lake, "readings", rows([(1, 1)] * 3, every=3600))
+    assert names(lake, 3600, 7200) == ["hour=03/20260301T030000000000.parquet"]
+
+
+def test_it_gives_nothing_where_nothing_was_written(lake):
+    assert names(lake, 0, 7200) == []
+    assert read(lake, "readings", "prod", at(0), at(7200)).num_rows == 0
+
+
+def test_a_file_that_is_being_written_is_invisible(lake, tmp_path):
+    put(lake, "readings", rows([(1, 1)]))
+    folder = tmp_path / "readings/cluster=prod/date=2026-03-01/hour=02"
+    (folder / ".20260301T020015000000.parquet.1234").write_bytes(b"half")
+    assert names(lake, 0, 60) == ["hour=02/20260301T020000000000.parquet"]
+
+
+def test_a_compacted_hour_hides_its_parts(lake, tmp_path):
+    put(lake, "readings", rows([(1, 1), (2, 2)]))
+    folder = tmp_path / "readings/cluster=prod/date=2026-03-01/hour=02"
+    (folder / "20260301T020000000000.parquet").rename(folder / "hour.parquet")
+    assert names(lake, 0, 60) == ["hour=02/hour.parquet"]
+
+
+def test_the_range_is_half_open_and_filters_narrow_it(lake):
+    put(lake, "readings", rows([(1, 9), (2, 9), (3, 9)]) + rows([(7, 9)], group="shipping"))
+    found = read(lake, "readings", "prod", at(0), at(30), ["consumer_offset"], pc.field("group") == "billing")
+    assert found.to_pylist() == [{"consumer_offset": 1}, {"consumer_offset": 2}]
+
+
+def test_spark_gets_the_same_files_as_urls(lake):
+    put(lake, "readings", rows([(1, 1)], cluster="a/b"))
+    found = files(lake, "readings", "a/b", at(0), at(60))
+    assert urls(lake, found) == [f"file://{found[0]}"]

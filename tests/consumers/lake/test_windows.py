@@ -1,0 +1,44 @@
+"""A window is replaced whole, also inside an hour that is one file already."""
+
+from datetime import timedelta
+
+import pyarrow as pa
+import pytest
+
+from consumers.lake import compaction
+from consumers.lake.reader import files, read
+from consumers.lake.schemas import WINDOWS
+from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
+from tests.pipeline_rows import PLACE, at
+
+
+def window(minute, lag):
+    row = {**PLACE, "start": at(60 * minute), "step_seconds": 60, "kind": "normal", "lag_messages": lag, "readings": 4}
+    return pa.Table.from_pylist([row], WINDOWS)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    lake = Lake.at(str(tmp_path))
+    for minute in (0, 1):
+        put_window(lake, "windows_60", "prod", at(60 * minute), window(minute, 5))
+    return lake
+
+
+def lags(lake):
+    found = read(lake, "windows_60", "prod", at(0), at(3600)).sort_by("start")
+    return found["lag_messages"].to_pylist()
+
+
+def test_the_same_window_again_replaces_its_file(lake):
+    put_window(lake, "windows_60", "prod", at(60), window(1, 7))
+    assert lags(lake) == [5, 7]
+    assert len(files(lake, "windows_60", "prod", at(0), at(60))) == 2
+
+
+def test_it_is_replaced_inside_a_compacted_hour(lake):
+    compaction.compact(lake, at(7200), timedelta(0))
+    put_window(lake, "windows_60", "prod", at(60), window(1, 7))
+    assert lags(lake) == [5, 7]
+    assert len(files(lake, "windows_60", "prod", at(0), at(60))) == 1
