@@ -19,16 +19,23 @@ def queue_numbers(arrays: DataFrame, until_us: int, durations: Durations) -> Dat
     lookback_from = until_us - int(durations.lookback_seconds * MICROSECONDS)
     looked_at = F.filter("readings", lambda entry: entry["at_us"] > lookback_from)
     # The judgement at a moment is the same, whatever range a run covered before it.
-    steps = _restarted(arrays.withColumn("readings", looked_at))
-    steps = steps.withColumn("good", F.filter("fresh", is_good))
+    return window_numbers(restarted(arrays.withColumn("readings", looked_at)), until_us, durations)
+
+
+def window_numbers(arrays: DataFrame, until_us: int, durations: Durations) -> DataFrame:
+    """`arrays` has been `restarted`."""
+    window_from = until_us - int(durations.span_seconds * MICROSECONDS)
+    # A plan in which each step names the one before: written out in one select, every array would be built again for
+    # each number.
+    steps = arrays.withColumn("good", F.filter("fresh", is_good))
     steps = steps.withColumn("window", F.filter("good", lambda entry: entry["at_us"] > window_from))
     steps = steps.withColumn("last", F.try_element_at("good", F.lit(-1)))
     steps = steps.withColumn("first", F.get("window", F.lit(0)))
     return _numbers(steps, until_us, durations)
 
 
-def _restarted(arrays: DataFrame) -> DataFrame:
-    """`fresh`: the readings since the broker offset went back, all of them where it did not."""
+def restarted(arrays: DataFrame) -> DataFrame:
+    """Adds `seen` (broker offset known), `fallen` (the reading at which it last went back) and `fresh` (from there on)."""
     seen = arrays.withColumn("seen", F.filter("readings", lambda entry: entry["broker_offset"].isNotNull()))
     falls = F.filter(
         F.sequence(F.lit(2), F.size("seen")),

@@ -41,7 +41,7 @@ def recorded_run(
     try:
         report = run(spark, lake, clusters, since, until, durations)
     except Exception as error:
-        _finish(record, began, error=_sentence(error))
+        _finish(record, began, error=sentence(error))
         raise
     seconds = _finish(record, began, queues_judged=report.queues_judged, groups_judged=report.groups_judged)
     return report, seconds
@@ -57,7 +57,8 @@ def _finish(record: PipelineRun, began: float, **fields: object) -> float:
     return seconds
 
 
-def _sentence(error: Exception) -> str:
+def sentence(error: BaseException) -> str:
     """One line: Spark's messages carry a plan and a Java stack behind it."""
-    text = str(error).strip() if not isinstance(error, PySparkException) else str(error.getMessage() or error).strip()
+    spoken = error.getMessage() if isinstance(error, PySparkException) else None
+    text = (spoken or str(error)).strip()
     return f"{type(error).__name__}: {(text.splitlines() or [''])[0]}"[:500]

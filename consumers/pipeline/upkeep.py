@@ -1,0 +1,64 @@
+"""Keeps history as long as it is meant to be kept: in the lake, and in the rows that stand for it."""
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from consumers.lake import compaction, knot_days, retention
+from consumers.lake.store import Lake
+from consumers.models import GroupWindow, PipelineRun, Reading, StateChange
+
+logger = logging.getLogger(__name__)
+
+# A reading is written seconds after its time, and a run may still redo the last minutes of an hour.
+MARGIN = timedelta(minutes=10)
+KNOTS_KEPT = timedelta(days=30)
+DELETED_AT_ONCE = 10_000
+
+
+def kept_for() -> dict[str, timedelta]:
+    """How long each table of the lake is kept."""
+    raw = timedelta(hours=settings.LAKE_RAW_HOURS)
+    return {
+        "readings": raw,
+        "membership": raw,
+        "ownership": raw,
+        "windows_60": timedelta(days=settings.LAKE_MINUTE_WINDOW_DAYS),
+        "windows_600": timedelta(days=settings.LAKE_TEN_MINUTE_WINDOW_DAYS),
+        "knots": KNOTS_KEPT,
+    }
+
+
+def keep_up(lake: Lake, now: datetime) -> None:
+    kept = kept_for()
+    hours = compaction.compact(lake, now, MARGIN)
+    days = knot_days.settle(lake, now)
+    folders = retention.expire(lake, now, kept)
+    rows = prune_rows(now, kept)
+    logger.info("%d hours compacted, %d days settled, %d folders and %d rows expired.", hours, days, folders, rows)
+
+
+def prune_rows(now: datetime, kept: Mapping[str, timedelta]) -> int:
+    """Deletes rows as old as the files that they stand beside. Returns their number."""
+    minute, ten_minutes = now - kept["windows_60"], now - kept["windows_600"]
+    return sum(
+        _delete(rows)
+        for rows in (
+            Reading.objects.filter(taken_at__lt=now - kept["readings"]),
+            PipelineRun.objects.filter(started_at__lt=minute),
+            GroupWindow.objects.filter(step_seconds=60, start__lt=minute),
+            GroupWindow.objects.filter(step_seconds__gt=60, start__lt=ten_minutes),
+            StateChange.objects.filter(at__lt=ten_minutes),
+        )
+    )
+
+
+def _delete(rows: QuerySet) -> int:
+    """In pieces: one statement over a million rows would keep every writer waiting."""
+    deleted = 0
+    while ids := list(rows.order_by().values_list("pk", flat=True)[:DELETED_AT_ONCE]):
+        deleted += rows.model._default_manager.filter(pk__in=ids).delete()[0]
+    return deleted
