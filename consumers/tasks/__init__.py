@@ -1,5 +1,5 @@
 """Celery tasks, a few lines each: what they call is tested without Celery."""
 
-from . import poll
+from . import aggregate, poll
 
-__all__ = ["poll"]
+__all__ = ["aggregate", "poll"]
