@@ -9,6 +9,7 @@ from .overlay import NOT_BUILT, NOT_JUDGED_YET
 from .shown_group import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = "its members have not been asked for yet"
+YOUNG_LAG = "the lag is younger than the last judgement, or of the retry topic only"
 MEASURED = ("never_committed_queues", "members", "online", "dlq_messages")
 JUDGED = ("consume_rate", "produce_rate", "retry_rate")
 
@@ -83,7 +84,7 @@ def _time_lag_reason(shown: ShownGroup, lag: int | None) -> str:
         return shown.unread_reason or shown.unjudged_reason or ""
     if shown.judged is not None and shown.judged.time_lag_seconds is None:
         return "the judged range does not tell"
-    return "the lag is younger than the last judgement" if lag else shown.lag_reason or NOT_JUDGED_YET
+    return YOUNG_LAG if lag else shown.lag_reason or NOT_JUDGED_YET
 
 
 def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:

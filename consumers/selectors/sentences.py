@@ -25,13 +25,32 @@ PHRASES = {
     "still_seconds": gettext_lazy("offset still for %s"),
     "lag_messages": gettext_lazy("%s behind"),
     "time_lag_seconds": gettext_lazy("oldest waits %s"),
-    "no_members_seconds": gettext_lazy("no member for %s"),
+    "without_members_seconds": gettext_lazy("no member for %s"),
     "unowned_seconds": gettext_lazy("owned by nobody for %s"),
     "drain_seconds": gettext_lazy("drains in %s"),
+    "consume_rate": gettext_lazy("consumes %s"),
+    "produce_rate": gettext_lazy("produced %s"),
     "client_id": gettext_lazy("owned by %s"),
-    "lost_messages": gettext_lazy("up to %s lost"),
-    "back_messages": gettext_lazy("went back by %s"),
+    "owners": gettext_lazy("%s owners at once"),
+    "owner": gettext_lazy("owner %s"),
+    "members": gettext_lazy("members: %s"),
+    "blocked_by": gettext_lazy("by: %s"),
+    "expired_messages": gettext_lazy("%s expired unread"),
+    "lost_messages_at_least": gettext_lazy("at least %s lost"),
+    "lost_messages_at_most": gettext_lazy("at most %s lost"),
+    "missing_messages": gettext_lazy("back by %s"),
+    "from_offset": gettext_lazy("from offset %s"),
+    "to_offset": gettext_lazy("to offset %s"),
+    "allowance_seconds": gettext_lazy("%s are allowed"),
+    "readings": gettext_lazy("readings: %s"),
+    "seen_seconds": gettext_lazy("seen for %s"),
+    "seconds_since_read": gettext_lazy("not read for %s"),
+    "seconds_since_known": gettext_lazy("lag not known for %s"),
+    "reason": gettext_lazy("%s"),
+    "expiry": gettext_lazy("expiry %s"),
 }
+# What every queue is like goes without saying.
+PLAIN = {"lag_messages": 0, "owners": 1}
 
 
 def sentence(parts: list[str]) -> str:
@@ -52,7 +71,11 @@ def state_parts(state: State, rule: str, detail: Mapping[str, Any], *, place: st
 
 def evidence(detail: Mapping[str, Any]) -> list[str]:
     """The numbers of a rule, each said with its unit, in the rule's order; a trend's two ends as one."""
-    shown = {name: value for name, value in detail.items() if value is not None and not isinstance(value, dict | list)}
+    shown = {
+        name: value
+        for name, value in detail.items()
+        if value is not None and not isinstance(value, dict | list) and PLAIN.get(name) != value
+    }
     parts: list[str] = []
     if {"time_lag_from_seconds", "time_lag_to_seconds"} <= shown.keys():
         ends = age(shown.pop("time_lag_from_seconds")), age(shown.pop("time_lag_to_seconds"))
@@ -75,9 +98,9 @@ def _said(name: str, value: Any) -> str:
     """A number with the unit that its name carries; anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    if name.endswith("_seconds"):
+    if name.endswith("_seconds") or name.startswith("seconds_"):
         return age(value)
-    if name.endswith("_messages"):
+    if "_messages" in name:
         return messages(round(value))
     if name.endswith(("_per_second", "_rate")):
         return rate(value)

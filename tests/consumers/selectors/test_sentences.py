@@ -1,0 +1,88 @@
+"""States as sentences: the rule, the place, and every number with its unit."""
+
+import pytest
+
+from consumers.models import State
+from consumers.selectors.measures import age, rate
+from consumers.selectors.sentences import WORDS, sentence, state_parts
+
+
+@pytest.mark.parametrize(
+    ("state", "rule", "detail", "expected"),
+    [
+        (
+            State.STALL,
+            "blocked",
+            {"still_seconds": 720.4, "lag_messages": 9120, "client_id": "10.0.0.7@3312", "owners": 1},
+            "stalled: blocked · offset still for 12 min · 9,120 messages behind · owned by 10.0.0.7@3312",
+        ),
+        (
+            State.STOP,
+            "no members",
+            {"still_seconds": 4080, "lag_messages": 1, "without_members_seconds": 90},
+            "stopped: no members · offset still for 1 h 8 min · 1 message behind · no member for 1 min 30 s",
+        ),
+        (
+            State.WARN,
+            "time lag rises",
+            {"lag_messages": 52118, "consume_rate": 0.25, "time_lag_from_seconds": 60, "time_lag_to_seconds": 192},
+            "falling behind: time lag rises · time lag rose from 1 min to 3 min 12 s · 52,118 messages behind"
+            " · consumes 0.25/s",
+        ),
+        (
+            State.LOSS,
+            "moved up to the oldest message",
+            {"lost_messages_at_least": 0, "lost_messages_at_most": 15, "from_offset": 40, "to_offset": 60},
+            "messages lost: moved up to the oldest message · at least 0 messages lost · at most 15 messages lost"
+            " · from offset 40 · to offset 60",
+        ),
+        (State.OK, "caught up", {"lag_messages": 0}, "OK: caught up"),
+        (
+            State.UNKNOWN,
+            "not read",
+            {"seconds_since_read": 61, "reason": None},
+            "unknown: not read · not read for 1 min 1 s",
+        ),
+        (
+            State.WARN,
+            "odd",
+            {"wait_seconds": 61, "open_tasks": 3, "seen": None},
+            "falling behind: odd · wait: 1 min 1 s · open tasks: 3",
+        ),
+    ],
+)
+def test_it_says_the_rule_and_each_number_that_is_known(state, rule, detail, expected):
+    assert sentence(state_parts(state, rule, detail)) == expected
+
+
+def test_it_names_the_queue_that_decided():
+    assert state_parts(State.STALL, "blocked", {}, place="Stock/broker-a/3") == ["stalled: blocked on Stock/broker-a/3"]
+
+
+def test_it_has_a_word_for_every_state():
+    assert set(WORDS) == set(State)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (192, "3 min 12 s"),
+        (599, "9 min 59 s"),
+        (2460, "41 min"),
+        (3600, "1 h"),
+        (68400, "19 h"),
+        (187200, "2 d 4 h"),
+    ],
+)
+def test_it_says_an_age_in_two_units_at_most(seconds, expected):
+    assert age(seconds) == expected
+
+
+@pytest.mark.parametrize(
+    ("per_second", "expected"), [(0.25, "0.25/s"), (12.4, "12/s"), (40000, "40,000/s"), (0, "0/s")]
+)
+def test_it_says_a_rate_with_the_digits_that_matter(per_second, expected):
+    assert rate(per_second) == expected
