@@ -1,6 +1,6 @@
 """`Authorization: Token …`. Tokens are looked up by their digest, so that the database alone lets nobody in."""
 
-import hashlib
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -9,10 +9,9 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from consumers.models import ApiToken
+from consumers.models.token import token_digest
 
-
-def token_digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+NOTED_EVERY = timedelta(minutes=1)
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -28,7 +27,14 @@ class TokenAuthentication(BaseAuthentication):
             raise AuthenticationFailed("This token is not known. 'manage.py token create' makes one.")
         if token.expires_at is not None and token.expires_at <= timezone.now():
             raise AuthenticationFailed("This token has expired. 'manage.py token create' makes another.")
+        _note_use(token, timezone.now())
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
         return "Token"
+
+
+def _note_use(token: ApiToken, now: datetime) -> None:
+    """Once a minute is enough to know which tokens are in use, and spares a write a request."""
+    if token.last_used_at is None or now - token.last_used_at >= NOTED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
