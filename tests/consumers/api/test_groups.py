@@ -49,7 +49,7 @@ def test_it_answers_in_the_named_fields(cluster, api):
     assert (row["cluster"], row["group"], row["state"], row["lag_messages"]) == ("prod", "billing", "WARN", 40)
     assert row["taken_at"] == "2026-03-14T02:59:55Z"
     assert row["time_lag_seconds"] is None
-    assert row["unknown"]["time_lag_seconds"] == "the lag is younger than the last judgement"
+    assert row["unknown"]["time_lag_seconds"].startswith("the lag is younger than the last judgement")
 
 
 def test_it_finds_a_group_that_only_the_overlay_makes_unknown(cluster, api):

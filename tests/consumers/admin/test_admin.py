@@ -1,0 +1,77 @@
+"""The admin pages show everything and change only clusters and tokens."""
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from consumers.models import ApiToken, Cluster
+from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total
+
+pytestmark = pytest.mark.django_db
+MODELS = [model for model in admin.site._registry if model._meta.app_label == "consumers"]
+
+
+def a_staff_client(role: str) -> Client:
+    user = User.objects.create_user(role, is_staff=True)
+    user.groups.add(Group.objects.get(name=role))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def world():
+    cluster = a_cluster()
+    a_broker(cluster)
+    group = a_group(cluster)
+    a_snapshot(group, a_queue(cluster), 1, 2)
+    a_total(group, 1)
+    a_judged_group(group)
+    return cluster
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_an_admin_sees_the_list_of_every_model(world, model):
+    client = a_staff_client("admin")
+    assert client.get(f"/admin/consumers/{model._meta.model_name}/").status_code == 200
+
+
+def test_every_model_has_a_page():
+    from django.apps import apps
+
+    assert set(MODELS) == set(apps.get_app_config("consumers").get_models())
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_viewer_changes_nothing(world, model):
+    client = a_staff_client("viewer")
+    assert client.get(f"/admin/consumers/{model._meta.model_name}/add/").status_code == 403
+
+
+def test_an_admin_adds_a_cluster_and_points_it_elsewhere(world):
+    client = a_staff_client("admin")
+    client.post("/admin/consumers/cluster/add/", {"name": "other", "namesrv": "10.0.0.1:9876; 10.0.0.2:9876"})
+    cluster = Cluster.objects.get(name="other")
+    assert cluster.namesrv == "10.0.0.1:9876;10.0.0.2:9876"
+
+    client.post(f"/admin/consumers/cluster/{cluster.pk}/change/", {"name": "renamed", "namesrv": "10.0.0.3:9876"})
+    cluster.refresh_from_db()
+    assert (cluster.name, cluster.namesrv) == ("other", "10.0.0.3:9876")
+
+
+@pytest.mark.parametrize(("name", "namesrv"), [("a/b", "10.0.0.1:9876"), ("other", "10.0.0.1"), ("other", ";")])
+def test_it_adds_no_cluster_that_could_not_be_read(world, name, namesrv):
+    client = a_staff_client("admin")
+    answer = client.post("/admin/consumers/cluster/add/", {"name": name, "namesrv": namesrv})
+    assert (answer.status_code, Cluster.objects.count()) == (200, 1)
+
+
+def test_a_token_is_withdrawn_and_its_digest_never_shown(world):
+    client = a_staff_client("admin")
+    user = User.objects.get(username="admin")
+    token = ApiToken.objects.create(user=user, name="grafana", digest="d" * 64, created_at=NOW)
+
+    assert b"d" * 64 not in client.get(f"/admin/consumers/apitoken/{token.pk}/change/").content
+    client.post(f"/admin/consumers/apitoken/{token.pk}/delete/", {"post": "yes"})
+    assert not ApiToken.objects.exists()

@@ -1,0 +1,65 @@
+"""The schema describes exactly what is answered."""
+
+import dataclasses
+from io import StringIO
+
+import pytest
+import yaml
+from django.core.management import call_command
+
+from consumers.api.clusters import BrokerSerializer, ClusterSerializer, LastReadingSerializer
+from consumers.api.group import GroupDetailSerializer, MemberSerializer, TopicSerializer, WorstQueueSerializer
+from consumers.api.groups import GroupSerializer
+from consumers.api.history import PointSerializer, SeriesSerializer
+from consumers.api.queues import QueueSerializer
+from consumers.api.status import StatusSerializer
+from consumers.selectors.cluster_rows import BrokerRow, ClusterRow, ReadingRow
+from consumers.selectors.group_rows import GroupDetail, GroupRow, MemberRow, TopicRow, WorstQueue
+from consumers.selectors.history_rows import Point, Series
+from consumers.selectors.queue_rows import QueueRow
+from consumers.selectors.status import GroupStatus
+
+
+def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
+    out = StringIO()
+    call_command("spectacular", validate=True, fail_on_warn=True, stdout=out)
+    assert yaml.safe_load(out.getvalue())["openapi"].startswith("3.1")
+
+
+@pytest.mark.parametrize(
+    ("serializer", "row", "kept_inside"),
+    [
+        (GroupSerializer, GroupRow, {"id"}),
+        (GroupDetailSerializer, GroupDetail, {"id"}),
+        (MemberSerializer, MemberRow, set()),
+        (TopicSerializer, TopicRow, set()),
+        (WorstQueueSerializer, WorstQueue, set()),
+        (QueueSerializer, QueueRow, set()),
+        (StatusSerializer, GroupStatus, set()),
+        (PointSerializer, Point, set()),
+        (SeriesSerializer, Series, set()),
+        (BrokerSerializer, BrokerRow, set()),
+        (ClusterSerializer, ClusterRow, {"readings"}),
+        (LastReadingSerializer, ReadingRow, {"brokers", "members", "record_seconds"}),
+    ],
+)
+def test_it_says_every_field_of_a_row(serializer, row, kept_inside):
+    assert set(serializer().fields) == {field.name for field in dataclasses.fields(row)} - kept_inside
+
+
+@pytest.mark.django_db
+def test_it_names_every_path(api):
+    paths = yaml.safe_load(api.get("/api/schema/").content)["paths"]
+    under = "/api/v1/groups/{cluster}/{group}/"
+    expected = {"/api/v1/clusters/", "/api/v1/groups/", under}
+    assert set(paths) == expected | {f"{under}{name}/" for name in ("queues", "history", "status")}
+
+
+@pytest.mark.django_db
+def test_its_page_loads_nothing_from_elsewhere_and_runs_no_inline_script(api):
+    answer = api.get("/api/docs/")
+    policy = answer["Content-Security-Policy"]
+    assert "style-src 'self' 'unsafe-inline'" in policy
+    assert "script-src 'self';" in f"{policy};"
+    assert b"http" not in answer.content.replace(b"http://testserver", b"")
+    assert b"<script>" not in answer.content

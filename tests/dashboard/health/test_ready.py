@@ -1,0 +1,128 @@
+"""/readyz: every part with its age, and 503 as soon as one is not well."""
+
+import socket
+import threading
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.test import Client
+
+from consumers.models import Cluster, PipelineRun
+from dashboard.health.readiness import readiness
+from tests.world import NOW, a_cluster, a_reading, ago
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def redis_server(settings):
+    """A socket that answers PONG to every PING, as Redis does, and OK to what a client says of itself."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        settings.REDIS_URL = f"redis://127.0.0.1:{server.getsockname()[1]}/0?protocol=2"
+        threading.Thread(target=_answer, args=(server,), daemon=True).start()
+        yield server
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def _answer(server: socket.socket) -> None:
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        with connection:
+            while data := connection.recv(4096):
+                for command in data.split(b"*")[1:]:
+                    connection.sendall(b"+PONG\r\n" if b"PING" in command else b"+OK\r\n")
+
+
+def a_run(until, **fields):
+    times = {"since": until - timedelta(minutes=1), "started_at": until, "finished_at": until + timedelta(seconds=3)}
+    PipelineRun.objects.create(until=until, **(times | fields))
+
+
+def test_it_is_ready_without_a_cluster_and_says_so():
+    seen = readiness(NOW)
+    assert (seen.ready, seen.readings) == (True, {})
+    assert seen.detail == "no cluster is registered: 'manage.py cluster add' registers one"
+
+
+def test_it_is_ready_when_everything_is_fresh():
+    a_cluster(read_at=ago(5))
+    a_run(ago(20))
+
+    seen = readiness(NOW)
+
+    assert (seen.ready, seen.detail) == (True, "every part is well")
+    assert (seen.readings["prod"].age_seconds, seen.parts["judgement"].age_seconds) == (5, 20)
+    assert (seen.parts["poll_worker"].age_seconds, seen.parts["spark_worker"].age_seconds) == (5, 20)
+
+
+@pytest.mark.parametrize(
+    ("read_at", "sentence"),
+    [
+        (None, "reading of prod: it has not been read yet"),
+        (ago(46), "reading of prod: the last reading is older than 45 s"),
+    ],
+)
+def test_it_is_not_ready_without_a_reading_of_each_cluster(read_at, sentence):
+    a_cluster("well", read_at=ago(5))
+    a_cluster("prod", read_at=read_at)
+    a_run(ago(20))
+
+    seen = readiness(NOW)
+
+    assert (seen.ready, seen.readings["well"].well, seen.detail) == (False, True, sentence)
+
+
+def test_it_does_not_take_a_reading_that_reached_no_broker_for_one():
+    cluster = a_cluster(read_at=None)
+    a_reading(cluster, ago(5), complete=False, error="no name server answered")
+    a_run(ago(20))
+    assert readiness(NOW).readings["prod"].detail == "it has not been read yet"
+
+
+def test_it_is_ready_before_the_first_judgement_is_due():
+    a_cluster(read_at=ago(5))
+    Cluster.objects.update(created_at=ago(60))
+
+    seen = readiness(NOW)
+
+    assert (seen.ready, seen.parts["judgement"].detail) == (True, "nothing has been judged yet")
+    assert seen.parts["judgement"].age_seconds is None
+
+
+def test_it_is_not_ready_when_no_judgement_came_though_it_should_have():
+    a_cluster(read_at=ago(5))
+    seen = readiness(NOW)
+    assert (seen.ready, seen.parts["judgement"].well, seen.parts["spark_worker"].well) == (False, False, False)
+
+
+def test_it_waits_for_a_run_that_is_under_way():
+    a_cluster(read_at=ago(5))
+    a_run(ago(200))
+    a_run(ago(300), started_at=ago(290), finished_at=None)
+    assert readiness(NOW).parts["spark_worker"].well
+
+
+def test_it_says_that_redis_does_not_answer(settings):
+    settings.REDIS_URL = "unix:///nowhere/redis.sock"
+    seen = readiness(NOW)
+    assert (seen.ready, seen.parts["redis"].well) == (False, False)
+    assert seen.detail.startswith("redis: Redis does not answer")
+
+
+def test_it_says_that_the_disk_is_below_its_floor(settings):
+    settings.LAKE_DISK_FLOOR_MIB = 1e12
+    seen = readiness(NOW)
+    assert (seen.ready, seen.parts["disk"].well) == (False, False)
+    assert "no history is written" in seen.detail
+
+
+def test_it_answers_with_the_status_that_a_balancer_understands(client: Client):
+    assert client.get("/readyz").status_code == 200
+    with time_machine.travel(NOW, tick=False):
+        a_cluster(read_at=ago(3600))
+        answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["readings"]["prod"]["age_seconds"]) == (503, 3600)
