@@ -15,7 +15,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.rocketmq.offset_tables import BROKER_OFFSETS
-from consumers.rocketmq.versions import BULK_OFFSETS_VERSION
+from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_name
 
 from .cadence import Cadence
 from .memory import BrokerMemory, ClusterMemory
@@ -76,18 +76,18 @@ class _Part:
         )
 
     async def _refresh_config(self, seconds: float) -> bool:
-        """Topics, groups and version, unless they are younger than `seconds`; says whether they were read."""
+        """Topics and groups, unless they are younger than `seconds`; says whether they were read."""
         known = self.known
         if known.configured_at is not None and self.now - known.configured_at < timedelta(seconds=seconds):
             return False
-        topics, groups, runtime = await asyncio.gather(
+        topics, groups = await asyncio.gather(
             self.admin.topics(deadline_seconds=self.deadline_seconds),
             self.admin.groups(deadline_seconds=self.deadline_seconds),
-            self.admin.runtime(deadline_seconds=self.deadline_seconds),
         )
         known.topics = {topic.name: topic for topic in topics.topics}
         known.groups = {group.name: group for group in groups.groups}
-        known.version = runtime.get("brokerVersionDesc")
+        # Every answer carries the version; a broker that has just started cannot yet answer GET_BROKER_RUNTIME_INFO.
+        known.version = mq_version_name(self.admin.broker_version) if self.admin.broker_version else None
         known.configured_at = self.now
         return True
 

@@ -20,7 +20,7 @@ from .result import Result
 
 PROJECT = Path(__file__).resolve().parents[2]
 MEDIUM = Size(topics=200, queues=8, groups=500, topics_per_group=4)
-# Min offsets are asked under a budget: after so many readings all are known, and a reading costs what it costs for ever.
+# Min offsets are asked under a budget: after so many readings all are known, and a reading costs what it always will.
 READINGS, UNTIL_STEADY = 11, 5
 MQADMIN_SECONDS = 300.0
 

@@ -93,10 +93,15 @@ class Recorder:
         last = Reading.objects.filter(cluster=self.cluster).first()
         write_totals(
             self.cluster,
-            totals(rows, groups, self._dead_letters(reading)),
+            totals(rows, groups, self._dead_letters(reading), self._never_read(reading)),
             reading.taken_at,
             last.taken_at if last else None,
         )
+
+    def _never_read(self, reading: OffsetsReading) -> str | None:
+        known = set(self.cluster.brokers.filter(last_read_at__isnull=False).values_list("name", flat=True))
+        errors = [f"{b.name} was never read: {b.error}" for b in reading.brokers if not b.read and b.name not in known]
+        return errors[0] if errors else None
 
     def _dead_letters(self, reading: OffsetsReading) -> dict[int, int | None]:
         """Messages in each group's own dead-letter topic; known only where every broker was read."""

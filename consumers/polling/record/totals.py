@@ -1,6 +1,6 @@
 """The sums of each group. One unknown queue makes the lag of its group unknown; the known sum stands beside it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -27,8 +27,20 @@ class Total:
     unknown_reason: str | None
 
 
-def totals(rows: Columns, groups: list[int], dead_letters: dict[int, int | None]) -> dict[int, Total]:
-    """One total per group id in `groups`; `dead_letters` gives each group's dead messages, null where not known."""
+def totals(
+    rows: Columns, groups: list[int], dead_letters: dict[int, int | None], never_read: str | None = None
+) -> dict[int, Total]:
+    """One total per group id in `groups`; `dead_letters` gives each group's dead messages, null where not known.
+
+    `never_read` names a broker that was never read: any group may have queues on it, so no sum is whole.
+    """
+    known = _totals(rows, groups, dead_letters)
+    if never_read is None:
+        return known
+    return {pk: replace(total, lag_messages=None, unknown_reason=never_read) for pk, total in known.items()}
+
+
+def _totals(rows: Columns, groups: list[int], dead_letters: dict[int, int | None]) -> dict[int, Total]:
     counted = rows.take(np.isin(rows.kinds, COUNTED_KINDS))
     size = max(groups, default=0) + 1
     group = counted.groups

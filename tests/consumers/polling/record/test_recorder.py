@@ -69,6 +69,13 @@ def test_a_dead_broker_does_not_touch_groups_that_are_not_on_it(recorder, lake):
     assert GroupTotal.objects.get(group__name="billing").lag_messages == 3
 
 
+def test_a_broker_that_was_never_read_may_hold_queues_of_every_group(recorder, lake):
+    recorder.record(reading(0, broker("broker-a", ORDERS), broker("broker-b", error="refused")), None, lake)
+    total = GroupTotal.objects.get(group__name="billing")
+    assert (total.lag_messages, total.lag_messages_at_least) == (None, 3)
+    assert total.unknown_reason == "broker-b was never read: refused"
+
+
 def test_a_broker_that_is_back_heals_the_total(recorder, lake):
     good = broker("broker-b", row("billing", "Orders", 0, 0, 100))
     for seconds, part in ((0, good), (15, broker("broker-b", error="refused")), (30, good)):
