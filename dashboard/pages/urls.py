@@ -1,7 +1,9 @@
 """Addresses of the pages, and of the parts and figures that refresh by themselves."""
 
 from django.contrib.auth.views import LoginView, LogoutView
+from django.templatetags.static import static
 from django.urls import path
+from django.views.generic import RedirectView
 
 from . import clusters, figures, group, groups, overview, patterns, theme
 
@@ -19,5 +21,6 @@ urlpatterns = [
     path("figures/<str:cluster>/<str:group>/queues/", figures.queues, name="queues_figure"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("favicon.ico", RedirectView.as_view(url=static("icons/consumerscope.svg")), name="favicon"),
     path("theme/", theme.theme, name="theme"),
 ]

@@ -31,10 +31,13 @@ def put_windows(
 
 
 def put_rows(lake: Lake, cluster: str, rows: Sequence[dict[str, object]]) -> None:
-    starts = {row["start"]: [other for other in rows if other["start"] == row["start"]] for row in rows}
-    for start, of_start in starts.items():
+    by_start: dict[datetime, list[dict[str, object]]] = {}
+    for row in rows:
+        start = row["start"]
         assert isinstance(start, datetime)
-        put_window(lake, "windows_60", cluster, start, pa.Table.from_pylist(list(of_start), schema=WINDOWS))
+        by_start.setdefault(start, []).append(row)
+    for start, of_start in by_start.items():
+        put_window(lake, "windows_60", cluster, start, pa.Table.from_pylist(of_start, schema=WINDOWS))
 
 
 def window_rows(

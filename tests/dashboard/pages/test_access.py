@@ -6,7 +6,7 @@ from django.urls import reverse
 from dashboard.pages.urls import urlpatterns
 from tests.world import a_cluster, a_group
 
-OPEN = {"login", "logout", "theme"}
+OPEN = {"login", "logout", "theme", "favicon"}
 ARGUMENTS = {"group": ("prod", "billing"), "group_part": ("prod", "billing")}
 ARGUMENTS |= {"lag_figure": ("prod", "billing"), "queues_figure": ("prod", "billing")}
 GUARDED = [str(pattern.name) for pattern in urlpatterns if pattern.name not in OPEN]
