@@ -6,8 +6,16 @@ LARGE_MB = 20.0
 EVERY = 10
 _COLLECTING = re.compile(r"^(?:Collecting|Requirement already satisfied:) ([A-Za-z0-9._-]+)==")
 _FETCHING = re.compile(r"^\s*(?:Downloading|Using cached) (\S+) \(([0-9.]+) (GB|MB)\)")
-# Seen in what pip prints when names do not resolve, nothing answers, or a proxy refuses.
-_NO_NETWORK = ("NewConnectionError", "ConnectTimeoutError", "NameResolutionError", "ProxyError", "ReadTimeoutError")
+# Seen in what pip prints when names do not resolve, nothing answers, or a proxy refuses. What is locked was published:
+# where pip finds no version of it at all, it saw no index.
+_NO_NETWORK = (
+    "NewConnectionError",
+    "ConnectTimeoutError",
+    "NameResolutionError",
+    "ProxyError",
+    "ReadTimeoutError",
+    "(from versions: none)",
+)
 
 
 class Progress:

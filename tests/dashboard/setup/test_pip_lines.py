@@ -43,6 +43,10 @@ def test_it_knows_what_pip_does_while_pip_is_silent() -> None:
             ["WARNING: Retrying … NewConnectionError('…: Network is unreachable')", "ERROR: No matching distribution"],
             "connect this machine to the network once",
         ),
+        (
+            ["ERROR: Could not find a version that satisfies the requirement amqp==5.4.2 (from versions: none)"],
+            "connect this machine to the network once",
+        ),
         (["Collecting amqp", "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES"], "THESE PACKAGES DO NOT MATCH"),
         (["Killed"], "Killed"),
         ([], "it said nothing"),
