@@ -49,6 +49,7 @@ PHRASES = {
     "reason": gettext_lazy("%s"),
     "expiry": gettext_lazy("expiry %s"),
 }
+PLACES = {name: place for place, name in enumerate(PHRASES)}
 # What every queue is like goes without saying.
 PLAIN = {"lag_messages": 0, "owners": 1}
 
@@ -70,10 +71,13 @@ def state_parts(state: State, rule: str, detail: Mapping[str, Any], *, place: st
 
 
 def evidence(detail: Mapping[str, Any]) -> list[str]:
-    """The numbers of a rule, each said with its unit, in the rule's order; a trend's two ends as one."""
+    """The numbers of a rule, each said with its unit, a trend's two ends as one; in the order of PHRASES.
+
+    Not in the rule's own order: PostgreSQL keeps none of it.
+    """
     shown = {
         name: value
-        for name, value in detail.items()
+        for name, value in sorted(detail.items(), key=_place_in_sentence)
         if value is not None and not isinstance(value, dict | list) and PLAIN.get(name) != value
     }
     parts: list[str] = []
@@ -82,6 +86,10 @@ def evidence(detail: Mapping[str, Any]) -> list[str]:
         parts.append(gettext("time lag rose from %s to %s") % ends if ends[0] != ends[1] else ends[0])
     parts.extend(_phrase(name, value) for name, value in shown.items())
     return parts
+
+
+def _place_in_sentence(item: tuple[str, Any]) -> tuple[int, str]:
+    return PLACES.get(item[0], len(PLACES)), item[0]
 
 
 def _phrase(name: str, value: Any) -> str:

@@ -41,11 +41,8 @@ def group():
 
 def test_it_says_the_rule_that_decided_with_its_numbers(group, api):
     seen = api.get(URL).json()
-    assert (seen["state"], seen["rule"], seen["detail"]) == (
-        "STALL",
-        "blocked",
-        {"still_seconds": 720, "lag_messages": 40},
-    )
+    assert (seen["state"], seen["rule"]) == ("STALL", "blocked")
+    assert seen["detail"] == {"still_seconds": 720, "lag_messages": 40}
     assert seen["worst_queue"] == {
         "topic": "Orders",
         "broker": "broker-a",
@@ -53,9 +50,9 @@ def test_it_says_the_rule_that_decided_with_its_numbers(group, api):
         "state": "STALL",
         "rule": "blocked",
     }
-    assert (
-        seen["state_detail"] == "stalled: blocked on Orders/broker-a/0 · offset still for 12 min · 40 messages behind"
-    )
+    place, *evidence = seen["state_detail"].split(" · ")
+    assert place == "stalled: blocked on Orders/broker-a/0"
+    assert evidence == ["offset still for 12 min", "40 messages behind"]
 
 
 def test_it_sums_its_topics_and_counts_never_committed_queues_apart(group, api):

@@ -59,7 +59,7 @@ def build(brokers, groups):
 
 
 @pytest.mark.django_db
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(brokers=st.tuples(BROKERS, BROKERS), groups=st.lists(GROUPS, min_size=1, max_size=4))
 def test_a_group_shows_what_its_queues_show(brokers, groups):
     for group in build(brokers, groups):
@@ -81,7 +81,7 @@ def test_a_group_shows_what_its_queues_show(brokers, groups):
 
 
 @pytest.mark.django_db
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(brokers=st.tuples(BROKERS, BROKERS), groups=st.lists(GROUPS, min_size=1, max_size=4))
 def test_filters_and_counts_agree_with_the_rows(brokers, groups):
     build(brokers, groups)

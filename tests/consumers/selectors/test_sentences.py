@@ -4,7 +4,7 @@ import pytest
 
 from consumers.models import State
 from consumers.selectors.measures import age, rate
-from consumers.selectors.sentences import WORDS, sentence, state_parts
+from consumers.selectors.sentences import WORDS, evidence, sentence, state_parts
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,18 @@ from consumers.selectors.sentences import WORDS, sentence, state_parts
             State.WARN,
             "odd",
             {"wait_seconds": 61, "open_tasks": 3, "seen": None},
-            "falling behind: odd · wait: 1 min 1 s · open tasks: 3",
+            "falling behind: odd · open tasks: 3 · wait: 1 min 1 s",
         ),
     ],
 )
 def test_it_says_the_rule_and_each_number_that_is_known(state, rule, detail, expected):
     assert sentence(state_parts(state, rule, detail)) == expected
+
+
+def test_it_says_the_numbers_in_the_same_order_however_they_were_kept():
+    detail = {"client_id": "a", "lag_messages": 2, "still_seconds": 5}
+    parts = ["offset still for 5 s", "2 messages behind", "owned by a"]
+    assert evidence(detail) == evidence(dict(reversed(detail.items()))) == parts
 
 
 def test_it_names_the_queue_that_decided():
