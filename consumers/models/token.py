@@ -2,14 +2,8 @@
 
 import hashlib
 
-import hashlib
-
 from django.conf import settings
 from django.db import models
-
-
-def token_digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def token_digest(token: str) -> str:

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from consumers.api.authentication import token_digest
 from consumers.models import ApiToken
+from consumers.models.token import token_digest
 
 TOKEN = "a-token-of-a-test"
 
