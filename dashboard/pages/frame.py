@@ -47,11 +47,19 @@ class Frame:
 
     @property
     def cluster_choices(self) -> list[Choice]:
-        return [Choice(row.name, self.here(cluster=row.name), row.name == self.cluster) for row in self.clusters]
+        return [Choice(row.name, self._of_cluster(row.name), row.name == self.cluster) for row in self.clusters]
 
     @property
     def every_cluster(self) -> str:
-        return self.here(cluster=None)
+        return self._of_cluster(None)
+
+    def _of_cluster(self, name: str | None) -> str:
+        """A group is on one cluster: from its page the others are a list of groups away."""
+        match = self.request.resolver_match
+        if match is None or "group" not in match.kwargs:
+            return self.here(cluster=name)
+        query = {"range": self.range.name} | ({"cluster": name} if name else {})
+        return f"{reverse('groups')}?{urlencode(query)}"
 
     @property
     def search(self) -> str:

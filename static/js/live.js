@@ -38,11 +38,12 @@
     if (isBusy()) event.detail.shouldSwap = false;
     kept = {
       open: [...document.querySelectorAll("details[id][open]")].map((element) => element.id),
-      scrolled: [...part.querySelectorAll(".scroll[id]")].map((element) => [element.id, element.scrollLeft]),
+      scrolled: [...document.querySelectorAll(".scroll[id]")].map((element) => [element.id, element.scrollLeft]),
     };
   });
-  document.body.addEventListener("htmx:afterSettle", (event) => {
-    if (event.detail.target !== part && event.target !== part) return;
+  // Before anything is painted: what was open and scrolled is so again.
+  document.body.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target !== part) return;
     (kept.open || []).forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
     (kept.scrolled || []).forEach(([id, left]) => {
       const element = document.getElementById(id);

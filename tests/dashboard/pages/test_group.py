@@ -106,3 +106,8 @@ def test_its_part_refreshes_queues_too(admin_client: Client, cluster: Cluster) -
     part = admin_client.get("/parts/groups/prod/billing/").text
     assert 'id="rows" hx-swap-oob="true"' in part
     assert "data-figure" not in part
+
+
+def test_another_cluster_is_chosen_in_the_list_of_groups(admin_client: Client, cluster: Cluster) -> None:
+    a_cluster("second")
+    assert 'href="/groups/?range=1h&amp;cluster=second"' in admin_client.get("/groups/prod/billing/").text

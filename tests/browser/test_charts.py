@@ -1,0 +1,76 @@
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Site
+
+pytestmark = pytest.mark.usefixtures("shop")
+GROUP = "/groups/prod-a/inventory/"
+
+
+def drawn(page: Page, chart: str, part: str) -> int:
+    page.wait_for_selector(f"#{chart} .main-svg")
+    return page.locator(f"#{chart} {part}").count()
+
+
+def test_the_line_is_broken_where_lag_was_unknown(site: Site) -> None:
+    page = site.open(GROUP)
+    assert drawn(page, "lag-chart", ".scatterlayer path.js-line") == 2
+
+
+def test_the_gap_is_hatched_in_both_charts(site: Site) -> None:
+    page = site.open(GROUP)
+    assert drawn(page, "lag-chart", "pattern") >= 1
+    assert drawn(page, "queues-chart", "pattern") >= 1
+
+
+def test_the_change_of_state_stands_on_both_time_axes(site: Site) -> None:
+    page = site.open(GROUP)
+    for chart in ("lag-chart", "queues-chart"):
+        assert drawn(page, chart, ".annotation-text >> text=STALL") == 1
+
+
+def test_both_charts_share_their_time_axis(site: Site) -> None:
+    page = site.open(GROUP)
+    page.wait_for_selector("#queues-chart .main-svg")
+    size = "(({l, w}) => [l, w])(document.getElementById('%s')._fullLayout._size)"
+    assert page.evaluate(size % "lag-chart") == page.evaluate(size % "queues-chart")
+
+
+def test_plotly_is_loaded_on_no_page_without_a_chart(site: Site) -> None:
+    loaded: list[str] = []
+    site.page.on("request", lambda request: loaded.append(request.url))
+    for path in ("/", "/groups/", "/clusters/"):
+        site.open(path)
+    assert not [url for url in loaded if "plotly" in url]
+
+
+def test_a_refresh_keeps_the_chart_and_its_zoom(site: Site) -> None:
+    page = site.open(GROUP)
+    page.wait_for_selector("#lag-chart .main-svg")
+    box = page.locator("#lag-chart .nsewdrag").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 300, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 500, box["y"] + 55, steps=5)
+    page.mouse.up()
+    shown = "document.getElementById('lag-chart').layout.xaxis.range"
+    page.wait_for_function(f"!{shown}[0].startsWith('2026-03-14 02:00:00')")
+    zoomed = page.evaluate(shown)
+    with page.expect_response("**/figures/prod-a/inventory/lag/**"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(200)
+    assert page.evaluate(shown) == zoomed
+
+
+def test_a_figure_that_cannot_be_loaded_says_so(site: Site) -> None:
+    site.context.route("**/figures/**", lambda route: route.abort())
+    page = site.open(GROUP)
+    page.wait_for_function("document.getElementById('lag-chart-note').textContent.includes('could not be loaded')")
+
+
+@pytest.mark.parametrize("site", [{"color_scheme": "dark"}], indirect=True)
+def test_figures_take_the_colours_of_the_theme(site: Site) -> None:
+    page = site.open(GROUP)
+    page.wait_for_selector("#lag-chart .main-svg")
+    assert page.evaluate("document.getElementById('lag-chart').layout.paper_bgcolor") == "rgb(21, 24, 28)"

@@ -1,0 +1,86 @@
+import pytest
+
+from tests.browser.conftest import Site
+
+pytestmark = pytest.mark.usefixtures("shop")
+PAGES = ("/", "/groups/", "/groups/prod-a/inventory/", "/clusters/")
+
+
+def test_slash_goes_to_the_search_and_enter_finds(site: Site) -> None:
+    page = site.open("/")
+    page.keyboard.press("/")
+    page.keyboard.type("bill")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/groups/?search=bill")
+    assert page.locator("tbody th a").all_inner_texts() == ["billing"]
+
+
+def test_the_first_tab_leads_past_the_frame(site: Site) -> None:
+    page = site.open("/groups/")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_escape_closes_a_menu_and_gives_the_focus_back(site: Site) -> None:
+    page = site.open("/")
+    page.click("#menu-account summary")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert page.locator("details[open]").count() == 0
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+def test_a_theme_is_chosen_by_hand_and_stays(site: Site) -> None:
+    page = site.open("/clusters/?range=6h")
+    page.click("#menu-account summary")
+    page.click("button[value=dark]")
+    page.wait_for_url("**/clusters/?range=6h")
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(21, 24, 28)"
+
+
+@pytest.mark.parametrize("site", [{"color_scheme": "dark"}], indirect=True)
+def test_it_follows_the_system_into_the_dark(site: Site) -> None:
+    page = site.open("/")
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(21, 24, 28)"
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_no_page_is_wider_than_the_screen(site: Site, width: int) -> None:
+    site.page.set_viewport_size({"width": width, "height": 800})
+    for path in PAGES:
+        page = site.open(path)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+@pytest.mark.parametrize("site", [{"java_script_enabled": False}], indirect=True)
+def test_it_works_without_javascript(site: Site) -> None:
+    page = site.open("/")
+    page.click("ul.attention a >> text=inventory")
+    assert page.locator("h1").inner_text() == "inventory"
+    assert page.locator("noscript").first.inner_text().startswith("Charts need JavaScript")
+    page.click("text=only with lag or unknown")
+    assert page.locator("#scroll-queues tbody tr").count() == 2
+    page.click("#freshness summary")
+    assert page.locator("#freshness table").is_visible()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_weighs_less_than_150_kb_without_plotly(site: Site, path: str) -> None:
+    sizes: dict[str, int] = {}
+    site.page.on("response", lambda reply: sizes.update({reply.url: len(reply.body())}) if reply.ok else None)
+    site.open(path)
+    assert sum(size for url, size in sizes.items() if "plotly" not in url) < 150_000
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_control_has_a_name_and_every_id_is_unique(site: Site, path: str) -> None:
+    page = site.open(path)
+    nameless = page.evaluate(
+        "[...document.querySelectorAll('a, button, input:not([type=hidden]), summary, [role=img]')]"
+        ".filter(e => !(e.textContent.trim() || e.ariaLabel || e.labels?.length || e.getAttribute('aria-label')))"
+        ".map(e => e.outerHTML.slice(0, 90))"
+    )
+    assert nameless == []
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
