@@ -87,7 +87,7 @@ WINDOWS = pa.schema(
 
 KNOTS = pa.schema(
     [
-        # When a queue's broker offset was seen: the produced history that time lag is read from. Flat runs keep both ends.
+        # When a queue's broker offset was seen: what time lag is read from. Flat runs keep both ends.
         ("cluster", TEXT),
         ("topic", TEXT),
         ("broker", TEXT),

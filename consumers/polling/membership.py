@@ -40,7 +40,7 @@ def unite(
 ) -> GroupMembers:
     """All brokers' answers as one; the first broker that lists a member is where it can be reached."""
     members: dict[str, Member] = {}
-    subscriptions: dict[str, dict[str, str]] = {}
+    subscriptions: dict[str, dict[str, str | None]] = {}
     spoken: GroupConnections | None = None
     errors = [unread] if unread else []
     for address, answer in answers:

@@ -111,11 +111,9 @@ def rotation(cluster: Cluster, seen: Iterable[str]) -> Rotation:
     """Groups that were never asked first, then the longest unasked."""
     stored = dict(cluster.groups.filter(kind=GroupKind.USER).values_list("name", "membership_at"))
     names = sorted({*stored, *seen}, key=lambda name: (stored.get(name) is not None, stored.get(name) or name, name))
-    spoke = Client.objects.filter(group__cluster=cluster, gone_by=None, running_info_at__isnull=False)
-    return Rotation(
-        names,
-        {(group, client): at for group, client, at in spoke.values_list("group__name", "client_id", "running_info_at")},
-    )
+    spoke = Client.objects.filter(group__cluster=cluster, gone_by=None)
+    times = spoke.values_list("group__name", "client_id", "running_info_at")
+    return Rotation(names, {(group, client): at for group, client, at in times if at is not None})
 
 
 def remembered(cluster: Cluster) -> ClusterMemory:
@@ -132,4 +130,6 @@ def remember_subscriptions(memory: ClusterMemory, members: MembersReading) -> No
     for answer in members.groups:
         if answer.members:
             clustering = answer.message_model == "CLUSTERING"
-            memory.subscribed[answer.group] = frozenset(s["topic"] for s in answer.subscriptions if clustering)
+            memory.subscribed[answer.group] = frozenset(
+                s["topic"] for s in answer.subscriptions if clustering and s["topic"]
+            )

@@ -95,7 +95,7 @@ class GroupMembers:
     consume_type: str | None
     message_model: str | None
     consume_from_where: str | None
-    subscriptions: tuple[dict[str, str], ...]
+    subscriptions: tuple[dict[str, str | None], ...]
     error: str | None = None
 
     @property
@@ -130,7 +130,7 @@ class ClientReading:
     strategy: str | None = None
     orderly: bool | None = None
     started_at: datetime | None = None
-    subscriptions: tuple[dict[str, str], ...] | None = None
+    subscriptions: tuple[dict[str, str | None], ...] | None = None
 
 
 @dataclass(frozen=True)

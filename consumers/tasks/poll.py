@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 @shared_task(name="consumers.poll_due")
 def poll_due() -> None:
     for name in Cluster.objects.values_list("name", flat=True):
-        poll_cluster.apply_async([name], expires=settings.CONSUMERSCOPE_POLL_SECONDS, queue="poll")
+        poll_cluster.apply_async((name,), expires=settings.CONSUMERSCOPE_POLL_SECONDS, queue="poll")
 
 
 @shared_task(name="consumers.poll_cluster")

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +41,7 @@ def run(size: Size = MEDIUM) -> list[Result]:
             populate(broker.store, size)
         stack.enter_context(cluster)
         readings = _our_readings(cluster, Path(folder) / "consumerscope")
-        output: list[str] = []
-        theirs = _cost(
-            cluster, lambda: output.append(cluster.mqadmin("consumerProgress", timeout=MQADMIN_SECONDS)) or None
-        )
-        _check(output[0], size)
+        theirs = _cost_of_mqadmin(cluster, size)
     return _results(size, readings, theirs)
 
 
@@ -82,11 +77,13 @@ def _our_readings(cluster: RocketMQ, home: Path) -> list[dict[str, float]]:
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
-def _cost(cluster: RocketMQ, work: Callable[[], None]) -> Cost:
+def _cost_of_mqadmin(cluster: RocketMQ, size: Size) -> Cost:
     pids = [broker.pid for broker in cluster.brokers.values() if broker.pid is not None]
     cpu, began = cpu_seconds(pids), time.perf_counter()
-    work()
-    return Cost(time.perf_counter() - began, cpu_seconds(pids) - cpu)
+    output = cluster.mqadmin("consumerProgress", timeout=MQADMIN_SECONDS)
+    cost = Cost(time.perf_counter() - began, cpu_seconds(pids) - cpu)
+    _check(output, size)
+    return cost
 
 
 def cpu_seconds(pids: list[int]) -> float:

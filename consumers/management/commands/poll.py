@@ -67,7 +67,7 @@ def report(poll: Poll) -> dict[str, Any]:
         "calls": row.calls,
         "bytes": row.bytes,
         "seconds": round(row.seconds, 4),
-        "record_seconds": round(row.record_seconds, 4),
+        "record_seconds": row.record_seconds and round(row.record_seconds, 4),
         "members": row.members,
     }
 
