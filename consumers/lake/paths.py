@@ -1,4 +1,4 @@
-"""Where a table's files lie: `table/cluster=…/date=…/hour=…/name.parquet`, so that no file is opened to find an hour."""
+"""Where a table's files lie: `table/cluster=…/date=…/hour=…/name.parquet`: no file is opened to find an hour."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

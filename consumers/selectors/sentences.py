@@ -50,6 +50,8 @@ PHRASES = {
     "expiry": gettext_lazy("expiry %s"),
 }
 PLACES = {name: place for place, name in enumerate(PHRASES)}
+# Where it was stands in the opening, how many queues there are beside it.
+SAID_ELSEWHERE = frozenset({"topic", "broker", "queue_id", "queues"})
 # What every queue is like goes without saying.
 PLAIN = {"lag_messages": 0, "owners": 1}
 
@@ -78,7 +80,10 @@ def evidence(detail: Mapping[str, Any]) -> list[str]:
     shown = {
         name: value
         for name, value in sorted(detail.items(), key=_place_in_sentence)
-        if value is not None and not isinstance(value, dict | list) and PLAIN.get(name) != value
+        if value is not None
+        and name not in SAID_ELSEWHERE
+        and not isinstance(value, dict | list)
+        and PLAIN.get(name) != value
     }
     parts: list[str] = []
     if {"time_lag_from_seconds", "time_lag_to_seconds"} <= shown.keys():

@@ -92,3 +92,9 @@ def test_it_says_an_age_in_two_units_at_most(seconds, expected):
 )
 def test_it_says_a_rate_with_the_digits_that_matter(per_second, expected):
     assert rate(per_second) == expected
+
+
+def test_the_place_is_said_once():
+    detail = {"topic": "Stock", "broker": "broker-a", "queue_id": 3, "queues": 8, "still_seconds": 720}
+    parts = state_parts(State.STALL, "blocked", detail, place="Stock/broker-a/3")
+    assert parts == ["stalled: blocked on Stock/broker-a/3", "offset still for 12 min"]
