@@ -83,15 +83,21 @@ def test_it_installs_again_when_the_lock_has_changed(checkout: Checkout) -> None
     assert checkout.ensure()[-1] == "All packages are installed"
 
 
-def test_it_refuses_a_package_that_is_not_the_one_that_was_locked(checkout: Checkout) -> None:
+@pytest.mark.parametrize(
+    ("lock", "complaint"),
+    [
+        ("tiny==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n", "DO NOT MATCH THE HASHES"),
+        ("tiny==1.0\n", "Hashes are required"),
+    ],
+)
+def test_it_refuses_a_package_that_is_not_the_one_that_was_locked(
+    checkout: Checkout, lock: str, complaint: str
+) -> None:
     """And is marked as unfinished from then on."""
-    subprocess.run(
-        [checkout.folder / "bin" / "python", "-m", "pip", "-q", "uninstall", "-y", "tiny"],
-        capture_output=True,
-        check=True,
-    )
-    checkout.pin("0" * 64)
-    with pytest.raises(SetupFailed, match="DO NOT MATCH THE HASHES"):
+    uninstall = [checkout.folder / "bin" / "python", "-m", "pip", "-q", "uninstall", "-y", "tiny"]
+    subprocess.run(uninstall, capture_output=True, check=True)
+    checkout.lock.write_text(lock)
+    with pytest.raises(SetupFailed, match=complaint):
         checkout.ensure()
     assert Environment(checkout.folder, checkout.lock).need("any") is Need.MAKE
     (checkout.folder / "unfinished").unlink()
