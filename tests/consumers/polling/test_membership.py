@@ -37,6 +37,11 @@ def test_a_group_that_every_broker_calls_offline_has_no_member_and_is_complete()
     assert answer.members == ()
 
 
+def test_what_the_group_is_comes_from_a_broker_that_lists_members():
+    answer = unite("g", [("a:1", OFFLINE), ("b:1", connections("c1"))])
+    assert (answer.message_model, answer.consume_type) == ("CLUSTERING", "CONSUME_PASSIVELY")
+
+
 def test_one_silent_broker_makes_the_answer_incomplete():
     answer = unite("g", [("a:1", OFFLINE), ("b:1", Unreachable("refused", address="b:1"))])
     assert not answer.complete

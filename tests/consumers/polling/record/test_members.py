@@ -1,11 +1,13 @@
 """Members and what they hold, as intervals."""
 
+from dataclasses import replace
+
 import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Client, Cluster, ConsumerGroup
 from consumers.polling.record.recorder import Recorder
-from tests.readings import T0, at, broker, client, group_members, members, owned, reading, row
+from tests.readings import T0, at, broker, client, group_members, member, members, owned, reading, row
 
 pytestmark = pytest.mark.django_db
 
@@ -88,3 +90,11 @@ def test_a_dropped_queue_is_not_held(record):
     dropped = owned("Orders", "broker-a", 0, dropped=True)
     record(0, [group_members("billing", "c1")], [client("billing", "c1", dropped)])
     assert intervals() == []
+
+
+def test_the_same_client_on_another_connection_is_another_interval(record):
+    record(0, [group_members("billing", "c1")])
+    again = replace(group_members("billing"), members=(member("c1", address="10.0.0.1:6000"),))
+    record(15, [again])
+    rows = Client.objects.order_by("seen_since").values_list("address", "seen_since", "gone_by")
+    assert list(rows) == [("10.0.0.1:5000", at(0), at(15)), ("10.0.0.1:6000", at(15), None)]

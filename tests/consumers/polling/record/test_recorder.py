@@ -153,3 +153,18 @@ def test_a_reading_that_read_nothing_is_recorded_with_its_reason(recorder, lake,
     assert (stored.complete, stored.queues) == (False, 0)
     assert stored.brokers == [{"name": "broker-a", "read": False, "error": "connection refused"}]
     assert list(tmp_path.rglob("*.parquet")) == []
+
+
+def test_the_last_good_time_stays_through_several_bad_readings(recorder, lake):
+    good = broker("broker-a", ORDERS), broker("broker-b", row("billing", "Orders", 0, 0, 100))
+    recorder.record(reading(0, *good), None, lake)
+    for seconds, reason in ((15, "refused"), (30, "silent")):
+        recorder.record(reading(seconds, good[0], broker("broker-b", error=reason)), None, lake)
+    total = GroupTotal.objects.get()
+    assert (total.unknown_reason, total.last_good_at) == ("broker-b: silent", at(0))
+
+
+def test_a_broker_that_is_back_is_no_longer_failing(recorder, lake):
+    for seconds, part in ((0, broker("broker-a", error="refused")), (15, broker("broker-a", ORDERS))):
+        recorder.record(reading(seconds, part), None, lake)
+    assert (Broker.objects.get().failing_since, Broker.objects.get().error) == (None, None)
