@@ -27,8 +27,6 @@ from .queue_arrays import queue_arrays, silent_arrays
 from .slices import MINUTE, floor, microseconds, slices
 from .time_lag import with_points
 
-# Windows and lags of a slice are read by two or three actions each: kept in memory, on disk where that is short.
-
 
 @dataclass(frozen=True)
 class Report:
@@ -73,7 +71,7 @@ def _arrays(frames: Frames, since: datetime, until: datetime, durations: Duratio
     lately = until - timedelta(seconds=durations.span_seconds / 3)
     kept = with_points(arrays, microseconds(min(since, lately))).persist()
     write_knots(kept, frames, since, until)
-    return looked_up(kept, frames, until, durations).persist()
+    return looked_up(kept, frames, until, durations)
 
 
 def _write_history(arrays: DataFrame, frames: Frames, since: datetime, until: datetime, durations: Durations) -> int:
@@ -87,7 +85,7 @@ def _write_history(arrays: DataFrame, frames: Frames, since: datetime, until: da
 
 
 def _write_states(arrays: DataFrame, frames: Frames, report: Report, durations: Durations) -> Report:
-    judged = judged_queues(arrays, frames, report.until, durations).persist()
+    judged = judged_queues(arrays, frames, known.KnownRows.of(frames.clusters), report.until, durations).persist()
     groups = group_states(judged).toArrow()
     queues = judged.toArrow()
     placed = write_queue_states(queues, frames.clusters, report.until)

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from . import known
 from .durations import Durations
 from .evidence import with_members, with_owners, with_previous, with_trend
 from .frames import Frames
 from .judge import judge
+from .known import KnownRows
 from .numbers import queue_numbers
 from .queue_arrays import QUEUE
 from .slices import MINUTE, floor, microseconds
@@ -17,17 +17,15 @@ from .time_lag import EXACT, INTERPOLATED
 from .trend import trends
 
 
-def judged_queues(arrays: DataFrame, frames: Frames, until: datetime, durations: Durations) -> DataFrame:
+def judged_queues(
+    arrays: DataFrame, frames: Frames, rows: KnownRows, until: datetime, durations: Durations
+) -> DataFrame:
     """`arrays` with lags, kept in memory by the caller; reads membership, ownership and windows of the lake."""
     earliest = until - timedelta(seconds=durations.evidence_seconds)
     numbers = queue_numbers(arrays, microseconds(until), durations)
-    numbers = with_members(
-        numbers, frames.table("membership", earliest, until), frames.known(known.groups(frames.clusters))
-    )
-    numbers = with_owners(
-        numbers, frames.table("ownership", earliest, until), frames.known(known.listed_members(frames.clusters))
-    )
-    numbers = with_previous(numbers, frames.known(known.still_queues(frames.clusters)))
+    numbers = with_members(numbers, frames.table("membership", earliest, until), frames.known(rows.groups))
+    numbers = with_owners(numbers, frames.table("ownership", earliest, until), frames.known(rows.members))
+    numbers = with_previous(numbers, frames.known(rows.still))
     numbers = numbers.withColumn("usual_gap_seconds", F.lit(None).cast("double"))
     return judge(with_trend(numbers, _trend(arrays, frames, until, durations)), durations)
 

@@ -35,14 +35,13 @@ def knots(arrays: DataFrame, since_us: int, until_us: int) -> DataFrame:
 
 
 def _steps(seen: DataFrame) -> DataFrame:
-    """Each sight beside the one before it; the first has none."""
+    """Each sight beside the one before it and the one before that; the first has none."""
     none = F.lit(None).cast("struct<at_us:bigint,broker_offset:bigint>")
-    before = F.concat(F.array(none), F.slice("seen", 1, F.size("seen")))
+    before = F.concat(F.array(none), F.col("seen"))
+    earlier = F.concat(F.array(none, none), F.col("seen"))
+    pairs = F.zip_with("seen", before, lambda sight, one: F.struct(sight.alias("sight"), one.alias("before")))
     return seen.select(
-        *TOPIC_QUEUE,
-        F.zip_with(
-            "seen", before, lambda sight, earlier: F.struct(sight.alias("sight"), earlier.alias("before"))
-        ).alias("steps"),
+        *TOPIC_QUEUE, F.zip_with(pairs, earlier, lambda pair, one: pair.withField("earlier", one)).alias("steps")
     )
 
 
@@ -64,6 +63,8 @@ def _ends(step: Column) -> Column:
         )
 
     has_changed = step["sight"]["broker_offset"] != step["before"]["broker_offset"]
-    return F.when(has_changed, F.array(knot(step["before"]), knot(step["sight"]))).otherwise(
-        F.array(knot(step["sight"]))
+    # The end of a flat run; any other sight became a knot by its own change.
+    ends_run = has_changed & F.coalesce(
+        step["earlier"]["broker_offset"] == step["before"]["broker_offset"], F.lit(True)
     )
+    return F.when(ends_run, F.array(knot(step["before"]), knot(step["sight"]))).otherwise(F.array(knot(step["sight"])))

@@ -2,6 +2,7 @@
 brokers that were not read. As Arrow tables, the form in which Spark takes them."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import pyarrow as pa
@@ -17,6 +18,19 @@ QUEUES = [("cluster", TEXT), ("group", TEXT), ("topic", TEXT), ("broker", TEXT),
 SILENT = pa.schema([*QUEUES, ("kind", TEXT)])
 STILL = pa.schema([*QUEUES, ("previous_state", TEXT), ("previous_since_us", pa.int64())])
 UNREAD = pa.schema([("cluster", TEXT), ("group", TEXT), ("start", pa.timestamp("us", tz="UTC"))])
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """What a judgement needs of the poll's rows, and of the last judgement."""
+
+    groups: pa.Table
+    members: pa.Table
+    still: pa.Table
+
+    @classmethod
+    def of(cls, clusters: Sequence[str]) -> "KnownRows":
+        return cls(groups(clusters), listed_members(clusters), still_queues(clusters))
 
 
 def groups(clusters: Sequence[str]) -> pa.Table:

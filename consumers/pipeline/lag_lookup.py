@@ -17,18 +17,17 @@ FAR = timedelta(days=30)
 
 
 def looked_up(arrays: DataFrame, frames: Frames, until: datetime, durations: Durations) -> DataFrame:
-    """`arrays` (kept in memory by the caller) with points, and `lags` beside them."""
+    """`arrays` (kept in memory by the caller) with points, and `lags` beside them; what was looked up is kept too."""
     behind = arrays.where(F.size("points") > 0)
     if behind.isEmpty():
         return without_time_lags(arrays)
-    near = _lags(behind, frames, until - NEAR, until, durations)
-    far_back = near.where(reaches_back()).drop("lags").persist()
+    near = _lags(behind, frames, until - NEAR, until, durations).persist()
+    far_back = near.where(reaches_back()).drop("lags")
     if far_back.isEmpty():
-        far_back.unpersist()
         found = near
     else:
         far = _lags(far_back, frames, day_start(until - FAR), until, durations)
-        found = near.where(~reaches_back()).unionByName(far)
+        found = near.where(~reaches_back()).unionByName(far.persist())
     level = without_time_lags(arrays.where(F.size("points") == 0))
     return level.unionByName(found)
 

@@ -13,7 +13,7 @@ from .time_lag import EXACT, INTERPOLATED, UNKNOWN
 
 def queue_numbers(arrays: DataFrame, until_us: int, durations: Durations) -> DataFrame:
     """`arrays` has readings and `lags` (null where the queue is not behind)."""
-    window_from = until_us - int(durations.span_seconds * MICROSECONDS)
+    until_us - int(durations.span_seconds * MICROSECONDS)
     # A plan in which each step names the one before: written out in one select, every array would be built again for
     # each number.
     lookback_from = until_us - int(durations.lookback_seconds * MICROSECONDS)
@@ -35,7 +35,7 @@ def window_numbers(arrays: DataFrame, until_us: int, durations: Durations) -> Da
 
 
 def restarted(arrays: DataFrame) -> DataFrame:
-    """Adds `seen` (broker offset known), `fallen` (the reading at which it last went back) and `fresh` (from there on)."""
+    """Adds `seen` (broker offset known), `fallen` (where it last went back) and `fresh` (from there on)."""
     seen = arrays.withColumn("seen", F.filter("readings", lambda entry: entry["broker_offset"].isNotNull()))
     falls = F.filter(
         F.sequence(F.lit(2), F.size("seen")),

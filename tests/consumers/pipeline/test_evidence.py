@@ -1,0 +1,99 @@
+"""What answers about members and owners prove."""
+
+import pyarrow as pa
+import pytest
+
+from consumers.pipeline.known import MEMBERS
+from consumers.pipeline.membership import membership_evidence
+from consumers.pipeline.ownership import group_ownership, queue_ownership
+from consumers.pipeline.trend import trends
+from tests.pipeline_rows import PLACE, at, frame, us
+
+pytestmark = pytest.mark.spark
+
+GROUP = {"cluster": "prod", "group": "billing"}
+
+
+def answer(seconds, members, complete=True, consume_type="CONSUME_PASSIVELY"):
+    row = {"taken_at": at(seconds), "complete": complete, "members": members, "consume_type": consume_type}
+    return {**GROUP, **row, "message_model": "CLUSTERING"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected", "why"),
+    [
+        ([answer(0, 2), answer(30, 0), answer(90, 0)], (0, 60.0), "between the empty answers"),
+        ([answer(0, 0), answer(90, 2)], (2, None), "the newest has members"),
+        ([answer(0, 0)], (0, None), "one answer proves nothing"),
+        ([answer(0, 0), answer(90, None, complete=False)], (0, None), "an answer that is not full does not count"),
+        ([answer(0, 0), answer(30, 1), answer(60, 0), answer(80, 0)], (0, 20.0), "somebody was there in between"),
+    ],
+)
+def test_members(spark, answers, expected, why):
+    (row,) = membership_evidence(frame(spark, "membership", answers)).toArrow().to_pylist()
+    assert (row["members"], row["without_members_seconds"]) == expected, why
+
+
+def test_a_group_without_members_keeps_its_last_known_type(spark):
+    answers = [answer(0, 1, consume_type="CONSUME_ACTIVELY"), answer(30, 0, consume_type=None)]
+    (row,) = membership_evidence(frame(spark, "membership", answers)).toArrow().to_pylist()
+    assert row["consume_type"] == "CONSUME_ACTIVELY"
+
+
+def holds(seconds, client_id, **fields):
+    return {**PLACE, "taken_at": at(seconds), "client_id": client_id, "dropped": False, **fields}
+
+
+def idle(seconds, client_id, **fields):
+    return {**GROUP, "taken_at": at(seconds), "client_id": client_id, **fields}
+
+
+def present(spark, *clients):
+    return spark.createDataFrame(pa.Table.from_pylist([{**GROUP, "client_id": client} for client in clients], MEMBERS))
+
+
+def test_the_owner_is_who_holds_the_queue_in_its_newest_answer(spark):
+    seen = frame(spark, "ownership", [holds(0, "c1"), idle(60, "c1"), holds(60, "c2", cached_count=3)])
+    (row,) = queue_ownership(seen, present(spark, "c1", "c2")).toArrow().to_pylist()
+    assert (row["owner"], row["owners"], row["cached_count"]) == ("c2", 1, 3)
+    assert (row["held_us"], row["owner_changed_us"]) == (us(60), us(60))
+
+
+def test_a_client_that_has_left_owns_nothing(spark):
+    seen = frame(spark, "ownership", [holds(0, "c1"), idle(60, "c2")])
+    (row,) = queue_ownership(seen, present(spark, "c2")).toArrow().to_pylist()
+    assert (row["owner"], row["held_us"]) == (None, us(0))
+
+
+def test_a_dropped_queue_is_not_held(spark):
+    seen = frame(spark, "ownership", [holds(0, "c1", dropped=True)])
+    assert queue_ownership(seen, present(spark, "c1")).count() == 0
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected", "why"),
+    [
+        ([idle(0, "c1"), idle(30, "c2")], (True, None), "both have answered"),
+        ([idle(0, "c1")], (False, None), "one was not asked yet"),
+        ([idle(0, "c1"), idle(0, "c2", error="timed out")], (False, "timed out"), "one is silent"),
+        ([idle(0, "c1"), idle(0, "c2", error="timed out"), idle(30, "c2")], (True, None), "it answered later"),
+    ],
+)
+def test_owners_are_known_once_every_member_has_answered(spark, answers, expected, why):
+    (row,) = group_ownership(frame(spark, "ownership", answers), present(spark, "c1", "c2")).toArrow().to_pylist()
+    assert (row["owners_known"], row["owners_error"]) == expected, why
+
+
+def test_a_trend_is_the_medians_of_its_first_and_last_third(spark):
+    lags = [100, 900, 110, 120, 500, 500, 300, 310, 5, 320]
+    windows = [
+        {**PLACE, "start": at(60 * n), "time_lag_seconds": float(lag), "time_lag_kind": "interpolated"}
+        for n, lag in enumerate(lags)
+    ]
+    (row,) = trends(frame(spark, "windows_60", windows), us(0), us(600)).toArrow().to_pylist()
+    assert (row["trend_from_seconds"], row["trend_to_seconds"], row["trend_covers_seconds"]) == (115.0, 310.0, 600.0)
+
+
+def test_at_least_has_no_trend(spark):
+    windows = [{**PLACE, "start": at(0), "time_lag_seconds": 9.0, "time_lag_kind": "at_least"}]
+    assert trends(frame(spark, "windows_60", windows), us(0), us(600)).count() == 0

@@ -1,0 +1,93 @@
+"""A group's state from those of its queues."""
+
+from itertools import pairwise
+
+import pytest
+
+from consumers.pipeline.group_state import WORST_FIRST, group_states
+from tests.pipeline_rows import at
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = (
+    "cluster string, group string, topic string, broker string, queue_id int, kind string, state string, rule string, "
+    "detail string, since timestamp, provisional boolean, has_full_window boolean, lag_messages bigint, "
+    "consume_rate double, produce_rate double, time_lag_seconds double, time_lag_kind string, newest_reason string"
+)
+
+
+def queue(queue_id, state="OK", **fields):
+    values = {"cluster": "prod", "group": "billing", "topic": "Orders", "broker": "broker-a", "queue_id": queue_id}
+    values |= {"kind": "normal", "state": state, "rule": f"rule of {queue_id}", "detail": "{}", "since": at(queue_id)}
+    values |= {"provisional": False, "has_full_window": True, "lag_messages": 10, "consume_rate": 3.0}
+    values |= {"produce_rate": 1.0, "time_lag_seconds": 30.0, "time_lag_kind": "interpolated", "newest_reason": None}
+    return {**values, **fields}
+
+
+def group(spark, *queues):
+    (row,) = group_states(spark.createDataFrame([tuple(one.values()) for one in queues], SCHEMA)).toArrow().to_pylist()
+    return row
+
+
+@pytest.mark.parametrize(("worse", "better"), list(pairwise(WORST_FIRST)))
+def test_the_worst_queue_decides(spark, worse, better):
+    row = group(spark, queue(0, better), queue(1, worse), queue(2, "OK"))
+    assert (row["state"], row["rule"], row["worst_queue_id"], row["since"]) == (worse, "rule of 1", 1, at(1))
+
+
+def test_of_equals_the_longest_lag_stands_for_them(spark):
+    row = group(spark, queue(0, "STALL"), queue(1, "STALL", time_lag_seconds=90.0), queue(2, "STALL"))
+    assert row["worst_queue_id"] == 1
+
+
+def test_the_retry_topic_is_judged_apart(spark):
+    row = group(spark, queue(0), queue(1, "STALL", kind="retry", produce_rate=0.5))
+    assert (row["state"], row["queues"], row["consume_rate"], row["retry_rate"]) == ("OK", 1, 3.0, 0.5)
+
+
+def test_a_group_of_which_only_the_retry_topic_was_read_is_unknown(spark):
+    row = group(spark, queue(0, kind="retry"))
+    assert (row["state"], row["completeness"], row["worst_topic"]) == ("UNKNOWN", 0.0, None)
+
+
+def test_completeness_is_the_share_of_full_windows(spark):
+    assert group(spark, queue(0), queue(1, has_full_window=False))["completeness"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("other", "expected", "why"),
+    [
+        ({}, (30.0, "interpolated"), "both known"),
+        ({"time_lag_seconds": 90.0, "time_lag_kind": "at_least"}, (90.0, "at_least"), "the longest is a lower bound"),
+        ({"time_lag_seconds": 9.0, "time_lag_kind": "at_least"}, (30.0, "at_least"), "the shorter may be the longer"),
+        ({"time_lag_seconds": None, "time_lag_kind": "unknown"}, (30.0, "at_least"), "one is not known"),
+        (
+            {"time_lag_seconds": None, "time_lag_kind": "unknown", "newest_reason": "never committed"},
+            (30.0, "interpolated"),
+            "a queue without an offset has no time lag",
+        ),
+    ],
+)
+def test_its_time_lag_is_that_of_its_longest_queue(spark, other, expected, why):
+    row = group(spark, queue(0), queue(1, **other))
+    assert (row["time_lag_seconds"], row["time_lag_kind"]) == expected, why
+
+
+def test_its_time_lag_is_unknown_where_no_queues_is_known(spark):
+    row = group(spark, queue(0, time_lag_seconds=None, time_lag_kind="unknown"))
+    assert (row["time_lag_seconds"], row["time_lag_kind"]) == (None, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, (6.0, 2.0, 5.0)),
+        ({"consume_rate": None}, (None, 2.0, None)),
+        ({"produce_rate": 9.0}, (6.0, 10.0, None)),
+        ({"lag_messages": None}, (6.0, 2.0, None)),
+    ],
+    ids=["all known", "a rate is missing", "more is produced", "a lag is missing"],
+)
+def test_its_rates_and_when_it_has_drained(spark, fields, expected):
+    row = group(spark, queue(0), queue(1, **fields))
+    assert (row["consume_rate"], row["produce_rate"], row["drain_seconds"]) == expected

@@ -1,0 +1,47 @@
+"""Which sights of a broker offset become knots."""
+
+import pytest
+
+from consumers.pipeline.knots import knots
+from consumers.pipeline.queue_arrays import queue_arrays
+from tests.pipeline_rows import at, frame, rows, us
+
+pytestmark = pytest.mark.spark
+
+
+def found(spark, readings, since, until):
+    table = knots(queue_arrays(frame(spark, "readings", readings)), us(since), us(until)).toArrow()
+    return sorted(((row["at"] - at(0)).total_seconds(), row["broker_offset"]) for row in table.to_pylist())
+
+
+def offsets(*values):
+    return [(0, value) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("seen", "since", "expected", "why"),
+    [
+        (offsets(5, 6, 7), 15, [(0, 5), (15, 6), (30, 7)], "each change, and what it began from"),
+        (offsets(5, 6, 7, 8), 30, [(30, 7), (45, 8)], "no change twice"),
+        (offsets(5, 5, 5, 9), 15, [(30, 5), (45, 9)], "the right end of a flat run comes with the change"),
+        (offsets(5, 5, 5, 5), 0, [(0, 5)], "a flat run has none inside"),
+        (offsets(5, 5, 5, 5), 15, [], "nothing changed in the range"),
+        (offsets(9, 9, 2), 15, [(15, 9), (30, 2)], "a fall has both sides"),
+    ],
+)
+def test_it_keeps(spark, seen, since, expected, why):
+    assert found(spark, rows(seen), since, 60) == expected, why
+
+
+def test_a_quiet_queue_has_one_every_hour(spark):
+    assert found(spark, rows(offsets(5, 5, 5), start=3570), 3585, 3700) == [(3600, 5)]
+
+
+def test_the_groups_of_a_topic_share_its_knots(spark):
+    both = rows(offsets(5, 6)) + rows(offsets(5, 6), group="shipping")
+    assert found(spark, both, 15, 60) == [(0, 5), (15, 6)]
+
+
+def test_a_change_belongs_to_the_minute_in_which_it_was_seen(spark):
+    table = knots(queue_arrays(frame(spark, "readings", rows(offsets(5, 6), start=50))), us(60), us(120)).toArrow()
+    assert {row["minute"] for row in table.to_pylist()} == {at(60)}
