@@ -50,7 +50,7 @@ class GroupTotal(models.Model):
 
     group = models.OneToOneField(ConsumerGroup, on_delete=models.CASCADE, primary_key=True, related_name="total")
     queues = models.IntegerField()
-    unknown_queues = models.IntegerField()
+    unknown_queues = models.IntegerField(null=True, help_text="Null while a broker was never read: nobody knows")
     never_committed_queues = models.IntegerField()
     lag_messages = models.BigIntegerField(null=True)
     lag_messages_at_least = models.BigIntegerField(null=True)

@@ -105,7 +105,9 @@ class Overlay:
                 continue
             for broker in hit:
                 held = QueueSnapshot.objects.filter(group=OuterRef("pk"), queue__broker=broker.name)
-                whens.append(When(of_cluster & Exists(held), then=Value(broker.id)))
+                # On a broker that was never read any group may have queues.
+                concerned = of_cluster & Exists(held) if broker.last_read_at else of_cluster
+                whens.append(When(concerned, then=Value(broker.id)))
         field = models.BigIntegerField()
         return Case(*whens, default=None, output_field=field) if whens else Value(None, output_field=field)
 

@@ -58,7 +58,7 @@ def _sums(found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, Any]:
     row = read.annotate(time_lag=F("shown_time_lag_seconds")).aggregate(
         groups=Count("pk"),
         lag=Sum("total__lag_messages"),
-        unknown_lag=Count("pk", filter=Q(total__isnull=True) | Q(total__unknown_queues__gt=0)),
+        unknown_lag=Count("pk", filter=Q(total__unknown_queues__isnull=True) | Q(total__unknown_queues__gt=0)),
         oldest=Max("time_lag"),
         time_lags=Count("time_lag"),
         dead=Sum("total__dlq_messages"),

@@ -19,7 +19,7 @@ NO_QUEUES = "no offset of this group is on any broker"
 @dataclass(frozen=True)
 class Total:
     queues: int
-    unknown_queues: int
+    unknown_queues: int | None
     never_committed_queues: int
     lag_messages: int | None
     lag_messages_at_least: int | None
@@ -37,7 +37,10 @@ def totals(
     known = _totals(rows, groups, dead_letters)
     if never_read is None:
         return known
-    return {pk: replace(total, lag_messages=None, unknown_reason=never_read) for pk, total in known.items()}
+    return {
+        pk: replace(total, lag_messages=None, unknown_queues=None, unknown_reason=never_read)
+        for pk, total in known.items()
+    }
 
 
 def _totals(rows: Columns, groups: list[int], dead_letters: dict[int, int | None]) -> dict[int, Total]:

@@ -51,6 +51,18 @@ def test_it_shows_what_was_read_and_judged():
     assert (row.unknown_reason, row.online, row.members) == (None, True, 2)
 
 
+def test_a_broker_that_was_never_read_may_hold_queues_of_any_group():
+    cluster = a_cluster()
+    a_broker(cluster)
+    a_broker(cluster, "broker-b", reachable=False, last_read_at=None, failing_since=ago(300), error="refused")
+    a_whole_group(cluster, "billing", lag=3)
+
+    [row] = group_list(GroupFilters(), now=NOW).rows
+
+    assert (row.state, row.lag_messages) == (State.UNKNOWN, None)
+    assert "broker-b" in row.unknown_reason
+
+
 def test_it_shows_nothing_measured_of_a_group_on_a_dead_broker():
     cluster = a_cluster()
     a_broker(cluster)
