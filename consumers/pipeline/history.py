@@ -14,28 +14,39 @@ from consumers.lake.windows import put_window
 from .durations import Durations
 from .frames import Frames
 from .knots import knots
+from .pieces import ROWS_AT_ONCE, in_pieces
+from .queue_arrays import TOPIC_QUEUE
 from .rollup import rolled_up
-from .slices import TEN_MINUTES, floor, microseconds
+from .slices import MINUTE, TEN_MINUTES, floor, microseconds
 from .windows import queue_windows
 
 TEN_MINUTES_SECONDS = 600
 
 
 def write_knots(arrays: DataFrame, frames: Frames, since: datetime, until: datetime) -> None:
-    found = knots(arrays, microseconds(since), microseconds(until)).toArrow()
+    found = in_pieces(knots(arrays, microseconds(since), microseconds(until)), arrays.count(), key=TOPIC_QUEUE)
     for cluster, minute, rows in _by_window(found, "minute"):
         put_window(frames.lake, "knots", cluster, minute, rows)
 
 
 def write_windows(arrays: DataFrame, frames: Frames, since: datetime, until: datetime, durations: Durations) -> int:
     """`since` is a whole minute. Returns the number of rows."""
-    found = queue_windows(arrays, microseconds(since), microseconds(until), durations).toArrow()
-    for cluster, start, rows in _by_window(found, "start"):
-        put_window(frames.lake, "windows_60", cluster, start, rows)
-    return found.num_rows
+    queues, written = arrays.count(), 0
+    # A minute at a time where there are many queues: each minute is a file anyway.
+    at_once = MINUTE * max(1, ROWS_AT_ONCE // max(queues, 1))
+    start = since
+    while start < until:
+        end = min(start + at_once, until)
+        windows = queue_windows(arrays, microseconds(start), microseconds(end), durations)
+        found = in_pieces(windows, queues * -(-(end - start) // MINUTE))
+        for cluster, at, rows in _by_window(found, "start"):
+            put_window(frames.lake, "windows_60", cluster, at, rows)
+        written += found.num_rows
+        start = end
+    return written
 
 
-def write_wide_windows(frames: Frames, since: datetime, until: datetime) -> int:
+def write_wide_windows(frames: Frames, since: datetime, until: datetime, queues: int) -> int:
     """The window of ten minutes that holds the slice: once it is over, and again when an earlier part of it is redone.
 
     Before it is over its minutes say the same, so a run of every thirty seconds need not read ten minutes of them.
@@ -44,7 +55,8 @@ def write_wide_windows(frames: Frames, since: datetime, until: datetime) -> int:
     end = start + TEN_MINUTES
     if until < end and not any(_is_written(frames, cluster, start) for cluster in frames.clusters):
         return 0
-    found = rolled_up(frames.table("windows_60", start, end), TEN_MINUTES_SECONDS).toArrow()
+    minutes = frames.table("windows_60", start, end)
+    found = in_pieces(rolled_up(minutes, TEN_MINUTES_SECONDS), queues)
     for cluster, at, rows in _by_window(found, "start"):
         put_window(frames.lake, "windows_600", cluster, at, rows)
     return found.num_rows

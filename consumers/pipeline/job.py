@@ -20,6 +20,7 @@ from .group_windows import group_windows
 from .history import write_knots, write_wide_windows, write_windows
 from .judging import judged_queues
 from .lag_lookup import looked_up
+from .pieces import in_pieces
 from .publish.group_rows import write_group_states
 from .publish.queue_rows import write_queue_states
 from .publish.window_rows import write_group_windows
@@ -77,7 +78,7 @@ def _arrays(frames: Frames, since: datetime, until: datetime, durations: Duratio
 def _write_history(arrays: DataFrame, frames: Frames, since: datetime, until: datetime, durations: Durations) -> int:
     since = floor(since, MINUTE)
     rows = write_windows(arrays, frames, since, until, durations)
-    rows += write_wide_windows(frames, since, until)
+    rows += write_wide_windows(frames, since, until, arrays.count())
     read = known.BrokersRead(frames.clusters, since, until + MINUTE)
     unread = frames.known(known.unread_groups(read, since, until))
     found = group_windows(frames.table("windows_60", since, until), unread).toArrow()
@@ -87,7 +88,7 @@ def _write_history(arrays: DataFrame, frames: Frames, since: datetime, until: da
 def _write_states(arrays: DataFrame, frames: Frames, report: Report, durations: Durations) -> Report:
     judged = judged_queues(arrays, frames, known.KnownRows.of(frames.clusters), report.until, durations).persist()
     groups = group_states(judged).toArrow()
-    queues = judged.toArrow()
+    queues = in_pieces(judged, judged.count())
     placed = write_queue_states(queues, frames.clusters, report.until)
     write_group_states(groups, frames.clusters, report.until)
     return Report(

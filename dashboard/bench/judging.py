@@ -20,6 +20,7 @@ from consumers.pipeline.frames import Frames
 from consumers.pipeline.judging import judged_queues
 from consumers.pipeline.known import GROUPS, MEMBERS, STILL, KnownRows
 from consumers.pipeline.lag_lookup import looked_up
+from consumers.pipeline.pieces import in_pieces
 from consumers.pipeline.queue_arrays import queue_arrays
 from consumers.pipeline.session import session
 from consumers.pipeline.slices import microseconds
@@ -65,9 +66,10 @@ def _judge(frames: Frames) -> dict[str, int]:
     read = frames.table("readings", START, UNTIL)
     arrays = with_points(queue_arrays(read), microseconds(lately)).persist()
     rows = KnownRows(*[schema.empty_table() for schema in (GROUPS, MEMBERS, STILL)])
-    judged = judged_queues(looked_up(arrays, frames, UNTIL, durations), frames, rows, UNTIL, durations).toArrow()
+    judged = judged_queues(looked_up(arrays, frames, UNTIL, durations), frames, rows, UNTIL, durations).persist()
+    found = in_pieces(judged, judged.count())
     frames.spark.catalog.clearCache()
-    return _counted(judged)
+    return _counted(found)
 
 
 def _duckdb(names: list[str]) -> dict[str, int]:
