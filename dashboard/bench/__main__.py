@@ -11,6 +11,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+import django
+from django.conf import settings
+
 from dashboard import bench
 
 from .result import Result
@@ -40,8 +43,7 @@ def write_json(path: Path, taken_at: datetime, results: dict[str, list[Result]])
 
 def main(wanted: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
-    from django.conf import settings
-
+    django.setup()
     names = bench_names()
     unknown = set(wanted) - set(names)
     if unknown:
