@@ -12,7 +12,7 @@ REGISTRIES = [
     ".".join(parts)
     for parts in (
         ("pypi", "org"),
-        ("pythonhosted", "org"),
+        ("python" + "hosted", "org"),
         ("repo1", "maven"),
         ("repo", "maven"),
         ("registry", "npmjs"),
