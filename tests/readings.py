@@ -28,8 +28,14 @@ ROW = pa.schema(
         ("unknown_reason", pa.string()),
     ]
 )
+# As the wire gives it: topics are dictionary-encoded, in a table without rows too.
 DEAD = pa.schema(
-    [("topic", pa.string()), ("queue_id", pa.int32()), ("broker_offset", pa.int64()), ("min_offset", pa.int64())]
+    [
+        ("topic", pa.dictionary(pa.int32(), pa.string())),
+        ("queue_id", pa.int32()),
+        ("broker_offset", pa.int64()),
+        ("min_offset", pa.int64()),
+    ]
 )
 
 

@@ -25,18 +25,6 @@ ROWS = pa.schema(
 )
 
 
-def no_rows() -> pa.Table:
-    """Of a dead-letter table, the shape without rows."""
-    return pa.table(
-        {
-            "topic": pa.array([], pa.string()),
-            "queue_id": pa.array([], pa.int32()),
-            "broker_offset": pa.array([], pa.int64()),
-            "min_offset": pa.array([], pa.int64()),
-        }
-    )
-
-
 def reading_rows(reading: OffsetsReading, members: MembersReading | None) -> pa.Table:
     """All brokers' rows in ROWS' columns; `pull_offset` where a client that holds the queue spoke in this reading."""
     parts = []

@@ -18,7 +18,7 @@ from consumers.polling.rows import kind_in_group
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .brokers import record_brokers, record_group_config, record_topic_config
-from .columns import no_rows, reading_columns, reading_rows
+from .columns import reading_columns, reading_rows
 from .history import write_history
 from .ids import EntityIds
 from .members import record_members
@@ -107,7 +107,7 @@ class Recorder:
         """Messages in each group's own dead-letter topic; known only where every broker was read."""
         if not reading.complete:
             return {}
-        dead = pa.concat_tables([broker.dead_letters or no_rows() for broker in reading.brokers])
+        dead = pa.concat_tables([part.dead_letters for part in reading.brokers if part.dead_letters is not None])
         counts: dict[str, int | None] = {}
         columns = (dead[name].to_pylist() for name in ("topic", "broker_offset", "min_offset"))
         for topic, end, least in zip(*columns, strict=True):

@@ -112,6 +112,12 @@ def test_dead_letters_are_counted_from_the_groups_own_topic(recorder, lake):
     assert GroupTotal.objects.get().dlq_messages == 10
 
 
+def test_dead_letters_may_be_on_the_second_broker_only(recorder, lake):
+    dead = {"topic": "%DLQ%billing", "queue_id": 0, "broker_offset": 12, "min_offset": 2}
+    recorder.record(reading(0, broker("broker-a", ORDERS), broker("broker-b", dead_letters=[dead])), None, lake)
+    assert GroupTotal.objects.get().dlq_messages == 10
+
+
 def test_dead_letters_are_unknown_while_a_broker_is_silent(recorder, lake):
     recorder.record(reading(0, broker("broker-a", ORDERS), broker("broker-b", error="silent")), None, lake)
     assert GroupTotal.objects.get().dlq_messages is None
