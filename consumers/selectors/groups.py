@@ -41,7 +41,7 @@ def group_list(filters: GroupFilters, *, now: datetime, page: int = 1, page_size
     # The identities first, and the wide rows for them alone: sorting 10,000 wide rows costs ten times as much.
     start = (page - 1) * page_size
     chosen = list(found.order_by(*orders(filters.ordering)).values_list("pk", flat=True)[start : start + page_size])
-    rows = {shown.group.pk: group_row(shown) for shown in shown_groups(overlay, chosen)}
+    rows = group_rows(chosen, overlay=overlay)
     return GroupPage([rows[pk] for pk in chosen], count, page, pages)
 
 
