@@ -31,7 +31,5 @@ JUDGE = {
         "commit_interval_seconds": 5,
         # How old an answer about members or owners still counts: they are asked in turn, under a budget.
         "evidence_seconds": 900,
-        "retired_after_seconds": 600,
-        "ghost_after_seconds": 7 * 24 * 3600,
     }.items()
 }
