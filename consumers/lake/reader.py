@@ -23,6 +23,7 @@ TIME_COLUMN = {
     "readings": "taken_at",
     "membership": "taken_at",
     "ownership": "taken_at",
+    "stored_offsets": "taken_at",
     "windows_60": "start",
     "windows_600": "start",
     "knots": "at",

@@ -22,6 +22,7 @@ READINGS = pa.schema(
         ("broker_offset", pa.int64()),
         ("min_offset", pa.int64()),
         ("pull_offset", pa.int64()),  # null where it was not sampled
+        ("first_stored_at", TIME),  # of the first unconsumed message, by the broker; null where it was not asked
         ("unknown_reason", TEXT),  # why the lag of this queue is not known; null where it is
     ]
 )
@@ -97,10 +98,29 @@ KNOTS = pa.schema(
     ]
 )
 
+STORED_OFFSETS = pa.schema(
+    [
+        # One row per offset in a file: kind is broker_file or consumer_file, client_id of the latter only.
+        ("cluster", TEXT),
+        ("taken_at", TIME),
+        ("kind", TEXT),
+        ("source", TEXT),  # the path of the file that was read
+        ("modified_at", TIME),
+        ("broker", TEXT),  # null where neither path nor content tells
+        ("client_id", TEXT),
+        ("group", TEXT),
+        ("topic", TEXT),
+        ("queue_id", pa.int32()),
+        ("offset", pa.int64()),
+        ("finding", TEXT),  # what is wrong with this row; null where nothing is
+    ]
+)
+
 TABLES = {
     "readings": READINGS,
     "membership": MEMBERSHIP,
     "ownership": OWNERSHIP,
+    "stored_offsets": STORED_OFFSETS,
     "windows_60": WINDOWS,
     "windows_600": WINDOWS,
     "knots": KNOTS,

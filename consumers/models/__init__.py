@@ -4,7 +4,9 @@ from .client import Assignment, Client
 from .cluster import Broker, Cluster
 from .group import ConsumerGroup, GroupKind, GroupTotal
 from .lease import Lease
+from .offset_file import OffsetFile, OffsetFileKind
 from .reading import PipelineRun, Reading
+from .sample import QueueSample, TagSample
 from .snapshot import QueueSnapshot
 from .state import GroupState, QueueState, State, StateChange, TimeLagKind
 from .token import ApiToken
@@ -23,13 +25,17 @@ __all__ = [
     "GroupTotal",
     "GroupWindow",
     "Lease",
+    "OffsetFile",
+    "OffsetFileKind",
     "PipelineRun",
     "Queue",
+    "QueueSample",
     "QueueSnapshot",
     "QueueState",
     "Reading",
     "State",
     "StateChange",
+    "TagSample",
     "TimeLagKind",
     "Topic",
     "TopicKind",

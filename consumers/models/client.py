@@ -20,6 +20,10 @@ class Client(models.Model):
     subscriptions = models.JSONField(
         null=True, help_text="[{topic, expression, expression_type}], from its running info"
     )
+    settings = models.JSONField(null=True, help_text="What it is set to, from its running info: {name: text}")
+    pop_queues = models.JSONField(
+        null=True, help_text="[{topic, broker, queue_id, wait_ack_count, last_pop_at}], from its running info"
+    )
     seen_since = models.DateTimeField()
     last_seen = models.DateTimeField()
     gone_by = models.DateTimeField(null=True)
@@ -39,7 +43,11 @@ class Client(models.Model):
 
 
 class Assignment(models.Model):
-    """An interval in which a client was seen to own a queue. `gone_by` null: it still did when last asked."""
+    """An interval in which a client was seen to own a queue. `gone_by` null: it still did when last asked.
+
+    What the client said of the queue stands beside it, as of `last_seen`: its offset in memory (null: it has none yet),
+    and the span of messages that it holds (null: none).
+    """
 
     group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="assignments")
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="assignments")
@@ -47,6 +55,15 @@ class Assignment(models.Model):
     seen_since = models.DateTimeField()
     last_seen = models.DateTimeField()
     gone_by = models.DateTimeField(null=True)
+    commit_offset = models.BigIntegerField(null=True)
+    cached_min = models.BigIntegerField(null=True)
+    cached_max = models.BigIntegerField(null=True)
+    cached_count = models.BigIntegerField(null=True)
+    locked = models.BooleanField(null=True)
+    dropped = models.BooleanField(null=True)
+    last_pull_at = models.DateTimeField(null=True)
+    last_consume_at = models.DateTimeField(null=True)
+    last_lock_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["group", "gone_by"])]

@@ -6,6 +6,11 @@ from django.db import models
 class Cluster(models.Model):
     name = models.CharField(max_length=100, unique=True)
     namesrv = models.CharField(max_length=500, help_text="Name server addresses, host:port, separated by ';'")
+    access_key = models.CharField(max_length=200, null=True)
+    sealed_secret = models.TextField(null=True, help_text="The secret key, encrypted under the site's own key")
+    tls = models.JSONField(null=True, help_text="{ca, certificate, key, verify}: paths, and a truth; null: plain")
+    offset_files = models.TextField(default="", help_text="Globs of offset files, separated by ';'")
+    proxy = models.CharField(max_length=500, default="", help_text="Proxies' remoting addresses, separated by ';'")
     created_at = models.DateTimeField()
 
     class Meta:
@@ -24,7 +29,8 @@ class Broker(models.Model):
     """One broker process as the name server lists it; `broker_id` 0 is the master.
 
     `last_read_at` is when its offsets were last read whole: every queue on it is as old as that.
-    `failing_since` is null while the newest reading of it was good.
+    `failing_since` is null while the newest reading of it was good. `read_from` names the slave that answered in the
+    place of a master that did not, and is null otherwise.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="brokers")
@@ -35,6 +41,7 @@ class Broker(models.Model):
     reachable = models.BooleanField(null=True)
     last_read_at = models.DateTimeField(null=True)
     failing_since = models.DateTimeField(null=True)
+    read_from = models.CharField(max_length=255, null=True)
     error = models.TextField(null=True)
 
     class Meta:

@@ -31,6 +31,13 @@ class ConsumerGroup(models.Model):
     subscriptions = models.JSONField(default=list, help_text="[{topic, expression, expression_type}]")
     membership_at = models.DateTimeField(null=True, help_text="When every broker last answered who is in the group")
     membership_error = models.TextField(null=True)
+    moved_at = models.DateTimeField(null=True, help_text="When a consumer offset of it was last seen to move")
+    offline_since = models.DateTimeField(
+        null=True, help_text="The first full answer of those in a row without a member"
+    )
+    presence = models.JSONField(default=dict, help_text="{day: [full answers, those without a member]}, of eight days")
+    unsubscribed = models.JSONField(default=dict, help_text="{topic: since}: with offsets, but no member subscribes")
+    outside_store = models.CharField(max_length=255, null=True, help_text="Class of an offset store of its own")
 
     class Meta:
         ordering = ["cluster", "name"]
@@ -54,6 +61,8 @@ class GroupTotal(models.Model):
     never_committed_queues = models.IntegerField()
     lag_messages = models.BigIntegerField(null=True)
     lag_messages_at_least = models.BigIntegerField(null=True)
+    expired_messages = models.BigIntegerField(null=True, help_text="Null while a min offset that matters is not known")
+    retired_queues = models.IntegerField(default=0, help_text="Of topics that no member subscribes to: in no sum")
     dlq_messages = models.BigIntegerField(null=True)
     unknown_reason = models.TextField(null=True)
     last_good_at = models.DateTimeField(null=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from consumers.lake.schemas import TIME
 from consumers.polling.reading import MembersReading, OffsetsReading
 
 from .ids import EntityIds
@@ -20,6 +21,7 @@ ROWS = pa.schema(
         ("broker_offset", pa.int64()),
         ("min_offset", pa.int64()),
         ("pull_offset", pa.int64()),
+        ("first_stored_at", TIME),
         ("unknown_reason", pa.string()),
     ]
 )
@@ -35,7 +37,8 @@ def reading_rows(reading: OffsetsReading, members: MembersReading | None) -> pa.
     if not parts:
         return ROWS.empty_table()
     rows = pa.concat_tables(parts)
-    return rows.append_column("pull_offset", _pull_offsets(rows, members)).select(ROWS.names).cast(ROWS)
+    rows = rows.append_column("pull_offset", _pull_offsets(rows, members))
+    return rows.append_column("first_stored_at", pa.nulls(rows.num_rows, TIME)).select(ROWS.names).cast(ROWS)
 
 
 def _pull_offsets(rows: pa.Table, members: MembersReading | None) -> pa.Array:
