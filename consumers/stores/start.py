@@ -1,0 +1,161 @@
+"""Where a member of a group starts on a queue without a committed offset: the client's own rules, from what was read.
+
+RocketMQ 5.4.0, RebalancePushImpl.computePullFromWhereWithException: a member asks its offset store first, and only
+where that has nothing does ConsumeFromWhere decide. A broker's store answers 0 for such a queue as long as the min
+offset is at most 0 and the first message is still in memory (ConsumerManageProcessor.queryConsumerOffset), and that
+counts as an offset, whatever ConsumeFromWhere says. A start before the min offset is moved up to it by the first pull.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+FIRST = "CONSUME_FROM_FIRST_OFFSET"
+TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
+LAST = frozenset(
+    {
+        "CONSUME_FROM_LAST_OFFSET",
+        # Deprecated, and all the same as the first.
+        "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST",
+        "CONSUME_FROM_MIN_OFFSET",
+        "CONSUME_FROM_MAX_OFFSET",
+    }
+)
+# DefaultMQPushConsumer.consumeTimestamp: half an hour before the consumer was made, as text in its own time zone.
+DEFAULT_BEFORE_START = timedelta(minutes=30)
+# Between the making of a consumer and its start, at most: beyond it the text is taken for one that was set by hand.
+MADE_BEFORE_START = timedelta(seconds=60)
+LENGTH = len("yyyyMMddHHmmss")
+QUARTER_HOUR = timedelta(minutes=15)
+ZONES = (timedelta(hours=-12), timedelta(hours=14))
+
+
+@dataclass(frozen=True)
+class BrokerAnswer:
+    """What the broker said of one queue without an offset.
+
+    `offset`: its answer to QUERY_CONSUMER_OFFSET (14) as a client asks it, without setZeroIfNotFound; None: not found.
+    `offset_at_time`: its answer to SEARCH_OFFSET_BY_TIMESTAMP (29, lower boundary) for `start_time`; None: not asked.
+    """
+
+    offset: int | None = None
+    offset_at_time: int | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """The offset of the first message that a member would get, and the rule; `offset` None: `reason` says why."""
+
+    offset: int | None
+    rule: str
+    reason: str | None = None
+
+
+def would_start(
+    kind: str,
+    consume_from_where: str | None,
+    consume_timestamp: str | None,
+    started_at: datetime | None,
+    min_offset: int | None,
+    broker_offset: int | None,
+    broker_answer: BrokerAnswer | None,
+) -> Start:
+    """`kind` is the topic's as the group sees it; `broker_answer` None: the broker was not asked."""
+    if kind == "dlq":
+        return Start(None, "nobody starts here", "a group does not consume its own dead letters")
+    if broker_answer is not None and broker_answer.offset is not None:
+        return _found(broker_answer.offset)
+    if broker_answer is None:
+        if broker_offset == 0:
+            return Start(0, "the queue is empty, so that every start is 0")
+        # Above 0 the answer could only be "not found"; else it decides.
+        if min_offset is None or min_offset <= 0:
+            reason = "the broker was not asked whether the first message is still in its memory"
+            return Start(None, "0 while the first message is in the broker's memory", reason)
+    return _by_consume_from_where(
+        kind, consume_from_where, consume_timestamp, started_at, min_offset, broker_offset, broker_answer
+    )
+
+
+def start_time(consume_timestamp: str | None, started_at: datetime | None) -> datetime | None:
+    """The moment that consumeTimestamp (yyyyMMddHHmmss) means. None where its zone cannot be told.
+
+    The text is in the client's own zone, which no answer names. A text that was left at its default tells the zone by
+    its distance from the client's start.
+    """
+    if consume_timestamp is None or started_at is None:
+        return None
+    written = _parsed(consume_timestamp)
+    if written is None:
+        return None
+    default = started_at - DEFAULT_BEFORE_START
+    # The zone that puts the text just before the default: zones are whole quarters of an hour from UTC.
+    behind = written - default
+    zone = -(-behind // QUARTER_HOUR) * QUARTER_HOUR
+    moment = written - zone
+    left_at_default = default - moment <= MADE_BEFORE_START and ZONES[0] <= zone <= ZONES[1]
+    return moment if left_at_default else None
+
+
+def _found(offset: int) -> Start:
+    if offset == 0:
+        return Start(0, "0 while the first message is in the broker's memory, whatever ConsumeFromWhere says")
+    return Start(offset, "an offset was committed meanwhile, and it always wins")
+
+
+def _by_consume_from_where(
+    kind: str,
+    consume_from_where: str | None,
+    consume_timestamp: str | None,
+    started_at: datetime | None,
+    min_offset: int | None,
+    broker_offset: int | None,
+    answer: BrokerAnswer | None,
+) -> Start:
+    is_retry = kind == "retry"
+    if consume_from_where == FIRST:
+        return _at_least_min(0, min_offset, "first offset")
+    if consume_from_where in LAST:
+        if is_retry:
+            return _at_least_min(0, min_offset, "last offset: a retry topic from 0")
+        return _at_end(broker_offset, "last offset: the end of the queue")
+    if consume_from_where == TIMESTAMP:
+        if is_retry:
+            return _at_end(broker_offset, "timestamp: a retry topic from its end")
+        return _at_time(consume_timestamp, started_at, answer)
+    if consume_from_where is None:
+        return Start(None, "by ConsumeFromWhere", "no member was there to say its ConsumeFromWhere")
+    return Start(None, "by ConsumeFromWhere", f"no rule is known for ConsumeFromWhere {consume_from_where!r}")
+
+
+def _at_least_min(offset: int, min_offset: int | None, rule: str) -> Start:
+    if min_offset is None:
+        return Start(None, f"{rule}, moved up to the min offset", "the min offset was not read")
+    if min_offset > offset:
+        return Start(min_offset, f"{rule}, moved up to the min offset")
+    return Start(offset, rule)
+
+
+def _at_end(broker_offset: int | None, rule: str) -> Start:
+    return Start(broker_offset, rule, None if broker_offset is not None else "the broker offset was not read")
+
+
+def _at_time(consume_timestamp: str | None, started_at: datetime | None, answer: BrokerAnswer | None) -> Start:
+    if consume_timestamp is None:
+        return Start(None, "timestamp", "no member has told its consumeTimestamp")
+    moment = start_time(consume_timestamp, started_at)
+    if moment is None:
+        reason = f"consumeTimestamp {consume_timestamp!r} is in the client's own time zone, which no answer tells"
+        return Start(None, "timestamp", reason)
+    rule = f"timestamp: the first message from {moment:%Y-%m-%d %H:%M:%S} UTC on"
+    if answer is None or answer.offset_at_time is None:
+        return Start(None, rule, "the broker was not asked for the offset of that time")
+    return Start(answer.offset_at_time, rule)
+
+
+def _parsed(text: str) -> datetime | None:
+    if len(text) != LENGTH:  # strptime also reads numbers that lack a digit
+        return None
+    try:
+        return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
