@@ -1,6 +1,6 @@
 """Where a cluster's offset files lie, as its operator writes it: globs split by ';', each with its broker if known.
 
-`broker-a=/mnt/a/config/consumerOffset.json;/home/*/.rocketmq_offsets/*/*/offsets.json`
+`broker-a=/data/a/config/consumerOffset.json;/data/clients/*/*/offsets.json`
 """
 
 import re

@@ -4,7 +4,7 @@ import pytest
 
 from consumers.stores.globs import FileGlob, WrongFileGlob, parse_offset_files
 
-FILE = "/mnt/a/config/consumerOffset.json"
+FILE = "/data/a/config/consumerOffset.json"
 
 
 @pytest.mark.parametrize(
@@ -15,8 +15,8 @@ FILE = "/mnt/a/config/consumerOffset.json"
         (FILE, (FileGlob(FILE),)),
         (f"broker-a={FILE}", (FileGlob(FILE, "broker-a"),)),
         (f" broker-a = {FILE} ; /*/*/offsets.json;", (FileGlob(FILE, "broker-a"), FileGlob("/*/*/offsets.json"))),
-        ("/mnt/a=b/offsets.json", (FileGlob("/mnt/a=b/offsets.json"),)),
-        ("a=/mnt/x=y/offsets.json", (FileGlob("/mnt/x=y/offsets.json", "a"),)),
+        ("/data/a=b/offsets.json", (FileGlob("/data/a=b/offsets.json"),)),
+        ("a=/data/x=y/offsets.json", (FileGlob("/data/x=y/offsets.json", "a"),)),
         ("host.example.org=/a", (FileGlob("/a", "host.example.org"),)),
     ],
 )
@@ -32,8 +32,8 @@ def test_it_reads_entries_with_and_without_a_broker(text, globs):
         ("broker-a=", "is no absolute path"),
         (f"={FILE}", "has no broker's name before its '='"),
         (f"broker a={FILE}", "has no broker's name before its '='"),
-        ("/srv/**/offsets.json", "may walk a whole disk"),
-        ("/mnt/a/config/", "names a folder"),
+        ("/data/**/offsets.json", "may walk a whole disk"),
+        ("/data/a/config/", "names a folder"),
         (f"{FILE}.bak", "names a backup"),
         ("/a\0b", "no path can hold"),
         (f"a={FILE};b={FILE}", "is named twice"),
