@@ -31,5 +31,16 @@ JUDGE = {
         "commit_interval_seconds": 5,
         # How old an answer about members or owners still counts: they are asked in turn, under a budget.
         "evidence_seconds": 900,
+        # A topic that no member of an online group subscribes to for so long is retired.
+        "retired_after_seconds": 600,
+        # A group without a member whose offsets have not moved for so long is a ghost.
+        "ghost_after_seconds": 7 * 86400,
+        # A group that was without a member for more than this share of these days is offline by habit.
+        "habit_days": 7,
+        "habit_offline_share": 0.5,
+        # Offline by habit alarms from this many times its usual longest wait on.
+        "habit_wait_factor": 2,
+        # Offsets that move so long after brokers listed no member are moved by members that they do not list.
+        "unlisted_after_seconds": 60,
     }.items()
 }

@@ -1,0 +1,145 @@
+"""Which kinds a group is of, decided in one place for the poll's sums, the judgement and the pages.
+
+Pure: stored facts and `now` in. What was not watched for long enough, or not told, is undecided: never a "no".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.db.models import Q
+
+from consumers.models import ConsumerGroup, GroupKind
+
+BROADCASTING, POPPING = "BROADCASTING", "CONSUME_POP"
+EVERY_TAG = ("", "*")
+
+
+class Flag(StrEnum):
+    SYSTEM = "system"
+    GHOST = "ghost"
+    PAUSED = "paused"
+    HABITUAL = "habitual"
+    RETIRED_TOPICS = "retired_topics"
+    OUTSIDE_STORE = "outside_store"
+    UNLISTED_MEMBERS = "unlisted_members"
+    BROADCASTING = "broadcasting"
+    POP = "pop"
+    TAG_FILTERED = "tag_filtered"
+
+
+@dataclass(frozen=True)
+class KindLimits:
+    retired_after_seconds: float = 600
+    ghost_after_seconds: float = 7 * 86400
+    habit_days: float = 7
+    habit_offline_share: float = 0.5
+    # A last commit, and the reading that sees it, may come so long after the answer that lists no member.
+    unlisted_after_seconds: float = 60
+
+    @classmethod
+    def of(cls, kinds: Mapping[str, float]) -> "KindLimits":
+        """From the settings; names that concern others are passed over."""
+        return cls(**{name: kinds[name] for name in cls.__dataclass_fields__ if name in kinds})
+
+
+@dataclass(frozen=True)
+class GroupFlags:
+    """`reasons`: a sentence for each flag that holds. `undecided`: why others are not known."""
+
+    reasons: dict[Flag, str]
+    undecided: dict[Flag, str]
+
+    def __contains__(self, flag: Flag) -> bool:
+        return flag in self.reasons
+
+
+def group_flags(group: ConsumerGroup, pops: bool | None, now: datetime, limits: KindLimits) -> GroupFlags:
+    """`pops`: a member says that it pops, none does, or (None) no member has said how it consumes."""
+    reasons: dict[Flag, str] = {}
+    undecided: dict[Flag, str] = {}
+    if group.kind == GroupKind.SYSTEM:
+        reasons[Flag.SYSTEM] = "a group of RocketMQ's own"
+    if group.consume_enable is False:
+        reasons[Flag.PAUSED] = "consumeEnable is false: brokers refuse its pulls"
+    elif group.consume_enable is None:
+        undecided[Flag.PAUSED] = "its configuration was not read"
+    if topics := retired_topics(group, now, limits):
+        reasons[Flag.RETIRED_TOPICS] = f"no member subscribes to {', '.join(sorted(topics))}"
+    if group.outside_store is not None:
+        reasons[Flag.OUTSIDE_STORE] = f"{group.outside_store} keeps its progress, not the brokers"
+    if has_unlisted_members(group, limits):
+        reasons[Flag.UNLISTED_MEMBERS] = "its offsets moved while no broker listed a member: members of a proxy, maybe"
+    if group.message_model == BROADCASTING:
+        reasons[Flag.BROADCASTING] = "each member consumes every queue"
+    if pops or group.consume_type == POPPING:
+        reasons[Flag.POP] = "offsets advance when messages are popped, not when they are acknowledged"
+    elif pops is None:
+        undecided[Flag.POP] = "no member has said how it consumes"
+    if filters := [s for s in group.subscriptions if s["expression"] not in EVERY_TAG]:
+        said = ", ".join(f"{s['expression']} of {s['topic']}" for s in filters)
+        reasons[Flag.TAG_FILTERED] = f"consumes only {said}: what it skips is lag too"
+    _by_watching(group, now, limits, reasons, undecided)
+    return GroupFlags(reasons, undecided)
+
+
+def _by_watching(
+    group: ConsumerGroup,
+    now: datetime,
+    limits: KindLimits,
+    reasons: dict[Flag, str],
+    undecided: dict[Flag, str],
+) -> None:
+    watched = now - group.first_seen_at
+    quiet = now - quiet_since(group)
+    if group.offline_since is not None:
+        if quiet >= timedelta(seconds=limits.ghost_after_seconds):
+            reasons[Flag.GHOST] = f"no member, and no offset moved for {quiet.days} days"
+        elif watched < timedelta(seconds=limits.ghost_after_seconds):
+            undecided[Flag.GHOST] = f"watched for {watched.days} of {limits.ghost_after_seconds / 86400:g} days"
+    share = offline_share(group, now, limits)
+    if share is None:
+        undecided[Flag.HABITUAL] = f"membership was not watched for {limits.habit_days:g} days"
+    elif share > limits.habit_offline_share:
+        reasons[Flag.HABITUAL] = f"without a member for {share:.0%} of the last {limits.habit_days:g} days"
+
+
+def retired_topics(group: ConsumerGroup, now: datetime, limits: KindLimits) -> dict[str, datetime]:
+    """Topics with offsets that no member of an online group has subscribed to for long, and since when."""
+    if not group.online:
+        return {}
+    long_ago = now - timedelta(seconds=limits.retired_after_seconds)
+    since = {topic: datetime.fromisoformat(at) for topic, at in group.unsubscribed.items()}
+    return {topic: at for topic, at in since.items() if at <= long_ago}
+
+
+def quiet_since(group: ConsumerGroup) -> datetime:
+    """No offset of it has moved since: the last move, or the beginning of the watch."""
+    return max(group.moved_at or group.first_seen_at, group.first_seen_at)
+
+
+def has_unlisted_members(group: ConsumerGroup, limits: KindLimits) -> bool:
+    """Somebody commits though every broker said that there is no member: clients of a proxy register there."""
+    if group.offline_since is None or group.moved_at is None:
+        return False
+    return group.moved_at > group.offline_since + timedelta(seconds=limits.unlisted_after_seconds)
+
+
+def offline_share(group: ConsumerGroup, now: datetime, limits: KindLimits) -> float | None:
+    """The share of full answers without a member; null before the group was watched for all of the days."""
+    first = (now - timedelta(days=limits.habit_days)).date().isoformat()
+    if group.first_seen_at > now - timedelta(days=limits.habit_days) or not group.presence:
+        return None
+    if min(group.presence) > (now - timedelta(days=limits.habit_days - 1)).date().isoformat():
+        return None
+    answers = [counts for day, counts in group.presence.items() if day >= first]
+    full = sum(one[0] for one in answers)
+    return sum(one[1] for one in answers) / full if full else None
+
+
+def ghosts(now: datetime, limits: KindLimits) -> Q:
+    """The same as the flag, asked of the database: lists of ten thousand groups are filtered by it."""
+    long_ago = now - timedelta(seconds=limits.ghost_after_seconds)
+    moved = Q(moved_at__isnull=True) | Q(moved_at__lte=long_ago)
+    return Q(offline_since__isnull=False, first_seen_at__lte=long_ago) & moved
