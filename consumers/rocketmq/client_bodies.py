@@ -60,17 +60,16 @@ def _subscription(fields: Fields) -> Subscription:
 
 
 def _process_queue(queue: Fields, value: Fields) -> ProcessQueue:
-    count = value.integer("cachedMsgCount")
     commit_offset = value.integer("commitOffset")
+    count, least, greatest = _held(value)
     return ProcessQueue(
         topic=queue.text("topic"),
         broker=queue.text("brokerName"),
         queue_id=queue.small("queueId"),
         # -1 or -2 where the client has none (5.4.0, RemoteBrokerOffsetStore.readOffset).
         commit_offset=commit_offset if commit_offset >= 0 else None,
-        # Both are 0 while nothing is cached, which is no offset (5.4.0, ProcessQueue.fillProcessQueueInfo).
-        cached_min=value.integer("cachedMsgMinOffset") if count else None,
-        cached_max=value.integer("cachedMsgMaxOffset") if count else None,
+        cached_min=least,
+        cached_max=greatest,
         cached_count=count,
         locked=value.optional_flag("locked"),
         dropped=value.optional_flag("droped"),
@@ -78,6 +77,22 @@ def _process_queue(queue: Fields, value: Fields) -> ProcessQueue:
         last_consume_ms=value.optional_moment("lastConsumeTimestamp"),
         last_lock_ms=value.optional_moment("lastLockTimestamp"),
     )
+
+
+def _held(value: Fields) -> tuple[int, int | None, int | None]:
+    """How many messages the client holds, their least and their greatest offset.
+
+    An orderly client takes those that it works on out of its cache and names them apart (5.4.0,
+    ProcessQueue.takeMessages): they are held all the same, and consumed again when it dies.
+    """
+    counts = {"cachedMsg": value.integer("cachedMsgCount")}
+    counts["transactionMsg"] = value.optional_integer("transactionMsgCount") or 0
+    # Of a count of 0 both ends are 0, which is no offset (5.4.0, ProcessQueue.fillProcessQueueInfo).
+    held = [what for what, count in counts.items() if count]
+    if not held:
+        return 0, None, None
+    least = min(value.integer(f"{what}MinOffset") for what in held)
+    return sum(counts.values()), least, max(value.integer(f"{what}MaxOffset") for what in held)
 
 
 def _pop_queue(queue: Fields, value: Fields) -> PopQueue:

@@ -87,6 +87,24 @@ def test_it_reads_a_queue_that_holds_messages() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("cached", "taken", "held"),
+    [
+        ((4, 7, 10), (0, 0, 0), (7, 10, 4)),
+        ((4, 8, 11), (1, 7, 7), (7, 11, 5)),
+        # All that an orderly client holds may be in the hands of its listener.
+        ((0, 0, 0), (2, 7, 8), (7, 8, 2)),
+        ((0, 0, 0), (0, 0, 0), (None, None, 0)),
+    ],
+)
+def test_messages_that_an_orderly_client_works_on_are_held(cached, taken, held) -> None:
+    fields = {"commitOffset": 7}
+    for what, numbers in (("cachedMsg", cached), ("transactionMsg", taken)):
+        fields |= dict(zip((f"{what}Count", f"{what}MinOffset", f"{what}MaxOffset"), numbers, strict=True))
+    [queue] = running_info(info_body(mqTable=f"{{{QUEUE}:{json.dumps(fields)}}}")).queues
+    assert (queue.cached_min, queue.cached_max, queue.cached_count) == held
+
+
 def test_what_a_client_does_not_say_of_a_queue_is_unknown() -> None:
     table = f'{{{QUEUE}:{{"cachedMsgCount":0,"cachedMsgMinOffset":0,"cachedMsgMaxOffset":0,"commitOffset":0}}}}'
     assert running_info(info_body(mqTable=table)).queues == [
