@@ -3,7 +3,6 @@
 Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates the group), 308 (deletes offsets).
 """
 
-from consumers.rocketmq.broker_offset_calls import BrokerOffsetCalls
 from consumers.rocketmq.broker_values import GroupConfigs, QueueStats, TopicConfigs, TopicQueueStats
 from consumers.rocketmq.calls import DEADLINE_SECONDS, parsed
 from consumers.rocketmq.client_bodies import group_connections, running_info
@@ -18,6 +17,7 @@ from consumers.rocketmq.config_bodies import (
 )
 from consumers.rocketmq.errors import BrokerRefused
 from consumers.rocketmq.name_server import NameServer
+from consumers.rocketmq.queue_calls import QueueCalls
 from consumers.rocketmq.stats_bodies import queue_stats, topic_queue_stats
 
 __all__ = ["BrokerAdmin", "NameServer"]
@@ -26,7 +26,7 @@ __all__ = ["BrokerAdmin", "NameServer"]
 RUNNING_INFO_DEADLINE_SECONDS = 12.0
 
 
-class BrokerAdmin(BrokerOffsetCalls):
+class BrokerAdmin(QueueCalls):
     """Every call raises RocketMQError: with BrokerRefused the broker answered, otherwise nothing is known."""
 
     async def consume_stats(

@@ -1,6 +1,5 @@
 """Bodies that tell how a broker and its topics and groups are set up."""
 
-import re
 from collections.abc import Mapping
 
 from consumers.rocketmq.broker_values import (
@@ -14,8 +13,6 @@ from consumers.rocketmq.broker_values import (
 from consumers.rocketmq.codes import RequestCode
 from consumers.rocketmq.fastjson import loads, loads_plain
 from consumers.rocketmq.fields import Fields
-
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def topic_configs(body: bytes) -> TopicConfigs:
@@ -51,11 +48,8 @@ def delay_offsets(body: bytes) -> dict[int, int]:
 
 
 def offset_of_header(ext_fields: Mapping[str, str], request_code: int) -> int:
-    """What 30 and 31 answer in the header's extFields."""
-    fields = Fields(dict(ext_fields), request_code, "extFields")
-    if not _WHOLE_NUMBER.fullmatch(fields.text("offset")):
-        raise fields.wrong("offset", "is not a whole number of 64 bits")
-    return int(fields.text("offset"))
+    """What 14, 29, 30 and 31 answer in the header's extFields."""
+    return Fields(dict(ext_fields), request_code, "extFields").number_text("offset")
 
 
 def _data_version(answer: Fields) -> DataVersion:

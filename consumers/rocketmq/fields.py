@@ -4,6 +4,7 @@ An optional field that is missing or null is None, never a zero.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from consumers.rocketmq.errors import RemoteProtocolError
 Value = TypeVar("Value")
 # A map's key is a name like any other: numbers and, for queues, tuples stand where fastjson leaves them unquoted.
 Name = Any
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 class Fields:
@@ -46,6 +48,16 @@ class Fields:
         if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**63:
             raise self.wrong(name, "is not a whole number of 64 bits")
         return value
+
+    def number_text(self, name: Name) -> int:
+        """A whole number written as text, as headers carry them."""
+        return self._required(name, self.optional_number_text(name))
+
+    def optional_number_text(self, name: Name) -> int | None:
+        text = self.optional_text(name)
+        if text is not None and not _WHOLE_NUMBER.fullmatch(text):
+            raise self.wrong(name, "is not a whole number of 64 bits")
+        return None if text is None else int(text)
 
     def small(self, name: Name) -> int:
         """A whole number of 32 bits."""

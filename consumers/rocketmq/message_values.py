@@ -1,0 +1,68 @@
+"""What pulls and looks into a consume queue give. Bodies of messages are not among it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class StoredMessage:
+    """A message as it is stored, without its body. Times are milliseconds: stored by the broker's clock, born by the
+    producer's. `body_bytes` is the length of the stored, perhaps compressed, body."""
+
+    topic: str
+    queue_id: int
+    queue_offset: int
+    physical_offset: int
+    born_ms: int
+    stored_ms: int
+    reconsume_times: int
+    sys_flag: int
+    body_bytes: int
+    raw_properties: bytes
+
+    @cached_property
+    def properties(self) -> dict[str, str]:
+        """Read when first asked for; most callers want the store time alone."""
+        pairs = (pair.partition("\x01") for pair in self.raw_properties.decode(errors="replace").split("\x02"))
+        return {name: value for name, separator, value in pairs if separator}
+
+
+class PullOutcome(StrEnum):
+    FOUND = "found"
+    # The offset is the queue's end.
+    NO_MESSAGE_YET = "no message yet"
+    # The broker has no message at this offset and names another one.
+    MOVED = "moved"
+    # What is at this offset cannot be read at present, for example as it is being removed.
+    RETRY = "retry"
+
+
+@dataclass(frozen=True)
+class Pulled:
+    """`next_offset` is where the broker says to go on; the ends of the queue are null where it did not tell."""
+
+    outcome: PullOutcome
+    messages: tuple[StoredMessage, ...]
+    next_offset: int
+    min_offset: int | None
+    max_offset: int | None
+
+
+@dataclass(frozen=True)
+class QueueEntry:
+    """One entry of a consume queue. `tags_code` is Java's hash of the message's tags, 0 without any; None where the
+    entry keeps an address of an extension in its place."""
+
+    physical_offset: int
+    size: int
+    tags_code: int | None
+
+
+@dataclass(frozen=True)
+class QueueEntries:
+    """The ends of the queue are null where it has no entry at the index."""
+
+    entries: tuple[QueueEntry, ...]
+    min_offset: int | None
+    max_offset: int | None
