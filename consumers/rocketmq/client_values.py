@@ -39,8 +39,8 @@ class GroupConnections:
 class ProcessQueue:
     """A queue that the client owns. Times are the client's clock in ms; last_consume_ms starts at the queue's creation.
 
-    `commit_offset` is None where the client's memory has none, `cached_min` and `cached_max` while nothing is held. What an
-    orderly client works on counts as cached.
+    `commit_offset` is None where the client's memory has none, `cached_min` and `cached_max` while nothing is held.
+    What an orderly client works on counts as cached.
     `locked` is true for every queue of concurrent clients since 4.9.5: it says something of orderly ones only.
     """
 
