@@ -1,11 +1,13 @@
-"""Which client held which queue, from when to when, as far as polling can tell.
+"""Which client held which queue, from when to when, as far as polling can tell, and what it said of the queue last.
 
 An interval ends when its client spoke and no longer holds the queue, or when a whole list of members lacks it.
 A client that did not answer keeps its intervals: silence is not a loss.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from typing import Any
 
 from consumers.models import Assignment, Cluster
 from consumers.polling.reading import MembersReading
@@ -13,32 +15,74 @@ from consumers.polling.reading import MembersReading
 from .ids import BATCH, EntityIds
 from .stamps import stamp
 
+# What a client says of a queue: the same names in its answer and in the row, where `last_seen` says of when it is.
+MEMORY = (
+    "commit_offset",
+    "cached_min",
+    "cached_max",
+    "cached_count",
+    "locked",
+    "dropped",
+    "last_pull_at",
+    "last_consume_at",
+    "last_lock_at",
+)
+KEY = ("group_id", "client_id", "queue_id")
+
 Holding = tuple[int, str, int]  # group id, client id, queue id
+Memory = tuple[Any, ...]  # the values of MEMORY
+
+
+@dataclass(frozen=True)
+class _Known:
+    pk: int
+    seen_since: datetime
+    memory: Memory
 
 
 def record_assignments(cluster: Cluster, ids: EntityIds, reading: MembersReading) -> None:
     now = reading.taken_at
-    present = Assignment.objects.filter(group__cluster=cluster, gone_by=None)
-    known = {(row.group_id, row.client_id, row.queue_id): row.pk for row in present}
-    held = set(_held(ids, reading))
+    known = _known(cluster)
+    held = _held(ids, reading)
     Assignment.objects.bulk_create(
-        [
-            Assignment(group_id=group, client_id=client_id, queue_id=queue, seen_since=now, last_seen=now)
-            for group, client_id, queue in sorted(held - known.keys())
-        ],
-        batch_size=BATCH,
+        [_row(holding, held[holding], now, now) for holding in sorted(held.keys() - known.keys())], batch_size=BATCH
     )
-    stamp(Assignment.objects.all(), [known[holding] for holding in held & known.keys()], last_seen=now)
+    still_held = held.keys() & known.keys()
+    moved = {holding for holding in still_held if held[holding] != known[holding].memory}
+    _rewrite([_row(holding, held[holding], known[holding].seen_since, now, known[holding].pk) for holding in moved])
+    stamp(Assignment.objects.all(), [known[holding].pk for holding in still_held - moved], last_seen=now)
     let_go = _LetGo.of(ids, reading)
-    stamp(Assignment.objects.all(), [known[row] for row in known.keys() - held if let_go.says(row)], gone_by=now)
+    gone = [known[holding].pk for holding in known.keys() - held.keys() if let_go.says(holding)]
+    stamp(Assignment.objects.all(), gone, gone_by=now)
 
 
-def _held(ids: EntityIds, reading: MembersReading) -> Iterator[Holding]:
+def _known(cluster: Cluster) -> dict[Holding, _Known]:
+    present = Assignment.objects.filter(group__cluster=cluster, gone_by=None)
+    rows = present.values_list(*KEY, "pk", "seen_since", *MEMORY)
+    return {row[:3]: _Known(row[3], row[4], row[5:]) for row in rows}
+
+
+def _held(ids: EntityIds, reading: MembersReading) -> dict[Holding, Memory]:
+    said = attrgetter(*MEMORY)
+    held: dict[Holding, Memory] = {}
     for client in reading.clients:
         for queue in client.queues:
             pk = ids.queues.get((queue.topic, queue.broker, queue.queue_id))
             if pk is not None and client.group in ids.groups and not queue.dropped:
-                yield ids.groups[client.group], client.client_id, pk
+                held[ids.groups[client.group], client.client_id, pk] = said(queue)
+    return held
+
+
+def _row(holding: Holding, memory: Memory, seen_since: datetime, now: datetime, pk: int | None = None) -> Assignment:
+    values = dict(zip(KEY, holding, strict=True)) | dict(zip(MEMORY, memory, strict=True))
+    return Assignment(pk=pk, seen_since=seen_since, last_seen=now, **values)
+
+
+def _rewrite(rows: list[Assignment]) -> None:
+    """In one statement per batch: an UPDATE with a case for every row and column takes thirty times as long."""
+    Assignment.objects.bulk_create(
+        rows, batch_size=BATCH, update_conflicts=True, unique_fields=["pk"], update_fields=[*MEMORY, "last_seen"]
+    )
 
 
 @dataclass(frozen=True)
