@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.errors import DeadlineExceeded, RocketMQError
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.rocketmq.offset_tables import BROKER_OFFSETS
 from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_name
@@ -28,20 +28,22 @@ async def read_broker(
     admin: BrokerAdmin,
     name: str,
     memory: ClusterMemory,
+    known: BrokerMemory,
     cadence: Cadence,
     now: datetime,
     deadline_seconds: float,
 ) -> BrokerReading:
     """The deadline holds for each call, and twice of it for the broker's whole part."""
-    part = _Part(admin, memory.broker(name, admin.address), cadence, now, deadline_seconds)
+    part = _Part(admin, known, cadence, now, deadline_seconds)
+    cause: RocketMQError
     try:
         async with asyncio.timeout(2 * deadline_seconds):
             return await part.read(name, memory)
     except TimeoutError:
-        error = f"{admin.address} was not read whole within {2 * deadline_seconds:g} s"
+        cause = DeadlineExceeded(f"not read whole within {2 * deadline_seconds:g} s", address=admin.address)
     except RocketMQError as failure:
-        error = str(failure)
-    return BrokerReading(name=name, address=admin.address, error=error, version=part.known.version)
+        cause = failure
+    return BrokerReading(name=name, address=admin.address, error=str(cause), cause=cause, version=part.known.version)
 
 
 @dataclass(frozen=True)

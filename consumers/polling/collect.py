@@ -3,11 +3,11 @@
 import asyncio
 from datetime import datetime
 
-from consumers.rocketmq.admin import BrokerAdmin, NameServer
+from consumers.rocketmq.admin import NameServer
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.pool import ConnectionPool
 
-from .broker_reading import read_broker
+from .broker_turn import Turn
 from .cadence import Cadence
 from .memory import ClusterMemory
 from .reading import BrokerListing, BrokerReading, OffsetsReading
@@ -28,16 +28,13 @@ async def collect_offsets(
     clock = asyncio.get_running_loop().time
     began, calls, read = clock(), pool.calls, pool.bytes_received
     try:
-        listed = await list_brokers(NameServer(pool, name_servers), deadline_seconds)
+        listed = await _list_brokers(pool, name_servers, memory, deadline_seconds)
         error = None if listed else "The name server knows no broker."
     except RocketMQError as failure:
         listed, error = (), str(failure)
-    parts = await asyncio.gather(
-        *(
-            _read_master(pool, name, listed, memory, cadence, now, deadline_seconds)
-            for name in sorted({broker.name for broker in listed} | memory.brokers.keys())
-        )
-    )
+    turn = Turn(pool, memory, cadence, now, deadline_seconds)
+    names = sorted({broker.name for broker in listed} | memory.brokers.keys())
+    parts = await asyncio.gather(*(_read_broker(turn, name, listed) for name in names))
     return OffsetsReading(
         cluster=cluster,
         taken_at=now,
@@ -50,8 +47,21 @@ async def collect_offsets(
     )
 
 
-async def list_brokers(name_server: NameServer, deadline_seconds: float) -> tuple[BrokerListing, ...]:
+def unreadable(cluster: str, memory: ClusterMemory, reason: str, now: datetime) -> OffsetsReading:
+    """The reading of a cluster that cannot be asked anything."""
+    brokers = [BrokerReading(name, known.address, error=reason) for name, known in sorted(memory.brokers.items())]
+    return OffsetsReading(
+        cluster=cluster, taken_at=now, brokers=tuple(brokers), listed=(), calls=0, bytes=0, seconds=0.0, error=reason
+    )
+
+
+async def _list_brokers(
+    pool: ConnectionPool, addresses: list[str], memory: ClusterMemory, deadline_seconds: float
+) -> tuple[BrokerListing, ...]:
+    """The name server that answered last is asked first: a dead one costs its share of the deadline only once."""
+    name_server = NameServer(pool, sorted(addresses, key=lambda address: address != memory.name_server))
     info = await name_server.cluster(deadline_seconds=deadline_seconds)
+    memory.name_server = name_server.answered_by
     return tuple(
         BrokerListing(broker.name, broker_id, address)
         for broker in info.brokers
@@ -59,19 +69,10 @@ async def list_brokers(name_server: NameServer, deadline_seconds: float) -> tupl
     )
 
 
-async def _read_master(
-    pool: ConnectionPool,
-    name: str,
-    listed: tuple[BrokerListing, ...],
-    memory: ClusterMemory,
-    cadence: Cadence,
-    now: datetime,
-    deadline_seconds: float,
-) -> BrokerReading:
-    """A broker that the name server no longer lists (the dead, after two minutes) is asked where it last was."""
-    masters = [broker.address for broker in listed if broker.name == name and broker.broker_id == MASTER]
-    known = memory.brokers.get(name)
-    address = masters[0] if masters else known.address if known else None
-    if address is None:
-        return BrokerReading(name=name, address=None, error=f"The name server lists no master of {name}.")
-    return await read_broker(BrokerAdmin(pool, address), name, memory, cadence, now, deadline_seconds)
+async def _read_broker(turn: Turn, name: str, listed: tuple[BrokerListing, ...]) -> BrokerReading:
+    """A master that the name server no longer lists (it lists the living) is asked where it last was."""
+    named = [broker for broker in listed if broker.name == name]
+    masters = [broker.address for broker in named if broker.broker_id == MASTER]
+    known = turn.memory.brokers.get(name)
+    master = masters[0] if masters else known.address if known else None
+    return await turn.read(name, master, [broker.address for broker in named if broker.broker_id != MASTER])

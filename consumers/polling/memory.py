@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
 
+from .circuit import Circuit, Patience
+
 
 @dataclass
 class BrokerMemory:
@@ -34,10 +36,20 @@ class BrokerMemory:
 
 @dataclass
 class ClusterMemory:
-    """One per cluster and process. `subscribed`: the topics of each clustering group, by its last membership answer."""
+    """One per cluster and process. `subscribed`: the topics of each clustering group, by its last membership answer.
+
+    `brokers` by name, `slaves` and `circuits` by address. `name_server` is the one that answered last.
+    """
 
     brokers: dict[str, BrokerMemory] = field(default_factory=dict)
     subscribed: dict[str, frozenset[str]] = field(default_factory=dict)
+    slaves: dict[str, BrokerMemory] = field(default_factory=dict)
+    circuits: dict[str, Circuit] = field(default_factory=dict)
+    patience: Patience = field(default_factory=Patience)
+    name_server: str | None = None
+
+    def circuit(self, address: str) -> Circuit:
+        return self.circuits.setdefault(address, Circuit(self.patience))
 
     def broker(self, name: str, address: str) -> BrokerMemory:
         known = self.brokers.get(name)

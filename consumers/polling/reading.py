@@ -6,6 +6,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
+from consumers.rocketmq.errors import RocketMQError
 
 # Why a queue has no lag. The first three are answers of the broker, not failures: they leave a group's sum whole.
 NEVER_COMMITTED = "never committed"
@@ -28,11 +29,17 @@ class BrokerListing:
 
 @dataclass(frozen=True)
 class BrokerReading:
-    """One broker name's part. Where `error` is set nothing else of it counts."""
+    """One broker name's part. Where `error` is set nothing else of it counts; `cause` is its type.
+
+    `read_from` is the slave that answered in the place of the master at `address`, for the `master_error`.
+    """
 
     name: str
     address: str | None
     error: str | None = None
+    cause: RocketMQError | None = None
+    read_from: str | None = None
+    master_error: str | None = None
     version: str | None = None
     rows: pa.Table | None = (
         None  # group, topic, queue_id, kind, consumer_offset, broker_offset, min_offset, unknown_reason
@@ -44,6 +51,10 @@ class BrokerReading:
     @property
     def read(self) -> bool:
         return self.error is None
+
+    @property
+    def answered_by(self) -> str | None:
+        return self.read_from or self.address
 
 
 @dataclass(frozen=True)

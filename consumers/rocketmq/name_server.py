@@ -55,12 +55,16 @@ class Route:
 
 
 class NameServer:
-    """Asks the addresses in their order until one answers; raises NameServersFailed with every failure if none does."""
+    """Asks the addresses in their order until one answers; raises NameServersFailed with every failure if none does.
+
+    Each has an equal share of a call's deadline. `answered_by` is the one that answered last, None before the first.
+    """
 
     def __init__(self, pool: ConnectionPool, addresses: Sequence[str]) -> None:
         if not addresses:
             raise LocalProtocolError("no address of a name server is given")
         self.addresses = tuple(addresses)
+        self.answered_by: str | None = None
         self._pool = pool
 
     async def cluster(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> ClusterInfo:
@@ -76,14 +80,18 @@ class NameServer:
         self, code: int, ext_fields: Mapping[str, str], parse: Callable[[bytes], Value], deadline_seconds: float
     ) -> Value:
         failures: list[RocketMQError] = []
+        share = deadline_seconds / len(self.addresses)
         for address in self.addresses:
             try:
-                answer = await call(self._pool, address, code, ext_fields, deadline_seconds=deadline_seconds)
-                return await parsed(parse, answer.body, address)
+                answer = await call(self._pool, address, code, ext_fields, deadline_seconds=share)
+                value = await parsed(parse, answer.body, address)
             except RocketMQError as error:
                 if isinstance(error, BrokerRefused) and error.code == ResponseCode.TOPIC_NOT_EXIST:
                     raise
                 failures.append(error)
+            else:
+                self.answered_by = address
+                return value
         raise NameServersFailed(failures)
 
 

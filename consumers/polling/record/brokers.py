@@ -22,6 +22,8 @@ def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
         row.address = listing.address or row.address
         if listing.broker_id == MASTER:
             _note_outcome(row, outcomes[listing.name], reading.taken_at)
+        elif listing.address == outcomes[listing.name].read_from:
+            row.reachable, row.last_read_at = True, reading.taken_at
         row.save()
     for key in stored.keys() - listed.keys():
         if key[1] != MASTER:
@@ -29,13 +31,23 @@ def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
 
 
 def _note_outcome(row: Broker, outcome: BrokerReading, now: datetime) -> None:
-    row.reachable = outcome.read
-    row.error = outcome.error
+    """A slave in the master's place makes the part a good reading; that the master gave none is said beside it."""
+    row.reachable = outcome.read and outcome.read_from is None
+    row.read_from = outcome.read_from
+    row.error = outcome.error or outcome.master_error
     row.version = outcome.version or row.version
     if outcome.read:
         row.last_read_at, row.failing_since = now, None
     else:
         row.failing_since = row.failing_since or now
+
+
+def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
+    """What the reading's row keeps of each broker."""
+    return [
+        {"name": b.name, "read": b.read, "error": b.error or b.master_error, "read_from": b.read_from}
+        for b in reading.brokers
+    ]
 
 
 def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading) -> None:

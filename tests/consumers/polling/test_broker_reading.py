@@ -7,7 +7,7 @@ import pytest
 
 from consumers.polling.broker_reading import read_broker
 from consumers.polling.cadence import Cadence
-from consumers.polling.memory import ClusterMemory
+from consumers.polling.memory import BrokerMemory, ClusterMemory
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.codes import RequestCode
 from consumers.rocketmq.frames import encode
@@ -55,9 +55,10 @@ def read(answers, readings=1, deadline_seconds=1.0):
 
     async def run():
         async with served(behave) as address, ConnectionPool() as pool:
-            known = ClusterMemory()
+            memory, known = ClusterMemory(), BrokerMemory(address)
             for _ in range(readings):
-                part = await read_broker(BrokerAdmin(pool, address), "broker-a", known, CADENCE, T0, deadline_seconds)
+                admin = BrokerAdmin(pool, address)
+                part = await read_broker(admin, "broker-a", memory, known, CADENCE, T0, deadline_seconds)
             return part
 
     return asyncio.run(run()), asked
