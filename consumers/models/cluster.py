@@ -24,6 +24,10 @@ class Cluster(models.Model):
     def name_servers(self) -> list[str]:
         return [address for address in self.namesrv.split(";") if address]
 
+    @property
+    def proxies(self) -> list[str]:
+        return [address for address in self.proxy.split(";") if address]
+
 
 class Broker(models.Model):
     """One broker process as the name server lists it; `broker_id` 0 is the master.

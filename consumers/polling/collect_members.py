@@ -31,6 +31,7 @@ async def collect_members(
     pool: ConnectionPool,
     cluster: str,
     addresses: Sequence[str],
+    proxies: Sequence[str],
     unread: str | None,
     rotation: Rotation,
     budget: Budget,
@@ -39,7 +40,8 @@ async def collect_members(
 ) -> MembersReading:
     clock = asyncio.get_running_loop().time
     began, calls = clock(), pool.calls
-    brokers = [BrokerAdmin(pool, address) for address in addresses]
+    # Clients of a proxy register there, so it is asked like one broker more (5.4.0, ConsumerManagerActivity).
+    brokers = [BrokerAdmin(pool, address) for address in (*addresses, *proxies)]
     asked = rotation.groups[: budget.membership_calls // max(len(brokers), 1)]
     groups = await read_groups(brokers, asked, unread, deadline_seconds)
     members = [(answer.group, member) for answer in groups for member in answer.members]

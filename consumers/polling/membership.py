@@ -12,27 +12,20 @@ from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.versions import mq_version_name
 
 from .reading import GroupMembers, Member
+from .sweep import SweptBroker
 
 
 async def read_groups(
     brokers: Sequence[BrokerAdmin], groups: Sequence[str], unread: str | None, deadline_seconds: float
 ) -> list[GroupMembers]:
     """One answer per group. `unread` says which broker could not be asked at all: no answer is complete then."""
-    return list(await asyncio.gather(*(_read_group(brokers, group, unread, deadline_seconds) for group in groups)))
+    swept = [SweptBroker(broker, deadline_seconds) for broker in brokers]
+    return list(await asyncio.gather(*(_read_group(swept, group, unread) for group in groups)))
 
 
-async def _read_group(
-    brokers: Sequence[BrokerAdmin], group: str, unread: str | None, deadline_seconds: float
-) -> GroupMembers:
-    answers = await asyncio.gather(*(_ask(broker, group, deadline_seconds) for broker in brokers))
+async def _read_group(brokers: Sequence[SweptBroker], group: str, unread: str | None) -> GroupMembers:
+    answers = await asyncio.gather(*(broker.connections(group) for broker in brokers))
     return unite(group, [(broker.address, answer) for broker, answer in zip(brokers, answers, strict=True)], unread)
-
-
-async def _ask(broker: BrokerAdmin, group: str, deadline_seconds: float) -> GroupConnections | RocketMQError:
-    try:
-        return await broker.connections(group, deadline_seconds=deadline_seconds)
-    except RocketMQError as error:
-        return error
 
 
 def unite(

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import pyarrow.compute as pc
+from django.conf import settings as site
 
 from consumers.lake.disk import below_floor
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster, GroupKind, Reading
 from consumers.rocketmq.names import is_system_group
 
-from .collect import collect_offsets
+from .access import NoAccess, access_of
+from .collect import collect_offsets, unreadable
 from .collect_members import Rotation, collect_members
 from .memory import ClusterMemory
 from .reading import MembersReading, OffsetsReading
@@ -44,18 +46,7 @@ class ClusterPoller:
         self.recorder = Recorder.of(cluster)
 
     def poll(self, now: datetime) -> Poll:
-        settings = self.settings
-        offsets = self.wire.run(
-            collect_offsets(
-                self.wire.pool,
-                self.cluster.name,
-                self.cluster.name_servers,
-                self.memory,
-                settings.cadence,
-                now,
-                settings.deadline_seconds,
-            )
-        )
+        offsets = self._poll_offsets(now)
         members = self._poll_members(offsets, now)
         began = time.perf_counter()
         row = self.recorder.record(offsets, members, self._lake())
@@ -66,6 +57,23 @@ class ClusterPoller:
     def close(self) -> None:
         self.wire.close()
 
+    def _poll_offsets(self, now: datetime) -> OffsetsReading:
+        try:
+            self.wire.use(access_of(self.cluster, site.SECRET_KEY))
+        except NoAccess as reason:
+            return unreadable(self.cluster.name, self.memory, str(reason), now)
+        return self.wire.run(
+            collect_offsets(
+                self.wire.pool,
+                self.cluster.name,
+                self.cluster.name_servers,
+                self.memory,
+                self.settings.cadence,
+                now,
+                self.settings.deadline_seconds,
+            )
+        )
+
     def _poll_members(self, offsets: OffsetsReading, now: datetime) -> MembersReading | None:
         if offsets.nothing_read:
             return None
@@ -73,7 +81,8 @@ class ClusterPoller:
             collect_members(
                 self.wire.pool,
                 self.cluster.name,
-                [broker.address for broker in offsets.brokers if broker.read and broker.address],
+                [broker.answered_by for broker in offsets.brokers if broker.read and broker.answered_by],
+                self.cluster.proxies,
                 unread_reason(offsets),
                 rotation(self.cluster, seen_groups(offsets)),
                 self.settings.budget,

@@ -11,14 +11,22 @@ _pollers: dict[str, ClusterPoller] = {}
 _guard = threading.Lock()
 
 
+# What tells two registrations of a name apart: a poller is made for one of them.
+REGISTRATION = ("pk", "namesrv", "access_key", "sealed_secret", "tls", "offset_files", "proxy")
+
+
 def poller_of(name: str) -> ClusterPoller:
-    """The process's poller of a cluster. One whose cluster was registered anew, or elsewhere, is replaced."""
+    """The process's poller of a cluster. One whose cluster was registered anew, or otherwise, is replaced."""
     cluster = Cluster.objects.get(name=name)
     with _guard:
         known = _pollers.get(name)
-        if known is not None and (known.cluster.pk, known.cluster.namesrv) == (cluster.pk, cluster.namesrv):
+        if known is not None and registration(known.cluster) == registration(cluster):
             return known
         if known is not None:
             known.close()
         _pollers[name] = ClusterPoller(cluster, PollSettings.of_site())
         return _pollers[name]
+
+
+def registration(cluster: Cluster) -> list[object]:
+    return [getattr(cluster, name) for name in REGISTRATION]

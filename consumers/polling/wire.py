@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 from consumers.rocketmq.pool import ConnectionPool
 
+from .access import Access
+
 T = TypeVar("T")
 
 
@@ -17,7 +19,16 @@ class Wire:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="rocketmq-wire", daemon=True)
         self._thread.start()
+        self._access = Access()
         self.pool = ConnectionPool()
+
+    def use(self, access: Access) -> None:
+        """What connections opened from here on are made with. Raises NoAccess."""
+        if access == self._access:
+            return
+        pool = ConnectionPool(credentials=access.credentials, tls=access.context())
+        self.run(self.pool.close())
+        self.pool, self._access = pool, access
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
