@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 from consumers.lake.schemas import TIME
 from consumers.polling.reading import MembersReading, OffsetsReading
 
+from .coded import Coded
 from .ids import EntityIds
 from .snapshots import NULL, OFFSETS, Columns
 
@@ -76,9 +77,9 @@ def reading_columns(rows: pa.Table, ids: EntityIds) -> Columns:
     columns = Columns(
         (groups << 32) | queues,
         offsets.astype(np.int64),
-        _objects(rows["unknown_reason"]),
-        _objects(rows["broker"]),
-        _objects(rows["kind"]),
+        Coded.of_arrow(rows["unknown_reason"]),
+        Coded.of_arrow(rows["broker"]),
+        Coded.of_arrow(rows["kind"]),
     )
     return columns.take(np.argsort(columns.keys, kind="stable"))
 
@@ -87,7 +88,3 @@ def _keys_of(column: pa.ChunkedArray, known: dict[str, int]) -> np.ndarray:
     encoded = column.combine_chunks().dictionary_encode()
     keys = np.array([known[name] for name in encoded.dictionary.to_pylist()], np.int64)
     return keys[encoded.indices.to_numpy()] if len(keys) else np.empty(0, np.int64)
-
-
-def _objects(column: pa.ChunkedArray) -> np.ndarray:
-    return column.to_numpy().astype(object)

@@ -69,7 +69,7 @@ class Recorder:
     def _record_snapshots(self, reading: OffsetsReading, rows: pa.Table) -> None:
         fresh = reading_columns(rows, self.ids)
         read = {broker.name for broker in reading.brokers if broker.read}
-        on_read_brokers = np.isin(self.stored.brokers.astype(str), list(read))
+        on_read_brokers = self.stored.brokers.is_in(read)
         gone = self.stored.take(on_read_brokers & ~np.isin(self.stored.keys, fresh.keys))
         unread = self.stored.take(~on_read_brokers)
         # A broadcasting group's offset leaves the broker with its members: the queue stays, its lag is not known.
@@ -85,10 +85,10 @@ class Recorder:
     def _record_totals(self, reading: OffsetsReading, read: set[str]) -> None:
         errors = {broker.name: f"{broker.name}: {broker.error}" for broker in reading.brokers if not broker.read}
         rows = self.stored
-        for name in np.unique(rows.brokers.astype(str)):
-            if name not in read:
+        for name in rows.brokers.distinct():
+            if name is not None and name not in read:
                 reason = errors.get(name, f"{name} was not read: {reading.error}")
-                rows = rows.with_reason(rows.brokers == name, reason)
+                rows = rows.with_reason(rows.brokers.is_in([name]), reason)
         groups = sorted(self.ids.groups.values())
         last = Reading.objects.filter(cluster=self.cluster).first()
         write_totals(

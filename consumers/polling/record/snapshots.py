@@ -4,18 +4,22 @@ Only changed rows are written. The columns are taken into memory after they were
 makes the next reading write them again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
+from typing import Any
 
 import numpy as np
-from django.db import transaction
 
 from consumers.models import Cluster, QueueSnapshot, QueueState
 
+from .coded import Coded
+from .keyed_rows import BATCH, delete, upsert
+
 OFFSETS = ("consumer_offset", "broker_offset", "min_offset", "pull_offset")
 NULL = np.iinfo(np.int64).min
-BATCH = 5000
+PIECE = 50_000
 
 
 @dataclass(frozen=True)
@@ -24,9 +28,9 @@ class Columns:
 
     keys: np.ndarray  # int64
     offsets: np.ndarray  # int64, one column per name in OFFSETS
-    reasons: np.ndarray  # object: text or None
-    brokers: np.ndarray  # object: broker name
-    kinds: np.ndarray  # object
+    reasons: Coded  # why the lag is not known, or null
+    brokers: Coded
+    kinds: Coded
 
     @property
     def groups(self) -> np.ndarray:
@@ -37,45 +41,56 @@ class Columns:
         return self.keys & 0xFFFFFFFF
 
     def take(self, chosen: np.ndarray) -> "Columns":
-        return Columns(*(column[chosen] for column in self._all()))
+        return Columns(
+            self.keys[chosen],
+            self.offsets[chosen],
+            self.reasons.take(chosen),
+            self.brokers.take(chosen),
+            self.kinds.take(chosen),
+        )
 
     def joined(self, other: "Columns") -> "Columns":
-        columns = [np.concatenate([mine, theirs]) for mine, theirs in zip(self._all(), other._all(), strict=True)]
-        order = np.argsort(columns[0], kind="stable")
-        return Columns(*(column[order] for column in columns))
+        if not len(other.keys):
+            return self
+        both = Columns(
+            np.concatenate([self.keys, other.keys]),
+            np.concatenate([self.offsets, other.offsets]),
+            self.reasons.joined(other.reasons),
+            self.brokers.joined(other.brokers),
+            self.kinds.joined(other.kinds),
+        )
+        return both.take(np.argsort(both.keys, kind="stable"))
 
     def with_reason(self, chosen: np.ndarray, reason: str) -> "Columns":
-        reasons = self.reasons.copy()
-        reasons[chosen] = reason
-        return replace(self, reasons=reasons)
-
-    def _all(self) -> tuple[np.ndarray, ...]:
-        return self.keys, self.offsets, self.reasons, self.brokers, self.kinds
+        return replace(self, reasons=self.reasons.with_text(chosen, reason))
 
 
 def no_columns() -> Columns:
-    empty = np.empty(0, dtype=object)
+    empty = Coded.of([])
     return Columns(np.empty(0, np.int64), np.empty((0, len(OFFSETS)), np.int64), empty, empty, empty)
 
 
 def stored_columns(cluster: Cluster, kind_of: Callable[[str, str], str]) -> Columns:
     """What the database holds of a cluster; `kind_of(group, topic)` is a topic's kind as the group sees it."""
-    rows = list(
-        QueueSnapshot.objects.filter(group__cluster=cluster).values_list(
-            "group_id", "queue_id", *OFFSETS, "unknown_reason", "queue__broker", "group__name", "queue__topic__name"
-        )
+    rows = QueueSnapshot.objects.filter(group__cluster=cluster).values_list(
+        "group_id", "queue_id", *OFFSETS, "unknown_reason", "queue__broker", "group__name", "queue__topic__name"
     )
-    if not rows:
-        return no_columns()
-    keys = np.array([row[0] << 32 | row[1] for row in rows], np.int64)
-    order = np.argsort(keys)
-    return Columns(
-        keys,
+    columns, found = no_columns(), rows.iterator(chunk_size=BATCH)
+    # In pieces, because a million rows as Python's objects would be a gigabyte.
+    while piece := list(islice(found, PIECE)):
+        columns = columns.joined(_columns_of(piece, kind_of))
+    return columns
+
+
+def _columns_of(rows: Sequence[tuple[Any, ...]], kind_of: Callable[[str, str], str]) -> Columns:
+    columns = Columns(
+        np.array([row[0] << 32 | row[1] for row in rows], np.int64),
         np.array([[NULL if value is None else value for value in row[2:6]] for row in rows], np.int64),
-        np.array([row[6] for row in rows], object),
-        np.array([row[7] for row in rows], object),
-        np.array([kind_of(row[8], row[9]) for row in rows], object),
-    ).take(order)
+        Coded.of(row[6] for row in rows),
+        Coded.of(row[7] for row in rows),
+        Coded.of(kind_of(row[8], row[9]) for row in rows),
+    )
+    return columns.take(np.argsort(columns.keys))
 
 
 def changed(before: Columns, after: Columns) -> np.ndarray:
@@ -85,7 +100,7 @@ def changed(before: Columns, after: Columns) -> np.ndarray:
     at = np.minimum(np.searchsorted(before.keys, after.keys), len(before.keys) - 1)
     same = before.keys[at] == after.keys
     same &= (before.offsets[at] == after.offsets).all(axis=1)
-    same &= before.reasons[at] == after.reasons
+    same &= before.reasons.take(at).equals(after.reasons)
     return ~same
 
 
@@ -93,32 +108,16 @@ def write(rows: Columns, now: datetime) -> None:
     """Stores the rows, in short transactions."""
     for start in range(0, len(rows.keys), BATCH):
         part = rows.take(np.arange(start, min(start + BATCH, len(rows.keys))))
-        offsets = [[None if value == NULL else value for value in row] for row in part.offsets.tolist()]
-        snapshots = [
-            QueueSnapshot(
-                group_id=group,
-                queue_id=queue,
-                unknown_reason=reason,
-                changed_at=now,
-                **dict(zip(OFFSETS, values, strict=True)),
-            )
-            for group, queue, reason, values in zip(
-                part.groups.tolist(), part.queues.tolist(), part.reasons.tolist(), offsets, strict=True
-            )
-        ]
-        with transaction.atomic():
-            QueueSnapshot.objects.bulk_create(
-                snapshots,
-                update_conflicts=True,
-                unique_fields=["group", "queue"],
-                update_fields=[*OFFSETS, "unknown_reason", "changed_at"],
-            )
+        columns: dict[str, Sequence[Any]] = {"group": part.groups.tolist(), "queue": part.queues.tolist()}
+        for number, name in enumerate(OFFSETS):
+            values = part.offsets[:, number]
+            columns[name] = [None if value == NULL else value for value in values.tolist()]
+        columns |= {"unknown_reason": part.reasons.to_list(), "changed_at": [now] * len(part.keys)}
+        upsert(QueueSnapshot, ("group", "queue"), columns)
 
 
 def forget(rows: Columns) -> None:
     """Removes rows whose group no longer has the queue, with what was judged of them."""
-    for group in np.unique(rows.groups).tolist():
-        queues = rows.queues[rows.groups == group].tolist()
-        with transaction.atomic():
-            QueueSnapshot.objects.filter(group_id=group, queue_id__in=queues).delete()
-            QueueState.objects.filter(group_id=group, queue_id__in=queues).delete()
+    keys = {"group": rows.groups.tolist(), "queue": rows.queues.tolist()}
+    for model in (QueueSnapshot, QueueState):
+        delete(model, keys)

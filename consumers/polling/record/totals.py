@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
-from django.db import transaction
 
 from consumers.models import Cluster, GroupTotal
 from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS
 
-from .snapshots import BATCH, NULL, Columns
+from .keyed_rows import upsert
+from .snapshots import NULL, Columns
 
 CONSUMER, BROKER = 0, 1
 COUNTED_KINDS = ("normal", "retry", "system")
@@ -44,28 +44,28 @@ def totals(
 
 
 def _totals(rows: Columns, groups: list[int], dead_letters: dict[int, int | None]) -> dict[int, Total]:
-    counted = rows.take(np.isin(rows.kinds, COUNTED_KINDS))
+    counted = rows.take(rows.kinds.is_in(COUNTED_KINDS))
     size = max(groups, default=0) + 1
     group = counted.groups
-    known = (counted.reasons == None) & (counted.offsets[:, CONSUMER] != NULL) & (counted.offsets[:, BROKER] != NULL)  # noqa: E711
-    never = counted.reasons == NEVER_COMMITTED
-    unknown = ~known & ~np.isin(counted.reasons.astype(str), NO_LAG_REASONS)
+    known = counted.reasons.is_in([None])
+    known &= (counted.offsets[:, CONSUMER] != NULL) & (counted.offsets[:, BROKER] != NULL)
+    never = counted.reasons.is_in([NEVER_COMMITTED])
+    unknown = ~known & ~counted.reasons.is_in(NO_LAG_REASONS)
     lag = np.zeros(size, np.int64)
     np.add.at(lag, group[known], counted.offsets[known, BROKER] - counted.offsets[known, CONSUMER])
     count = {
-        name: np.bincount(group[chosen], minlength=size)
+        name: np.bincount(group[chosen], minlength=size).tolist()
         for name, chosen in {"all": slice(None), "unknown": unknown, "never": never, "known": known}.items()
     }
-    reasons = _first_reasons(group[never], counted.reasons[never]) | _first_reasons(
-        group[unknown], counted.reasons[unknown]
-    )
+    reasons = _first_reasons(counted.take(never)) | _first_reasons(counted.take(unknown))
+    lags = lag.tolist()
     return {
         pk: Total(
-            queues=int(count["all"][pk]),
-            unknown_queues=int(count["unknown"][pk]),
-            never_committed_queues=int(count["never"][pk]),
-            lag_messages=int(lag[pk]) if count["known"][pk] and not count["unknown"][pk] else None,
-            lag_messages_at_least=int(lag[pk]) if count["known"][pk] else None,
+            queues=count["all"][pk],
+            unknown_queues=count["unknown"][pk],
+            never_committed_queues=count["never"][pk],
+            lag_messages=lags[pk] if count["known"][pk] and not count["unknown"][pk] else None,
+            lag_messages_at_least=lags[pk] if count["known"][pk] else None,
             dlq_messages=dead_letters.get(pk),
             unknown_reason=None if count["known"][pk] and not count["unknown"][pk] else reasons.get(pk, NO_QUEUES),
         )
@@ -73,33 +73,31 @@ def _totals(rows: Columns, groups: list[int], dead_letters: dict[int, int | None
     }
 
 
-def _first_reasons(groups: np.ndarray, reasons: np.ndarray) -> dict[int, str]:
-    return dict(zip(groups[::-1].tolist(), reasons[::-1].tolist(), strict=True))
+def _first_reasons(rows: Columns) -> dict[int, str | None]:
+    groups, first = np.unique(rows.groups, return_index=True)
+    return dict(zip(groups.tolist(), rows.reasons.take(first).to_list(), strict=True))
 
 
 def write_totals(cluster: Cluster, fresh: dict[int, Total], now: datetime, last_taken_at: datetime | None) -> None:
     """Rewrites the totals that changed. A total that turns unknown keeps the time of the last whole reading."""
-    stored = {total.group_id: total for total in GroupTotal.objects.filter(group__cluster=cluster)}
     names = list(Total.__dataclass_fields__)
-    rows = []
-    for pk, total in fresh.items():
-        row = stored.get(pk)
-        if row is not None and all(getattr(row, name) == getattr(total, name) for name in names):
-            continue
-        good_at = row.last_good_at if row is not None and row.unknown_reason else last_taken_at
-        rows.append(
-            GroupTotal(
-                group_id=pk,
-                changed_at=now,
-                last_good_at=good_at if total.unknown_reason and row is not None else None,
-                **{name: getattr(total, name) for name in names},
-            )
-        )
-    for start in range(0, len(rows), BATCH):
-        with transaction.atomic():
-            GroupTotal.objects.bulk_create(
-                rows[start : start + BATCH],
-                update_conflicts=True,
-                unique_fields=["group"],
-                update_fields=[*names, "changed_at", "last_good_at"],
-            )
+    stored = {
+        row[0]: (dict(zip(names, row[2:], strict=True)), row[1])
+        for row in GroupTotal.objects.filter(group__cluster=cluster).values_list("group_id", "last_good_at", *names)
+    }
+    changed = {pk: total for pk, total in fresh.items() if pk not in stored or stored[pk][0] != vars(total)}
+    good_at: list[datetime | None] = []
+    for pk, total in changed.items():
+        before, last_good_at = stored.get(pk, (None, None))
+        good = last_good_at if before is not None and before["unknown_reason"] else last_taken_at
+        good_at.append(good if total.unknown_reason and before is not None else None)
+    upsert(
+        GroupTotal,
+        ["group"],
+        {
+            "group": list(changed),
+            **{name: [getattr(total, name) for total in changed.values()] for name in names},
+            "last_good_at": good_at,
+            "changed_at": [now] * len(changed),
+        },
+    )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from consumers.polling.reading import AHEAD, NEVER_COMMITTED, TOPIC_GONE
+from consumers.polling.record.coded import Coded
 from consumers.polling.record.snapshots import NULL, Columns
 from consumers.polling.record.totals import NO_QUEUES, totals
 
@@ -14,9 +15,9 @@ def columns(*rows):
     return Columns(
         np.array([row[0] << 32 | row[1] for row in rows], np.int64),
         np.array(values, np.int64).reshape(-1, 4),
-        np.array([row[5] for row in rows], object),
-        np.array(["broker-a"] * len(rows), object),
-        np.array([row[4] for row in rows], object),
+        Coded.of(row[5] for row in rows),
+        Coded.of("broker-a" for _ in rows),
+        Coded.of(row[4] for row in rows),
     )
 
 

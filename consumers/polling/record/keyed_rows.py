@@ -1,0 +1,98 @@
+"""Many rows of one table at once, stored or deleted by their natural keys, without a model object for each.
+
+PostgreSQL takes the columns of a batch as arrays in one statement, SQLite the rows one by one of a prepared statement.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connections, models, router, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+BATCH = 10_000
+
+
+def upsert(model: type[models.Model], unique: Sequence[str], columns: dict[str, Sequence[Any]]) -> None:
+    """Stores rows given as columns by field name, in short transactions.
+
+    Fields that are not named keep what they hold; in rows that are made they get their defaults.
+    `unique` names fields with a unique constraint, and no two rows may have the same values of them. Where only they
+    are given, rows that exist stay as they are. JSON fields are not for this.
+    """
+    connection = _connection(model)
+    rest = [_column(connection, model, name) for name in columns if name not in unique]
+    change = f"UPDATE SET {', '.join(f'{name} = EXCLUDED.{name}' for name in rest)}" if rest else "NOTHING"
+    columns = columns | _defaults(model, columns)
+    into = ", ".join(_column(connection, model, name) for name in columns)
+    key = ", ".join(_column(connection, model, name) for name in unique)
+    table = connection.ops.quote_name(model._meta.db_table)
+    source = _arrays(connection, model, columns) if _takes_arrays(connection) else f"VALUES ({_places(columns)})"
+    _run(connection, f"INSERT INTO {table} ({into}) {source} ON CONFLICT ({key}) DO {change}", columns)
+
+
+def delete(model: type[models.Model], columns: dict[str, Sequence[Any]]) -> None:
+    """Deletes the rows that hold these values, in short transactions. Nothing may point at them."""
+    connection = _connection(model)
+    names = [_column(connection, model, name) for name in columns]
+    table = connection.ops.quote_name(model._meta.db_table)
+    if _takes_arrays(connection):
+        where = f"({', '.join(names)}) IN ({_arrays(connection, model, columns)})"
+    else:
+        where = " AND ".join(f"{name} = %s" for name in names)
+    _run(connection, f"DELETE FROM {table} WHERE {where}", columns)
+
+
+def _run(connection: BaseDatabaseWrapper, statement: str, columns: dict[str, Sequence[Any]]) -> None:
+    size = len(next(iter(columns.values())))
+    for start in range(0, size, BATCH):
+        batch = [_adapted(connection, values[start : start + BATCH]) for values in columns.values()]
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            if _takes_arrays(connection):
+                cursor.execute(statement, batch)
+            else:
+                cursor.executemany(statement, list(zip(*batch, strict=True)))
+
+
+def _defaults(model: type[models.Model], columns: dict[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Django's defaults are not the database's."""
+    size = len(next(iter(columns.values())))
+    absent = (field for field in model._meta.concrete_fields if field.name not in columns and field.has_default())
+    return {field.name: [field.get_default()] * size for field in absent}
+
+
+def _connection(model: type[models.Model]) -> BaseDatabaseWrapper:
+    return connections[router.db_for_write(model)]
+
+
+def _takes_arrays(connection: BaseDatabaseWrapper) -> bool:
+    return connection.vendor == "postgresql"
+
+
+def _column(connection: BaseDatabaseWrapper, model: type[models.Model], name: str) -> str:
+    return connection.ops.quote_name(str(_field(model, name).column))
+
+
+def _field(model: type[models.Model], name: str) -> "models.Field[Any, Any]":
+    field = model._meta.get_field(name)
+    if not isinstance(field, models.Field):
+        raise TypeError(f"{name} is no column of {model.__name__}.")
+    return field
+
+
+def _places(columns: Collection[str]) -> str:
+    return ", ".join(["%s"] * len(columns))
+
+
+def _arrays(connection: BaseDatabaseWrapper, model: type[models.Model], names: Iterable[str]) -> str:
+    types = [_field(model, name).db_type(connection) for name in names]
+    return f"SELECT * FROM unnest({', '.join(f'%s::{kind}[]' for kind in types)})"
+
+
+def _adapted(connection: BaseDatabaseWrapper, values: Sequence[Any]) -> list[Any]:
+    """As the database takes them: SQLite has no type for times."""
+    known: dict[datetime, Any] = {}
+    adapt = connection.ops.adapt_datetimefield_value
+    if not any(isinstance(value, datetime) for value in values):
+        return list(values)
+    return [value if value is None else known.setdefault(value, adapt(value)) for value in values]
