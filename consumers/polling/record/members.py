@@ -20,6 +20,7 @@ GROUP_FIELDS = (
     "consume_from_where",
     "subscriptions",
     "membership_error",
+    "offline_since",
 )
 
 
@@ -47,6 +48,9 @@ def _record_groups(cluster: Cluster, answers: dict[str, GroupMembers], now: date
             group.consume_type = answer.consume_type
             group.consume_from_where = answer.consume_from_where
             group.subscriptions = list(answer.subscriptions)
+            group.offline_since = None
+        elif answer.complete:
+            group.offline_since = group.offline_since or now
         if before != [getattr(group, name) for name in GROUP_FIELDS]:
             differing.append(group)
         if answer.complete:

@@ -44,6 +44,21 @@ def test_a_group_is_offline_only_when_every_broker_says_so(record):
     assert ConsumerGroup.objects.get().online is False
 
 
+def test_a_group_is_offline_since_the_first_full_answer_without_a_member(record):
+    answers = (["c1"], None), ([], "broker-b: silent"), ([], None), ([], "broker-b: silent"), ([], None)
+    seen = []
+    for number, (present, error) in enumerate(answers):
+        record(15 * number, [group_members("billing", *present, error=error)])
+        seen.append(ConsumerGroup.objects.get().offline_since)
+    assert seen == [None, None, at(30), at(30), at(30)]
+
+
+def test_a_member_that_any_broker_lists_ends_being_offline(record):
+    record(0, [group_members("billing")])
+    record(15, [group_members("billing", "c1", error="broker-b: silent")])
+    assert ConsumerGroup.objects.get().offline_since is None
+
+
 def test_a_member_that_left_is_gone_by_the_reading_that_lacks_it(record):
     record(0, [group_members("billing", "c1", "c2")])
     record(15, [group_members("billing", "c1")])
