@@ -55,11 +55,25 @@ class WorstQueueSerializer(serializers.Serializer[Any]):
     rule = serializers.CharField()
 
 
+class AnomalySerializer(serializers.Serializer[Any]):
+    """What is out of order beyond the state. Without a topic: about the group as a whole."""
+
+    name = serializers.CharField(help_text="Stable; docs/anomalies.md lists them")
+    topic = serializers.CharField(allow_null=True)
+    broker = serializers.CharField(allow_null=True)
+    queue_ids = serializers.ListField(child=serializers.IntegerField())
+    since = serializers.DateTimeField(allow_null=True)
+    sentence = serializers.CharField()
+    cure = serializers.CharField()
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
 class GroupDetailSerializer(GroupSerializer):
     rule = serializers.CharField(help_text="The rule that decided the state")
     detail = serializers.DictField(help_text="The numbers that the rule looked at")
     worst_queue = WorstQueueSerializer(allow_null=True)
     topics = TopicSerializer(many=True)
+    anomalies = AnomalySerializer(many=True)
     subscriptions = serializers.ListField(child=serializers.DictField(), help_text=SUBSCRIPTIONS)
     clients = MemberSerializer(many=True)
     membership_at = serializers.DateTimeField(allow_null=True)

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from consumers.models import ConsumerGroup
 
+from .anomalies import group_anomalies
 from .group_overlay import Overlay
 from .group_row import NOT_ASKED, row_fields
 from .group_rows import GroupDetail
@@ -20,13 +21,14 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
         return None
     [shown] = shown_groups(Overlay.at(now), [found])
     row, verdict = shown.group, shown.verdict
-    fields = row_fields(shown)
+    fields, queues = row_fields(shown), group_queues(row, now=now)
     return GroupDetail(
-        **(fields | {"unknown": fields["unknown"] | _reasons(row)}),
+        **(fields | {"unknown": fields["unknown"] | _reasons(row, shown.unread_reason)}),
         rule=verdict.rule,
         detail=verdict.detail,
         worst_queue=verdict.worst,
-        topics=topic_rows(group_queues(row, now=now)),
+        topics=topic_rows(queues),
+        anomalies=group_anomalies(row, queues, online=fields["online"], flags=fields["flags"]),
         subscriptions=row.subscriptions,
         clients=member_list(row),
         membership_at=row.membership_at,
@@ -36,7 +38,7 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
     )
 
 
-def _reasons(group: ConsumerGroup) -> dict[str, str]:
+def _reasons(group: ConsumerGroup, unread: str | None) -> dict[str, str]:
     """Why what brokers say of the group as such is not known. Without an answer an empty list is no list."""
     membership = group.membership_error or NOT_ASKED
     configured = "the group's configuration was not read, or no broker has one"
@@ -45,4 +47,6 @@ def _reasons(group: ConsumerGroup) -> dict[str, str]:
     reasons = {name: reason for name, reason in fields.items() if getattr(group, name) is None}
     if group.membership_at is None:
         reasons |= dict.fromkeys(("subscriptions", "clients"), membership)
+    if unread is not None:
+        reasons["anomalies"] = unread
     return reasons

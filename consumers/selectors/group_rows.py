@@ -6,6 +6,8 @@ from typing import Any
 
 from consumers.models import GroupKind, State, TimeLagKind
 
+from .anomaly_rows import Anomaly
+
 
 @dataclass(frozen=True)
 class GroupFilters:
@@ -109,12 +111,16 @@ class WorstQueue:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupDetail(GroupRow):
-    """A group with the rule that decided and the numbers it looked at (`detail`), its topics and its members."""
+    """A group with the rule that decided and the numbers it looked at (`detail`), its topics, members and anomalies.
+
+    While a broker with queues of it is not read, `unknown` says of which queues no anomaly can be told.
+    """
 
     rule: str
     detail: dict[str, Any]
     worst_queue: WorstQueue | None
     topics: list[TopicRow]
+    anomalies: list[Anomaly]
     subscriptions: list[dict[str, str]]
     clients: list[MemberRow]
     membership_at: datetime | None

@@ -16,6 +16,7 @@ from .limits import Limits
 NOT_JUDGED_YET = "not judged yet"
 NOT_SAMPLED = "not sampled"
 NOT_BUILT = "not built"
+MIN_ABOVE_END = "the min offset is above the broker offset: one of them is from before the topic was created anew"
 OWN_DEAD_LETTERS = "dead letters are not consumed by their own group"
 
 
@@ -57,7 +58,7 @@ def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, li
         lag_messages=_distance(consumed, maximum) if snapshot.unknown_reason is None else None,
         in_flight=_distance(consumed, pulled),
         ready=_distance(pulled, maximum),
-        expired_messages=None if minimum is None or consumed is None else max(0, minimum - consumed),
+        expired_messages=_expired(minimum, consumed, maximum),
         reason=_lag_reason(snapshot),
         unread=False,
     )
@@ -70,6 +71,13 @@ def unread_reason(name: str, broker: BrokerAge | None, now: datetime, limits: Li
 def _distance(lower: int | None, upper: int | None) -> int | None:
     """Null where an end is unknown, and where the ends are the wrong way round: an anomaly, not a zero."""
     return None if lower is None or upper is None or upper < lower else upper - lower
+
+
+def _expired(minimum: int | None, consumed: int | None, maximum: int | None) -> int | None:
+    """A min offset above the end of the queue is from another queue than the end: it tells nothing."""
+    if minimum is None or consumed is None or (maximum is not None and minimum > maximum):
+        return None
+    return max(0, minimum - consumed)
 
 
 def _lag_reason(snapshot: QueueSnapshot) -> str | None:

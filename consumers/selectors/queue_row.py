@@ -9,6 +9,7 @@ from consumers.models import GroupState, QueueSnapshot, QueueState, State, TimeL
 from .brokers import BrokerAge
 from .limits import Limits
 from .overlay import (
+    MIN_ABOVE_END,
     NOT_BUILT,
     NOT_JUDGED_YET,
     NOT_SAMPLED,
@@ -119,6 +120,12 @@ def _numbers(read: Offsets) -> dict[str, int | None]:
     }
 
 
+def _expired_reason(read: Offsets) -> str:
+    if read.min_offset is None:
+        return "the min offset was not read"
+    return read.reason or "the consumer offset was not read" if read.consumer_offset is None else MIN_ABOVE_END
+
+
 def _reasons(read: Offsets, behind: TimeLag, unjudged: str, no_owner: str) -> dict[str, str]:
     """Why each field would be null; those of fields that are not are thrown away."""
     unread = read.reason if read.unread and read.reason else None
@@ -127,7 +134,7 @@ def _reasons(read: Offsets, behind: TimeLag, unjudged: str, no_owner: str) -> di
         "min_offset": "the min offset was not read",
         "broker_offset": read.reason or "the broker offset was not read",
         "consumer_offset": read.reason or "the consumer offset was not read",
-        "expired_messages": "the min offset was not read" if read.min_offset is None else read.reason or "",
+        "expired_messages": _expired_reason(read),
         **dict.fromkeys(("pull_offset", "in_flight", "ready"), sampled),
     }
     if unread:

@@ -43,6 +43,7 @@ def the_row(**filters):
         (90, None, 0, None, {"lag_messages": None, "ready": None, "expired_messages": 0}),
         (110, 100, 0, None, {"lag_messages": None, "time_lag_seconds": None}),
         (90, 100, None, None, {"lag_messages": 10, "expired_messages": None}),
+        (90, 100, 101, None, {"lag_messages": 10, "expired_messages": None}),
     ],
 )
 def test_it_counts_only_between_offsets_that_are_known(group, consumer, broker, minimum, pull, expected):
