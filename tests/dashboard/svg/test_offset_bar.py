@@ -28,3 +28,13 @@ def test_it_marks_messages_that_expired_before_they_were_consumed() -> None:
 
 def test_it_is_full_for_an_empty_queue() -> None:
     assert f'class="consumed" y="4" width="{WIDTH:.1f}"' in offset_bar(0, 0, 0)
+
+
+@pytest.mark.parametrize("offsets", [(0, 101, 100), (101, 50, 100)])
+def test_it_is_hatched_when_the_queue_ends_before_its_consumer_or_its_oldest_message(
+    offsets: tuple[int, int, int],
+) -> None:
+    drawing = offset_bar(*offsets)
+    assert "they contradict each other" in drawing
+    assert "url(#hatch)" in drawing
+    assert "consumed" not in drawing.replace("consumer", "")
