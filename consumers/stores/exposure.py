@@ -1,0 +1,151 @@
+"""How much of a queue would be consumed again if its consumer died at this moment, or its broker, or both.
+
+From three places: the offset in the broker's memory, the one in its file, and what the owners said they hold. Numbers
+count offsets: where a filter drops messages between them, fewer are consumed again. An end that comes out the wrong
+way round is an anomaly with a name and no number.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+COMMITTED_PAST_CLIENT = "committed past the client"
+FILE_PAST_CLIENT = "file past the client"
+MORE_THAN_SPAN = "more messages held than offsets"
+NOT_SAMPLED = "not sampled"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An offset that a member would go on from, as it was at `at`. None: `reason` says why."""
+
+    offset: int | None
+    at: datetime | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Held:
+    """What one owner said of the queue. A count of 0: it holds nothing, `commit_offset` is all. None: not sampled."""
+
+    client_id: str
+    said_at: datetime
+    commit_offset: int | None
+    cached_min: int | None
+    cached_max: int | None
+    cached_count: int | None
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Messages again: if the consumer dies between `low` and `high`, of which `finished_out_of_order` at most are
+    finished beyond the first unfinished one; `broker_dies` if the broker dies and the owners keep the queue;
+    `both_die_*` if neither stays. Every null has its reason in `unknown`. `as_of`: when the owners spoke.
+    """
+
+    low: int | None = None
+    high: int | None = None
+    finished_out_of_order: int | None = None
+    broker_dies: int | None = None
+    both_die_low: int | None = None
+    both_die_high: int | None = None
+    as_of: datetime | None = None
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+NUMBERS = ("low", "high", "finished_out_of_order", "broker_dies", "both_die_low", "both_die_high")
+
+
+@dataclass(frozen=True)
+class _Span:
+    """What owners hold, [least, end); `said_at`: when the one that spoke longest ago did."""
+
+    least: int
+    end: int
+    finished_out_of_order: int
+    said_at: datetime
+
+
+def exposure(
+    memory: Stored, file: Stored, owners: Sequence[Held], no_owner: str, now: datetime, max_age: timedelta
+) -> Exposure:
+    """`memory` and `file` are the broker's. `no_owner` says why there is none; owners that spoke longer than `max_age`
+    before `now` say nothing about now. Of several owners the least and the greatest count."""
+    said = [_said(owner, now, max_age) for owner in owners]
+    unsaid = [why for why in said if isinstance(why, str)]
+    if unsaid or not said:
+        return Exposure(unknown=dict.fromkeys(NUMBERS, unsaid[0] if unsaid else no_owner))
+    span = _united([span for span in said if isinstance(span, _Span)])
+    ends = {
+        "low": _distance(memory, span.least, span, COMMITTED_PAST_CLIENT),
+        "high": _distance(memory, span.end, span, COMMITTED_PAST_CLIENT),
+        "finished_out_of_order": _out_of_order(span),
+        # It commits again within an interval what it has in memory.
+        "broker_dies": (0, None),
+        # The file moves on between two looks at it, but never past the broker's memory: that gives the lower end.
+        "both_die_low": _distance(_greater(memory, file), span.least, span, COMMITTED_PAST_CLIENT),
+        "both_die_high": _distance(file, span.end, span, FILE_PAST_CLIENT),
+    }
+    return Exposure(
+        **{name: number for name, (number, _) in ends.items()},
+        as_of=span.said_at,
+        unknown={name: why for name, (_, why) in ends.items() if why is not None},
+        notes=_notes(owners),
+    )
+
+
+def _said(owner: Held, now: datetime, max_age: timedelta) -> _Span | str:
+    """What one owner holds, or why that is not known."""
+    if owner.cached_count is None:
+        return NOT_SAMPLED
+    age = now - owner.said_at
+    if age > max_age:
+        seconds, most = round(age.total_seconds()), round(max_age.total_seconds())
+        return f"{owner.client_id} last said what it holds {seconds} s ago: older than {most} s is too old"
+    if owner.cached_min is not None and owner.cached_max is not None:
+        end = owner.cached_max + 1
+        return _Span(owner.cached_min, end, end - owner.cached_min - owner.cached_count, owner.said_at)
+    if owner.cached_count:
+        return f"{owner.client_id} did not say which messages it holds"
+    if owner.commit_offset is None:
+        return f"{owner.client_id} holds no message and has no offset in its memory"
+    return _Span(owner.commit_offset, owner.commit_offset, 0, owner.said_at)
+
+
+def _united(spans: Sequence[_Span]) -> _Span:
+    return _Span(
+        least=min(span.least for span in spans),
+        end=max(span.end for span in spans),
+        finished_out_of_order=sum(span.finished_out_of_order for span in spans),
+        said_at=min(span.said_at for span in spans),
+    )
+
+
+def _distance(start: Stored, end: int, span: _Span, anomaly: str) -> tuple[int | None, str | None]:
+    if start.offset is None:
+        return None, start.reason or "the offset was not read"
+    if end >= start.offset:
+        return end - start.offset, None
+    if start.at is not None and span.said_at < start.at:
+        seconds = round((start.at - span.said_at).total_seconds())
+        return None, f"the client spoke {seconds} s before the offset was read, and has moved on since"
+    return None, f"anomaly: {anomaly}: {start.offset} is stored, the client is at {end}"
+
+
+def _greater(memory: Stored, file: Stored) -> Stored:
+    if memory.offset is None or file.offset is None:
+        return memory if memory.offset is None else file
+    return file if file.offset > memory.offset else memory
+
+
+def _out_of_order(span: _Span) -> tuple[int | None, str | None]:
+    if span.finished_out_of_order < 0:
+        return None, f"anomaly: {MORE_THAN_SPAN}"
+    return span.finished_out_of_order, None
+
+
+def _notes(owners: Sequence[Held]) -> tuple[str, ...]:
+    if len(owners) < 2:
+        return ()
+    return (f"{len(owners)} clients hold this queue: the least and the greatest of what they say count",)
