@@ -5,7 +5,7 @@ from datetime import datetime
 from consumers.models import Broker, Cluster, ConsumerGroup, Queue
 from consumers.polling.reading import BrokerListing, BrokerReading, OffsetsReading
 
-from .ids import BATCH, EntityIds
+from .ids import BATCH, EntityIds, QueueKey
 
 MASTER = 0
 READ, WRITE = 4, 2  # bits of a topic's perm (RocketMQ 5.4.0, PermName)
@@ -51,23 +51,35 @@ def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
 
 
 def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading) -> None:
-    """Which queues of the known topics can be read and written on this broker."""
+    """Which queues of the known topics can be read and written on this broker; neither where it has them no more."""
+    if broker.topics is None:
+        return
     wanted = {}
-    for topic in broker.topics or ():
+    for topic in broker.topics:
         for queue_id in range(max(topic.read_queues, topic.write_queues)):
             pk = ids.queues.get((topic.name, broker.name, queue_id))
             if pk is not None:
                 readable = queue_id < topic.read_queues and bool(topic.perm & READ)
                 wanted[pk] = (readable, queue_id < topic.write_queues and bool(topic.perm & WRITE))
-    if not wanted:
-        return
     stored = Queue.objects.filter(topic__cluster=cluster, broker=broker.name).values_list("pk", "readable", "writable")
+    gone = (False, False)
     differing = [
-        Queue(pk=pk, readable=wanted[pk][0], writable=wanted[pk][1])
+        Queue(pk=pk, readable=wanted.get(pk, gone)[0], writable=wanted.get(pk, gone)[1])
         for pk, readable, writable in stored
-        if pk in wanted and wanted[pk] != (readable, writable)
+        if wanted.get(pk, gone) != (readable, writable)
     ]
     Queue.objects.bulk_update(differing, ["readable", "writable"], batch_size=BATCH // 10)
+
+
+def write_only_queues(reading: OffsetsReading, topics: set[str]) -> set[QueueKey]:
+    """Queues of `topics` that take messages and give none: no offset is ever read of them, but they must be known."""
+    return {
+        (topic.name, broker.name, queue_id)
+        for broker in reading.brokers
+        for topic in broker.topics or ()
+        if topic.name in topics and topic.perm & WRITE
+        for queue_id in range(topic.read_queues, topic.write_queues)
+    }
 
 
 def record_group_config(cluster: Cluster, reading: OffsetsReading) -> None:

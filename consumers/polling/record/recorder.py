@@ -17,7 +17,7 @@ from consumers.polling.reading import NOT_REPORTED, MembersReading, OffsetsReadi
 from consumers.polling.rows import kind_in_group
 from consumers.rocketmq.names import DLQ_PREFIX
 
-from .brokers import record_brokers, record_group_config, record_topic_config
+from .brokers import record_brokers, record_group_config, record_topic_config, write_only_queues
 from .columns import reading_columns, reading_rows
 from .history import write_history
 from .ids import EntityIds
@@ -62,6 +62,7 @@ class Recorder:
             groups |= {answer.group for answer in members.groups if answer.members}
             # A queue can have an owner before anything was committed on it.
             queues |= {(q.topic, q.broker, q.queue_id) for client in members.clients for q in client.queues}
+        queues |= write_only_queues(reading, {topic for topic, _, _ in queues})
         with transaction.atomic():
             self.ids.make_groups(self.cluster, groups, reading.taken_at)
             self.ids.make_queues(self.cluster, queues, reading.taken_at)
