@@ -2,45 +2,25 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
 from consumers.models import Broker, Cluster
-from consumers.rocketmq.errors import LocalProtocolError
-from consumers.rocketmq.names import parse_address
+from consumers.polling.cluster_options import described
 
+from .cluster_form import ClusterForm
 from .read_only import ReadOnlyAdmin
-
-
-class ClusterForm(forms.ModelForm):
-    class Meta:
-        model = Cluster
-        fields = ["name", "namesrv"]
-
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if "/" in name:
-            raise forms.ValidationError("A cluster's name has no '/'.")
-        return name
-
-    def clean_namesrv(self) -> str:
-        addresses = [address.strip() for address in self.cleaned_data["namesrv"].split(";") if address.strip()]
-        if not addresses:
-            raise forms.ValidationError("At least one HOST:PORT is needed.")
-        for address in addresses:
-            try:
-                parse_address(address)
-            except LocalProtocolError as error:
-                raise forms.ValidationError(str(error)) from None
-        return ";".join(addresses)
 
 
 @admin.register(Cluster)
 class ClusterAdmin(admin.ModelAdmin):
     form = ClusterForm
-    list_display = ["name", "namesrv", "created_at"]
+    list_display = ["name", "namesrv", "options", "created_at"]
+
+    @admin.display(empty_value="none")
+    def options(self, cluster: Cluster) -> str:
+        return ", ".join(described(cluster))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("consumers.manage_clusters")
@@ -63,6 +43,16 @@ class ClusterAdmin(admin.ModelAdmin):
 
 @admin.register(Broker)
 class BrokerAdmin(ReadOnlyAdmin):
-    list_display = ["name", "broker_id", "cluster", "address", "version", "reachable", "last_read_at", "error"]
+    list_display = [
+        "name",
+        "broker_id",
+        "cluster",
+        "address",
+        "version",
+        "reachable",
+        "last_read_at",
+        "read_from",
+        "error",
+    ]
     list_filter = ["cluster", "reachable"]
     list_select_related = ["cluster"]

@@ -6,19 +6,17 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from consumers.management.cluster_arguments import add_cluster_arguments, apply_cluster_arguments
 from consumers.models import Cluster
-from consumers.rocketmq.errors import LocalProtocolError
-from consumers.rocketmq.names import parse_address
+from consumers.polling.cluster_options import WrongOption, checked_name, described
 
 
 class Command(BaseCommand):
-    help = "Adds, lists or removes the clusters that are watched."
+    help = "Adds, changes, lists or removes the clusters that are watched."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
-        add = verbs.add_parser("add", help="watch a cluster, or change its name servers")
-        add.add_argument("name")
-        add.add_argument("--namesrv", required=True, metavar="HOST:PORT[;…]")
+        add_cluster_arguments(verbs.add_parser("add", help="watch a cluster, or change what is named of a known one"))
         verbs.add_parser("list", help="show the clusters")
         remove = verbs.add_parser("remove", help="forget a cluster and its rows; its history in the lake stays")
         remove.add_argument("name")
@@ -26,36 +24,33 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         match options["verb"]:
             case "add":
-                self._add(options["name"], options["namesrv"])
+                self._add(options)
             case "list":
                 self._list()
             case "remove":
                 self._remove(options["name"])
 
-    def _add(self, name: str, namesrv: str) -> None:
-        if not name or len(name) > 100 or "/" in name:
-            raise CommandError("A cluster's name has 1 to 100 characters and no '/'.")
-        addresses = [address.strip() for address in namesrv.split(";") if address.strip()]
-        if not addresses:
-            raise CommandError("--namesrv needs at least one HOST:PORT.")
-        for address in addresses:
-            try:
-                parse_address(address)
-            except LocalProtocolError as error:
-                raise CommandError(f"--namesrv: {error}") from None
-        _, created = Cluster.objects.update_or_create(
-            name=name,
-            defaults={"namesrv": ";".join(addresses)},
-            create_defaults={"namesrv": ";".join(addresses), "created_at": timezone.now()},
-        )
-        self.stdout.write(f"Cluster {name} {'added' if created else 'changed'}: {'; '.join(addresses)}")
+    def _add(self, options: dict[str, Any]) -> None:
+        try:
+            name = checked_name(options["name"])
+            cluster = Cluster.objects.filter(name=name).first() or Cluster(name=name, created_at=timezone.now())
+            apply_cluster_arguments(cluster, options)
+        except WrongOption as error:
+            raise CommandError(
+                str(error) if error.option == "name" else f"--{error.option.replace('_', '-')}: {error}"
+            ) from None
+        verb = "changed" if cluster.pk else "added"
+        cluster.save()
+        said = [cluster.namesrv.replace(";", "; "), *described(cluster)]
+        self.stdout.write(f"Cluster {name} {verb}: {', '.join(said)}")
 
     def _list(self) -> None:
         clusters = list(Cluster.objects.all())
         if not clusters:
             self.stdout.write("No cluster yet: manage.py cluster add NAME --namesrv HOST:PORT")
         for cluster in clusters:
-            self.stdout.write(f"{cluster.name}\t{cluster.namesrv}")
+            said = ", ".join(described(cluster))
+            self.stdout.write("\t".join([cluster.name, cluster.namesrv, *([said] if said else [])]))
 
     def _remove(self, name: str) -> None:
         if not Cluster.objects.filter(name=name).delete()[0]:

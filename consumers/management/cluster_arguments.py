@@ -1,0 +1,85 @@
+"""The arguments of `manage.py cluster add`, and what they make of a cluster's row."""
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+
+from consumers.models import Cluster
+from consumers.polling.cluster_options import (
+    WrongOption,
+    checked_addresses,
+    checked_name_servers,
+    checked_offset_files,
+    checked_tls,
+    set_secret,
+)
+
+REMOVABLE = ("acl", "tls", "tls-ca", "tls-certificate", "tls-skip-verify", "offset-files", "proxy")
+TLS_FILES = ("ca", "certificate", "key")
+
+
+def add_cluster_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name")
+    parser.add_argument("--namesrv", metavar="HOST:PORT[;…]", help="needed for a cluster that is not known yet")
+    parser.add_argument("--access-key", metavar="KEY", help="of a user who may Get and List")
+    parser.add_argument(
+        "--secret-key-env", metavar="VARIABLE", help="the environment variable that holds the secret key, read once"
+    )
+    parser.add_argument("--tls", action="store_true", help="connect to name servers and brokers over TLS")
+    parser.add_argument("--tls-ca", metavar="FILE", help="trust these authorities alone (PEM)")
+    parser.add_argument("--tls-certificate", metavar="FILE", help="the certificate to show (PEM)")
+    parser.add_argument("--tls-key", metavar="FILE", help="its key, without a passphrase (PEM)")
+    parser.add_argument("--tls-skip-verify", action="store_true", help="accept any certificate of any host")
+    parser.add_argument("--offset-files", metavar="[BROKER=]GLOB[;…]", help="offset files that the poll worker sees")
+    parser.add_argument("--proxy", metavar="HOST:PORT[;…]", help="remoting ports of proxies, for gRPC clients")
+    parser.add_argument(
+        "--without", action="append", default=[], choices=REMOVABLE, help="take an option back; may be repeated"
+    )
+
+
+def apply_cluster_arguments(cluster: Cluster, options: dict[str, Any]) -> None:
+    """Changes what is named and keeps the rest. Raises WrongOption."""
+    if options["namesrv"] is not None or not cluster.namesrv:
+        cluster.namesrv = checked_name_servers(options["namesrv"] or "")
+    without = set(options["without"])
+    if "acl" in without:
+        cluster.access_key = cluster.sealed_secret = None
+    _apply_secret(cluster, options["access_key"], options["secret_key_env"])
+    cluster.tls = _tls(cluster.tls, options, without)
+    if options["offset_files"] is not None or "offset-files" in without:
+        cluster.offset_files = checked_offset_files(options["offset_files"] or "")
+    if options["proxy"] is not None or "proxy" in without:
+        cluster.proxy = checked_addresses("proxy", options["proxy"] or "")
+
+
+def _apply_secret(cluster: Cluster, access_key: str | None, variable: str | None) -> None:
+    if access_key is None and variable is None:
+        return
+    if variable is None:
+        raise WrongOption("access_key", "It needs --secret-key-env VARIABLE beside it.")
+    if not (access_key or cluster.access_key):
+        raise WrongOption("secret_key_env", "It needs --access-key KEY beside it.")
+    secret_key = os.environ.get(variable)
+    if not secret_key:
+        raise WrongOption("secret_key_env", f"The environment variable {variable} is not set, or is empty.")
+    set_secret(cluster, access_key or cluster.access_key or "", secret_key, settings.SECRET_KEY)
+
+
+def _tls(known: dict[str, Any] | None, options: dict[str, Any], without: set[str]) -> dict[str, Any] | None:
+    named = {name: options[f"tls_{name}"] for name in TLS_FILES if options[f"tls_{name}"]}
+    if "tls" in without:
+        known = None
+    if known is None and not (named or options["tls"] or options["tls_skip_verify"]):
+        return None
+    tls = {"verify": True, **(known or {})}
+    if "tls-ca" in without:
+        tls["ca"] = None
+    if "tls-certificate" in without:
+        tls["certificate"] = tls["key"] = None
+    if "tls-skip-verify" in without:
+        tls["verify"] = True
+    if options["tls_skip_verify"]:
+        tls["verify"] = False
+    return checked_tls({**tls, **named})

@@ -1,0 +1,85 @@
+"""What may be said of a cluster when it is registered, checked without connecting anywhere or opening a file.
+
+The command and the admin pages ask for the same things; files are those that the poll worker sees.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from consumers.models import Cluster
+from consumers.rocketmq.errors import LocalProtocolError
+from consumers.rocketmq.names import parse_address
+from consumers.stores.globs import WrongFileGlob, parse_offset_files
+
+from .sealed_secret import seal
+
+LONGEST_NAME = 100
+
+
+class WrongOption(ValueError):
+    """`option` names it; str() is one sentence."""
+
+    def __init__(self, option: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.option = option
+
+
+def checked_name(name: str) -> str:
+    """The lake keeps each cluster in a folder of its name."""
+    if not name or len(name) > LONGEST_NAME or "/" in name:
+        raise WrongOption("name", f"A cluster's name has 1 to {LONGEST_NAME} characters and no '/'.")
+    return name
+
+
+def checked_addresses(option: str, text: str) -> str:
+    """`host:port;host:port`, without spaces; empty where there is none."""
+    addresses = [address.strip() for address in text.split(";") if address.strip()]
+    for address in addresses:
+        try:
+            parse_address(address)
+        except LocalProtocolError as error:
+            raise WrongOption(option, f"{error}.") from None
+    return ";".join(addresses)
+
+
+def checked_name_servers(text: str) -> str:
+    addresses = checked_addresses("namesrv", text)
+    if not addresses:
+        raise WrongOption("namesrv", "At least one HOST:PORT is needed.")
+    return addresses
+
+
+def checked_offset_files(text: str) -> str:
+    try:
+        return ";".join(str(glob) for glob in parse_offset_files(text))
+    except WrongFileGlob as error:
+        raise WrongOption("offset_files", str(error)) from None
+
+
+def checked_tls(options: Mapping[str, Any]) -> dict[str, Any]:
+    """`ca`, `certificate`, `key` (paths or None) and `verify`, as the cluster's row keeps them."""
+    tls = {**{name: options.get(name) or None for name in ("ca", "certificate", "key")}, "verify": options["verify"]}
+    for name in ("ca", "certificate", "key"):
+        if tls[name] is not None and not tls[name].startswith("/"):
+            raise WrongOption(f"tls_{name}", "Name the file from '/' on, as the poll worker sees it.")
+    if tls["key"] and not tls["certificate"]:
+        raise WrongOption("tls_key", "A key is of use with its certificate only: name both.")
+    if tls["ca"] and not tls["verify"]:
+        raise WrongOption("tls_ca", "Authorities are of no use where certificates are not verified: name one of both.")
+    return tls
+
+
+def set_secret(cluster: Cluster, access_key: str, secret_key: str, site_key: str) -> None:
+    cluster.access_key, cluster.sealed_secret = access_key, seal(secret_key, site_key)
+
+
+def described(cluster: Cluster) -> list[str]:
+    """What was said of it beside its name servers, in words, without anything that is secret."""
+    said = [f"access key {cluster.access_key}"] if cluster.access_key else []
+    if cluster.tls is not None:
+        said.append("TLS" if cluster.tls["verify"] else "TLS, certificates not verified")
+    if cluster.offset_files:
+        said.append(f"offset files {cluster.offset_files}")
+    if cluster.proxy:
+        said.append(f"proxy {cluster.proxy}")
+    return said

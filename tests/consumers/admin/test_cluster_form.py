@@ -1,0 +1,85 @@
+"""The admin page of a cluster: the options of the command, and a secret that goes in and never out."""
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from consumers.models import Cluster
+from consumers.polling.access import access_of
+from consumers.rocketmq.acl import Credentials
+
+pytestmark = pytest.mark.django_db
+
+SIGNED = {"access_key": "monitor", "secret_key": "s3cret-key"}
+
+
+@pytest.fixture
+def client():
+    user = User.objects.create_user("admin", is_staff=True)
+    user.groups.add(Group.objects.get(name="admin"))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def post(client, **values):
+    """Adds the cluster, or changes it where it is known."""
+    known = Cluster.objects.filter(name="prod").first()
+    place = f"{known.pk}/change" if known else "add"
+    return client.post(f"/admin/consumers/cluster/{place}/", {"name": "prod", "namesrv": "10.0.0.1:9876", **values})
+
+
+def credentials():
+    return access_of(Cluster.objects.get(name="prod"), settings.SECRET_KEY).credentials
+
+
+def test_a_secret_goes_in_and_is_shown_nowhere(client):
+    post(client, **SIGNED)
+    assert credentials() == Credentials("monitor", "s3cret-key")
+    cluster = Cluster.objects.get(name="prod")
+    for page in ("", f"{cluster.pk}/change/", f"{cluster.pk}/history/"):
+        shown = client.get(f"/admin/consumers/cluster/{page}").content.decode()
+        assert "s3cret-key" not in shown
+        assert cluster.sealed_secret not in shown
+
+
+def test_an_empty_secret_keeps_the_one_that_is_stored(client):
+    post(client, **SIGNED)
+    post(client, access_key="monitor", proxy="10.0.0.7:8080")
+    assert credentials() == Credentials("monitor", "s3cret-key")
+
+
+def test_without_an_access_key_nothing_is_signed_and_the_secret_is_gone(client):
+    post(client, **SIGNED)
+    post(client, access_key="")
+    assert (credentials(), Cluster.objects.get(name="prod").sealed_secret) == (None, None)
+
+
+def test_tls_is_stored_as_the_command_stores_it(client):
+    post(client, use_tls="on", tls_ca="/ca.pem", tls_certificate="/c.pem", tls_key="/k.pem")
+    expected = {"ca": "/ca.pem", "certificate": "/c.pem", "key": "/k.pem", "verify": True}
+    assert Cluster.objects.get(name="prod").tls == expected
+
+
+def test_certificates_that_are_not_verified_are_listed_as_such(client):
+    post(client, use_tls="on", tls_skip_verify="on")
+    assert "certificates not verified" in client.get("/admin/consumers/cluster/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"access_key": "monitor"}, "needs its secret key"),
+        ({"secret_key": "s3cret-key"}, "needs its access key"),
+        ({"proxy": "10.0.0.7"}, "not of the form host:port"),
+        ({"offset_files": "relative.json"}, "no absolute path"),
+        ({"tls_ca": "/ca.pem"}, "only where TLS is chosen"),
+        ({"use_tls": "on", "tls_ca": "ca.pem"}, "as the poll worker sees it"),
+        ({"use_tls": "on", "tls_ca": "/ca.pem", "tls_skip_verify": "on"}, "not verified: name one"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_its_reason(client, values, complaint):
+    answer = post(client, **values)
+    assert complaint in answer.content.decode()
+    assert not Cluster.objects.exists()
