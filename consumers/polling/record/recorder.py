@@ -4,26 +4,32 @@ A crash between the two stores leaves a file whose rows the next reading brings 
 database holds, taken into memory only after it was written.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from django.conf import settings
 from django.db import transaction
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupKind, Reading
+from consumers.polling.flags import KindLimits
 from consumers.polling.reading import NOT_REPORTED, MembersReading, OffsetsReading
 from consumers.polling.rows import kind_in_group
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .brokers import record_brokers, record_group_config, record_topic_config, write_only_queues
 from .columns import reading_columns, reading_rows
+from .group_kinds import GroupKinds
 from .history import write_history
 from .ids import EntityIds
 from .members import record_members
+from .moves import Moves
+from .presence import Presence
 from .snapshots import Columns, changed, forget, stored_columns, write
 from .totals import totals, write_totals
+from .unsubscribed import record_unsubscribed
 
 
 @dataclass
@@ -33,10 +39,12 @@ class Recorder:
     cluster: Cluster
     ids: EntityIds
     stored: Columns
+    moves: Moves
+    presence: Presence = field(default_factory=Presence)
 
     @classmethod
     def of(cls, cluster: Cluster) -> "Recorder":
-        return cls(cluster, EntityIds.of(cluster), stored_columns(cluster, kind_in_group))
+        return cls(cluster, EntityIds.of(cluster), stored_columns(cluster, kind_in_group), Moves.of(cluster))
 
     def record(self, reading: OffsetsReading, members: MembersReading | None, lake: Lake | None) -> Reading:
         """Writes everything of one reading. Without a lake (its disk is full) rows are stored, history is not."""
@@ -52,6 +60,8 @@ class Recorder:
         self._record_snapshots(reading, rows)
         if members is not None:
             record_members(self.cluster, self.ids, members)
+            record_unsubscribed(self.cluster, members, rows)
+            self.presence.note(self.ids, members.groups, members.taken_at)
         return self._record_reading(reading, members)
 
     def _make_entities(self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table) -> None:
@@ -80,6 +90,7 @@ class Recorder:
         after = fresh.joined(kept)
         write(after.take(changed(self.stored, after)), reading.taken_at)
         forget(gone.take(~silent))
+        self.moves.note(self.stored, after, reading.taken_at)
         self.stored = after.joined(unread)
         self._record_totals(reading, read)
 
@@ -92,9 +103,10 @@ class Recorder:
                 rows = rows.with_reason(rows.brokers.is_in([name]), reason)
         groups = sorted(self.ids.groups.values())
         last = Reading.objects.filter(cluster=self.cluster).first()
+        kinds = GroupKinds.of(self.cluster, reading.taken_at, KindLimits.of(settings.JUDGE))
         write_totals(
             self.cluster,
-            totals(rows, groups, self._dead_letters(reading), self._never_read(reading)),
+            totals(rows, groups, self._dead_letters(reading), self._never_read(reading), kinds),
             reading.taken_at,
             last.taken_at if last else None,
         )

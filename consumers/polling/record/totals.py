@@ -8,12 +8,14 @@ import numpy as np
 from consumers.models import Cluster, GroupTotal
 from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS
 
+from .group_kinds import NO_KINDS, GroupKinds
 from .keyed_rows import upsert
 from .snapshots import NULL, Columns
 
-CONSUMER, BROKER = 0, 1
+CONSUMER, BROKER, MIN = 0, 1, 2
 COUNTED_KINDS = ("normal", "retry", "system")
 NO_QUEUES = "no offset of this group is on any broker"
+RETIRED_ONLY = "no member subscribes to a topic that it has offsets of"
 
 
 @dataclass(frozen=True)
@@ -23,29 +25,44 @@ class Total:
     never_committed_queues: int
     lag_messages: int | None
     lag_messages_at_least: int | None
+    expired_messages: int | None
+    retired_queues: int
     dlq_messages: int | None
     unknown_reason: str | None
 
 
 def totals(
-    rows: Columns, groups: list[int], dead_letters: dict[int, int | None], never_read: str | None = None
+    rows: Columns,
+    groups: list[int],
+    dead_letters: dict[int, int | None],
+    never_read: str | None = None,
+    kinds: GroupKinds = NO_KINDS,
 ) -> dict[int, Total]:
     """One total per group id in `groups`; `dead_letters` gives each group's dead messages, null where not known.
 
     `never_read` names a broker that was never read: any group may have queues on it, so no sum is whole.
     """
-    known = _totals(rows, groups, dead_letters)
+    known = _totals(rows, groups, dead_letters, kinds)
+    for pk, reason in kinds.outside.items():
+        if pk in known:
+            # Its progress is not on the brokers: like a group that never committed it has no part in any sum.
+            known[pk] = replace(_without_lag(known[pk], reason), lag_messages_at_least=None)
     if never_read is None:
         return known
-    return {
-        pk: replace(total, lag_messages=None, unknown_queues=None, unknown_reason=never_read)
-        for pk, total in known.items()
-    }
+    return {pk: replace(_without_lag(total, never_read), unknown_queues=None) for pk, total in known.items()}
 
 
-def _totals(rows: Columns, groups: list[int], dead_letters: dict[int, int | None]) -> dict[int, Total]:
-    counted = rows.take(rows.kinds.is_in(COUNTED_KINDS))
+def _without_lag(total: Total, reason: str) -> Total:
+    return replace(total, lag_messages=None, expired_messages=None, unknown_reason=reason)
+
+
+def _totals(
+    rows: Columns, groups: list[int], dead_letters: dict[int, int | None], kinds: GroupKinds
+) -> dict[int, Total]:
     size = max(groups, default=0) + 1
+    is_retired = np.isin(rows.keys, kinds.retired)
+    retired = np.bincount(rows.groups[is_retired], minlength=size).tolist()
+    counted = rows.take(rows.kinds.is_in(COUNTED_KINDS) & ~is_retired)
     group = counted.groups
     known = counted.reasons.is_in([None])
     known &= (counted.offsets[:, CONSUMER] != NULL) & (counted.offsets[:, BROKER] != NULL)
@@ -58,7 +75,7 @@ def _totals(rows: Columns, groups: list[int], dead_letters: dict[int, int | None
         for name, chosen in {"all": slice(None), "unknown": unknown, "never": never, "known": known}.items()
     }
     reasons = _first_reasons(counted.take(never)) | _first_reasons(counted.take(unknown))
-    lags = lag.tolist()
+    lags, expired = lag.tolist(), _expired(counted.take(known), size)
     return {
         pk: Total(
             queues=count["all"][pk],
@@ -66,11 +83,25 @@ def _totals(rows: Columns, groups: list[int], dead_letters: dict[int, int | None
             never_committed_queues=count["never"][pk],
             lag_messages=lags[pk] if count["known"][pk] and not count["unknown"][pk] else None,
             lag_messages_at_least=lags[pk] if count["known"][pk] else None,
+            expired_messages=expired[pk] if count["known"][pk] and not count["unknown"][pk] else None,
+            retired_queues=retired[pk],
             dlq_messages=dead_letters.get(pk),
-            unknown_reason=None if count["known"][pk] and not count["unknown"][pk] else reasons.get(pk, NO_QUEUES),
+            unknown_reason=None
+            if count["known"][pk] and not count["unknown"][pk]
+            else reasons.get(pk, RETIRED_ONLY if retired[pk] else NO_QUEUES),
         )
         for pk in groups
     }
+
+
+def _expired(known: Columns, size: int) -> list[int | None]:
+    """Per group the unconsumed messages that are gone; null where the min offset of a queue with lag is not known."""
+    consumer, end, least = (known.offsets[:, column] for column in (CONSUMER, BROKER, MIN))
+    has_min = least != NULL
+    gone = np.zeros(size, np.int64)
+    np.add.at(gone, known.groups[has_min], np.maximum(least[has_min] - consumer[has_min], 0))
+    in_doubt = np.bincount(known.groups[~has_min & (consumer < end)], minlength=size).astype(bool)
+    return [None if doubt else count for count, doubt in zip(gone.tolist(), in_doubt.tolist(), strict=True)]
 
 
 def _first_reasons(rows: Columns) -> dict[int, str | None]:

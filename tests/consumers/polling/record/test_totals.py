@@ -5,13 +5,15 @@ import pytest
 
 from consumers.polling.reading import AHEAD, NEVER_COMMITTED, TOPIC_GONE
 from consumers.polling.record.coded import Coded
+from consumers.polling.record.group_kinds import GroupKinds
 from consumers.polling.record.snapshots import NULL, Columns
-from consumers.polling.record.totals import NO_QUEUES, totals
+from consumers.polling.record.totals import NO_QUEUES, RETIRED_ONLY, totals
 
 
 def columns(*rows):
-    """(group, queue, consumer, broker, kind, reason)"""
-    values = [[NULL if value is None else value for value in (row[2], row[3], None, None)] for row in rows]
+    """(group, queue, consumer, broker, kind, reason), and the min offset where it is known"""
+    ends = [(*row[2:4], row[6] if len(row) > 6 else None, None) for row in rows]
+    values = [[NULL if value is None else value for value in four] for four in ends]
     return Columns(
         np.array([row[0] << 32 | row[1] for row in rows], np.int64),
         np.array(values, np.int64).reshape(-1, 4),
@@ -55,3 +57,37 @@ def test_groups_do_not_mix():
 def test_dead_letters_that_were_not_read_are_null():
     assert totals(columns(KNOWN), [1], {})[1].dlq_messages is None
     assert totals(columns(KNOWN), [1], {1: 4})[1].dlq_messages == 4
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rows", "expected"),
+    [
+        ("nothing has expired", [(*KNOWN, 0)], 0),
+        ("below the min offset", [(*KNOWN, 9), (1, 2, 0, 5, "retry", None, 4)], 2 + 4),
+        ("a queue with lag whose min offset was not read", [(*KNOWN, 9), (1, 2, 0, 5, "normal", None)], None),
+        ("a level queue can have lost nothing", [(*KNOWN, 9), (1, 2, 5, 5, "normal", None)], 2),
+        ("a queue is not known", [(*KNOWN, 9), (1, 2, 0, 5, "normal", "silent", 0)], None),
+        ("a queue without an offset has no part in it", [(*KNOWN, 9), (1, 2, None, 5, "normal", NEVER_COMMITTED)], 2),
+    ],
+    ids=lambda value: value.replace(" ", "_") if isinstance(value, str) else None,
+)
+def test_expired(sentence, rows, expected):
+    assert totals(columns(*rows), [1], {})[1].expired_messages == expected, sentence
+
+
+def test_queues_of_retired_topics_are_counted_apart():
+    rows = columns(KNOWN, (1, 2, 0, 500, "normal", "silent"), (2, 2, 0, 9, "normal", None))
+    found = totals(rows, [1, 2], {}, kinds=GroupKinds(retired=np.array([1 << 32 | 2])))
+    assert (found[1].lag_messages, found[1].queues, found[1].retired_queues) == (3, 1, 1)
+    assert (found[2].lag_messages, found[2].retired_queues) == (9, 0)
+
+
+def test_a_group_of_retired_topics_only_has_no_lag():
+    found = totals(columns(KNOWN), [1], {}, kinds=GroupKinds(retired=np.array([1 << 32 | 1])))[1]
+    assert (found.lag_messages, found.unknown_queues, found.unknown_reason) == (None, 0, RETIRED_ONLY)
+
+
+def test_progress_that_is_kept_elsewhere_has_no_lag_here():
+    found = totals(columns((*KNOWN, 9)), [1], {}, kinds=GroupKinds(outside={1: "kept elsewhere"}))[1]
+    assert (found.lag_messages, found.lag_messages_at_least, found.expired_messages) == (None, None, None)
+    assert (found.unknown_queues, found.unknown_reason) == (0, "kept elsewhere")
