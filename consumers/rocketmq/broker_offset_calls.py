@@ -1,7 +1,7 @@
 """The calls of a lag reading: consumer offsets and broker offsets of a whole broker, as columns."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -29,10 +29,18 @@ class BrokerOffsetCalls:
         self.broker_version: int | None = None
         self._pool = pool
 
-    async def consumer_offsets(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> pa.Table:
-        """Every committed offset of the broker: group, topic, queue_id, consumer_offset, broadcast."""
+    async def consumer_offsets(
+        self,
+        *,
+        parse: Callable[[bytes], pa.Table] = consumer_offsets_table,
+        deadline_seconds: float = DEADLINE_SECONDS,
+    ) -> pa.Table:
+        """Every committed offset of the broker: group, topic, queue_id, consumer_offset, broadcast.
+
+        `parse` may be the broker's OffsetMemory, which spares what stands still.
+        """
         answer = await self._call(RequestCode.GET_ALL_CONSUMER_OFFSET, {}, deadline_seconds)
-        return await parsed(consumer_offsets_table, answer.body, self.address)
+        return await parsed(parse, answer.body, self.address)
 
     async def broker_offsets(self, topics: Sequence[str], *, deadline_seconds: float = DEADLINE_SECONDS) -> pa.Table:
         """Max offsets of the read queues of `topics`: topic, broker, queue_id, broker_offset.

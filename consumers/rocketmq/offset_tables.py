@@ -7,6 +7,7 @@ which accepts all that is well formed and refuses the rest.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -36,24 +37,56 @@ BROKER_OFFSETS = pa.schema(
 )
 _BROADCAST = "@broadcast"
 _TABLE = b'"offsetTable":{'
-_GROUP = re.compile(rb'"([^"\\{}\x00-\x1f]+)":\{([0-9:,-]*)\}')
+# `topic@group`: split at the first @. The comma before it is part of the piece, so that pieces can be added up.
+_GROUP = re.compile(rb',"([^"@\\{}\x00-\x1f]+)@([^"\\{}\x00-\x1f]+)":\{([0-9:,-]*)\}')
+_MARKS = len(',"@":{}')
 _QUEUE = re.compile(
     rb'(\{"brokerName":"([^"\\{}\x00-\x1f]*)","queueId":(-?\d{1,9}),"topic":"([^"\\{}\x00-\x1f]*)"\}:'
     rb'\{"brokerOffset":(-?\d{1,18}),"consumerOffset":-?\d+,"lastTimestamp":-?\d+(?:,"pullOffset":-?\d+)?\})'
 )
 
 
+@dataclass(frozen=True)
+class Pieces:
+    """A table of consumer offsets taken apart, as bytes: for each key its topic, its group and its `0:10,1:11`."""
+
+    topics: tuple[bytes, ...]
+    groups: tuple[bytes, ...]
+    inners: tuple[bytes, ...]
+
+
 def consumer_offsets_table(body: bytes) -> pa.Table:
     """The answer to GET_ALL_CONSUMER_OFFSET: one row a queue with a committed offset. Raises RemoteProtocolError."""
+    pieces = consumer_offset_pieces(body)
+    table = table_of_pieces(pieces) if pieces is not None else None
+    return consumer_offsets_of_any_form(body) if table is None else table
+
+
+def consumer_offset_pieces(body: bytes) -> Pieces | None:
+    """None where the body is not written as brokers write it."""
     table = _table_bytes(body)
-    pieces = _GROUP.findall(table) if table is not None else []
-    if table is not None and b",".join(b'"%s":{%s}' % piece for piece in pieces) == table:
-        keys, inners = [key.decode() for key, _ in pieces], [inner for _, inner in pieces]
-        counts = [inner.count(b":") for inner in inners]
-        numbers = _numbers(b",".join(filter(None, inners)), sum(counts))
-        if numbers is not None and len(set(keys)) == len(keys):
-            return _consumer_offsets(keys, counts, *numbers)
-    return _consumer_offsets_of_any_form(body)
+    found = _GROUP.findall(b"," + table) if table else []
+    if not found:
+        return Pieces((), (), ()) if table == b"" else None
+    pieces = Pieces(*zip(*found, strict=True))
+    length = sum(sum(map(len, part)) for part in (pieces.topics, pieces.groups, pieces.inners))
+    # Pieces do not overlap: as long as the table together, they are the table, and nothing stands between them.
+    return pieces if length + _MARKS * len(found) == len(table or b"") + 1 else None
+
+
+def table_of_pieces(pieces: Pieces) -> pa.Table | None:
+    """None where a piece is not what it looks like, or a key comes twice."""
+    counts = queue_counts(pieces.inners)
+    numbers = queue_numbers(pieces.inners, sum(counts))
+    topics, groups = (pa.array(part, pa.string()).dictionary_encode() for part in (pieces.topics, pieces.groups))
+    keys = topics.indices.to_numpy().astype(np.int64) * (len(groups.dictionary) + 1) + groups.indices.to_numpy()
+    if numbers is None or len(np.unique(keys)) < len(keys):
+        return None
+    return _consumer_offsets(topics, groups, counts, *numbers)
+
+
+def queue_counts(inners: Iterable[bytes]) -> list[int]:
+    return [inner.count(b":") for inner in inners]
 
 
 def broker_offsets_table(body: bytes) -> pa.Table:
@@ -81,8 +114,9 @@ def _table_bytes(body: bytes) -> bytes | None:
     return table if isinstance(head, dict) and head.get("offsetTable") == {} else None
 
 
-def _numbers(pairs: bytes, rows: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """`0:10,1:11` as two arrays; None where it is not such pairs."""
+def queue_numbers(inners: Iterable[bytes], rows: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Queue ids and offsets of texts like `0:10,1:11`; None where they are not such pairs."""
+    pairs = b",".join(filter(None, inners))
     if rows == 0:
         return None if pairs else (np.empty(0, np.int32), np.empty(0, np.int64))
     try:
@@ -100,48 +134,53 @@ def _numbers(pairs: bytes, rows: int) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _consumer_offsets(
-    keys: Sequence[str], counts: Sequence[int], queue_ids: np.ndarray, offsets: np.ndarray
+    topics: pa.DictionaryArray,
+    groups: pa.DictionaryArray,
+    counts: Sequence[int],
+    queue_ids: np.ndarray,
+    offsets: np.ndarray,
 ) -> pa.Table:
-    # `topic@group`, and `topic@group@broadcast` for what broadcasting clients report (5.1.0, BroadcastOffsetManager).
-    parts = [key.split("@", 1) for key in keys]
-    if short := [key for key, part in zip(keys, parts, strict=True) if len(part) != 2]:
-        raise Fields({}, RequestCode.GET_ALL_CONSUMER_OFFSET).wrong(f"offsetTable.{short[0]}", "names no group")
-    broadcast = np.array([part[1].endswith(_BROADCAST) for part in parts], bool)
+    # `topic@group@broadcast` is what broadcasting clients report (5.1.0, BroadcastOffsetManager).
+    names = groups.dictionary.to_pylist()
+    marked = np.array([name.endswith(_BROADCAST) for name in names], bool)
+    plain = _coded([name.removesuffix(_BROADCAST) for name in names])
+    marks, codes = groups.indices.to_numpy(), plain.indices.to_numpy()
     columns = [
-        _repeated([part[1].removesuffix(_BROADCAST) for part in parts], counts),
-        _repeated([part[0] for part in parts], counts),
+        pa.DictionaryArray.from_arrays(pa.array(np.repeat(codes[marks], counts)), plain.dictionary),
+        pa.DictionaryArray.from_arrays(pa.array(np.repeat(topics.indices.to_numpy(), counts)), topics.dictionary),
         pa.array(queue_ids),
         pa.array(offsets),
-        pa.array(np.repeat(broadcast, counts)),
+        pa.array(np.repeat(marked[marks], counts)),
     ]
     return pa.table(columns, schema=CONSUMER_OFFSETS)
 
 
-def _repeated(values: Sequence[str], counts: Sequence[int] | None = None) -> pa.DictionaryArray:
-    numbers: dict[str, int] = {}
-    codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int32)
-    indices = codes if counts is None else np.repeat(codes, counts)
-    return pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(list(numbers), pa.string()))
+def _coded(values: Sequence[str]) -> pa.DictionaryArray:
+    return pa.array(values, pa.string()).dictionary_encode()
 
 
 def _broker_offsets(rows: Iterable[tuple[str, str, int, int]]) -> pa.Table:
     topics, brokers, queue_ids, offsets = tuple(zip(*rows, strict=True)) or ((), (), (), ())
     columns = [
-        _repeated(topics),
-        _repeated(brokers),
+        _coded(topics),
+        _coded(brokers),
         pa.array(queue_ids, pa.int32()),
         pa.array(offsets, pa.int64()),
     ]
     return pa.table(columns, schema=BROKER_OFFSETS)
 
 
-def _consumer_offsets_of_any_form(body: bytes) -> pa.Table:
+def consumer_offsets_of_any_form(body: bytes) -> pa.Table:
     table = Fields(loads(body), RequestCode.GET_ALL_CONSUMER_OFFSET).inner("offsetTable")
     keys = [table.as_text(key) for key in table.names()]
+    parts = [key.split("@", 1) for key in keys]
+    if short := [key for key, part in zip(keys, parts, strict=True) if len(part) != 2]:
+        raise Fields({}, RequestCode.GET_ALL_CONSUMER_OFFSET).wrong(f"offsetTable.{short[0]}", "names no group")
     queues = [table.numbered_integers(key) for key in keys]
     numbers = [pair for offsets in queues for pair in offsets.items()]
     queue_ids, offsets = np.array(numbers, np.int64).reshape(-1, 2).T
-    return _consumer_offsets(keys, [len(offsets) for offsets in queues], queue_ids.astype(np.int32), offsets)
+    topics, groups = (_coded([part[place] for part in parts]) for place in (0, 1))
+    return _consumer_offsets(topics, groups, [len(found) for found in queues], queue_ids.astype(np.int32), offsets)
 
 
 def _broker_offsets_of_any_form(body: bytes) -> pa.Table:
