@@ -61,4 +61,3 @@ def test_a_file_that_a_compaction_takes_away_is_looked_for_in_the_hour(lake):
             return found
 
     assert offsets(Lake(Compacting(), lake.root, lake.url), 15) == [{"consumer_offset": 2}]
-    assert len(looks) == 2
