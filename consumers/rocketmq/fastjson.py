@@ -23,12 +23,14 @@ _TOKEN = re.compile(
     r")"
 )
 _SPACE = re.compile(r"[ \t\r\n]*")
+# What can be left of a text that was cut off: nothing, or the beginning of a token.
+_UNFINISHED = re.compile(r'[ \t\r\n]*(?:"(?:[^"\\]|\\.)*\\?|-|t|tr|tru|f|fa|fal|fals|n|nu|nul)?', re.DOTALL)
 _WORDS = {"true": True, "false": False, "null": None}
 
 
 def loads(body: bytes) -> object:
     """The value of `body`. Raises RemoteProtocolError, with the offset, for what is not whole and well formed."""
-    return _Reader(body).whole()
+    return Reader(body).whole()
 
 
 def loads_plain(body: bytes) -> object:
@@ -45,7 +47,16 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not a JSON number")
 
 
-class _Reader:
+class MalformedJson(RemoteProtocolError):
+    """`position` is the character at which reading ended. `cut_off`: the text ends there, before its value does."""
+
+    def __init__(self, sentence: str, position: int, *, cut_off: bool = False) -> None:
+        super().__init__(sentence)
+        self.position = position
+        self.cut_off = cut_off
+
+
+class Reader:
     def __init__(self, body: bytes) -> None:
         try:
             self.text = body.decode()
@@ -60,13 +71,15 @@ class _Reader:
             raise self.malformed("something follows the value")
         return value
 
-    def malformed(self, why: str) -> RemoteProtocolError:
-        return RemoteProtocolError(f"a body that is not JSON: {why} at character {self.position}")
+    def malformed(self, why: str, *, cut_off: bool = False) -> MalformedJson:
+        sentence = f"a body that is not JSON: {why} at character {self.position}"
+        return MalformedJson(sentence, self.position, cut_off=cut_off)
 
     def token(self) -> re.Match[str]:
         match = _TOKEN.match(self.text, self.position)
         if match is None:
-            raise self.malformed("the body ends early" if self.position >= len(self.text) else "no value")
+            cut_off = _UNFINISHED.fullmatch(self.text, self.position) is not None
+            raise self.malformed("the body ends early" if cut_off else "no value", cut_off=cut_off)
         self.position = match.end()
         return match
 
