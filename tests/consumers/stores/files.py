@@ -1,0 +1,31 @@
+"""Offset files for tests: the real ones, and small ones written as RocketMQ writes them."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from consumers.stores.read_file import read_offset_file
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "stores"
+NOW = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
+MEBIBYTE = 1024 * 1024
+
+
+def broker_file(table: str) -> bytes:
+    return f'{{\n\t"dataVersion":{{"counter":0}},\n\t"offsetTable":{{\n\t\t{table}\n\t}}\n}}'.encode()
+
+
+def write(folder: Path, body: bytes, name: str = "consumerOffset.json") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(body)
+    return path
+
+
+def read(path, *, wait=lambda seconds: None, max_bytes=MEBIBYTE, now=NOW):
+    return read_offset_file(path, now, max_bytes, wait)
+
+
+def rows(file, *names):
+    """The named columns of a file's rows; all that a healthy row has where none is named."""
+    wanted = names or ("group", "topic", "queue_id", "offset")
+    return [tuple(row[name] for name in wanted) for row in file.table().to_pylist()]
