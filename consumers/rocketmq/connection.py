@@ -8,7 +8,7 @@ import itertools
 import ssl
 from collections.abc import Mapping
 
-from consumers.rocketmq.addresses import parse_address
+from consumers.rocketmq.addresses import registered_address
 from consumers.rocketmq.codes import ResponseCode, call_name
 from consumers.rocketmq.errors import DeadlineExceeded, RemoteProtocolError, RocketMQError, Unreachable
 from consumers.rocketmq.frames import Command, FrameReader, encode
@@ -49,14 +49,18 @@ class Connection:
         in_flight: int = DEFAULT_IN_FLIGHT,
         tls: ssl.SSLContext | None = None,
     ) -> "Connection":
-        target = parse_address(address)
+        target = registered_address(address)
         try:
             async with asyncio.timeout(deadline_seconds):
                 reader, writer = await asyncio.open_connection(target.host, target.port, limit=READ_SIZE, ssl=tls)
         except TimeoutError as error:
             raise DeadlineExceeded(f"no connection within {deadline_seconds:.3g} s", address=address) from error
+        except ssl.SSLCertVerificationError as error:
+            cause = error.verify_message.rstrip(".")
+            raise Unreachable(f"its TLS certificate was not accepted ({cause})", address=address) from error
         except (OSError, UnicodeError) as error:  # UnicodeError: a host name that IDNA cannot encode
-            raise Unreachable(f"cannot connect ({error})", address=address) from error
+            how = "connect" if tls is None else "connect over TLS"
+            raise Unreachable(f"cannot {how} ({error})", address=address) from error
         return cls(address, reader, writer, in_flight=in_flight)
 
     def __repr__(self) -> str:
@@ -161,8 +165,15 @@ class Connection:
         except OSError as error:
             self._fail(Unreachable(f"the connection broke ({error})", address=self.address))
         else:
-            where = "in the middle of an answer" if self._frames.is_mid_frame else "before answering"
-            self._fail(Unreachable(f"the peer closed the connection {where}", address=self.address))
+            self._fail(Unreachable(f"the peer closed the connection {self._where()}", address=self.address))
+
+    def _where(self) -> str:
+        if self._frames.is_mid_frame:
+            return "in the middle of an answer"
+        if self.bytes_received or self._writer.get_extra_info("ssl_object"):
+            return "before answering"
+        # It looks at the first byte, and closes at once (5.4.0, NettyRemotingServer.TlsModeHandler).
+        return "before answering; a server that wants TLS does that too"
 
     def _deliver(self, command: Command) -> None:
         if not command.is_response:

@@ -31,6 +31,13 @@ class LocalProtocolError(RocketMQError):
     """We were about to break them: a bad address, a field that cannot be sent. Nothing was sent."""
 
 
+# What brokers with access control say, in other words (5.4.0, DefaultAuthenticationHandler).
+_MEANINGS = {
+    "username cannot be null": "it wants requests signed with an access key",
+    "check signature failed": "the secret key is not the one of this access key",
+}
+
+
 class BrokerRefused(RocketMQError):
     """A whole answer with a code that is not success."""
 
@@ -44,7 +51,8 @@ class BrokerRefused(RocketMQError):
             meaning = f"code {code}"
         # Brokers put whole stack traces into remarks; the first line carries the reason.
         reason = f": {remark.splitlines()[0]}" if remark and remark.strip() else ""
-        super().__init__(f"{call_name(request_code)} was refused with {meaning}{reason}", address=address)
+        advice = next((f" – {words}" for said, words in _MEANINGS.items() if said in reason), "")
+        super().__init__(f"{call_name(request_code)} was refused with {meaning}{reason}{advice}", address=address)
 
 
 class GoAway(BrokerRefused):

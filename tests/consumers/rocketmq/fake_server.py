@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from consumers.rocketmq.frames import Command, FrameReader, encode
@@ -10,7 +11,9 @@ Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Non
 
 
 @contextlib.asynccontextmanager
-async def served(behaviour: Behaviour) -> AsyncIterator[str]:
+async def served(
+    behaviour: Behaviour, *, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+) -> AsyncIterator[str]:
     """The address of a server that treats each connection with `behaviour` until the block ends."""
     tasks: set[asyncio.Task[None]] = set()
     writers: list[asyncio.StreamWriter] = []
@@ -23,9 +26,9 @@ async def served(behaviour: Behaviour) -> AsyncIterator[str]:
         with contextlib.suppress(ConnectionError, asyncio.CancelledError):
             await behaviour(reader, writer)
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(serve, host, 0, ssl=tls)
     try:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield f"{host}:{server.sockets[0].getsockname()[1]}"
     finally:
         server.close()
         for task in tasks:

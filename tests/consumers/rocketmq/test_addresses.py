@@ -1,7 +1,14 @@
+"""Addresses, as people write them and as brokers register them."""
+
+import asyncio
+import socket
+
 import pytest
 
-from consumers.rocketmq.addresses import Address, parse_address
+from consumers.rocketmq.addresses import Address, parse_address, registered_address
 from consumers.rocketmq.errors import LocalProtocolError
+from consumers.rocketmq.pool import ConnectionPool
+from tests.consumers.rocketmq.fake_server import answering, reply, served
 
 
 @pytest.mark.parametrize(
@@ -42,3 +49,36 @@ def test_it_reads_an_address_and_writes_it_back(text: str, address: Address) -> 
 def test_it_refuses_what_is_no_address(text: str, why: str) -> None:
     with pytest.raises(LocalProtocolError, match=why):
         parse_address(text)
+
+
+@pytest.mark.parametrize("text", ["::1:10911", "[::1]:10911"])
+def test_a_broker_may_have_registered_its_ipv6_address_without_brackets(text: str) -> None:
+    assert registered_address(text) == Address("::1", 10911)
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as listener:
+            listener.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="This machine has no IPv6 loopback")
+@pytest.mark.parametrize("host", ["::1", "[::1]"])
+def test_an_ipv6_host_is_reached(host: str) -> None:
+    async def main() -> int:
+        behaviour = answering(lambda request: reply(request, 17))
+        async with served(behaviour, host="::1") as address, ConnectionPool() as pool:
+            return (await pool.request(f"{host}:{address.rpartition(':')[2]}", 43, deadline_seconds=2)).code
+
+    assert asyncio.run(main()) == 17
+
+
+def test_a_host_name_is_reached() -> None:
+    async def main() -> int:
+        async with served(answering(lambda request: reply(request, 17))) as address, ConnectionPool() as pool:
+            return (await pool.request(f"localhost:{address.rpartition(':')[2]}", 43, deadline_seconds=2)).code
+
+    assert asyncio.run(main()) == 17

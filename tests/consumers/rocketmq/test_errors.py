@@ -23,6 +23,11 @@ def test_an_error_begins_with_the_address_it_is_about() -> None:
             refused(16, "no permission for g", 208, address="b:1"),
             "b:1: GET_CONSUME_STATS (208) was refused with NO_PERMISSION (16): no permission for g",
         ),
+        (
+            refused(16, "check signature failed.", 43),
+            "GET_ALL_CONSUMER_OFFSET (43) was refused with NO_PERMISSION (16): check signature failed."
+            " – the secret key is not the one of this access key",
+        ),
         (refused(17, None, 202), "GET_TOPIC_STATS_INFO (202) was refused with TOPIC_NOT_EXIST (17)"),
         (refused(4711, " ", 9999), "request 9999 was refused with code 4711"),
         (
