@@ -42,7 +42,7 @@ def test_a_plain_cluster_needs_nothing():
 
 def test_another_site_key_is_one_sentence_that_says_what_to_do():
     sealed = seal("s3cret", SITE_KEY)
-    with pytest.raises(NoAccess, match="CONSUMERSCOPE_SECRET_KEY: give it again, manage.py cluster add prod"):
+    with pytest.raises(NoAccess, match=r"CONSUMERSCOPE_SECRET_KEY: give it again, manage\.py cluster add prod"):
         access_of(a_cluster(access_key="monitor", sealed_secret=sealed), "another key")
 
 
