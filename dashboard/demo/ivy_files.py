@@ -3,11 +3,15 @@
 from pathlib import Path
 
 ROCKETMQ_VERSION = "5.4.0"
-MODULES = ("namesrv", "broker", "tools", "client")
+SERVERS = ("namesrv", "broker")
+MODULES = (*SERVERS, "tools", "client")
 
 
-def write_ivy_files(folder: Path, cache: Path) -> tuple[Path, Path]:
-    """Writes Ivy's settings and the module file into `folder`; returns their paths in this order."""
+def write_ivy_files(folder: Path, cache: Path, version: str = ROCKETMQ_VERSION) -> tuple[Path, Path]:
+    """Writes Ivy's settings and the module file into `folder`; returns their paths in this order.
+
+    Of another version than the demo's the servers alone are wanted: its clients and tools serve all of them.
+    """
     settings = folder / "ivysettings.xml"
     settings.write_text(
         "<ivysettings>\n"
@@ -18,9 +22,8 @@ def write_ivy_files(folder: Path, cache: Path) -> tuple[Path, Path]:
     )
     module = folder / "ivy.xml"
     wanted = "".join(
-        f'    <dependency org="org.apache.rocketmq" name="rocketmq-{name}" rev="{ROCKETMQ_VERSION}" '
-        'conf="default->default"/>\n'
-        for name in MODULES
+        f'    <dependency org="org.apache.rocketmq" name="rocketmq-{name}" rev="{version}" conf="default->default"/>\n'
+        for name in (MODULES if version == ROCKETMQ_VERSION else SERVERS)
     )
     module.write_text(
         '<ivy-module version="2.0">\n'

@@ -31,18 +31,18 @@ def jars_folder(home: Path, environ: Mapping[str, str] = os.environ) -> Path:
     return Path(environ.get("CONSUMERSCOPE_JARS") or home / "jars").resolve()
 
 
-def ensure_jars(java: Java, folder: Path, *, progress: Progress) -> Path:
-    """The folder that holds the jars, which is `folder` or one inside it; fetched first when they are not there.
+def ensure_jars(java: Java, folder: Path, *, progress: Progress, version: str = ROCKETMQ_VERSION) -> Path:
+    """The folder that holds the jars of that version, which is `folder` or one inside it; fetched first when they are not there.
 
     Several processes may ask at once: one fetches, the others wait for it.
     """
-    jars = folder / f"rocketmq-{ROCKETMQ_VERSION}"
+    jars = folder / f"rocketmq-{version}"
     if jars.is_dir():
         return jars
     folder.mkdir(parents=True, exist_ok=True)
     with _only_one(folder / ".lock"):
         if not jars.is_dir():
-            _fetch(java, folder, jars, progress)
+            _fetch(java, folder, jars, version, progress)
     return jars
 
 
@@ -53,25 +53,25 @@ def _only_one(lock: Path) -> Iterator[None]:
         yield
 
 
-def _fetch(java: Java, folder: Path, jars: Path, progress: Progress) -> None:
+def _fetch(java: Java, folder: Path, jars: Path, version: str, progress: Progress) -> None:
     # What Ivy has fetched stays here when it fails, and the next attempt goes on from there. After a success it would
     # only hold every jar twice.
     cache = folder / "ivy"
     with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as aside:
-        settings, module = write_ivy_files(Path(aside), cache)
+        settings, module = write_ivy_files(Path(aside), cache, version)
         fetched = Path(aside) / "jars"
-        progress(f"RocketMQ {ROCKETMQ_VERSION}: fetching its jars, once (about 90 MB)")
+        progress(f"RocketMQ {version}: fetching its jars, once (about 90 MB)")
         command: list[str | Path] = [java.path, f"-Divy.default.ivy.user.dir={cache}", "-jar", _ivy_jar()]
         command += ["-settings", settings, "-ivy", module, "-cache", cache, "-confs", "default", "-types", "jar"]
         command += ["bundle", "-retrieve", f"{fetched}/[artifact]-[revision](-[classifier]).[ext]"]
-        _run_ivy(command, Path(aside) / "errors", progress)
+        _run_ivy(command, Path(aside) / "errors", version, progress)
         if not any(fetched.glob("rocketmq-broker-*.jar")):
             raise JarsNotFound("Ivy ended well but brought no RocketMQ broker: remove the folder and try again.")
         fetched.rename(jars)
     shutil.rmtree(cache)
 
 
-def _run_ivy(command: list[str | Path], errors: Path, progress: Progress) -> None:
+def _run_ivy(command: list[str | Path], errors: Path, version: str, progress: Progress) -> None:
     last_lines: list[str] = []
     found = arrived = 0
     ivy = start_child(command, log=errors, piped=True)
@@ -82,18 +82,18 @@ def _run_ivy(command: list[str | Path], errors: Path, progress: Progress) -> Non
             if line.startswith("\tfound "):
                 found += 1
                 if found % 20 == 0:
-                    progress(f"RocketMQ {ROCKETMQ_VERSION}: {found} parts found")
+                    progress(f"RocketMQ {version}: {found} parts found")
             elif "[SUCCESSFUL ]" in line:
                 arrived += 1
                 if arrived % 10 == 0:
-                    progress(f"RocketMQ {ROCKETMQ_VERSION}: {arrived} jars have arrived")
+                    progress(f"RocketMQ {version}: {arrived} jars have arrived")
         ivy.wait()
     finally:
         kill_child(ivy)
     if ivy.returncode != 0:
         last_lines += [line.strip() for line in errors.read_text(errors="replace").splitlines()[-KEPT_LINES:]]
         raise JarsNotFound(
-            f"RocketMQ {ROCKETMQ_VERSION}'s jars could not be fetched ({_reason(last_lines)}): connect this machine to "
+            f"RocketMQ {version}'s jars could not be fetched ({_reason(last_lines)}): connect this machine to "
             "the network once, or point CONSUMERSCOPE_JARS at a folder that was filled on another machine."
         )
 

@@ -89,3 +89,15 @@ def test_ivy_is_told_what_to_fetch_but_not_from_where(tmp_path: Path) -> None:
     assert "://" not in settings.read_text() + module.read_text()
     for name in ("namesrv", "broker", "tools", "client"):
         assert f'name="rocketmq-{name}" rev="5.4.0"' in module.read_text()
+
+
+def test_of_another_version_the_servers_alone_are_fetched(tmp_path: Path) -> None:
+    _, module = write_ivy_files(tmp_path, tmp_path / "cache", "4.9.7")
+    wanted = module.read_text()
+    assert 'name="rocketmq-broker" rev="4.9.7"' in wanted
+    assert "rocketmq-tools" not in wanted
+
+
+def test_each_version_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    java = ivy(tmp_path, "fetched.mkdir()\n(fetched / 'rocketmq-broker-4.9.7.jar').touch()\n")
+    assert ensure_jars(java, tmp_path / "jars", progress=quiet, version="4.9.7").name == "rocketmq-4.9.7"
