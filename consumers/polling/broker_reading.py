@@ -23,6 +23,8 @@ from .min_offsets import read_min_offsets, with_min_offsets
 from .reading import BrokerReading
 from .rows import join_rows
 
+JOINED_AT_ONCE = 20_000
+
 
 async def read_broker(
     admin: BrokerAdmin,
@@ -57,22 +59,24 @@ class _Part:
     async def read(self, name: str, memory: ClusterMemory) -> BrokerReading:
         known = self.known
         configured = await self._refresh_config(self.cadence.config_seconds)
-        offsets = await self.admin.consumer_offsets(deadline_seconds=self.deadline_seconds)
+        offsets = await self.admin.consumer_offsets(
+            parse=known.consumer_offsets, deadline_seconds=self.deadline_seconds
+        )
         topics = set(pc.unique(offsets["topic"]).to_pylist())
         if not configured and topics - known.topics.keys():
             configured = await self._refresh_config(0)
         subscribed = memory.subscriptions(known.topics)
         wanted = topics | set(subscribed["topic"].to_pylist()) | {t for t in known.topics if t.startswith(DLQ_PREFIX)}
         ends = await self._broker_offsets(sorted(wanted & known.topics.keys()))
-        rows = join_rows(offsets, ends, subscribed, known.read_queues)
-        await read_min_offsets(self.admin, known, rows, ends, self.cadence, self.now, self.deadline_seconds)
+        rows = await _joined(offsets, ends, subscribed, known.read_queues)
+        await read_min_offsets(self.admin, known.min_offsets, rows, ends, self.cadence, self.now, self.deadline_seconds)
         dead = ends.filter(pc.starts_with(ends["topic"].cast(pa.string()), DLQ_PREFIX))
         return BrokerReading(
             name=name,
             address=self.admin.address,
             version=known.version,
-            rows=with_min_offsets(rows, known),
-            dead_letters=with_min_offsets(dead.select(["topic", "queue_id", "broker_offset"]), known),
+            rows=with_min_offsets(rows, known.min_offsets),
+            dead_letters=with_min_offsets(dead.select(["topic", "queue_id", "broker_offset"]), known.min_offsets),
             topics=tuple(known.topics.values()) if configured else None,
             groups=tuple(known.groups.values()) if configured else None,
         )
@@ -100,3 +104,10 @@ class _Part:
             *(self.admin.broker_offsets_of(topic, deadline_seconds=self.deadline_seconds) for topic in topics)
         )
         return pa.concat_tables([BROKER_OFFSETS.empty_table(), *answers]).unify_dictionaries()
+
+
+async def _joined(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queues: dict[str, int]) -> pa.Table:
+    """In a thread where it takes a while, so that one broker's rows do not hold up the answers of the others."""
+    if offsets.num_rows < JOINED_AT_ONCE:
+        return join_rows(offsets, ends, subscribed, read_queues)
+    return await asyncio.to_thread(join_rows, offsets, ends, subscribed, read_queues)

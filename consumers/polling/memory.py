@@ -10,8 +10,10 @@ from datetime import datetime
 import pyarrow as pa
 
 from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
+from consumers.rocketmq.offset_memory import OffsetMemory
 
 from .circuit import Circuit, Patience
+from .min_offset_memory import MinOffsets
 
 
 @dataclass
@@ -21,17 +23,12 @@ class BrokerMemory:
     topics: dict[str, TopicConfig] = field(default_factory=dict)
     groups: dict[str, GroupConfig] = field(default_factory=dict)
     configured_at: datetime | None = None
-    min_offsets: dict[tuple[str, int], int] = field(default_factory=dict)
-    min_offsets_at: dict[tuple[str, int], datetime] = field(default_factory=dict)
+    consumer_offsets: OffsetMemory = field(default_factory=OffsetMemory)
+    min_offsets: MinOffsets = field(default_factory=MinOffsets)
 
     @property
     def read_queues(self) -> dict[str, int]:
         return {name: topic.read_queues for name, topic in self.topics.items()}
-
-    def forget_missing_queues(self, present: set[tuple[str, int]]) -> None:
-        for key in [key for key in self.min_offsets_at if key not in present]:
-            self.min_offsets_at.pop(key)
-            self.min_offsets.pop(key, None)
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """Min offsets, under a budget: queues with lag and dead letters first, the longest unasked before the others."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -9,14 +10,16 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .cadence import Cadence
-from .memory import BrokerMemory
+from .min_offset_memory import NEVER, MinOffsets, microseconds
+from .topic_queues import QUEUE_BITS
 
 IDLE_FACTOR = 10  # queues without lag are asked so much more seldom
+SECOND = 1_000_000
 
 
 async def read_min_offsets(
     admin: BrokerAdmin,
-    known: BrokerMemory,
+    known: MinOffsets,
     rows: pa.Table,
     ends: pa.Table,
     cadence: Cadence,
@@ -24,35 +27,28 @@ async def read_min_offsets(
     deadline_seconds: float,
 ) -> None:
     """Asks for what is due and remembers it; a queue whose answer fails stays as it was, at first without any."""
-    present = set(zip(ends["topic"].to_pylist(), ends["queue_id"].to_pylist(), strict=True))
-    known.forget_missing_queues(present)
-    due = plan(known, rows, present, cadence, now)
-    if not due:
+    known.settle(ends)
+    due = plan(known, rows, cadence, now)
+    if not len(due):
         return
-    answers = await admin.min_offsets(due, deadline_seconds=deadline_seconds)
-    for key, answer in zip(due, answers, strict=True):
-        if isinstance(answer, int):
-            known.min_offsets[key] = answer
-            known.min_offsets_at[key] = now
+    answers = await admin.min_offsets(known.names(due), deadline_seconds=deadline_seconds)
+    read = [isinstance(answer, int) for answer in answers]
+    known.note(due[np.array(read)], [answer for answer in answers if isinstance(answer, int)], now)
 
 
-def plan(
-    known: BrokerMemory, rows: pa.Table, present: set[tuple[str, int]], cadence: Cadence, now: datetime
-) -> list[tuple[str, int]]:
-    lagging = rows.filter(pc.less(rows["consumer_offset"], rows["broker_offset"]))
-    urgent = set(zip(lagging["topic"].to_pylist(), lagging["queue_id"].to_pylist(), strict=True)) & present
-    urgent |= {key for key in present if key[0].startswith(DLQ_PREFIX)}
-    ages = {key: now - known.min_offsets_at.get(key, datetime.min.replace(tzinfo=now.tzinfo)) for key in present}
-    limit = {
-        True: timedelta(seconds=cadence.min_offset_seconds),
-        False: timedelta(seconds=cadence.min_offset_seconds * IDLE_FACTOR),
-    }
-    due = [key for key in present if ages[key] >= limit[key in urgent]]
-    return sorted(due, key=lambda key: (key not in urgent, -ages[key], key))[: cadence.min_offset_calls]
+def plan(known: MinOffsets, rows: pa.Table, cadence: Cadence, now: datetime) -> np.ndarray:
+    """The places of the queues to ask for, in the order of asking."""
+    dead = pc.starts_with(known.topics, DLQ_PREFIX).to_numpy(zero_copy_only=False)
+    urgent = known.lagging(rows)
+    urgent |= dead[known.keys >> QUEUE_BITS] if len(dead) else urgent
+    never = known.asked_at == NEVER
+    age = np.where(never, np.iinfo(np.int64).max, microseconds(now) - np.where(never, 0, known.asked_at))
+    interval = cadence.min_offset_seconds * SECOND
+    due = np.flatnonzero(age >= np.where(urgent, interval, IDLE_FACTOR * interval))
+    order = np.lexsort((-age[due], ~urgent[due]))
+    return due[order][: cadence.min_offset_calls]
 
 
-def with_min_offsets(table: pa.Table, known: BrokerMemory) -> pa.Table:
+def with_min_offsets(table: pa.Table, known: MinOffsets) -> pa.Table:
     """`table` (topic, queue_id, …) with `min_offset`, null where it was never read."""
-    queues = zip(table["topic"].to_pylist(), table["queue_id"].to_pylist(), strict=True)
-    values = [known.min_offsets.get(key) for key in queues]
-    return table.append_column("min_offset", pa.array(values, pa.int64()))
+    return table.append_column("min_offset", known.of(table))

@@ -8,26 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from consumers.rocketmq.errors import RemoteProtocolError
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX, topic_kind
 
 from .reading import AHEAD, NEVER_COMMITTED, NO_BROKER_OFFSET, QUEUE_GONE, TOPIC_GONE
+from .topic_queues import QUEUE_BITS, QUEUE_MASK, codes, distinct, distinct_sorted, encoded, queue_ids
 
-QUEUE_BITS = 20
 REASONS = pa.array([NEVER_COMMITTED, TOPIC_GONE, QUEUE_GONE, NO_BROKER_OFFSET, AHEAD])
-
-
-@dataclass(frozen=True)
-class Codes:
-    """Groups and topics of one broker as small integers."""
-
-    groups: pa.Array
-    topics: pa.Array
-
-    def pair(self, table: pa.Table) -> np.ndarray:
-        return _index(table["group"], self.groups) * len(self.topics) + _index(table["topic"], self.topics)
+KINDS = ("normal", "retry", "dlq", "system")
 
 
 def join_rows(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queues: Mapping[str, int]) -> pa.Table:
@@ -39,23 +28,20 @@ def join_rows(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queu
     """
     for table in (offsets, ends):
         _refuse_huge_queue_ids(table)
-    codes = Codes(
-        _distinct(offsets["group"], subscribed["group"]),
-        _distinct(offsets["topic"], ends["topic"], subscribed["topic"]),
-    )
-    end_keys, end_values = _sorted(_key(_index(ends["topic"], codes.topics), ends), ends["broker_offset"])
-    committed = codes.pair(offsets)
-    offset_keys, offset_values = _sorted(_key(committed, offsets), offsets["consumer_offset"])
+    names = _Names.of(offsets, ends, subscribed)
+    end_keys, end_values = _sorted(names.topic(ends) << QUEUE_BITS | queue_ids(ends), ends["broker_offset"])
+    committed = names.pair(offsets)
+    offset_keys, offset_values = _sorted(committed << QUEUE_BITS | queue_ids(offsets), offsets["consumer_offset"])
     # A broadcasting group's entry is the least of its members' own offsets: without one it is not "never committed".
-    clustering = committed[~_numpy(offsets["broadcast"])]
-    pairs = np.unique(np.concatenate([clustering, codes.pair(subscribed)]))
-    keys = np.union1d(offset_keys, _expected_keys(pairs, end_keys, len(codes.topics)))
+    clustering = committed[~offsets["broadcast"].to_numpy()]
+    pairs = distinct_sorted(np.concatenate([clustering, names.pair(subscribed)]))
+    keys = distinct_sorted(np.concatenate([offset_keys, _expected_keys(pairs, end_keys, len(names.topics))]))
 
-    pair, queue_id = keys >> QUEUE_BITS, keys & ((1 << QUEUE_BITS) - 1)
-    topic = pair % len(codes.topics) if len(keys) else pair
+    pair, queue_id = keys >> QUEUE_BITS, keys & QUEUE_MASK
+    group, topic = np.divmod(pair, max(len(names.topics), 1))
     consumer, has_consumer = _look_up(keys, offset_keys, offset_values)
     broker, has_broker = _look_up((topic << QUEUE_BITS) | queue_id, end_keys, end_values)
-    counts = np.array([read_queues.get(name, -1) for name in codes.topics.to_pylist()], dtype=np.int64)
+    counts = np.array([read_queues.get(name, -1) for name in names.topics.to_pylist()], dtype=np.int64)
     reason = np.select(
         [
             ~has_broker & (counts[topic] < 0),
@@ -67,25 +53,61 @@ def join_rows(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queu
         [1, 2, 3, 0, 4],
         default=-1,
     )
-    names = _pair_names(np.unique(pair), codes)
-    at = np.searchsorted(names["pair"].to_numpy(), pair)
     return pa.table(
         {
-            "group": names["group"].take(at),
-            "topic": names["topic"].take(at),
+            "group": _texts(group, names.groups),
+            "topic": _texts(topic, names.topics),
             "queue_id": pa.array(queue_id.astype(np.int32)),
-            "kind": names["kind"].take(at),
+            "kind": _texts(names.kinds(group, topic), pa.array(KINDS)),
             "consumer_offset": pa.array(consumer, mask=~has_consumer),
             "broker_offset": pa.array(broker, mask=~has_broker),
-            "unknown_reason": REASONS.take(pa.array(reason, mask=reason < 0)),
+            "unknown_reason": _texts(reason, REASONS),
         }
     )
 
 
+@dataclass(frozen=True)
+class _Names:
+    """Groups and topics of one broker as small integers; a pair is the group's times the number of topics + topic's."""
+
+    groups: pa.Array
+    topics: pa.Array
+
+    @classmethod
+    def of(cls, offsets: pa.Table, ends: pa.Table, subscribed: pa.Table) -> "_Names":
+        return cls(
+            distinct(encoded(offsets["group"]), encoded(subscribed["group"])),
+            distinct(*(encoded(table["topic"]) for table in (offsets, ends, subscribed))),
+        )
+
+    def topic(self, table: pa.Table) -> np.ndarray:
+        return codes(encoded(table["topic"]), self.topics)
+
+    def pair(self, table: pa.Table) -> np.ndarray:
+        return codes(encoded(table["group"]), self.groups) * len(self.topics) + self.topic(table)
+
+    def kinds(self, group: np.ndarray, topic: np.ndarray) -> np.ndarray:
+        """The place in KINDS of each row's topic, as its group sees it."""
+        names = self.topics.to_pylist()
+        kinds = np.array([KINDS.index(topic_kind(name)) for name in names], np.int64)[topic]
+        owned = np.flatnonzero((kinds == KINDS.index("retry")) | (kinds == KINDS.index("dlq")))
+        groups = self.groups.take(pa.array(group[owned])).to_pylist()
+        kinds[owned] = [
+            KINDS.index(kind_in_group(name, names[number]))
+            for name, number in zip(groups, topic[owned].tolist(), strict=True)
+        ]
+        return kinds
+
+
+def _texts(places: np.ndarray, texts: pa.Array) -> pa.DictionaryArray:
+    """The texts in these places, null where the place is -1."""
+    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32), mask=places < 0), texts)
+
+
 def _refuse_huge_queue_ids(table: pa.Table) -> None:
-    ids = _numpy(table["queue_id"])
-    if len(ids) and (ids.min() < 0 or ids.max() >= 1 << QUEUE_BITS):
-        raise RemoteProtocolError(f"a queue id is not between 0 and {(1 << QUEUE_BITS) - 1}")
+    ids = table["queue_id"].to_numpy()
+    if len(ids) and (ids.min() < 0 or ids.max() > QUEUE_MASK):
+        raise RemoteProtocolError(f"a queue id is not between 0 and {QUEUE_MASK}")
 
 
 def kind_in_group(group: str, topic: str) -> str:
@@ -99,13 +121,6 @@ def kind_in_group(group: str, topic: str) -> str:
     return kind
 
 
-def _pair_names(pairs: np.ndarray, codes: Codes) -> pa.Table:
-    groups = codes.groups.take(pa.array(pairs // max(len(codes.topics), 1)))
-    topics = codes.topics.take(pa.array(pairs % max(len(codes.topics), 1)))
-    kinds = [kind_in_group(group, topic) for group, topic in zip(groups.to_pylist(), topics.to_pylist(), strict=True)]
-    return pa.table({"pair": pairs, "group": groups, "topic": topics, "kind": pa.array(kinds, pa.string())})
-
-
 def _expected_keys(pairs: np.ndarray, end_keys: np.ndarray, topics: int) -> np.ndarray:
     """The key of every queue that the broker has of each pair's topic."""
     if not len(pairs) or not len(end_keys):
@@ -115,31 +130,13 @@ def _expected_keys(pairs: np.ndarray, end_keys: np.ndarray, topics: int) -> np.n
     count = np.searchsorted(end_keys, (topic + 1) << QUEUE_BITS) - first
     starts = np.cumsum(count) - count
     within = np.arange(int(count.sum())) - np.repeat(starts, count)
-    queue_id = end_keys[np.repeat(first, count) + within] & ((1 << QUEUE_BITS) - 1)
+    queue_id = end_keys[np.repeat(first, count) + within] & QUEUE_MASK
     return (np.repeat(pairs, count) << QUEUE_BITS) | queue_id
-
-
-def _distinct(*columns: pa.ChunkedArray) -> pa.Array:
-    return pc.unique(
-        pa.chunked_array([chunk.cast(pa.string()) for column in columns for chunk in column.chunks], pa.string())
-    )
-
-
-def _index(column: pa.ChunkedArray, values: pa.Array) -> np.ndarray:
-    return pc.index_in(column.cast(pa.string()), value_set=values).to_numpy().astype(np.int64)
-
-
-def _key(code: np.ndarray, table: pa.Table) -> np.ndarray:
-    return (code << QUEUE_BITS) | _numpy(table["queue_id"]).astype(np.int64)
-
-
-def _numpy(column: pa.ChunkedArray) -> np.ndarray:
-    return column.to_numpy()
 
 
 def _sorted(keys: np.ndarray, values: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(keys, kind="stable")
-    return keys[order], _numpy(values).astype(np.int64)[order]
+    return keys[order], values.to_numpy().astype(np.int64)[order]
 
 
 def _look_up(wanted: np.ndarray, keys: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -28,7 +28,7 @@ class _Last:
 
 
 class OffsetMemory:
-    """Called with a body, gives the same as `consumer_offsets_table`. Not for two bodies at a time."""
+    """Called with a body, gives the same as `consumer_offsets_table`.."""
 
     def __init__(self) -> None:
         self._last: _Last | None = None
