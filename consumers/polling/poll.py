@@ -20,7 +20,11 @@ from .collect_members import Rotation, collect_members
 from .memory import ClusterMemory
 from .reading import MembersReading, OffsetsReading
 from .record.recorder import Recorder
+from .record.samples import remembered_samples
+from .samples import SamplesReading
+from .sampling import SamplePlanner, ask_samples
 from .settings import PollSettings
+from .tag_samples import note_filters
 from .wire import Wire
 
 logger = logging.getLogger(__name__)
@@ -44,12 +48,15 @@ class ClusterPoller:
         self.wire = Wire()
         self.memory = remembered(cluster)
         self.recorder = Recorder.of(cluster)
+        self.samples = remembered_samples(cluster)
+        self.planner = SamplePlanner(cluster)
 
     def poll(self, now: datetime) -> Poll:
         offsets = self._poll_offsets(now)
         members = self._poll_members(offsets, now)
+        samples = self._poll_samples(offsets, members, now)
         began = time.perf_counter()
-        row = self.recorder.record(offsets, members, self._lake())
+        row = self.recorder.record(offsets, members, self._lake(), samples)
         row.record_seconds = time.perf_counter() - began
         row.save(update_fields=["record_seconds"])
         return Poll(offsets, members, row)
@@ -92,6 +99,17 @@ class ClusterPoller:
         )
         remember_subscriptions(self.memory, members)
         return members
+
+    def _poll_samples(
+        self, offsets: OffsetsReading, members: MembersReading | None, now: datetime
+    ) -> SamplesReading | None:
+        if offsets.nothing_read:
+            return None
+        if members is not None:
+            note_filters(self.samples, members.groups)
+        plan = self.planner.plan(self.samples, offsets.brokers, self.settings.samples, now)
+        deadline_seconds = self.settings.deadline_seconds
+        return self.wire.run(ask_samples(self.wire.pool, offsets.brokers, self.samples, plan, now, deadline_seconds))
 
     def _lake(self) -> Lake | None:
         if below_floor(self.settings.lake, self.settings.disk_floor_mib):

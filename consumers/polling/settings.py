@@ -1,6 +1,6 @@
 """What a reading takes from the site's settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.conf import settings
 
@@ -8,6 +8,7 @@ from consumers.lake.store import Lake
 
 from .cadence import Cadence
 from .collect_members import Budget
+from .samples import SampleBudget
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class PollSettings:
     deadline_seconds: float
     lake: Lake
     disk_floor_mib: float
+    samples: SampleBudget = field(default_factory=SampleBudget)
 
     @classmethod
     def of_site(cls) -> "PollSettings":
@@ -26,4 +28,5 @@ class PollSettings:
             deadline_seconds=settings.POLL_CALL_DEADLINE_SECONDS,
             lake=Lake.at(settings.CONSUMERSCOPE_LAKE),
             disk_floor_mib=settings.LAKE_DISK_FLOOR_MIB,
+            samples=SampleBudget(settings.POLL_EXACT_CALLS, settings.POLL_START_CALLS, settings.POLL_TAG_CALLS),
         )

@@ -1,13 +1,17 @@
 """A reading's rows: first as one Arrow table of all brokers, then as columns keyed by what is stored."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.lake.schemas import TIME
 from consumers.polling.reading import MembersReading, OffsetsReading
+from consumers.polling.samples import FirstStored, QueueKey
 
 from .coded import Coded
+from .first_stored_column import first_stored_column
 from .ids import EntityIds
 from .snapshots import NULL, OFFSETS, Columns
 
@@ -28,18 +32,21 @@ ROWS = pa.schema(
 )
 
 
-def reading_rows(reading: OffsetsReading, members: MembersReading | None) -> pa.Table:
-    """All brokers' rows in ROWS' columns; `pull_offset` where a client that holds the queue spoke in this reading."""
+def reading_rows(
+    reading: OffsetsReading, members: MembersReading | None, holding: Mapping[QueueKey, FirstStored]
+) -> pa.Table:
+    """All brokers' rows in ROWS' columns; `pull_offset` where a client that holds the queue spoke in this reading,
+    `first_stored_at` where an answer of `holding` is about the consumer offset."""
     parts = []
     for broker in reading.brokers:
         if broker.rows is not None:
             named = pa.repeat(pa.scalar(broker.name), broker.rows.num_rows)
-            parts.append(broker.rows.append_column("broker", named))
+            stored = first_stored_column(broker.rows, broker.name, holding)
+            parts.append(broker.rows.append_column("broker", named).append_column("first_stored_at", stored))
     if not parts:
         return ROWS.empty_table()
     rows = pa.concat_tables(parts)
-    rows = rows.append_column("pull_offset", _pull_offsets(rows, members))
-    return rows.append_column("first_stored_at", pa.nulls(rows.num_rows, TIME)).select(ROWS.names).cast(ROWS)
+    return rows.append_column("pull_offset", _pull_offsets(rows, members)).select(ROWS.names).cast(ROWS)
 
 
 def _pull_offsets(rows: pa.Table, members: MembersReading | None) -> pa.Array:

@@ -5,6 +5,7 @@ database holds, taken into memory only after it was written.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from consumers.models import Cluster, GroupKind, Reading
 from consumers.polling.flags import KindLimits
 from consumers.polling.reading import NOT_REPORTED, MembersReading, OffsetsReading
 from consumers.polling.rows import kind_in_group
+from consumers.polling.samples import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .brokers import record_brokers, record_group_config, record_topic_config, write_only_queues
@@ -27,6 +29,7 @@ from .ids import EntityIds
 from .members import record_members
 from .moves import Moves
 from .presence import Presence
+from .samples import record_samples
 from .snapshots import Columns, changed, forget, stored_columns, write
 from .totals import totals, write_totals
 from .unsubscribed import record_unsubscribed
@@ -46,9 +49,15 @@ class Recorder:
     def of(cls, cluster: Cluster) -> "Recorder":
         return cls(cluster, EntityIds.of(cluster), stored_columns(cluster, kind_in_group), Moves.of(cluster))
 
-    def record(self, reading: OffsetsReading, members: MembersReading | None, lake: Lake | None) -> Reading:
+    def record(
+        self,
+        reading: OffsetsReading,
+        members: MembersReading | None,
+        lake: Lake | None,
+        samples: SamplesReading | None = None,
+    ) -> Reading:
         """Writes everything of one reading. Without a lake (its disk is full) rows are stored, history is not."""
-        rows = reading_rows(reading, members)
+        rows = reading_rows(reading, members, samples.holding if samples else {})
         if lake is not None:
             write_history(lake, rows, reading, members)
         self._make_entities(reading, members, rows)
@@ -62,7 +71,9 @@ class Recorder:
             record_members(self.cluster, self.ids, members)
             record_unsubscribed(self.cluster, members, rows)
             self.presence.note(self.ids, members.groups, members.taken_at)
-        return self._record_reading(reading, members)
+        if samples is not None:
+            record_samples(self.ids, samples)
+        return self._record_reading(reading, members, samples)
 
     def _make_entities(self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table) -> None:
         groups = set(pc.unique(rows["group"]).to_pylist())
@@ -130,8 +141,10 @@ class Recorder:
         user = set(self.cluster.groups.filter(kind=GroupKind.USER).values_list("name", flat=True))
         return {pk: counts.get(name, 0) for name, pk in self.ids.groups.items() if name in user}
 
-    def _record_reading(self, reading: OffsetsReading, members: MembersReading | None) -> Reading:
-        answered = {"groups_read": 0, "clients_read": 0, "calls": 0, "seconds": 0.0}
+    def _record_reading(
+        self, reading: OffsetsReading, members: MembersReading | None, samples: SamplesReading | None
+    ) -> Reading:
+        answered: dict[str, Any] = {"groups_read": 0, "clients_read": 0, "calls": 0, "seconds": 0.0}
         if members is not None:
             answered = {
                 "groups_read": sum(answer.complete for answer in members.groups),
@@ -139,6 +152,8 @@ class Recorder:
                 "calls": members.calls,
                 "seconds": round(members.seconds, 4),
             }
+        if samples is not None:
+            answered["samples"] = samples.cost
         return Reading.objects.update_or_create(
             cluster=self.cluster,
             taken_at=reading.taken_at,
