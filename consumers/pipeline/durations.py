@@ -1,7 +1,9 @@
 """How long things take before they are judged: every threshold of the rules, in seconds unless named otherwise."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from consumers.polling.flags import KindLimits
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,15 @@ class Durations:
     commit_interval_seconds: float = 5
     # Membership and ownership are asked for in turn, under a budget: how old an answer still counts.
     evidence_seconds: float = 900
+    habit_wait_factor: float = 2
     poll_seconds: float = 15
+    kinds: KindLimits = field(default_factory=KindLimits)
 
     @classmethod
     def of(cls, judge: Mapping[str, float], poll_seconds: float) -> "Durations":
         """From the settings; names that concern others are passed over."""
         known = {name: value for name, value in judge.items() if name in cls.__dataclass_fields__}
-        return cls(**{**known, "poll_seconds": poll_seconds})
+        return cls(**known, poll_seconds=poll_seconds, kinds=KindLimits.of(judge))
 
     @property
     def span_seconds(self) -> float:

@@ -7,16 +7,22 @@ from .membership import GROUP, membership_evidence
 from .ownership import group_ownership, queue_ownership
 from .queue_arrays import QUEUE, seconds_between
 
+KINDS = ["is_ghost", "is_paused", "is_away", "has_unlisted_members", "is_popping"]
+
 
 def with_members(numbers: DataFrame, membership: DataFrame, groups: DataFrame) -> DataFrame:
-    """`groups`: cluster, group, known_type, known_model, from when they last had a member."""
+    """`groups`: cluster, group, known_type and known_model from when they last had a member, and their kinds."""
     evidence = membership_evidence(membership)
-    found = numbers.join(evidence, on=GROUP, how="left").join(groups, on=GROUP, how="left")
+    found = numbers.join(evidence, on=GROUP, how="left").join(F.broadcast(groups), on=GROUP, how="left")
     # A group without members has no type: the last known one holds.
     model = F.coalesce("message_model", "known_model")
     consume_type = F.coalesce("consume_type", "known_type")
     return found.withColumns(
-        {"is_broadcasting": _is(model, "BROADCASTING"), "is_pulling": _is(consume_type, "CONSUME_ACTIVELY")}
+        {
+            "is_broadcasting": _is(model, "BROADCASTING"),
+            "is_pulling": _is(consume_type, "CONSUME_ACTIVELY"),
+            **{name: F.coalesce(name, F.lit(False)) for name in KINDS},
+        }
     ).drop("message_model", "known_model", "consume_type", "known_type")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -19,6 +20,7 @@ from .group_state import group_states
 from .group_windows import group_windows
 from .history import write_knots, write_wide_windows, write_windows
 from .judging import judged_queues
+from .kinds import KindRows
 from .lag_lookup import looked_up
 from .pieces import in_pieces
 from .publish.group_rows import write_group_states
@@ -46,14 +48,15 @@ def run(
 ) -> Report:
     """Windows of the whole range, states at its end."""
     frames = Frames(spark, lake, clusters)
+    kinds = KindRows.of(clusters, until, durations)
     windows = 0
     report = Report(clusters, since, until)
     for start, end in slices(since, until):
         arrays = _arrays(frames, start, end, durations)
         try:
-            windows += _write_history(arrays, frames, start, end, durations)
+            windows += _write_history(arrays, frames, kinds, start, end, durations)
             if end == until:
-                report = _write_states(arrays, frames, report, durations)
+                report = _write_states(kinds.in_use(arrays, frames), frames, kinds, report, durations)
         finally:
             spark.catalog.clearCache()
     readings = frames.table("readings", since, until).count()
@@ -67,26 +70,33 @@ def _arrays(frames: Frames, since: datetime, until: datetime, durations: Duratio
     readings = frames.table("readings", reach, until).where(F.col("kind") != "dlq")
     arrays = queue_arrays(readings)
     brokers = list(known.BrokersRead(frames.clusters, reach, until).unread(reach, until))
-    if brokers:
-        arrays = arrays.unionByName(silent_arrays(frames.known(known.silent_queues(brokers))))
+    silent = pa.concat_tables(
+        [known.silent_queues(brokers), known.unreported_queues(frames.clusters, reach, besides=brokers)]
+    )
+    if silent.num_rows:
+        arrays = arrays.unionByName(silent_arrays(frames.known(silent)))
     lately = until - timedelta(seconds=durations.span_seconds / 3)
     kept = with_points(arrays, microseconds(min(since, lately))).persist()
     write_knots(kept, frames, since, until)
     return looked_up(kept, frames, until, durations)
 
 
-def _write_history(arrays: DataFrame, frames: Frames, since: datetime, until: datetime, durations: Durations) -> int:
+def _write_history(
+    arrays: DataFrame, frames: Frames, kinds: KindRows, since: datetime, until: datetime, durations: Durations
+) -> int:
     since = floor(since, MINUTE)
     rows = write_windows(arrays, frames, since, until, durations)
     rows += write_wide_windows(frames, since, until, arrays.count())
     read = known.BrokersRead(frames.clusters, since, until + MINUTE)
     unread = frames.known(known.unread_groups(read, since, until))
-    found = group_windows(frames.table("windows_60", since, until), unread).toArrow()
+    found = group_windows(kinds.in_use(frames.table("windows_60", since, until), frames), unread).toArrow()
     return rows + write_group_windows(found, frames.clusters, since, until)
 
 
-def _write_states(arrays: DataFrame, frames: Frames, report: Report, durations: Durations) -> Report:
-    judged = judged_queues(arrays, frames, known.KnownRows.of(frames.clusters), report.until, durations).persist()
+def _write_states(arrays: DataFrame, frames: Frames, kinds: KindRows, report: Report, durations: Durations) -> Report:
+    """`arrays` are those of queues in use."""
+    rows = known.KnownRows.of(frames.clusters)
+    judged = judged_queues(arrays, frames, rows, kinds, report.until, durations).persist()
     groups = group_states(judged).toArrow()
     queues = in_pieces(judged, judged.count())
     placed = write_queue_states(queues, frames.clusters, report.until)

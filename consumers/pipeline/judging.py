@@ -9,6 +9,7 @@ from .durations import Durations
 from .evidence import with_members, with_owners, with_previous, with_trend
 from .frames import Frames
 from .judge import judge
+from .kinds import KindRows
 from .known import KnownRows
 from .numbers import queue_numbers
 from .queue_arrays import QUEUE
@@ -18,12 +19,12 @@ from .trend import trends
 
 
 def judged_queues(
-    arrays: DataFrame, frames: Frames, rows: KnownRows, until: datetime, durations: Durations
+    arrays: DataFrame, frames: Frames, rows: KnownRows, kinds: KindRows, until: datetime, durations: Durations
 ) -> DataFrame:
     """`arrays` with lags, kept in memory by the caller; reads membership, ownership and windows of the lake."""
     earliest = until - timedelta(seconds=durations.evidence_seconds)
     numbers = queue_numbers(arrays, microseconds(until), durations)
-    numbers = with_members(numbers, frames.table("membership", earliest, until), frames.known(rows.groups))
+    numbers = with_members(numbers, frames.table("membership", earliest, until), frames.known(kinds.groups))
     numbers = with_owners(numbers, frames.table("ownership", earliest, until), frames.known(rows.members))
     numbers = with_previous(numbers, frames.known(rows.still))
     numbers = numbers.withColumn("usual_gap_seconds", F.lit(None).cast("double"))

@@ -1,5 +1,5 @@
-"""What the rows of the poll say that the lake does not: groups and their last known type, listed members, and queues of
-brokers that were not read. As Arrow tables, the form in which Spark takes them."""
+"""What the rows of the poll say that the lake does not: listed members, and queues without rows in the readings.
+As Arrow tables, the form in which Spark takes them. What is known of groups: kinds.py."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from consumers.lake.schemas import TEXT
 from consumers.models import Client, ConsumerGroup, QueueSnapshot, QueueState, Reading
+from consumers.polling.reading import NOT_REPORTED
 
 from .slices import microseconds, minutes
 
-GROUPS = pa.schema([("cluster", TEXT), ("group", TEXT), ("known_type", TEXT), ("known_model", TEXT)])
 MEMBERS = pa.schema([("cluster", TEXT), ("group", TEXT), ("client_id", TEXT)])
 QUEUES = [("cluster", TEXT), ("group", TEXT), ("topic", TEXT), ("broker", TEXT), ("queue_id", pa.int32())]
 SILENT = pa.schema([*QUEUES, ("kind", TEXT)])
@@ -24,18 +24,12 @@ UNREAD = pa.schema([("cluster", TEXT), ("group", TEXT), ("start", pa.timestamp("
 class KnownRows:
     """What a judgement needs of the poll's rows, and of the last judgement."""
 
-    groups: pa.Table
     members: pa.Table
     still: pa.Table
 
     @classmethod
     def of(cls, clusters: Sequence[str]) -> "KnownRows":
-        return cls(groups(clusters), listed_members(clusters), still_queues(clusters))
-
-
-def groups(clusters: Sequence[str]) -> pa.Table:
-    rows = ConsumerGroup.objects.filter(cluster__name__in=clusters)
-    return _table(rows.values_list("cluster__name", "name", "consume_type", "message_model"), GROUPS)
+        return cls(listed_members(clusters), still_queues(clusters))
 
 
 def listed_members(clusters: Sequence[str]) -> pa.Table:
@@ -90,6 +84,18 @@ def silent_queues(brokers: Iterable[tuple[str, str]]) -> pa.Table:
         snapshots = QueueSnapshot.objects.filter(group__cluster__name=cluster, queue__broker=broker)
         rows += snapshots.exclude(queue__topic__kind="dlq").values_list(*names, "queue__topic__kind")
     return _table(rows, SILENT)
+
+
+def unreported_queues(clusters: Sequence[str], before: datetime, besides: Iterable[tuple[str, str]]) -> pa.Table:
+    """Queues of broadcasting groups without a row in the readings since `before`: no member reports their offsets.
+    Those of brokers that were not read are `besides`."""
+    names = ("group__cluster__name", "group__name", "queue__topic__name", "queue__broker", "queue__queue_id")
+    rows = QueueSnapshot.objects.filter(
+        group__cluster__name__in=clusters, unknown_reason=NOT_REPORTED, changed_at__lt=before
+    )
+    unread = set(besides)
+    found = rows.values_list(*names, "queue__topic__kind")
+    return _table((row for row in found if (row[0], row[3]) not in unread), SILENT)
 
 
 def unread_groups(read: BrokersRead, since: datetime, until: datetime) -> pa.Table:

@@ -18,7 +18,8 @@ from consumers.lake.store import Lake
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.frames import Frames
 from consumers.pipeline.judging import judged_queues
-from consumers.pipeline.known import GROUPS, MEMBERS, STILL, KnownRows
+from consumers.pipeline.kinds import GROUPS, RETIRED, KindRows
+from consumers.pipeline.known import MEMBERS, STILL, KnownRows
 from consumers.pipeline.lag_lookup import looked_up
 from consumers.pipeline.pieces import in_pieces
 from consumers.pipeline.queue_arrays import queue_arrays
@@ -65,8 +66,9 @@ def _judge(frames: Frames) -> dict[str, int]:
     lately = UNTIL - timedelta(seconds=durations.span_seconds / 3)
     read = frames.table("readings", START, UNTIL)
     arrays = with_points(queue_arrays(read), microseconds(lately)).persist()
-    rows = KnownRows(*[schema.empty_table() for schema in (GROUPS, MEMBERS, STILL)])
-    judged = judged_queues(looked_up(arrays, frames, UNTIL, durations), frames, rows, UNTIL, durations).persist()
+    rows = KnownRows(*[schema.empty_table() for schema in (MEMBERS, STILL)])
+    kinds = KindRows(GROUPS.empty_table(), RETIRED.empty_table())
+    judged = judged_queues(looked_up(arrays, frames, UNTIL, durations), frames, rows, kinds, UNTIL, durations).persist()
     found = in_pieces(judged, judged.count())
     frames.spark.catalog.clearCache()
     return _counted(found)

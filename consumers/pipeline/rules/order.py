@@ -2,16 +2,19 @@
 
 from consumers.pipeline.durations import Durations
 
-from . import expired, falling_behind, keeping_up, moved_back, reading, standing
+from . import expired, falling_behind, keeping_up, kinds, moved_back, reading, standing
 from .rule import Rule
 
 
 def ordered_rules(durations: Durations) -> list[Rule]:
     return [
         *reading.rules(durations),
+        *kinds.not_judged(),
         *moved_back.rules(durations),
         *expired.rules(),
+        *kinds.popped(),
         *keeping_up.rules(durations),
+        *kinds.standing_as_meant(durations),
         *standing.rules(durations),
         *falling_behind.rules(durations),
     ]

@@ -39,7 +39,7 @@ def rules(durations: Durations) -> list[Rule]:
             "still, owner unread",
             "STALL",
             is_stuck(durations),
-            {**detail, "owner": F.coalesce("owners_error", F.lit("not sampled")), "members": F.col("members")},
+            {**detail, "owner": why_without_owner(), "members": F.col("members")},
             since_us=still_since(),
         ),
     ]
@@ -49,7 +49,8 @@ def has_no_members(durations: Durations) -> Column:
     is_long_enough = F.col("without_members_seconds") >= durations.stop_without_members_seconds
     is_still = F.col("still_seconds") >= durations.stop_without_members_seconds
     # Pulling clients register only while they pull; each broadcasting member has progress of its own.
-    return is_long_enough & is_still & ~F.col("is_pulling") & ~F.col("is_broadcasting")
+    may_be_away = F.col("is_pulling") | F.col("is_broadcasting") | F.col("has_unlisted_members")
+    return is_long_enough & is_still & ~may_be_away
 
 
 def is_unowned(durations: Durations) -> Column:
@@ -57,7 +58,9 @@ def is_unowned(durations: Durations) -> Column:
     is_still = F.col("still_seconds") >= durations.unowned_seconds
     # A retry topic is judged later than the others, whoever owns it.
     is_due = (F.col("kind") != "retry") | (F.col("still_seconds") >= durations.retry_stall_seconds)
-    return is_long_enough & is_still & is_due & (F.col("members") > 0) & ~F.col("is_broadcasting")
+    # Members that pop hold no queue.
+    is_shared = F.col("is_broadcasting") | F.col("is_popping")
+    return is_long_enough & is_still & is_due & (F.col("members") > 0) & ~is_shared
 
 
 def is_stuck(durations: Durations) -> Column:
@@ -66,6 +69,14 @@ def is_stuck(durations: Durations) -> Column:
     needed = F.greatest(usual, F.coalesce(3 * F.col("usual_gap_seconds"), F.lit(0.0)))
     was_stuck = F.coalesce(F.col("previous_state") == "STALL", F.lit(False))
     return (F.col("still_seconds") >= needed) | (was_stuck & (F.col("moves") < 2))
+
+
+def why_without_owner() -> Column:
+    return (
+        F.when(F.col("is_popping"), "none: it pops")
+        .when(F.col("has_unlisted_members"), "not listed by any broker")
+        .otherwise(F.coalesce("owners_error", F.lit("not sampled")))
+    )
 
 
 def still_since() -> Column:

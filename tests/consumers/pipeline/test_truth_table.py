@@ -10,6 +10,7 @@ import pytest
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.judge import judge
 from consumers.pipeline.rules.order import ordered_rules
+from consumers.polling.reading import NOT_REPORTED
 from tests.numbers_rows import DEFAULTS
 from tests.pipeline_rows import PLACE, at, us
 
@@ -58,6 +59,9 @@ BACK = {"highest_consumer_offset": 1500, "dropped_us": us(570)}
 EXPIRED = {"min_offset": 1200}
 SKIPPED = {"skipped": (us(560), 500, 900, 900)}
 FEW = {"readings_in_window": 2, "window_seconds": 15.0}
+AWAY = {"is_away": True, "habit_limit_seconds": 800.0}
+GHOST, OUTSIDE = "ghost: nobody consumes here any more", "its progress is kept outside the brokers"
+POPPED = "popped to the end; acks are not in the offset"
 REPLAYED = {"owner_changed_us": us(540), "in_flight_seen": 500}
 
 TABLE = [
@@ -124,6 +128,25 @@ TABLE = [
     ({**RISING, "consume_rate": 20.0}, "OK", "behind, draining", "gone within half an hour"),
     ({**RISING, "consume_rate": 13.0}, "WARN", "time lag rises", "it drains, but not soon"),
     ({**RISING, **STILL, **EMPTY}, "STOP", "no members", "why it rises"),
+    ({**STILL, **EMPTY, "is_ghost": True}, "OK", GHOST, "nobody came back"),
+    ({**EXPIRED, **EMPTY, "is_ghost": True}, "OK", GHOST, "nobody misses what expires"),
+    ({"read_age_seconds": 60.0, "is_ghost": True}, "UNKNOWN", "not read", "a ghost on a silent broker"),
+    ({**STILL, **EMPTY, "outside_store": "RedisStore"}, "UNKNOWN", OUTSIDE, "progress is kept outside"),
+    ({"lag_messages": 0, "outside_store": "RedisStore"}, "UNKNOWN", OUTSIDE, "a level offset says nothing either"),
+    ({**STILL, **OWNED, "is_paused": True}, "OK", "paused by configuration", "paused"),
+    ({**STILL, **EMPTY, "is_paused": True}, "OK", "paused by configuration", "paused, and its members are gone"),
+    ({**EXPIRED, **STILL, "is_paused": True}, "LOSS", "unread messages have expired", "paused for too long"),
+    ({**RISING, "is_paused": True}, "WARN", "time lag rises", "it consumes, whatever the configuration says"),
+    ({**STILL, **EMPTY, **AWAY}, "OK", "offline by habit", "a job that runs at night"),
+    ({**STILL, **EMPTY, **AWAY, "time_lag_seconds": 801.0}, "STOP", "no members", "it is overdue"),
+    ({**STILL, **EMPTY, **AWAY, "habit_limit_seconds": None}, "STOP", "no members", "how long it waits is not known"),
+    ({**STILL, **EMPTY, **AWAY, "time_lag_seconds": None}, "STOP", "no members", "how long it has waited is not known"),
+    ({**EXPIRED, **EMPTY, **AWAY}, "LOSS", "unread messages have expired", "its messages expired before its time"),
+    ({**STILL, **EMPTY, "has_unlisted_members": True}, "STALL", "still, owner unread", "members at a proxy stand"),
+    ({"lag_messages": 0, "is_popping": True}, "OK", POPPED, "all popped, not all done"),
+    ({**STILL, **UNOWNED, "is_popping": True}, "STALL", "still, owner unread", "members that pop own nothing"),
+    ({"is_popping": True}, "OK", "behind", "not all popped"),
+    ({"read_age_seconds": 60.0, "is_broadcasting": True}, "UNKNOWN", NOT_REPORTED, "every member left"),
 ]
 
 
