@@ -8,5 +8,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("consumers.api.urls")),
     path("", include("dashboard.health.urls")),
+    path("", include("dashboard.metrics.urls")),
     path("", include("dashboard.pages.urls")),
 ]

@@ -14,8 +14,8 @@ from .queue_anomalies import NOT_SEEN_TO_BEGIN, QueueKey, Start, queue_anomalies
 from .queue_rows import QueueRow
 
 BROADCASTING, PULLING = "BROADCASTING", "CONSUME_ACTIVELY"
-# Groups of which it is said already that, and why, they have no member.
-OFFLINE_FLAGS = frozenset({"ghost", "habitual"})
+# Of these groups it is said already why no member is listed.
+OFFLINE_FLAGS = frozenset({"ghost", "habitual", "unlisted_members"})
 
 
 def group_anomalies(
@@ -55,7 +55,10 @@ def _starts(group: ConsumerGroup) -> dict[QueueKey, Start]:
     samples = QueueSample.objects.filter(group=group, offset=None).values_list(
         "queue__topic__name", "queue__broker", "queue__queue_id", "start_offset", "start_rule", "start_error"
     )
-    return {(topic, broker, queue_id): Start(*start) for topic, broker, queue_id, *start in samples}
+    return {
+        (topic, broker, queue_id): Start(offset, rule, error)
+        for topic, broker, queue_id, offset, rule, error in samples
+    }
 
 
 def _unreadable(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomaly]:

@@ -31,7 +31,7 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "lag_messages": lag,
         "lag_messages_at_least": shown.shown("lag_messages_at_least"),
         "time_lag_seconds": time_lag,
-        "time_lag_kind": _time_lag_kind(shown, lag, time_lag),
+        "time_lag_kind": time_lag_kind(lag, time_lag, judged.time_lag_kind if judged else None),
         "drain_seconds": shown.shown("drain_seconds"),
         "message_model": group.message_model,
         "consume_type": group.consume_type,
@@ -47,13 +47,14 @@ def group_row(shown: ShownGroup) -> GroupRow:
     return GroupRow(**row_fields(shown))
 
 
-def _time_lag_kind(shown: ShownGroup, lag: int | None, time_lag: float | None) -> TimeLagKind:
-    if time_lag is None or shown.judged is None:
+def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -> TimeLagKind:
+    """`judged` is the kind of the newest judgement, null where there is none."""
+    if time_lag is None or judged is None:
         return TimeLagKind.EXACT if lag == 0 else TimeLagKind.UNKNOWN
     if lag == 0:
         return TimeLagKind.EXACT
     # A queue of it is not known: it may wait for longer.
-    return TimeLagKind.AT_LEAST if lag is None else TimeLagKind(shown.judged.time_lag_kind)
+    return TimeLagKind.AT_LEAST if lag is None else TimeLagKind(judged)
 
 
 def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:

@@ -1,0 +1,80 @@
+"""Why a number of a group is not known, in one word of a short list: for labels, which must not hold times or errors.
+
+The sentences with broker, error and time stand on pages and in REST.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+
+from consumers.polling.reading import (
+    AHEAD,
+    NEVER_COMMITTED,
+    NO_BROKER_OFFSET,
+    NOT_REPORTED,
+    QUEUE_GONE,
+    TOPIC_GONE,
+)
+from consumers.polling.record.totals import NO_QUEUES
+
+from .brokers import BrokerAge
+from .group_overlay import NO_BROKER, Overlay
+from .limits import Limits
+
+
+class UnknownWord(StrEnum):
+    NO_BROKER = "no_broker"
+    BROKER_UNREACHABLE = "broker_unreachable"
+    BROKER_NEVER_READ = "broker_never_read"
+    BROKER_LATE = "broker_late"
+    NOT_READ = "not_read"
+    NO_OFFSETS = "no_offsets"
+    NEVER_COMMITTED = "never_committed"
+    TOPIC_GONE = "topic_gone"
+    QUEUE_GONE = "queue_gone"
+    CONSUMER_AHEAD = "consumer_ahead"
+    NO_BROKER_OFFSET = "no_broker_offset"
+    NOT_REPORTED = "not_reported"
+    QUEUE_UNKNOWN = "queue_unknown"
+    NOT_JUDGED = "not_judged"
+    JUDGEMENT_LATE = "judgement_late"
+    TIME_LAG_UNTOLD = "time_lag_untold"
+    MEMBERS_NOT_ASKED = "members_not_asked"
+    MEMBERS_UNREAD = "members_unread"
+    DEAD_LETTERS_UNREAD = "dead_letters_unread"
+    MIN_OFFSETS_UNREAD = "min_offsets_unread"
+
+
+OF_TOTAL = {
+    NO_QUEUES: UnknownWord.NO_OFFSETS,
+    NEVER_COMMITTED: UnknownWord.NEVER_COMMITTED,
+    TOPIC_GONE: UnknownWord.TOPIC_GONE,
+    QUEUE_GONE: UnknownWord.QUEUE_GONE,
+    AHEAD: UnknownWord.CONSUMER_AHEAD,
+    NO_BROKER_OFFSET: UnknownWord.NO_BROKER_OFFSET,
+    NOT_REPORTED: UnknownWord.NOT_REPORTED,
+}
+
+
+def broker_word(broker: BrokerAge, now: datetime, limits: Limits) -> UnknownWord | None:
+    """None while the broker's newest reading is good and young enough."""
+    if broker.unread_reason(now, limits) is None:
+        return None
+    if broker.failing_since is not None:
+        return UnknownWord.BROKER_UNREACHABLE
+    return UnknownWord.BROKER_NEVER_READ if broker.last_read_at is None else UnknownWord.BROKER_LATE
+
+
+def unread_word(overlay: Overlay, unread_by: int | None) -> UnknownWord | None:
+    """For a group's `unread_by`; None where everything of it is read."""
+    if unread_by is None:
+        return None
+    if unread_by == NO_BROKER:
+        return UnknownWord.NO_BROKER
+    return broker_word(overlay.brokers[unread_by], overlay.now, overlay.limits)
+
+
+def lag_word(has_total: bool, unknown_reason: str | None) -> UnknownWord:
+    """Why a group that is read has no lag."""
+    if not has_total:
+        return UnknownWord.NOT_READ
+    return OF_TOTAL.get(unknown_reason or "", UnknownWord.QUEUE_UNKNOWN)
