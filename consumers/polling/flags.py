@@ -92,8 +92,8 @@ def _by_watching(
     undecided: dict[Flag, str],
 ) -> None:
     watched = now - group.first_seen_at
-    quiet = now - quiet_since(group)
     if group.offline_since is not None:
+        quiet = now - max(group.offline_since, group.moved_at or group.offline_since)
         if quiet >= timedelta(seconds=limits.ghost_after_seconds):
             reasons[Flag.GHOST] = f"no member, and no offset moved for {quiet.days} days"
         elif watched < timedelta(seconds=limits.ghost_after_seconds):
@@ -112,11 +112,6 @@ def retired_topics(group: ConsumerGroup, now: datetime, limits: KindLimits) -> d
     long_ago = now - timedelta(seconds=limits.retired_after_seconds)
     since = {topic: datetime.fromisoformat(at) for topic, at in group.unsubscribed.items()}
     return {topic: at for topic, at in since.items() if at <= long_ago}
-
-
-def quiet_since(group: ConsumerGroup) -> datetime:
-    """No offset of it has moved since: the last move, or the beginning of the watch."""
-    return max(group.moved_at or group.first_seen_at, group.first_seen_at)
 
 
 def has_unlisted_members(group: ConsumerGroup, limits: KindLimits) -> bool:
@@ -142,4 +137,4 @@ def ghosts(now: datetime, limits: KindLimits) -> Q:
     """The same as the flag, asked of the database: lists of ten thousand groups are filtered by it."""
     long_ago = now - timedelta(seconds=limits.ghost_after_seconds)
     moved = Q(moved_at__isnull=True) | Q(moved_at__lte=long_ago)
-    return Q(offline_since__isnull=False, first_seen_at__lte=long_ago) & moved
+    return Q(offline_since__lte=long_ago) & moved

@@ -47,8 +47,9 @@ OFFLINE = {"online": False, "offline_since": ago(10 * DAY)}
         ("every tag", {"subscriptions": [ORDERS | {"expression": ""}]}, []),
         ("no member, no move for a week", {**OFFLINE, "moved_at": ago(11 * DAY)}, [Flag.GHOST]),
         ("never a move in the whole watch", OFFLINE, [Flag.GHOST]),
+        ("quiet for weeks, and gone since yesterday", {"online": False, "offline_since": ago(DAY)}, []),
         ("a move six days ago", {**OFFLINE, "moved_at": ago(6 * DAY), "offline_since": ago(6 * DAY)}, []),
-        ("watched for six days only", {**OFFLINE, "first_seen_at": ago(6 * DAY)}, []),
+        ("watched for six days only", {"offline_since": ago(6 * DAY), "first_seen_at": ago(6 * DAY)}, []),
         ("quiet, but with members", {"moved_at": ago(9 * DAY)}, []),
         (
             "a broker did not answer who is in it; the last whole answer was nobody",
@@ -84,7 +85,7 @@ def test_it_tells_a_kind_by(sentence, fields, expected):
     [
         (Flag.PAUSED, {"consume_enable": None}, "its configuration was not read"),
         (Flag.POP, {"pops": None}, "no member has said how it consumes"),
-        (Flag.GHOST, {**OFFLINE, "first_seen_at": ago(2 * DAY)}, "watched for 2 of 7 days"),
+        (Flag.GHOST, {"offline_since": ago(2 * DAY), "first_seen_at": ago(2 * DAY)}, "watched for 2 of 7 days"),
         (Flag.HABITUAL, {"presence": presence(1, 1)}, "membership was not watched for 7 days"),
     ],
 )
