@@ -37,12 +37,11 @@ BROKER_OFFSETS = pa.schema(
 )
 _BROADCAST = "@broadcast"
 _TABLE = b'"offsetTable":{'
-# `topic@group`: split at the first @. The comma before it is part of the piece, so that pieces can be added up.
+# `topic@group`: split at the first @. The comma before it is part of the piece, so that nothing stands between pieces.
 _GROUP = re.compile(rb',"([^"@\\{}\x00-\x1f]+)@([^"\\{}\x00-\x1f]+)":\{([0-9:,-]*)\}')
-_MARKS = len(',"@":{}')
 _QUEUE = re.compile(
-    rb'(\{"brokerName":"([^"\\{}\x00-\x1f]*)","queueId":(-?\d{1,9}),"topic":"([^"\\{}\x00-\x1f]*)"\}:'
-    rb'\{"brokerOffset":(-?\d{1,18}),"consumerOffset":-?\d+,"lastTimestamp":-?\d+(?:,"pullOffset":-?\d+)?\})'
+    rb',\{"brokerName":"([^"\\{}\x00-\x1f]*)","queueId":(-?\d{1,9}),"topic":"([^"\\{}\x00-\x1f]*)"\}:'
+    rb'\{"brokerOffset":(-?\d{1,18}),"consumerOffset":-?\d+,"lastTimestamp":-?\d+(?:,"pullOffset":-?\d+)?\}'
 )
 
 
@@ -50,9 +49,9 @@ _QUEUE = re.compile(
 class Pieces:
     """A table of consumer offsets taken apart, as bytes: for each key its topic, its group and its `0:10,1:11`."""
 
-    topics: tuple[bytes, ...]
-    groups: tuple[bytes, ...]
-    inners: tuple[bytes, ...]
+    topics: list[bytes]
+    groups: list[bytes]
+    inners: list[bytes]
 
 
 def consumer_offsets_table(body: bytes) -> pa.Table:
@@ -65,20 +64,15 @@ def consumer_offsets_table(body: bytes) -> pa.Table:
 def consumer_offset_pieces(body: bytes) -> Pieces | None:
     """None where the body is not written as brokers write it."""
     table = _table_bytes(body)
-    found = _GROUP.findall(b"," + table) if table else []
-    if not found:
-        return Pieces((), (), ()) if table == b"" else None
-    pieces = Pieces(*zip(*found, strict=True))
-    length = sum(sum(map(len, part)) for part in (pieces.topics, pieces.groups, pieces.inners))
-    # Pieces do not overlap: as long as the table together, they are the table, and nothing stands between them.
-    return pieces if length + _MARKS * len(found) == len(table or b"") + 1 else None
+    pieces = _split(_GROUP, table) if table is not None else None
+    return Pieces(*pieces) if pieces is not None else None
 
 
 def table_of_pieces(pieces: Pieces) -> pa.Table | None:
     """None where a piece is not what it looks like, or a key comes twice."""
     counts = queue_counts(pieces.inners)
     numbers = queue_numbers(pieces.inners, sum(counts))
-    topics, groups = (pa.array(part, pa.string()).dictionary_encode() for part in (pieces.topics, pieces.groups))
+    topics, groups = _coded(pieces.topics), _coded(pieces.groups)
     keys = topics.indices.to_numpy().astype(np.int64) * (len(groups.dictionary) + 1) + groups.indices.to_numpy()
     if numbers is None or len(np.unique(keys)) < len(keys):
         return None
@@ -92,12 +86,24 @@ def queue_counts(inners: Iterable[bytes]) -> list[int]:
 def broker_offsets_table(body: bytes) -> pa.Table:
     """The answer to GET_CONSUME_STATS for a group without offsets: one row a queue. Raises RemoteProtocolError."""
     table = _table_bytes(body)
-    pieces = _QUEUE.findall(table) if table is not None else []
-    if table is not None and b",".join(piece for piece, *_ in pieces) == table:
-        return _broker_offsets(
-            [(topic.decode(), broker.decode(), int(queue), int(offset)) for _, broker, queue, topic, offset in pieces]
-        )
-    return _broker_offsets_of_any_form(body)
+    pieces = _split(_QUEUE, table) if table is not None else None
+    if pieces is None:
+        return _broker_offsets_of_any_form(body)
+    brokers, queue_ids, topics, offsets = pieces
+    numbers = [pa.array(texts, pa.string()).cast(pa.int64()) for texts in (queue_ids, offsets)]
+    return _broker_offsets(topics, brokers, *numbers)
+
+
+def _split(pattern: re.Pattern[bytes], table: bytes) -> list[list[bytes]] | None:
+    """What each group of the pattern holds, match by match; None where anything stands between two matches.
+
+    One flat list: a tuple for each match would keep Python's garbage collector busy longer than the parsing takes.
+    """
+    if not table:
+        return [[] for _ in range(pattern.groups)]
+    parts = pattern.split(b"," + table)
+    step = pattern.groups + 1
+    return None if any(parts[::step]) else [parts[first::step] for first in range(1, step)]
 
 
 def _table_bytes(body: bytes) -> bytes | None:
@@ -155,19 +161,14 @@ def _consumer_offsets(
     return pa.table(columns, schema=CONSUMER_OFFSETS)
 
 
-def _coded(values: Sequence[str]) -> pa.DictionaryArray:
+def _coded(values: Sequence[bytes | str]) -> pa.DictionaryArray:
     return pa.array(values, pa.string()).dictionary_encode()
 
 
-def _broker_offsets(rows: Iterable[tuple[str, str, int, int]]) -> pa.Table:
-    topics, brokers, queue_ids, offsets = tuple(zip(*rows, strict=True)) or ((), (), (), ())
-    columns = [
-        _coded(topics),
-        _coded(brokers),
-        pa.array(queue_ids, pa.int32()),
-        pa.array(offsets, pa.int64()),
-    ]
-    return pa.table(columns, schema=BROKER_OFFSETS)
+def _broker_offsets(
+    topics: Sequence[bytes | str], brokers: Sequence[bytes | str], queue_ids: pa.Array, offsets: pa.Array
+) -> pa.Table:
+    return pa.table([_coded(topics), _coded(brokers), queue_ids.cast(pa.int32()), offsets], schema=BROKER_OFFSETS)
 
 
 def consumer_offsets_of_any_form(body: bytes) -> pa.Table:
@@ -184,10 +185,10 @@ def consumer_offsets_of_any_form(body: bytes) -> pa.Table:
 
 
 def _broker_offsets_of_any_form(body: bytes) -> pa.Table:
-    answer = Fields(loads(body), RequestCode.GET_CONSUME_STATS)
+    rows = list(Fields(loads(body), RequestCode.GET_CONSUME_STATS).queues("offsetTable"))
     return _broker_offsets(
-        [
-            (queue.text("topic"), queue.text("brokerName"), queue.small("queueId"), value.integer("brokerOffset"))
-            for queue, value in answer.queues("offsetTable")
-        ]
+        [queue.text("topic") for queue, _ in rows],
+        [queue.text("brokerName") for queue, _ in rows],
+        pa.array([queue.small("queueId") for queue, _ in rows], pa.int64()),
+        pa.array([value.integer("brokerOffset") for _, value in rows], pa.int64()),
     )

@@ -5,7 +5,8 @@ from datetime import datetime
 from consumers.models import Broker, Cluster, ConsumerGroup, Queue
 from consumers.polling.reading import BrokerListing, BrokerReading, OffsetsReading
 
-from .ids import BATCH, EntityIds, QueueKey
+from .ids import EntityIds, QueueKey
+from .stamps import stamp_each
 
 MASTER = 0
 READ, WRITE = 4, 2  # bits of a topic's perm (RocketMQ 5.4.0, PermName)
@@ -63,12 +64,8 @@ def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading)
                 wanted[pk] = (readable, queue_id < topic.write_queues and bool(topic.perm & WRITE))
     stored = Queue.objects.filter(topic__cluster=cluster, broker=broker.name).values_list("pk", "readable", "writable")
     gone = (False, False)
-    differing = [
-        Queue(pk=pk, readable=wanted.get(pk, gone)[0], writable=wanted.get(pk, gone)[1])
-        for pk, readable, writable in stored
-        if wanted.get(pk, gone) != (readable, writable)
-    ]
-    Queue.objects.bulk_update(differing, ["readable", "writable"], batch_size=BATCH // 10)
+    differing = {pk: wanted.get(pk, gone) for pk, *before in stored.iterator() if wanted.get(pk, gone) != tuple(before)}
+    stamp_each(Queue.objects.all(), ("readable", "writable"), differing)
 
 
 def write_only_queues(reading: OffsetsReading, topics: set[str]) -> set[QueueKey]:
@@ -85,12 +82,9 @@ def write_only_queues(reading: OffsetsReading, topics: set[str]) -> set[QueueKey
 def record_group_config(cluster: Cluster, reading: OffsetsReading) -> None:
     configs = {config.name: config for broker in reading.brokers for config in broker.groups or ()}
     fields = ("consume_enable", "retry_max_times", "retry_queue_nums")
-    differing = []
-    for group in cluster.groups.all() if configs else ():
-        config = configs.get(group.name)
-        if config is None or all(getattr(group, name) == getattr(config, name) for name in fields):
-            continue
-        for name in fields:
-            setattr(group, name, getattr(config, name))
-        differing.append(group)
-    ConsumerGroup.objects.bulk_update(differing, fields, batch_size=BATCH // 10)
+    if not configs:
+        return
+    wanted = {name: tuple(getattr(config, field) for field in fields) for name, config in configs.items()}
+    stored = cluster.groups.values_list("pk", "name", *fields)
+    differing = {pk: wanted[name] for pk, name, *before in stored if name in wanted and wanted[name] != tuple(before)}
+    stamp_each(ConsumerGroup.objects.all(), fields, differing)

@@ -91,8 +91,6 @@ def _arrays(connection: BaseDatabaseWrapper, model: type[models.Model], names: I
 
 def _adapted(connection: BaseDatabaseWrapper, values: Sequence[Any]) -> list[Any]:
     """As the database takes them: SQLite has no type for times."""
-    known: dict[datetime, Any] = {}
-    adapt = connection.ops.adapt_datetimefield_value
-    if not any(isinstance(value, datetime) for value in values):
-        return list(values)
-    return [value if value is None else known.setdefault(value, adapt(value)) for value in values]
+    times = {value for value in values if isinstance(value, datetime)}
+    adapted = {value: connection.ops.adapt_datetimefield_value(value) for value in times}
+    return [adapted.get(value, value) for value in values] if adapted else list(values)
