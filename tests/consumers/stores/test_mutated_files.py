@@ -94,9 +94,9 @@ def test_no_offset_is_invented(mutate, name, data):
 
 @pytest.mark.parametrize("mutate", [truncated, without_a_line, swapped], ids=lambda mutate: mutate.__name__)
 @settings(deadline=None)
-@given(name=names, data=st.data())
+@given(name=st.sampled_from(["consumerOffset.json", "delayOffset.json"]), data=st.data())
 def test_whole_lines_in_another_order_lose_rows_or_name_them(mutate, name, data):
-    """No line was changed: a row that has no finding stands in the original, under some key of it."""
+    """A queue and its offset share a line there: a row without a finding stands in the original, under some key."""
     file = read_body(name, data.draw(mutate(BODIES[name])))
     original = read_body(name, BODIES[name])
     known = set(rows(original, "queue_id", "offset"))
