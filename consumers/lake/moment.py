@@ -15,14 +15,14 @@ from .store import Lake
 
 def read_moment(
     lake: Lake, table: str, cluster: str, at: datetime, columns: Sequence[str], filter: pc.Expression
-) -> pa.Table:
-    """Empty where the reading is not kept (any more)."""
+) -> pa.Table | None:
+    """None where the reading is not kept (any more)."""
     wanted = filter & (pc.field(TIME_COLUMN[table]) == pa.scalar(at, TIME))
     try:
-        return moment_files(lake, table, cluster, at).to_table(columns=list(columns), filter=wanted)
+        return _rows(moment_files(lake, table, cluster, at), columns, wanted)
     except FileNotFoundError:
         # A compaction took the file away after the look into the folder: the hour's own file is there by then.
-        return moment_files(lake, table, cluster, at).to_table(columns=list(columns), filter=wanted)
+        return _rows(moment_files(lake, table, cluster, at), columns, wanted)
 
 
 def moment_files(lake: Lake, table: str, cluster: str, at: datetime) -> ds.Dataset:
@@ -30,3 +30,7 @@ def moment_files(lake: Lake, table: str, cluster: str, at: datetime) -> ds.Datas
     files = folder_files(lake, hour_folder(table, cluster, at))
     held = [name for name in files if name.rsplit("/", 1)[1] in (file_name(at), COMPACTED)]
     return ds.dataset(held, schema=TABLES[table], format="parquet", filesystem=lake.filesystem)
+
+
+def _rows(found: ds.Dataset, columns: Sequence[str], wanted: pc.Expression) -> pa.Table | None:
+    return found.to_table(columns=list(columns), filter=wanted) if found.files else None

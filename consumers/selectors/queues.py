@@ -1,5 +1,6 @@
 """The queues of one group, under the overlay of their brokers."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from consumers.models import Assignment, Client, ConsumerGroup, QueueSnapshot, QueueState
@@ -48,13 +49,13 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     if topic is not None:
         snapshots = snapshots.filter(queue__topic__name=topic)
     brokers = broker_ages([group.cluster_id])[group.cluster_id].brokers
-    owners, no_owner_reason = _owners(group)
+    owners, why_unowned = _owners(group)
     facts = GroupFacts(
         name=group.name,
         judged=getattr(group, "judged", None),
         brokers={broker.name: broker for broker in brokers},
         owners=owners,
-        no_owner_reason=no_owner_reason,
+        no_owner_reason=why_unowned,
         now=now,
         limits=limits(),
     )
@@ -72,8 +73,13 @@ def _owners(group: ConsumerGroup) -> tuple[dict[int, list[str]], str]:
     owners: dict[int, list[str]] = {}
     for queue, client in Assignment.objects.filter(group=group, gone_by=None).values_list("queue_id", "client_id"):
         owners.setdefault(queue, []).append(client)
+    return owners, no_owner_reason(group, answers)
+
+
+def no_owner_reason(group: ConsumerGroup, answers: Sequence[bool]) -> str:
+    """Why a queue has no owner to show; `answers`: of each present member, whether it spoke."""
     if not answers and group.online is False:
-        return owners, "the group has no member"
+        return "the group has no member"
     if not any(answers):
-        return owners, NOT_SAMPLED
-    return owners, "no member holds it" if all(answers) else "no member that answered holds it"
+        return NOT_SAMPLED
+    return "no member holds it" if all(answers) else "no member that answered holds it"

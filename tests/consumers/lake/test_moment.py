@@ -42,8 +42,14 @@ def test_it_finds_the_reading_in_the_compacted_hour(lake):
     assert offsets(lake, 15) == [{"consumer_offset": 2}]
 
 
-def test_a_reading_that_is_not_kept_has_no_rows(lake):
-    assert offsets(lake, 15) == []
+def test_a_reading_without_rows_of_the_group_is_empty(lake):
+    put(lake, "readings", rows([(7, 9)], group="shipping"))
+    assert offsets(lake, 0) == []
+
+
+def test_a_reading_that_is_not_kept_is_none(lake):
+    put(lake, "readings", rows([(1, 9)]))
+    assert read_moment(lake, "readings", "prod", at(15), ["consumer_offset"], BILLING) is None
 
 
 def test_a_file_that_a_compaction_takes_away_is_looked_for_in_the_hour(lake):

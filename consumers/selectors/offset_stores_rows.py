@@ -1,0 +1,95 @@
+"""What the selectors say of a group's offset stores. Null stands with its reason beside it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from consumers.stores.exposure import Exposure
+
+BROKER_MEMORY = "broker_memory"
+BROKER_FILE = "broker_file"
+CONSUMER_FILE = "consumer_file"
+CLIENT_MEMORY = "client_memory"
+STORE_KINDS = (BROKER_MEMORY, BROKER_FILE, CONSUMER_FILE, CLIENT_MEMORY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreRow:
+    """One store's offset of one queue, as it was read at `at`. `finding` says why there is none, or what is wrong.
+
+    `source` is the broker, the file's path or the client id. `persisted_at` is when a file was written last,
+    `usual_period_seconds` how often its owner writes it. `lag_messages` counts from this offset.
+    """
+
+    kind: str
+    offset: int | None
+    at: datetime | None
+    source: str | None
+    finding: str | None = None
+    client_id: str | None = None
+    persisted_at: datetime | None = None
+    usual_period_seconds: float | None = None
+    lag_messages: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffsetRow:
+    """One queue. `broker` is null for what a file says of a queue whose broker neither path nor content tells."""
+
+    topic: str
+    broker: str | None
+    queue_id: int
+    kind: str
+    min_offset: int | None
+    broker_offset: int | None
+    stores: list[StoreRow]
+    exposure: Exposure
+    would_start_at: int | None
+    would_start_rule: str | None
+    never_committed: bool
+    taken_at: datetime | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+    def of_kind(self, kind: str) -> list[StoreRow]:
+        return [store for store in self.stores if store.kind == kind]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRow:
+    """A file of the cluster that may speak of the group. `read_at` null: it was never read, `error` says why."""
+
+    path: str
+    kind: str
+    broker: str | None
+    client_id: str | None
+    modified_at: datetime | None
+    read_at: datetime | None
+    from_backup: bool
+    findings: list[dict[str, Any]]
+    error: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopRow:
+    """What a client that pops has not acknowledged yet. `queue_id` -1: of any queue of the topic on that broker."""
+
+    client_id: str
+    topic: str
+    broker: str
+    queue_id: int
+    wait_ack_count: int | None
+    last_pop_at: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupOffsets:
+    """`names_files`: the cluster was registered with offset files. `pop_unknown`: why un-acked counts are not known."""
+
+    rows: list[OffsetRow]
+    files: list[FileRow]
+    names_files: bool
+    is_broadcasting: bool
+    is_popping: bool
+    pops: list[PopRow]
+    pop_unknown: str | None
+    commit_interval_seconds: float | None
