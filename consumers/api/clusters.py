@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.cluster_rows import Connection, Freshness
 from consumers.selectors.clusters import cluster_list
 
 from .pages import list_response
@@ -18,13 +18,15 @@ from .schema import described
 
 class BrokerSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
-    id = serializers.IntegerField(help_text="0 is the master, which alone is read")
+    id = serializers.IntegerField(help_text="0 is the master; a slave is read only in its place")
     address = serializers.CharField()
     version = serializers.CharField(allow_null=True)
     reachable = serializers.BooleanField(allow_null=True)
     last_read_at = serializers.DateTimeField(allow_null=True)
     failing_since = serializers.DateTimeField(allow_null=True, help_text="Null while its newest reading was good")
-    error = serializers.CharField(allow_null=True)
+    read_from = serializers.CharField(allow_null=True, help_text="The slave that was read in the master's place")
+    note = serializers.CharField(allow_null=True, help_text="How old offsets of a slave may be")
+    error = serializers.CharField(allow_null=True, help_text="Null while the newest reading of this address was good")
     unknown = serializers.DictField(child=serializers.CharField())
 
 
@@ -41,6 +43,7 @@ class LastReadingSerializer(serializers.Serializer[Any]):
 class ClusterSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     namesrv = serializers.CharField()
+    connection = serializers.ChoiceField([connection.value for connection in Connection])
     brokers = BrokerSerializer(many=True)
     last_reading = LastReadingSerializer(allow_null=True)
     freshness = serializers.ChoiceField([freshness.value for freshness in Freshness])

@@ -15,7 +15,7 @@ MASTER = 0
 
 @dataclass(frozen=True)
 class BrokerAge:
-    """What is known of the readings of one broker name (of its master, which alone is read)."""
+    """What is known of the readings of one broker name. `read_from` is the slave that was read for its master."""
 
     id: int
     cluster_id: int
@@ -23,6 +23,7 @@ class BrokerAge:
     last_read_at: datetime | None
     failing_since: datetime | None
     error: str | None
+    read_from: str | None = None
 
     def unread_reason(self, now: datetime, limits: Limits) -> str | None:
         """Why nothing on this broker is known; None while its newest reading is good and young enough."""
@@ -75,4 +76,6 @@ def _age(broker: Broker, newest_reading_at: datetime | None, failure: str | None
     failing_since, error = broker.failing_since, broker.error
     if failure is not None and failing_since is None:
         failing_since, error = newest_reading_at, failure
-    return BrokerAge(broker.pk, broker.cluster_id, broker.name, broker.last_read_at, failing_since, error)
+    return BrokerAge(
+        broker.pk, broker.cluster_id, broker.name, broker.last_read_at, failing_since, error, broker.read_from
+    )

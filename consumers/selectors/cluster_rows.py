@@ -13,9 +13,18 @@ class Freshness(StrEnum):
     SILENT = "silent"
 
 
+class Connection(StrEnum):
+    PLAIN = "plain"
+    TLS = "TLS"
+    UNVERIFIED_TLS = "TLS, certificates not verified"
+
+
 @dataclass(frozen=True)
 class BrokerRow:
-    """`id` 0 is the master; slaves are listed and not read. `error` is null while its newest reading was good."""
+    """`id` 0 is the master. A slave is read only in its place: `read_from` then has its address, and `note` says so.
+
+    `error` is null while the newest reading of this very process was good.
+    """
 
     name: str
     id: int
@@ -24,6 +33,8 @@ class BrokerRow:
     reachable: bool | None
     last_read_at: datetime | None
     failing_since: datetime | None
+    read_from: str | None
+    note: str | None
     error: str | None
     unknown: dict[str, str]
 
@@ -51,6 +62,7 @@ class ClusterRow:
 
     name: str
     namesrv: str
+    connection: Connection
     brokers: list[BrokerRow]
     last_reading: ReadingRow | None
     freshness: Freshness

@@ -5,13 +5,14 @@ from datetime import datetime, timedelta
 from consumers.models import Broker, Cluster, Reading
 
 from .brokers import MASTER, BrokerAge, ClusterAge, broker_ages
-from .cluster_rows import BrokerRow, ClusterRow, Freshness, ReadingRow
+from .cluster_rows import BrokerRow, ClusterRow, Connection, Freshness, ReadingRow
 from .limits import Limits, limits
 from .regularity import missed
 
 HOUR = timedelta(hours=1)
 READINGS_SHOWN = 20
 NEVER_READ = "no reading of it has been taken yet"
+NOT_ITS_TURN = "a slave is read only while its master gives no answer"
 
 
 def cluster_list(now: datetime, *, name: str | None = None) -> list[ClusterRow]:
@@ -33,6 +34,7 @@ def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: 
     return ClusterRow(
         name=cluster.name,
         namesrv=cluster.namesrv,
+        connection=_connection(cluster),
         brokers=[_broker_row(broker) for broker in cluster.brokers.all()],
         last_reading=reading_row(last) if last else None,
         freshness=freshness,
@@ -64,11 +66,25 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
         return Freshness.LATE, "the last reading was missed", age.newest_reading_at
     if age.newest_error is not None:
         return Freshness.LATE, age.newest_error, age.newest_reading_at
+    stood_in = [f"{broker.name}: {stand_in(broker.read_from)}" for broker in age.brokers if broker.read_from]
+    if stood_in:
+        return Freshness.LATE, "; ".join(stood_in), age.newest_reading_at
     return Freshness.FRESH, "every broker was read", age.newest_reading_at
 
 
+def stand_in(slave: str) -> str:
+    """Slaves take their master's offsets over every 3 s (RocketMQ 5.4.0, BrokerController)."""
+    return f"read from slave {slave}; may be up to 3 s behind"
+
+
+def _connection(cluster: Cluster) -> Connection:
+    if cluster.tls is None:
+        return Connection.PLAIN
+    return Connection.TLS if cluster.tls["verify"] else Connection.UNVERIFIED_TLS
+
+
 def _broker_row(broker: Broker) -> BrokerRow:
-    unread = broker.error or ("it has not been read yet" if broker.broker_id == MASTER else "slaves are not read")
+    unread = broker.error or ("it has not been read yet" if broker.broker_id == MASTER else NOT_ITS_TURN)
     nullable = ("version", "reachable", "last_read_at")
     return BrokerRow(
         name=broker.name,
@@ -78,6 +94,8 @@ def _broker_row(broker: Broker) -> BrokerRow:
         reachable=broker.reachable,
         last_read_at=broker.last_read_at,
         failing_since=broker.failing_since,
+        read_from=broker.read_from,
+        note=stand_in(broker.read_from) if broker.read_from else None,
         error=broker.error,
         unknown={name: unread for name in nullable if getattr(broker, name) is None},
     )

@@ -23,8 +23,8 @@ def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
         row.address = listing.address or row.address
         if listing.broker_id == MASTER:
             _note_outcome(row, outcomes[listing.name], reading.taken_at)
-        elif listing.address == outcomes[listing.name].read_from:
-            row.reachable, row.last_read_at = True, reading.taken_at
+        else:
+            _note_slave(row, outcomes[listing.name], reading.taken_at)
         row.save()
     for key in stored.keys() - listed.keys():
         if key[1] != MASTER:
@@ -41,6 +41,13 @@ def _note_outcome(row: Broker, outcome: BrokerReading, now: datetime) -> None:
         row.last_read_at, row.failing_since = now, None
     else:
         row.failing_since = row.failing_since or now
+
+
+def _note_slave(row: Broker, outcome: BrokerReading, now: datetime) -> None:
+    """A slave that was not asked is neither reachable nor unreachable."""
+    row.reachable = None
+    if row.address == outcome.read_from:
+        row.reachable, row.last_read_at = True, now
 
 
 def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:

@@ -21,7 +21,7 @@ from consumers.polling.rows import kind_in_group
 from consumers.polling.samples import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
 
-from .brokers import record_brokers, record_group_config, record_topic_config, write_only_queues
+from .brokers import broker_entries, record_brokers, record_group_config, record_topic_config, write_only_queues
 from .columns import reading_columns, reading_rows
 from .group_kinds import GroupKinds
 from .history import write_history
@@ -159,7 +159,7 @@ class Recorder:
             taken_at=reading.taken_at,
             defaults={
                 "complete": reading.complete,
-                "brokers": [{"name": b.name, "read": b.read, "error": b.error} for b in reading.brokers],
+                "brokers": broker_entries(reading),
                 "error": reading.error,
                 "queues": reading.queues,
                 "calls": reading.calls,

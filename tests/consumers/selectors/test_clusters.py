@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.selectors.cluster_rows import Freshness
-from consumers.selectors.clusters import cluster_list
+from consumers.selectors.clusters import NOT_ITS_TURN, cluster_list
 from consumers.selectors.regularity import missed
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
 
@@ -39,7 +39,7 @@ def test_it_counts_and_names_the_brokers_that_are_read():
     assert (row.brokers_read, row.brokers_listed) == (1, 2)
     assert (row.freshness_detail, row.since) == ("broker-b could not be read: connection refused", ago(300))
     assert [(broker.name, broker.id) for broker in row.brokers] == [("broker-a", 0), ("broker-a", 1), ("broker-b", 0)]
-    assert row.brokers[1].unknown == {"reachable": "slaves are not read", "last_read_at": "slaves are not read"}
+    assert row.brokers[1].unknown == {"reachable": NOT_ITS_TURN, "last_read_at": NOT_ITS_TURN}
 
 
 @pytest.mark.django_db
@@ -102,3 +102,29 @@ def test_it_shows_the_last_reading_however_old():
 )
 def test_it_forgives_half_an_interval(seconds, expected):
     assert missed([NOW - timedelta(seconds=second) for second in seconds], 15, NOW) == expected
+
+
+@pytest.mark.django_db
+def test_a_slave_in_the_place_of_its_master_counts_as_read_but_not_as_fresh():
+    cluster = a_cluster()
+    a_broker(cluster, reachable=False, read_from="10.0.0.2:10911", error="connection refused")
+
+    [row] = cluster_list(NOW)
+
+    said = "read from slave 10.0.0.2:10911; may be up to 3 s behind"
+    assert (row.freshness, row.brokers_read, row.freshness_detail) == (Freshness.LATE, 1, f"broker-a: {said}")
+    assert (row.brokers[0].read_from, row.brokers[0].note) == ("10.0.0.2:10911", said)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("tls", "connection"),
+    [
+        (None, "plain"),
+        ({"ca": "/ca.pem", "certificate": None, "key": None, "verify": True}, "TLS"),
+        ({"ca": None, "certificate": None, "key": None, "verify": False}, "TLS, certificates not verified"),
+    ],
+)
+def test_it_tells_how_a_cluster_is_connected_to(tls, connection):
+    a_cluster(tls=tls)
+    assert cluster_list(NOW)[0].connection == connection

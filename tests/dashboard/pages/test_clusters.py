@@ -67,3 +67,18 @@ def test_without_a_cluster_it_tells_the_command_that_adds_one(admin_client: Clie
 def test_without_a_reading_it_tells_the_command_that_takes_one(admin_client: Client) -> None:
     a_cluster(read_at=None)
     assert "manage.py poll --cluster prod" in said(admin_client)
+
+
+def test_a_broker_that_a_slave_stood_in_for_says_so(admin_client: Client) -> None:
+    cluster = a_cluster(read_at=None)
+    a_broker(cluster, reachable=False, read_from="10.0.0.2:10911", error="connection refused")
+    entry = {"name": "broker-a", "read": True, "error": "connection refused", "read_from": "10.0.0.2:10911"}
+    a_reading(cluster, ago(5), brokers=[entry])
+    text = said(admin_client)
+    assert "read from slave 10.0.0.2:10911; may be up to 3 s behind connection refused" in text
+    assert "broker-a: read from slave 10.0.0.2:10911" in text
+
+
+def test_certificates_that_are_not_verified_are_shown_as_such(admin_client: Client) -> None:
+    a_cluster(tls={"ca": None, "certificate": None, "key": None, "verify": False})
+    assert "TLS, certificates not verified" in said(admin_client)
