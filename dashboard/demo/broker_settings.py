@@ -17,11 +17,15 @@ OPENED = (
 
 @dataclass(frozen=True)
 class BrokerPlace:
-    """A broker's name, its folder and its port; two more ports are derived from that (2 below and 1 above)."""
+    """A broker's name, its folder and its port; two more ports are derived from that (2 below and 1 above).
+
+    `broker_id` 0 is the master, any other number a slave of the master of the same name.
+    """
 
     name: str
     folder: Path
     port: int
+    broker_id: int = 0
 
     @property
     def address(self) -> str:
@@ -37,10 +41,12 @@ def broker_properties(place: BrokerPlace, namesrv: str, overrides: Mapping[str, 
     settings = {
         "brokerClusterName": CLUSTER,
         "brokerName": place.name,
-        "brokerId": "0",
-        "brokerRole": "ASYNC_MASTER",
+        "brokerId": str(place.broker_id),
+        "brokerRole": "SLAVE" if place.broker_id else "ASYNC_MASTER",
         "namesrvAddr": namesrv,
         "brokerIP1": "127.0.0.1",
+        # Where slaves find the HA port of their master.
+        "brokerIP2": "127.0.0.1",
         # The HA port alone ignores this and listens on every interface; RocketMQ has no setting for it.
         "bindAddress": "127.0.0.1",
         "listenPort": str(place.port),

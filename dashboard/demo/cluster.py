@@ -4,7 +4,7 @@ import contextlib
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -58,16 +58,31 @@ class RocketMQ:
 
     cluster = CLUSTER
 
-    def __init__(self, home: Path, jars: Path, brokers: int = 1, config: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        jars: Path,
+        brokers: int = 1,
+        config: Mapping[str, str] | None = None,
+        *,
+        slaves: bool = False,
+        flags: Sequence[str] = (),
+        tls: bool = False,
+    ) -> None:
+        """`slaves`: one for each broker. `flags` are further ones of the JVMs. `tls`: they make the servers want it."""
         self.home = home.resolve()
         self.brokers: dict[str, Broker] = {}
-        self._jars = jars
+        self.slaves: dict[str, Broker] = {}
+        self._jars, self._flags, self._tls = jars, tuple(flags), tls
         self._java: Java = find_java()
         self._namesrv_port = free_ports(0)
         self.namesrv = f"127.0.0.1:{self._namesrv_port}"
         self._name_server = self._make_name_server()
         for number in range(brokers):
-            self._add_broker(f"broker-{chr(ord('a') + number)}", config or {})
+            name = f"broker-{chr(ord('a') + number)}"
+            self.brokers[name] = self._make_broker(name, 0, config or {})
+            if slaves:
+                self.slaves[name] = self._make_broker(name, 1, config or {})
 
     def __enter__(self) -> "RocketMQ":
         self.home.mkdir(parents=True, exist_ok=True)
@@ -81,9 +96,9 @@ class RocketMQ:
             # A broker that finds no name server asks again only 10 s later.
             self._name_server.launch()
             self._name_server.wait_until_it_serves()
-            for broker in self.brokers.values():
+            for broker in self._all_brokers:
                 broker.server.launch()
-            for broker in self.brokers.values():
+            for broker in self._all_brokers:
                 self._wait_until_it_serves(broker)
             on_failure.pop_all()
         return self
@@ -95,9 +110,13 @@ class RocketMQ:
 
     def close(self) -> None:
         """Kills every server: a goodbye takes a broker ten seconds, and nothing reads this store again."""
-        for broker in self.brokers.values():
+        for broker in self._all_brokers:
             broker.server.kill()
         self._name_server.kill()
+
+    @property
+    def _all_brokers(self) -> list[Broker]:
+        return [*self.brokers.values(), *self.slaves.values()]
 
     def kill_broker(self, name: str) -> None:
         """SIGKILL: what the broker had in memory only is lost."""
@@ -132,25 +151,25 @@ class RocketMQ:
 
     def _wait_until_it_serves(self, broker: Broker) -> None:
         broker.server.wait_until_it_serves()
-        wait_until_registered(self.namesrv, broker.address)
+        wait_until_registered(self.namesrv, broker.address, tls=self._tls)
 
     def _make_name_server(self) -> Server:
         folder = self.home / "namesrv"
 
         def command() -> list[str | Path]:
             folder.mkdir(parents=True, exist_ok=True)
-            return name_server_command(self._java, self._jars, folder, self._namesrv_port)
+            return name_server_command(self._java, self._jars, folder, self._namesrv_port, self._flags)
 
         return Server("The name server", command, "boot success", folder / "console.log")
 
-    def _add_broker(self, name: str, config: Mapping[str, str]) -> None:
-        place = BrokerPlace(name=name, folder=self.home / name, port=free_ports(-2, 0, 1))
+    def _make_broker(self, name: str, broker_id: int, config: Mapping[str, str]) -> Broker:
+        folder = self.home / (f"{name}-slave" if broker_id else name)
+        place = BrokerPlace(name=name, folder=folder, port=free_ports(-2, 0, 1), broker_id=broker_id)
 
         def command() -> list[str | Path]:
             place.folder.mkdir(parents=True, exist_ok=True)
             settings = place.folder / "broker.conf"
             settings.write_text(broker_properties(place, self.namesrv, config))
-            return broker_command(self._java, self._jars, place.folder, settings)
+            return broker_command(self._java, self._jars, place.folder, settings, self._flags)
 
-        server = Server(f"Broker {name}", command, "boot success", place.folder / "console.log")
-        self.brokers[name] = Broker(place=place, server=server)
+        return Broker(place, Server(f"Broker {folder.name}", command, "boot success", place.folder / "console.log"))

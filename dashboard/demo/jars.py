@@ -32,7 +32,7 @@ def jars_folder(home: Path, environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def ensure_jars(java: Java, folder: Path, *, progress: Progress, version: str = ROCKETMQ_VERSION) -> Path:
-    """The folder that holds the jars of that version, which is `folder` or one inside it; fetched first when they are not there.
+    """The folder below `folder` that holds the jars of that version; fetched first when they are not there.
 
     Several processes may ask at once: one fetches, the others wait for it.
     """

@@ -5,11 +5,13 @@ beside that, was quicker (5.4.0, NettyRemotingClient.scanAvailableNameSrv), and 
 permission makes it register at once (AdminBrokerProcessor.updateBrokerConfig): it is told the permission that it has.
 """
 
+import contextlib
 import socket
 import time
 
 from consumers.rocketmq.codes import RequestCode, ResponseCode
 from consumers.rocketmq.frames import Command, FrameReader, encode
+from consumers.rocketmq.tls import TlsOptions, client_context
 
 from .failures import DemoFailed
 
@@ -24,19 +26,20 @@ class NotRegistered(DemoFailed):
     """A broker serves, but clients cannot find it."""
 
 
-def wait_until_registered(namesrv: str, broker_address: str) -> None:
+def wait_until_registered(namesrv: str, broker_address: str, *, tls: bool = False) -> None:
+    """`tls`: both want it. Their certificates are not looked at: they are our own, on the loopback."""
     deadline = time.monotonic() + REGISTRATION_SECONDS
-    while f'"{broker_address}"'.encode() not in _ask(namesrv, RequestCode.GET_BROKER_CLUSTER_INFO):
+    while f'"{broker_address}"'.encode() not in _ask(namesrv, RequestCode.GET_BROKER_CLUSTER_INFO, tls=tls):
         if time.monotonic() > deadline:
             raise NotRegistered(f"The name server {namesrv} does not know the broker {broker_address}.")
-        _ask(broker_address, UPDATE_BROKER_CONFIG, READ_AND_WRITE)
+        _ask(broker_address, UPDATE_BROKER_CONFIG, READ_AND_WRITE, tls=tls)
         time.sleep(LOOK_SECONDS)
 
 
-def _ask(address: str, code: int, body: bytes = b"") -> bytes:
+def _ask(address: str, code: int, body: bytes = b"", *, tls: bool) -> bytes:
     """The body of the answer to one request on a connection of its own."""
     try:
-        answer = _exchange(address, Command(code=code, opaque=1, body=body))
+        answer = _exchange(address, Command(code=code, opaque=1, body=body), tls)
     except OSError as cause:
         raise NotRegistered(f"{address} did not answer request {code}: {cause}.") from cause
     if answer is None:
@@ -46,11 +49,14 @@ def _ask(address: str, code: int, body: bytes = b"") -> bytes:
     return answer.body
 
 
-def _exchange(address: str, request: Command) -> Command | None:
+def _exchange(address: str, request: Command, tls: bool) -> Command | None:
     """None when the peer closed the connection before its answer was whole."""
     host, _, port = address.rpartition(":")
     reader = FrameReader()
-    with socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS) as connection:
+    with contextlib.ExitStack() as stack:
+        connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS))
+        if tls:
+            connection = stack.enter_context(client_context(TlsOptions(verify=False)).wrap_socket(connection))
         connection.sendall(encode(request))
         while (answer := reader.next_command()) is None:
             received = connection.recv(1 << 16)

@@ -1,5 +1,6 @@
 """The command lines of RocketMQ's own programs: name server, broker, mqadmin."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from .broker_settings import OPENED, SMALL_JVM
@@ -11,15 +12,15 @@ BROKER = "org.apache.rocketmq.broker.BrokerStartup"
 MQADMIN = "org.apache.rocketmq.tools.command.MQAdminStartup"
 
 
-def name_server_command(java: Java, jars: Path, folder: Path, port: int) -> list[str | Path]:
+def name_server_command(java: Java, jars: Path, folder: Path, port: int, more: Sequence[str] = ()) -> list[str | Path]:
     settings = folder / "namesrv.conf"
     settings.write_text(f"listenPort={port}\nbindAddress=127.0.0.1\n")
-    flags = ["-Xms16m", "-Xmx64m", "-XX:MaxDirectMemorySize=32m", *SMALL_JVM]
+    flags = ["-Xms16m", "-Xmx64m", "-XX:MaxDirectMemorySize=32m", *SMALL_JVM, *more]
     return _command(java, jars, folder, "namesrv", flags, NAME_SERVER, "-c", settings)
 
 
-def broker_command(java: Java, jars: Path, folder: Path, settings: Path) -> list[str | Path]:
-    flags = ["-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=128m", *SMALL_JVM, *OPENED]
+def broker_command(java: Java, jars: Path, folder: Path, settings: Path, more: Sequence[str] = ()) -> list[str | Path]:
+    flags = ["-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=128m", *SMALL_JVM, *OPENED, *more]
     return _command(java, jars, folder, "broker", flags, BROKER, "-c", settings)
 
 
