@@ -1,0 +1,128 @@
+"""Pollers of many clusters in one process, each with connections of its own."""
+
+import asyncio
+import contextlib
+import threading
+import time
+
+import pytest
+from django.conf import settings as site
+
+from consumers.lake.store import Lake
+from consumers.models import Cluster
+from consumers.polling import pollers
+from consumers.polling.cadence import Cadence
+from consumers.polling.cluster_options import set_secret
+from consumers.polling.collect_members import Budget
+from consumers.polling.poll import ClusterPoller
+from consumers.polling.settings import PollSettings
+from tests.consumers.polling.fake_broker import FakeBroker
+from tests.consumers.rocketmq.fake_server import served, silence
+from tests.readings import T0, at
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@contextlib.contextmanager
+def listening(*behaviours):
+    """Their addresses; they are served in a thread of their own."""
+    loop = asyncio.new_event_loop()
+    ready, stop, addresses = threading.Event(), asyncio.Event(), []
+
+    async def serve():
+        async with contextlib.AsyncExitStack() as stack:
+            for behaviour in behaviours:
+                addresses.append(await stack.enter_async_context(served(behaviour)))
+            ready.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    ready.wait()
+    try:
+        yield addresses
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+@pytest.fixture
+def poll_settings(tmp_path):
+    return PollSettings(Cadence(0, 0), Budget(10, 10), 0.5, Lake.at(str(tmp_path)), 0)
+
+
+@contextlib.contextmanager
+def polling(cluster, poll_settings):
+    poller = ClusterPoller(cluster, poll_settings)
+    try:
+        yield poller
+    finally:
+        poller.close()
+
+
+def a_cluster(name, namesrv, **fields):
+    return Cluster.objects.create(name=name, namesrv=namesrv, created_at=T0, **fields)
+
+
+@pytest.fixture
+def healthy():
+    """The address of a name server whose one broker answers at the same address."""
+    broker = FakeBroker()
+    with listening(broker) as (address,):
+        broker.lists = {0: address}
+        yield address
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param({"namesrv": "127.0.0.1:1"}, id="nobody listens"),
+        pytest.param({"tls": {"ca": "/nowhere.pem", "certificate": None, "key": None, "verify": True}}, id="no CA"),
+        pytest.param({"access_key": "monitor", "sealed_secret": "gAAAAAB"}, id="another site key"),
+    ],
+)
+def test_a_broken_cluster_is_unknown_with_its_reason_and_touches_no_other(broken, healthy, poll_settings):
+    bad = a_cluster("bad", **{"namesrv": healthy} | broken)
+    good = a_cluster("good", healthy)
+    with polling(bad, poll_settings) as of_bad, polling(good, poll_settings) as of_good:
+        first, second = of_bad.poll(T0), of_good.poll(T0)
+    assert (first.row.complete, first.row.queues, second.row.complete, second.row.queues) == (False, 0, True, 1)
+    assert first.row.error
+
+
+def test_a_silent_cluster_holds_up_no_other(healthy, poll_settings):
+    with listening(silence) as (silent,):
+        slow, good = a_cluster("slow", silent), a_cluster("good", healthy)
+        with polling(slow, poll_settings) as of_slow, polling(good, poll_settings) as of_good:
+            ended = []
+            thread = threading.Thread(target=lambda: ended.append((of_slow.poll(T0), time.monotonic())))
+            thread.start()
+            row, at_good = of_good.poll(T0).row, time.monotonic()
+            thread.join()
+    assert (row.complete, at_good < ended[0][1], ended[0][0].row.complete) == (True, True, False)
+
+
+def test_a_changed_site_key_is_said_on_every_known_broker(healthy, poll_settings, settings):
+    cluster = a_cluster("prod", healthy)
+    set_secret(cluster, "monitor", "s3cret", site.SECRET_KEY)
+    with polling(cluster, poll_settings) as poller:
+        assert poller.poll(T0).row.complete
+        settings.SECRET_KEY = "another"
+        reading = poller.poll(at(15)).offsets
+    assert "CONSUMERSCOPE_SECRET_KEY" in reading.error
+    assert [(part.name, part.error) for part in reading.brokers] == [("broker-a", reading.error)]
+
+
+def test_a_poller_is_kept_until_the_registration_changes(healthy, settings, tmp_path):
+    settings.CONSUMERSCOPE_LAKE = str(tmp_path)
+    cluster = a_cluster("kept", healthy)
+    try:
+        first = pollers.poller_of("kept")
+        assert pollers.poller_of("kept") is first
+        for change in ({"proxy": "10.0.0.7:8080"}, {"access_key": "m"}, {"tls": {"verify": True}}, {"namesrv": "a:1"}):
+            Cluster.objects.filter(pk=cluster.pk).update(**change)
+            assert pollers.poller_of("kept") is not first
+            first = pollers.poller_of("kept")
+    finally:
+        pollers._pollers.pop("kept").close()
