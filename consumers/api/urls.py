@@ -7,6 +7,7 @@ from .clusters import ClusterListView
 from .group import GroupView
 from .groups import GroupListView
 from .history import HistoryView
+from .offsets import OffsetListView
 from .queues import QueueListView
 from .status import StatusView
 
@@ -17,6 +18,7 @@ urlpatterns = [
     path("v1/groups/", GroupListView.as_view(), name="api-groups"),
     path(GROUP, GroupView.as_view(), name="api-group"),
     path(f"{GROUP}queues/", QueueListView.as_view(), name="api-group-queues"),
+    path(f"{GROUP}offsets/", OffsetListView.as_view(), name="api-group-offsets"),
     path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),
     path(f"{GROUP}status/", StatusView.as_view(), name="api-group-status"),
     path("schema/", documents.schema, name="schema"),

@@ -19,7 +19,7 @@ from tests.world import (
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/groups/prod/billing/"
-UNDER = ["", "queues/", "history/", "status/"]
+UNDER = ["", "queues/", "offsets/", "history/", "status/"]
 
 
 @pytest.fixture
@@ -107,6 +107,7 @@ def test_it_answers_history_between_two_times(group, api):
     [
         ("", {"odd": "1"}, "odd", "This parameter is not known."),
         ("status/", {"odd": "1"}, "odd", "This parameter is not known."),
+        ("offsets/", {"odd": "1"}, "odd", "Allowed are: page, page_size, topic."),
         ("queues/", {"kind": "odd"}, "kind", "Allowed are: normal, retry, dlq, system."),
         ("history/", {"by": "odd"}, "by", "Allowed are: group, topic, queue."),
         ("history/", {"step": "61"}, "step", "Allowed are: 60, 600, 3600."),

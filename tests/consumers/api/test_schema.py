@@ -11,13 +11,16 @@ from consumers.api.clusters import BrokerSerializer, ClusterSerializer, LastRead
 from consumers.api.group import GroupDetailSerializer, MemberSerializer, TopicSerializer, WorstQueueSerializer
 from consumers.api.groups import GroupSerializer
 from consumers.api.history import PointSerializer, SeriesSerializer
+from consumers.api.offsets import ExposureSerializer, OffsetSerializer, StoreSerializer
 from consumers.api.queues import QueueSerializer
 from consumers.api.status import StatusSerializer
 from consumers.selectors.cluster_rows import BrokerRow, ClusterRow, ReadingRow
 from consumers.selectors.group_rows import GroupDetail, GroupRow, MemberRow, TopicRow, WorstQueue
 from consumers.selectors.history_rows import Point, Series
+from consumers.selectors.offset_stores_rows import OffsetRow, StoreRow
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.status import GroupStatus
+from consumers.stores.exposure import Exposure
 
 
 def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
@@ -35,6 +38,9 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (TopicSerializer, TopicRow, set()),
         (WorstQueueSerializer, WorstQueue, set()),
         (QueueSerializer, QueueRow, set()),
+        (OffsetSerializer, OffsetRow, set()),
+        (StoreSerializer, StoreRow, set()),
+        (ExposureSerializer, Exposure, {"unknown"}),
         (StatusSerializer, GroupStatus, set()),
         (PointSerializer, Point, set()),
         (SeriesSerializer, Series, set()),
@@ -52,7 +58,7 @@ def test_it_names_every_path(api):
     paths = yaml.safe_load(api.get("/api/schema/").content)["paths"]
     under = "/api/v1/groups/{cluster}/{group}/"
     expected = {"/api/v1/clusters/", "/api/v1/groups/", under}
-    assert set(paths) == expected | {f"{under}{name}/" for name in ("queues", "history", "status")}
+    assert set(paths) == expected | {f"{under}{name}/" for name in ("queues", "offsets", "history", "status")}
 
 
 @pytest.mark.django_db
