@@ -12,11 +12,16 @@ class OffsetFileKind(models.TextChoices):
 
 
 class OffsetFile(models.Model):
-    """One file. `read_at` is the `taken_at` of its rows in the lake; null: it was never read, `error` says why."""
+    """One file. `read_at` is the `taken_at` of its rows in the lake; null: it was never read, `error` says why.
+
+    A glob that gives nothing, or too much, has a row of its own with its error; `path` is then the glob.
+    """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="files")
     path = models.CharField(max_length=1000)
-    kind = models.CharField(max_length=20, choices=OffsetFileKind)
+    kind = models.CharField(
+        max_length=20, null=True, choices=OffsetFileKind, help_text="Null where neither name nor content tells"
+    )
     broker = models.CharField(max_length=255, null=True, help_text="Null where neither path nor content tells")
     client_id = models.CharField(max_length=255, null=True)
     group_name = models.CharField(max_length=255, null=True)
