@@ -6,14 +6,12 @@ A broker resumes from its file. An offset there that is lower than it should be 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .marks import mark
+from .queue_keys import Numbers, QueueKeys
 from .stored_file import StoredFile
 
-KEYS = ["group", "topic", "queue_id"]
 # Brokers write their memory every 5 s (flushConsumerOffsetInterval); twice that was surely written.
 UNWRITTEN = timedelta(seconds=10)
 
@@ -26,35 +24,23 @@ class MemoryOffsets:
     rows: pa.Table
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A number for each row; where `known` is False it means nothing."""
-
-    values: np.ndarray
-    known: np.ndarray
-
-    def above(self, other: "_Column") -> np.ndarray:
-        above: np.ndarray = self.known & other.known & (self.values > other.values)
-        return above
-
-
 def mark_went_back(
     file: StoredFile, before: StoredFile | None, memory: MemoryOffsets | None, memory_before: MemoryOffsets | None
 ) -> StoredFile:
     """`before`: the file as last read. `memory`, `memory_before`: at this and at an earlier reading; None: not read."""
     if file.rows is None or file.kind != "broker_file":
         return file
-    offsets = _column(file.rows, "offset")
-    held = _looked_up(file.rows, before.rows if before else None)
-    now = _looked_up(file.rows, memory.rows if memory else None)
-    earlier = _looked_up(file.rows, memory_before.rows if memory_before else None)
+    offsets, queues = Numbers.of(file.rows["offset"]), QueueKeys.of(file.rows)
+    held = queues.look_up(before.rows if before else None)
+    now = queues.look_up(memory.rows if memory else None)
+    earlier = queues.look_up(memory_before.rows if memory_before else None)
     lower = held.above(offsets)
     # What is below the earlier memory, but not below today's, was reset meanwhile.
     behind = earlier.above(offsets) & now.above(offsets) & ~lower & _was_written_since(file, memory_before)
 
     def say_lower(at: int) -> str:
         offset, before_it = offsets.values[at], held.values[at]
-        cause = _cause(int(offset), int(before_it), int(now.values[at]) if now.known[at] else None)
+        cause = _cause(file, int(offset), int(before_it), int(now.values[at]) if now.known[at] else None)
         return f"{offset} is lower than {before_it}, which this file held before: {cause}"
 
     def say_behind(at: int) -> str:
@@ -67,8 +53,10 @@ def mark_went_back(
     return mark(mark(file, lower, "went_back", say_lower), behind, "behind_memory", say_behind)
 
 
-def _cause(offset: int, held: int, memory: int | None) -> str:
+def _cause(file: StoredFile, offset: int, held: int, memory: int | None) -> str:
     again = f"{held - offset} messages are consumed again if the broker starts from it."
+    if file.from_backup:
+        return f"it is the offset of its backup, which is older. {again}"
     if memory is None:
         return f"edited, restored from an older copy, or reset (the broker's memory is not known). {again}"
     if memory >= held:
@@ -78,17 +66,3 @@ def _cause(offset: int, held: int, memory: int | None) -> str:
 
 def _was_written_since(file: StoredFile, memory: MemoryOffsets | None) -> bool:
     return memory is not None and file.modified_at is not None and file.modified_at >= memory.taken_at + UNWRITTEN
-
-
-def _column(rows: pa.Table, name: str) -> _Column:
-    column = rows[name]
-    return _Column(pc.fill_null(column, 0).to_numpy(), np.asarray(pc.is_valid(column).to_numpy(), bool))
-
-
-def _looked_up(rows: pa.Table, other: pa.Table | None) -> _Column:
-    """The offset that `other` has for each row; the lowest where it has several."""
-    if other is None or not other.num_rows or not rows.num_rows:
-        return _Column(np.zeros(rows.num_rows, np.int64), np.zeros(rows.num_rows, bool))
-    wanted = rows.select(KEYS).append_column("at", pa.array(np.arange(rows.num_rows)))
-    lowest = other.select([*KEYS, "offset"]).group_by(KEYS).aggregate([("offset", "min")])
-    return _column(wanted.join(lowest, KEYS, join_type="left outer").sort_by("at"), "offset_min")

@@ -41,6 +41,11 @@ def test_an_offset_below_that_of_the_last_read_says_why(now, sentence):
     assert [(finding.name, finding.where) for finding in marked.findings] == [("went_back", "Orders@g queue 0")]
 
 
+def test_a_backup_is_older_and_says_so():
+    marked = mark_went_back(file(80, from_backup=True), file(120), memory(120), None)
+    assert "it is the offset of its backup, which is older. 40 messages" in said(marked)[0]
+
+
 def test_only_the_rows_that_went_back_are_marked():
     marked = mark_went_back(file(7, 5, 9), file(7, 6, 8), None, None)
     assert [finding is not None for finding in said(marked)] == [False, True, False]
