@@ -68,7 +68,7 @@ class Files:
             client_id=row["client_id"],
             finding="; ".join(filter(None, (row["finding"], backup, stale))) or None,
             persisted_at=file.modified_at,
-            usual_period_seconds=BROKER_FILE_SECONDS if row["kind"] == BROKER_FILE else self.commit_seconds,
+            usual_period_seconds=self._period(row["kind"]),
             lag_messages=behind(row["offset"], broker_offset),
         )
 
@@ -76,30 +76,33 @@ class Files:
         files = [file for file in self.found if file.kind == BROKER_FILE and file.broker in (broker, None)]
         if not files:
             return [_absent(BROKER_FILE, self._no_file(f"no offset file of {broker} was found"))]
-        return [self._silent(file) for file in files]
+        return [self._silent(file, BROKER_FILE) for file in files]
 
     def _silent_consumers(self, spoke: set[str | None]) -> list[StoreRow]:
         files = [file for file in self.found if file.kind == CONSUMER_FILE]
         if not files:
             return [_absent(CONSUMER_FILE, self._no_file("no offset file of this group's clients was found"))]
-        return [self._silent(file) for file in files if file.path not in spoke]
+        return [self._silent(file, CONSUMER_FILE) for file in files if file.path not in spoke]
 
     def _no_file(self, otherwise: str) -> str:
         if self.names_files:
             return otherwise
         return f"no offset files are named: manage.py cluster add {self.cluster.name} --offset-files GLOB names them"
 
-    def _silent(self, file: OffsetFile) -> StoreRow:
+    def _silent(self, file: OffsetFile, kind: str) -> StoreRow:
         return StoreRow(
-            kind=file.kind,
+            kind=kind,
             offset=None,
             at=file.read_at,
             source=file.path,
             client_id=file.client_id,
             finding=file.error or self._why_silent(file),
             persisted_at=file.modified_at,
-            usual_period_seconds=BROKER_FILE_SECONDS if file.kind == BROKER_FILE else self.commit_seconds,
+            usual_period_seconds=self._period(kind),
         )
+
+    def _period(self, kind: str) -> float:
+        return BROKER_FILE_SECONDS if kind == BROKER_FILE else self.commit_seconds
 
     def _why_silent(self, file: OffsetFile) -> str:
         if file.kind == BROKER_FILE and file.broker is None:

@@ -110,7 +110,7 @@ def _exposure(place: Place, memory: StoreRow, files: list[StoreRow], facts: Fact
         return Exposure(unknown=dict.fromkeys(NUMBERS, EACH_ITS_OWN))
     file = next((store for store in files if store.kind == BROKER_FILE), None)
     return exposure(
-        Stored(memory.offset, memory.at, memory.finding),
+        Stored(memory.offset, memory.at, memory.finding, is_empty=memory.finding == NEVER_COMMITTED),
         Stored(file.offset, file.at, file.finding) if file else Stored(None, None, NO_BROKER),
         facts.members.held.get(place.pk, ()) if place.pk is not None else (),
         facts.members.no_owner,

@@ -17,11 +17,15 @@ NOT_SAMPLED = "not sampled"
 
 @dataclass(frozen=True)
 class Stored:
-    """An offset that a member would go on from, as it was at `at`. None: `reason` says why."""
+    """An offset that a member would go on from, as it was at `at`. None: `reason` says why.
+
+    `is_empty`: the store was read, and has none.
+    """
 
     offset: int | None
     at: datetime | None = None
     reason: str | None = None
+    is_empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ def exposure(
 ) -> Exposure:
     """`memory` and `file` are the broker's. `no_owner` says why there is none; owners that spoke longer than `max_age`
     before `now` say nothing about now. Of several owners the least and the greatest count."""
+    if memory.is_empty and owners and all(_has_begun_nothing(owner, now, max_age) for owner in owners):
+        return Exposure(0, 0, 0, 0, 0, 0, as_of=min(owner.said_at for owner in owners))
     said = [_said(owner, now, max_age) for owner in owners]
     unsaid = [why for why in said if isinstance(why, str)]
     if unsaid or not said:
@@ -93,6 +99,11 @@ def exposure(
         unknown={name: why for name, (_, why) in ends.items() if why is not None},
         notes=_notes(owners),
     )
+
+
+def _has_begun_nothing(owner: Held, now: datetime, max_age: timedelta) -> bool:
+    """It holds nothing, and its memory would have an offset if it had consumed something."""
+    return owner.cached_count == 0 and owner.commit_offset is None and now - owner.said_at <= max_age
 
 
 def _said(owner: Held, now: datetime, max_age: timedelta) -> _Span | str:

@@ -19,7 +19,8 @@ def held(cached_min=None, cached_max=None, cached_count=0, *, commit=None, clien
 
 
 def exposed(committed, *owners, file=None, read_at=NOW):
-    stored = Stored(committed, read_at, None if committed is not None else "never committed")
+    never = committed is None
+    stored = Stored(committed, read_at, "never committed" if never else None, is_empty=never)
     on_disk = Stored(file, read_at, None if file is not None else "no file")
     return exposure(stored, on_disk, owners, "no member holds it", NOW, AGE)
 
@@ -92,6 +93,17 @@ def test_without_a_committed_offset_nobody_knows_where_the_next_one_starts():
     seen = exposed(None, held(112, 139, 28), file=90)
     assert (seen.low, seen.high, seen.unknown["low"], seen.unknown["high"]) == (None, None, *["never committed"] * 2)
     assert (seen.finished_out_of_order, seen.broker_dies, seen.both_die_high) == (0, 0, 50)
+
+
+def test_where_nothing_was_committed_and_nothing_begun_nothing_comes_again():
+    seen = exposed(None, held(), held(client="c2", said_at=ago(5)))
+    assert [getattr(seen, name) for name in NUMBERS] == [0] * len(NUMBERS)
+    assert (seen.as_of, dict(seen.unknown)) == (ago(5), {})
+
+
+@pytest.mark.parametrize("owner", [held(said_at=ago(46)), held(cached_count=None), held(commit=7)])
+def test_that_nothing_was_begun_must_have_been_said_lately(owner):
+    assert exposed(None, held(), owner).low is None
 
 
 def test_an_offset_beyond_the_client_is_an_anomaly_with_a_name():
