@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import Cluster, GroupKind, State, TimeLagKind
-from consumers.selectors.group_rows import GroupFilters
+from consumers.selectors.group_rows import GroupFilters, ListKind
 from consumers.selectors.groups import ORDERINGS, group_list
 
 from .pages import page_response
@@ -25,7 +25,7 @@ class GroupParameters(Paging):
     search = serializers.CharField(required=False, help_text="A part of the group's name")
     state = Choice(State.values, required=False)
     online = serializers.BooleanField(required=False)
-    kind = Choice(GroupKind.values, default=GroupKind.USER.value)
+    kind = Choice([kind.value for kind in ListKind], default=ListKind.USER.value, help_text="Ghosts are no longer used")
     ordering = Choice(ORDERING_CHOICES, required=False, help_text="`-` for descending; unknown is last either way")
 
 
@@ -38,7 +38,8 @@ class GroupSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(State.choices)
     state_detail = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)
-    flags = serializers.ListField(child=serializers.CharField())
+    flags = serializers.ListField(child=serializers.CharField(), help_text="Kinds that hold: ghost, paused, …")
+    flag_reasons = serializers.DictField(child=serializers.CharField(), help_text="A sentence for each flag")
     completeness = serializers.FloatField(allow_null=True)
     lag_messages = serializers.IntegerField(allow_null=True)
     lag_messages_at_least = serializers.IntegerField(allow_null=True, help_text="The sum of the queues that are known")
@@ -54,6 +55,7 @@ class GroupSerializer(serializers.Serializer[Any]):
     consume_type = serializers.CharField(allow_null=True)
     retry_rate = serializers.FloatField(allow_null=True, help_text="Messages per second into the retry topic")
     dlq_messages = serializers.IntegerField(allow_null=True)
+    expired_messages = serializers.IntegerField(allow_null=True, help_text="Unconsumed, and deleted by the broker")
     taken_at = serializers.DateTimeField(allow_null=True, help_text="While the lag is unknown: the last good reading")
     judged_at = serializers.DateTimeField(allow_null=True)
     unknown_reason = serializers.CharField(allow_null=True)

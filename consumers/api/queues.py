@@ -41,7 +41,7 @@ class QueueSerializer(serializers.Serializer[Any]):
     time_lag_seconds = serializers.FloatField(allow_null=True)
     time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
     time_lag_error_seconds = serializers.FloatField(allow_null=True)
-    state = serializers.ChoiceField(State.choices, allow_null=True, help_text="Null for the group's own dead letters")
+    state = serializers.ChoiceField(State.choices, allow_null=True, help_text="Null: dead letters, retired topics")
     rule = serializers.CharField(allow_null=True)
     state_detail = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)

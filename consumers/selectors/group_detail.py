@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from consumers.models import ConsumerGroup
+from consumers.polling.flags import retired_topics
 
 from .anomalies import group_anomalies
 from .group_overlay import Overlay
@@ -27,7 +28,7 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
         rule=verdict.rule,
         detail=verdict.detail,
         worst_queue=verdict.worst,
-        topics=topic_rows(queues),
+        topics=topic_rows(queues, retired_topics(row, now, shown.overlay.limits.kinds)),
         anomalies=group_anomalies(row, queues, online=fields["online"], flags=fields["flags"]),
         subscriptions=row.subscriptions,
         clients=member_list(row),

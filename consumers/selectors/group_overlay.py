@@ -78,7 +78,10 @@ class Overlay:
             return Case(When(unread_by__isnull=True, then=column)) if guarded else column
 
         columns = {f"shown_{name}": read(F(name)) for name in ("members", "online")}
-        columns |= {f"shown_{name}": read(F(f"total__{name}")) for name in ("dlq_messages", "never_committed_queues")}
+        columns |= {
+            f"shown_{name}": read(F(f"total__{name}"))
+            for name in ("dlq_messages", "never_committed_queues", "expired_messages")
+        }
         columns |= {
             f"shown_{name}": read(self._judged(F(f"judged__{name}")))
             for name in ("consume_rate", "produce_rate", "retry_rate")

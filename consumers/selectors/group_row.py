@@ -5,12 +5,12 @@ from typing import Any
 from consumers.models import GroupKind, TimeLagKind
 
 from .group_rows import GroupRow
-from .overlay import NOT_BUILT, NOT_JUDGED_YET
+from .overlay import NOT_JUDGED_YET
 from .shown_group import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = "its members have not been asked for yet"
 YOUNG_LAG = "the lag is younger than the last judgement, or of the retry topic only"
-MEASURED = ("never_committed_queues", "members", "online", "dlq_messages")
+MEASURED = ("never_committed_queues", "members", "online", "dlq_messages", "expired_messages")
 JUDGED = ("consume_rate", "produce_rate", "retry_rate")
 
 
@@ -26,7 +26,8 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "state": verdict.state,
         "state_detail": verdict.sentence,
         "since": verdict.since,
-        "flags": ("paused",) if group.consume_enable is False else (),
+        "flags": tuple(str(flag) for flag in shown.flags.reasons),
+        "flag_reasons": {str(flag): reason for flag, reason in shown.flags.reasons.items()},
         "completeness": judged.completeness if judged and not shown.unjudged_reason else None,
         "lag_messages": lag,
         "lag_messages_at_least": shown.shown("lag_messages_at_least"),
@@ -70,14 +71,15 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "drain_seconds": _drain_reason(shown, fields),
         "dlq_messages": shown.unread_reason
         or (NOT_READ_YET if shown.total is None else "its dead letters were not read"),
+        "expired_messages": shown.lag_reason or "the min offset of a queue with lag was not read",
         "taken_at": NOT_READ_YET,
         "judged_at": NOT_JUDGED_YET,
     }
     reasons |= dict.fromkeys(JUDGED, judged)
     reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
-    return {name: reason for name, reason in reasons.items() if fields[name] is None} | {
-        "flags": f"retired_topics, ghost, habitual: {NOT_BUILT}"
-    }
+    undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
+    nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
+    return nulls | ({"flags": undecided} if undecided else {})
 
 
 def _time_lag_reason(shown: ShownGroup, lag: int | None) -> str:

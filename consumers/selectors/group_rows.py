@@ -2,11 +2,20 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from consumers.models import GroupKind, State, TimeLagKind
 
 from .anomaly_rows import Anomaly
+
+
+class ListKind(StrEnum):
+    """What a list is of. Ghosts are user groups that nobody uses any more, listed apart from those in use."""
+
+    USER = "user"
+    SYSTEM = "system"
+    GHOST = "ghost"
 
 
 @dataclass(frozen=True)
@@ -17,7 +26,7 @@ class GroupFilters:
     search: str | None = None
     state: State | None = None
     online: bool | None = None
-    kind: GroupKind | None = GroupKind.USER
+    kind: ListKind | None = ListKind.USER
     ordering: str | None = None
 
 
@@ -37,6 +46,7 @@ class GroupRow:
     state_detail: str
     since: datetime | None
     flags: tuple[str, ...]
+    flag_reasons: dict[str, str]
     completeness: float | None
     lag_messages: int | None
     lag_messages_at_least: int | None
@@ -52,6 +62,7 @@ class GroupRow:
     consume_type: str | None
     retry_rate: float | None
     dlq_messages: int | None
+    expired_messages: int | None
     taken_at: datetime | None
     judged_at: datetime | None
     unknown_reason: str | None
@@ -87,7 +98,10 @@ class MemberRow:
 
 @dataclass(frozen=True)
 class TopicRow:
-    """The queues of one topic that a group has. Null sums: one of the queues is unknown."""
+    """The queues of one topic that a group has. Null sums: one of the queues is unknown.
+
+    `retired_since` is null while a member subscribes to it; a retired topic has no part in the group's sums and state.
+    """
 
     topic: str
     kind: str
@@ -96,6 +110,7 @@ class TopicRow:
     lag_messages: int | None
     lag_messages_at_least: int | None
     time_lag_seconds: float | None
+    retired_since: datetime | None
     unknown_reason: str | None
     unknown: dict[str, str]
 

@@ -1,17 +1,20 @@
 """Lists of groups: filtered, ordered and paged in SQL by what is shown, that is after the overlay."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, QuerySet, Subquery
+from django.db.models import Count, F, Q, QuerySet, Subquery
 from django.db.models.expressions import OrderBy
 
-from consumers.models import QueueState, State
+from consumers.models import GroupKind, QueueState, State
+from consumers.polling.flags import ghosts
+from consumers.polling.popping import NO_ANSWER, pop_answers
 
 from .group_overlay import RANKS, STATES, Overlay
 from .group_row import JUDGED, MEASURED, group_row
-from .group_rows import GroupFilters, GroupPage, GroupRow
+from .group_rows import GroupFilters, GroupPage, GroupRow, ListKind
 from .shown_group import ShownGroup
 
 OVERLAID = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "taken_at")
@@ -32,7 +35,7 @@ class UnknownOrdering(ValueError):
 
 
 def group_list(filters: GroupFilters, *, now: datetime, page: int = 1, page_size: int = 100) -> GroupPage:
-    """One page of the groups; a page beyond the last is the last. Seven queries or fewer, however many groups."""
+    """One page of the groups; a page beyond the last is the last. Eight queries or fewer, however many groups."""
     overlay = Overlay.at(now)
     found = filtered(overlay, filters)
     count = found.count()
@@ -65,7 +68,7 @@ def filtered(
     if filters.cluster:
         found = found.filter(cluster__name=filters.cluster)
     if filters.kind:
-        found = found.filter(kind=filters.kind)
+        found = found.filter(of_kind(filters.kind, overlay))
     if filters.search:
         found = found.filter(name__icontains=filters.search)
     if filters.online is not None:
@@ -73,6 +76,21 @@ def filtered(
     if by_state and filters.state:
         found = found.filter(shown_rank=RANKS[State(filters.state)])
     return found
+
+
+def of_kind(kind: ListKind, overlay: Overlay) -> Q:
+    if kind == ListKind.SYSTEM:
+        return Q(kind=GroupKind.SYSTEM)
+    is_ghost = ghosts(overlay.now, overlay.limits.kinds)
+    return Q(kind=GroupKind.USER) & (is_ghost if kind == ListKind.GHOST else ~is_ghost)
+
+
+def kind_counts(filters: GroupFilters, now: datetime) -> dict[ListKind, int]:
+    """How many groups there are of each kind, whatever their state; `filters.kind` and `.state` are left aside."""
+    overlay = Overlay.at(now)
+    found = filtered(overlay, replace(filters, kind=None), by_state=False)
+    counted = found.aggregate(**{kind.value: Count("pk", filter=of_kind(kind, overlay)) for kind in ListKind})
+    return {kind: counted[kind.value] for kind in ListKind}
 
 
 def orders(ordering: str | None) -> list[OrderBy]:
@@ -96,7 +114,13 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     groups = list(wide.select_related("cluster", "total", "judged__worst_queue__topic"))
     wanted = [group.of_still_read for group in groups if group.of_silent_by is not None]
     states = QueueState.objects.select_related("queue__topic").in_bulk([pk for pk in wanted if pk is not None])
+    pops = pop_answers(ids)
     return [
-        ShownGroup(group, overlay, states.get(group.of_still_read) if group.of_silent_by is not None else None)
+        ShownGroup(
+            group,
+            overlay,
+            states.get(group.of_still_read) if group.of_silent_by is not None else None,
+            pops.get(group.pk, NO_ANSWER).pops,
+        )
         for group in groups
     ]

@@ -1,9 +1,11 @@
 """How old a reading or a judgement may be before it says nothing about now."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
+
+from consumers.polling.flags import KindLimits
 
 
 @dataclass(frozen=True)
@@ -14,6 +16,7 @@ class Limits:
     late_seconds: float
     unknown_seconds: float
     judged_seconds: float
+    kinds: KindLimits = field(default_factory=KindLimits)
 
     def read_since(self, now: datetime) -> datetime:
         """A broker whose last good reading is older is late: its queues have no lag."""
@@ -35,4 +38,5 @@ def limits() -> Limits:
         # Where polls are rare, a healthy broker must not turn unknown between two of them.
         unknown_seconds=max(settings.JUDGE["unknown_after_seconds"], late),
         judged_seconds=3 * settings.CONSUMERSCOPE_AGGREGATE_SECONDS + settings.JUDGE["window_seconds"],
+        kinds=KindLimits.of(settings.JUDGE),
     )

@@ -1,6 +1,6 @@
 """From a queue's newest reading and judgement to its row: every null with its reason."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from .overlay import (
     OWN_DEAD_LETTERS,
     Offsets,
     TimeLag,
+    iso,
     offsets,
     shown_state,
     time_lag,
@@ -36,6 +37,7 @@ class GroupFacts:
     no_owner_reason: str
     now: datetime
     limits: Limits
+    retired: dict[str, datetime] = field(default_factory=dict)
 
     @property
     def unjudged(self) -> str | None:
@@ -49,6 +51,10 @@ def kind_for(group: str, topic: Topic) -> str:
     return TopicKind(topic.kind)
 
 
+def retired(topic: str, since: datetime) -> str:
+    return f"retired: no member has subscribed to {topic} since {iso(since)}"
+
+
 def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFacts) -> QueueRow:
     queue, broker = snapshot.queue, facts.brokers.get(snapshot.queue.broker)
     read = offsets(snapshot, broker, facts.now, facts.limits)
@@ -59,6 +65,8 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         lag, lag_reason = None, read.reason if read.unread else OWN_DEAD_LETTERS
     else:
         verdict = _verdict(state, broker, facts)
+        if queue.topic.name in facts.retired:
+            verdict = _unjudged(None, retired(queue.topic.name, facts.retired[queue.topic.name]))
         behind = time_lag(read, state, facts.unjudged)
         lag, lag_reason = read.lag_messages, read.reason
     values = {

@@ -11,7 +11,8 @@ class QueueRow:
     """`unknown_reason` says why `lag_messages` is null, `unknown` why other fields are.
 
     `kind` is the topic's as this group sees it: another group's dead letters are a normal topic to it.
-    `state` is null for the group's own dead letters, which nobody judges. `since` is when the state began.
+    `state` is null for the group's own dead letters and for retired topics, which nobody judges. `since` is when it
+    began.
     """
 
     topic: str

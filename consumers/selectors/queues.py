@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from consumers.models import Assignment, Client, ConsumerGroup, QueueSnapshot, QueueState
+from consumers.polling.flags import retired_topics
 
 from .brokers import broker_ages
 from .limits import limits
@@ -58,6 +59,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         no_owner_reason=why_unowned,
         now=now,
         limits=limits(),
+        retired=retired_topics(group, now, limits().kinds),
     )
     states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
     ordered = snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id")

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
+from consumers.polling.flags import GroupFlags, group_flags
 
 from .group_overlay import NO_BROKER, STATES, Overlay
 from .group_rows import WorstQueue
@@ -39,11 +41,19 @@ class Verdict:
 
 @dataclass(frozen=True)
 class ShownGroup:
-    """`group` carries the overlay's columns, `still_read` is its worst queue on a broker that is not silent."""
+    """`group` carries the overlay's columns, `still_read` is its worst queue on a broker that is not silent.
+
+    `pops`: whether its members say that they pop; null where none has said.
+    """
 
     group: ConsumerGroup
     overlay: Overlay
     still_read: QueueState | None
+    pops: bool | None
+
+    @cached_property
+    def flags(self) -> GroupFlags:
+        return group_flags(self.group, self.pops, self.overlay.now, self.overlay.limits.kinds)
 
     @property
     def total(self) -> GroupTotal | None:

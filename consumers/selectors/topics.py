@@ -1,6 +1,7 @@
 """The queues of a group, summed by topic."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS
@@ -10,15 +11,15 @@ from .overlay import NOT_JUDGED_YET
 from .queue_rows import QueueRow
 
 
-def topic_rows(queues: Iterable[QueueRow]) -> list[TopicRow]:
+def topic_rows(queues: Iterable[QueueRow], retired: Mapping[str, datetime]) -> list[TopicRow]:
     """One row per topic, in the order of the queues. Never-committed queues are counted apart from the sums."""
     by_topic: dict[str, list[QueueRow]] = {}
     for queue in queues:
         by_topic.setdefault(queue.topic, []).append(queue)
-    return [_topic_row(topic, rows) for topic, rows in by_topic.items()]
+    return [_topic_row(topic, rows, retired.get(topic)) for topic, rows in by_topic.items()]
 
 
-def _topic_row(topic: str, queues: list[QueueRow]) -> TopicRow:
+def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | None) -> TopicRow:
     # A queue that has no lag by its nature (never committed, gone) leaves the sum of the others whole.
     committed = [queue for queue in queues if queue.unknown_reason not in NO_LAG_REASONS]
     known = [queue.lag_messages for queue in committed if queue.lag_messages is not None]
@@ -38,12 +39,14 @@ def _topic_row(topic: str, queues: list[QueueRow]) -> TopicRow:
         "lag_messages_at_least": reason,
         "time_lag_seconds": waits or reason or NOT_JUDGED_YET,
     }
+    in_use = {} if retired_since else {"retired_since": "in use, as far as members have said"}
     return TopicRow(
         topic=topic,
         kind=queues[0].kind,
         queues=len(queues),
+        retired_since=retired_since,
         lag_messages=sum(known) if known and reason is None else None,
         unknown_reason=reason,
-        unknown={name: reasons[name] or "" for name, value in values.items() if value is None},
+        unknown={name: reasons[name] or "" for name, value in values.items() if value is None} | in_use,
         **values,
     )

@@ -67,10 +67,11 @@ class _Offsets:
 def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
     known = GroupRow(
         id=0, cluster="prod", group="billing", kind=GroupKind.USER, state=State.WARN, state_detail="an example",
-        since=now, flags=(), completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
+        since=now, flags=(), flag_reasons={}, completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
         never_committed_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED, consume_rate=80.0,
         produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",
-        consume_type="CONSUME_PASSIVELY", retry_rate=0.0, dlq_messages=312, taken_at=now - timedelta(seconds=6),
+        consume_type="CONSUME_PASSIVELY", retry_rate=0.0, dlq_messages=312, expired_messages=0,
+        taken_at=now - timedelta(seconds=6),
         judged_at=now - timedelta(seconds=20), unknown_reason=None, unknown={},
     )  # fmt: skip
     idle = replace(known, lag_messages=0, time_lag_seconds=0.0, time_lag_kind=TimeLagKind.EXACT, drain_seconds=None,

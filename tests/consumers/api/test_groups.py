@@ -85,7 +85,7 @@ def test_it_links_its_pages(cluster, api):
     ("query", "name", "sentence"),
     [
         ({"state": "BAD"}, "state", "Allowed are: LOSS, STOP, STALL, REWIND, WARN, UNKNOWN, RECREATED, OK."),
-        ({"kind": "odd"}, "kind", "Allowed are: user, system."),
+        ({"kind": "odd"}, "kind", "Allowed are: user, system, ghost."),
         ({"ordering": "password"}, "ordering", "Allowed are: cluster, -cluster,"),
         ({"online": "perhaps"}, "online", "Must be a valid boolean."),
         ({"page": "0"}, "page", "greater than or equal to 1"),
