@@ -26,6 +26,7 @@ class Durations:
     warn_drain_seconds: float = 1800
     replay_after_move_seconds: float = 60
     commit_interval_seconds: float = 5
+    clock_error_seconds: float = 1
     # Membership and ownership are asked for in turn, under a budget: how old an answer still counts.
     evidence_seconds: float = 900
     habit_wait_factor: float = 2

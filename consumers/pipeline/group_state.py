@@ -1,4 +1,7 @@
-"""A group's state: the worst queue of its own topics. Its retry topic is judged, and shown, apart."""
+"""A group's state: the worst queue of its own topics. Its retry topic is judged, and shown, apart.
+
+The messages of its retry topic count in its time lag, as they do in its lag: they wait from when they were due.
+"""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -6,7 +9,7 @@ from pyspark.sql import functions as F
 from consumers.polling.reading import NO_LAG_REASONS
 
 from .membership import GROUP
-from .time_lag import AT_LEAST, UNKNOWN
+from .time_lag import AT_LEAST, INTERPOLATED, UNKNOWN
 
 WORST_FIRST = ["LOSS", "STOP", "STALL", "REWIND", "WARN", "UNKNOWN", "RECREATED", "OK"]
 
@@ -24,6 +27,9 @@ def group_states(judged: DataFrame) -> DataFrame:
     known = F.col("longest")
     # The longest of the known ones is a lower bound where another queue's time lag has no upper end.
     is_partial = known["seconds"].isNotNull() & F.col("has_open_end")
+    # Another queue, whose time lag is less sure, may be the longest.
+    is_rivalled = F.coalesce(F.col("longest_rival") > known["seconds"], F.lit(False))
+    kind = F.when(is_rivalled, INTERPOLATED).otherwise(F.coalesce(known["kind"], F.lit(UNKNOWN)))
     return grouped.select(
         *GROUP,
         F.coalesce(worst["state"], F.lit("UNKNOWN")).alias("state"),
@@ -34,7 +40,7 @@ def group_states(judged: DataFrame) -> DataFrame:
         "queues",
         F.coalesce(F.col("full") / F.nullif(F.col("queues"), F.lit(0)), F.lit(0.0)).alias("completeness"),
         known["seconds"].alias("time_lag_seconds"),
-        F.when(is_partial, AT_LEAST).otherwise(F.coalesce(known["kind"], F.lit(UNKNOWN))).alias("time_lag_kind"),
+        F.when(is_partial, AT_LEAST).otherwise(kind).alias("time_lag_kind"),
         "consume_rate",
         "produce_rate",
         drains.alias("drain_seconds"),
@@ -49,18 +55,21 @@ def _grouped(judged: DataFrame) -> DataFrame:
         {"is_own": F.col("kind") != "retry", "has_no_lag": has_no_lag, "badness": F.lit(len(WORST_FIRST)) - rank}
     )
     is_own = F.col("is_own")
-    counts = is_own & ~F.col("has_no_lag")
+    waits = ~F.col("has_no_lag")
+    counts = is_own & waits
     is_retry = F.col("kind") == "retry"
     worst = F.struct(
         "badness", "time_lag_seconds", "lag_messages", "topic", "broker", "queue_id", "state", "rule", "detail", "since"
     )
     longest = F.struct(F.col("time_lag_seconds").alias("seconds"), F.col("time_lag_kind").alias("kind"))
+    rival = F.col("time_lag_seconds") + F.coalesce("time_lag_error_seconds", F.lit(0.0))
     return marked.groupBy(*GROUP).agg(
         F.max(F.when(is_own, worst)).alias("worst"),
         F.count_if(is_own).alias("queues"),
         F.count_if(is_own & F.col("has_full_window")).alias("full"),
-        F.max(F.when(counts & F.col("time_lag_seconds").isNotNull(), longest)).alias("longest"),
-        F.bool_or(counts & F.col("time_lag_kind").isin(AT_LEAST, UNKNOWN)).alias("has_open_end"),
+        F.max(F.when(waits & F.col("time_lag_seconds").isNotNull(), longest)).alias("longest"),
+        F.max(F.when(waits & (F.col("time_lag_kind") == INTERPOLATED), rival)).alias("longest_rival"),
+        F.bool_or(waits & F.col("time_lag_kind").isin(AT_LEAST, UNKNOWN)).alias("has_open_end"),
         F.sum(F.when(counts, F.col("lag_messages"))).alias("own_lag"),
         F.every(~counts | F.col("lag_messages").isNotNull()).alias("lag_known"),
         _sum_if_whole("consume_rate", counts).alias("consume_rate"),

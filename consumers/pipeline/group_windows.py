@@ -1,7 +1,8 @@
 """Windows of a group from those of its queues.
 One queue whose lag is unknown makes the group's unknown, with the reason.
 
-Lag counts the group's own topics and its retry topic; rates and time lag are those of its own topics.
+Lag and time lag count the group's own topics and its retry topic, where messages wait from when they were due.
+Rates are those of its own topics.
 """
 
 from pyspark.sql import DataFrame
@@ -44,7 +45,7 @@ def group_windows(windows: DataFrame, unread: DataFrame) -> DataFrame:
 def _summed(windows: DataFrame) -> DataFrame:
     has_no_lag = F.coalesce(F.col("unknown_reason").isin(*NO_LAG_REASONS), F.lit(False))
     is_own = (F.col("kind") != "retry") & ~has_no_lag
-    is_behind = is_own & (F.col("lag_messages") > 0)
+    is_behind = ~has_no_lag & (F.col("lag_messages") > 0)
     marked = windows.withColumns({"has_no_lag": has_no_lag, "is_own": is_own, "is_behind": is_behind})
     own = F.col("is_own")
     return marked.groupBy(*GROUP, "start").agg(
@@ -56,7 +57,7 @@ def _summed(windows: DataFrame) -> DataFrame:
             )
         ).alias("lag_unknown"),
         F.min(F.when(F.col("has_no_lag"), F.col("unknown_reason"))).alias("no_lag"),
-        F.max(F.when(own, F.col("time_lag_seconds"))).alias("time_lag"),
+        F.max(F.when(~F.col("has_no_lag"), F.col("time_lag_seconds"))).alias("time_lag"),
         F.bool_or(F.col("is_behind") & (F.col("time_lag_kind") == UNKNOWN)).alias("is_unknown"),
         F.bool_or(F.col("is_behind") & (F.col("time_lag_kind") == AT_LEAST)).alias("is_at_least"),
         F.sum(F.when(own, F.col("consume_rate"))).alias("consume_rate"),

@@ -37,4 +37,4 @@ def _lags(behind: DataFrame, frames: Frames, since: datetime, until: datetime, d
     # Whole files, not the exact range: the file of a day stands in its first hour.
     knots = frames.files("knots", since, until).where(F.col("at") < F.lit(until))
     wanted = knots.join(asked, on=TOPIC_QUEUE, how="left_semi")
-    return with_time_lags(behind, wanted, durations.poll_seconds, durations.commit_interval_seconds)
+    return with_time_lags(behind, wanted, durations)

@@ -11,14 +11,16 @@ QUEUE = ["cluster", "group", "topic", "broker", "queue_id"]
 MICROSECONDS = 1_000_000
 
 OFFSETS = ["consumer_offset", "broker_offset", "min_offset", "pull_offset"]
-ENTRY = f"struct<at_us:bigint,{','.join(f'{name}:bigint' for name in OFFSETS)},reason:string>"
+ENTRY = f"struct<at_us:bigint,{','.join(f'{name}:bigint' for name in [*OFFSETS, 'first_us'])},reason:string>"
 
 
 def queue_arrays(readings: DataFrame) -> DataFrame:
-    """cluster, group, topic, broker, queue_id, kind, readings: array of (at_us, offsets, reason), oldest first."""
+    """cluster, group, topic, broker, queue_id, kind, readings: array of (at_us, offsets, first_us, reason), oldest
+    first. `first_us`: when the first unconsumed message was stored, by the broker's clock; null where nobody asked."""
     entry = F.struct(
         F.unix_micros("taken_at").alias("at_us"),
         *OFFSETS,
+        F.unix_micros("first_stored_at").alias("first_us"),
         F.col("unknown_reason").alias("reason"),
     )
     # By topic queue: so the produced history joins, and groups of one topic meet, without another shuffle.

@@ -1,4 +1,5 @@
-"""Time lag from the produced history: how long ago the first unconsumed message was stored.
+"""Time lag: how long ago the first unconsumed message was stored. Exact where the broker was asked for its store time;
+its clock and this host's may differ a little. Else from the produced history.
 
 Message g was stored while the broker offset passed from at most g to above g: between the last knot that does not
 exceed g (the right end of a flat run) and the next one. Where the knots begin later than that, the lag is at least the
@@ -8,6 +9,7 @@ age of the oldest knot. Never an extrapolation: a rate that held once says nothi
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from .durations import Durations
 from .queue_arrays import MICROSECONDS, TOPIC_QUEUE, never_falls, seconds_between
 
 LAGS = "array<struct<at_us:bigint,seconds:double,kind:string,error_seconds:double>>"
@@ -39,10 +41,10 @@ def knot_arrays(knots: DataFrame) -> DataFrame:
     )
 
 
-def with_time_lags(arrays: DataFrame, knots: DataFrame, poll_seconds: float, commit_seconds: float) -> DataFrame:
+def with_time_lags(arrays: DataFrame, knots: DataFrame, durations: Durations) -> DataFrame:
     """`arrays` and `lags`: array of (at_us, seconds, kind, error_seconds), one for each of its points."""
     found = arrays.join(knot_arrays(knots), on=TOPIC_QUEUE, how="left")
-    lags = F.transform("points", lambda point: _time_lag(point, F.col("knots"), poll_seconds, commit_seconds))
+    lags = F.transform("points", lambda point: _time_lag(point, F.col("knots"), durations))
     return found.withColumn("lags", lags).drop("knots")
 
 
@@ -51,7 +53,7 @@ def without_time_lags(arrays: DataFrame) -> DataFrame:
     return arrays.withColumn("lags", F.array().cast(LAGS))
 
 
-def _time_lag(point: Column, knots: Column, poll_seconds: float, commit_seconds: float) -> Column:
+def _time_lag(point: Column, knots: Column, durations: Durations) -> Column:
     at, offset = point["at_us"], point["consumer_offset"]
     known = F.coalesce(
         F.size(F.filter(knots, lambda knot: (knot["at_us"] <= at) & (knot["broker_offset"] <= offset))), F.lit(0)
@@ -67,18 +69,23 @@ def _time_lag(point: Column, knots: Column, poll_seconds: float, commit_seconds:
 
     oldest = F.get(knots, F.lit(0))
     is_older = (known <= 0) & (oldest["at_us"] < at)
-    gap = F.greatest(F.lit(float(poll_seconds)), seconds_between(left["at_us"], right_at))
+    gap = F.greatest(F.lit(float(durations.poll_seconds)), seconds_between(left["at_us"], right_at))
+    # A store time that is not past tells of two clocks, not of a lag.
+    is_exact = F.coalesce(point["first_us"] < at, F.lit(False))
     is_inside = (known > 0) & share.isNotNull()
     return F.struct(
         at.alias("at_us"),
-        F.when(is_inside, (at - stored_us) / MICROSECONDS)
+        F.when(is_exact, seconds_between(point["first_us"], at))
+        .when(is_inside, (at - stored_us) / MICROSECONDS)
         .when(is_older, seconds_between(oldest["at_us"], at))
         .alias("seconds"),
-        F.when(is_inside, INTERPOLATED).when(is_older, AT_LEAST).otherwise(UNKNOWN).alias("kind"),
-        F.when(is_inside, gap + commit_seconds).alias("error_seconds"),
+        F.when(is_exact, EXACT).when(is_inside, INTERPOLATED).when(is_older, AT_LEAST).otherwise(UNKNOWN).alias("kind"),
+        F.when(is_exact, F.lit(float(durations.clock_error_seconds)))
+        .when(is_inside, gap + durations.commit_interval_seconds)
+        .alias("error_seconds"),
     )
 
 
 def reaches_back() -> Column:
-    """The newest point of this queue lies before the knots it was given."""
-    return F.try_element_at("lags", F.lit(-1))["kind"].isin(AT_LEAST, UNKNOWN)
+    """A point of this queue lies before the knots it was given, and its store time was not asked for."""
+    return F.exists("lags", lambda lag: lag["kind"].isin(AT_LEAST, UNKNOWN))

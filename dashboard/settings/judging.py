@@ -29,6 +29,8 @@ JUDGE = {
         "replay_after_move_seconds": 60,
         # How often clients commit: the error of an interpolated time lag.
         "commit_interval_seconds": 5,
+        # How far a broker's clock may be from this host's: the error of an exact time lag.
+        "clock_error_seconds": 1,
         # How old an answer about members or owners still counts: they are asked in turn, under a budget.
         "evidence_seconds": 900,
         # A topic that no member of an online group subscribes to for so long is retired.

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.spark
 SCHEMA = (
     "cluster string, group string, topic string, broker string, queue_id int, kind string, state string, rule string, "
     "detail string, since timestamp, provisional boolean, has_full_window boolean, lag_messages bigint, "
-    "consume_rate double, produce_rate double, time_lag_seconds double, time_lag_kind string, newest_reason string"
+    "consume_rate double, produce_rate double, time_lag_seconds double, time_lag_kind string, newest_reason string, "
+    "time_lag_error_seconds double"
 )
 
 
@@ -21,6 +22,7 @@ def queue(queue_id, state="OK", **fields):
     values |= {"kind": "normal", "state": state, "rule": f"rule of {queue_id}", "detail": "{}", "since": at(queue_id)}
     values |= {"provisional": False, "has_full_window": True, "lag_messages": 10, "consume_rate": 3.0}
     values |= {"produce_rate": 1.0, "time_lag_seconds": 30.0, "time_lag_kind": "interpolated", "newest_reason": None}
+    values |= {"time_lag_error_seconds": 20.0}
     return {**values, **fields}
 
 
@@ -66,6 +68,9 @@ def test_completeness_is_the_share_of_full_windows(spark):
             (30.0, "interpolated"),
             "a queue without an offset has no time lag",
         ),
+        ({"time_lag_seconds": 90.0, "kind": "retry"}, (90.0, "interpolated"), "a retry waits from when it was due"),
+        ({"time_lag_seconds": 90.0, "time_lag_kind": "exact"}, (90.0, "exact"), "the longest was asked for"),
+        ({"time_lag_seconds": 49.0, "time_lag_kind": "exact"}, (49.0, "interpolated"), "the other may be longer"),
     ],
 )
 def test_its_time_lag_is_that_of_its_longest_queue(spark, other, expected, why):

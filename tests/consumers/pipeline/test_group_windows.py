@@ -40,8 +40,8 @@ UNKNOWN = {"time_lag_seconds": None, "time_lag_kind": "unknown", "consume_rate":
         ),
         (
             [window(0, 5), window(1, 7, kind="retry", time_lag_seconds=900.0)],
-            (12, 30.0, 2.0, None),
-            "with retries",
+            (12, 900.0, 2.0, None),
+            "with retries, which wait from when they were due",
         ),
         (
             [window(0, 5), window(1, 7, time_lag_kind="at_least")],

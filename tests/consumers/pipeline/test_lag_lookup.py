@@ -31,6 +31,14 @@ def lags(spark, tmp_path, knots, readings, until, settled=False):
     return {row["queue_id"]: [(lag["kind"], lag["seconds"]) for lag in row["lags"]] for row in found}
 
 
+def errors(spark, tmp_path, knots, readings, until):
+    lake = Lake.at(str(tmp_path))
+    put(lake, "knots", knots, time="at")
+    arrays = with_points(queue_arrays(frame(spark, "readings", readings)), 0).persist()
+    (row,) = looked_up(arrays, Frames(spark, lake, ["prod"]), at(until), Durations()).toArrow().to_pylist()
+    return [(lag["kind"], lag["error_seconds"]) for lag in row["lags"]]
+
+
 def test_it_finds_near_and_far_ones_in_one_answer(spark, tmp_path):
     now = 10 * HOUR
     knots = [knot(0, 100), knot(HOUR, 200), knot(now - 300, 900), knot(now, 1000)]
@@ -65,3 +73,38 @@ def test_a_topic_created_anew_forgets_what_was_before(spark, tmp_path):
     knots = [knot(0, 100), knot(60, 900), knot(120, 10), knot(180, 40)]
     answer = lags(spark, tmp_path, knots, rows([(25, 40)], start=180), 181)
     assert answer == {0: [("interpolated", 30.0)]}
+
+
+@pytest.mark.parametrize(
+    ("stored", "expected", "why"),
+    [
+        (47.5, ("exact", 132.5), "the broker was asked"),
+        (180, ("interpolated", 120.0), "stored at the moment of the reading: two clocks"),
+        (181, ("interpolated", 120.0), "stored later than it was read: two clocks"),
+        (None, ("interpolated", 120.0), "nobody asked"),
+    ],
+)
+def test_a_store_time_makes_it_exact(spark, tmp_path, stored, expected, why):
+    knots = [knot(0, 100), knot(120, 220), knot(180, 300)]
+    first = None if stored is None else at(stored)
+    readings = rows([(160, 300)], start=180, first_stored_at=first)
+    assert lags(spark, tmp_path, knots, readings, 181) == {0: [expected]}, why
+
+
+def test_it_is_exact_without_any_history(spark, tmp_path):
+    readings = rows([(50, 900)], start=60, first_stored_at=at(10))
+    assert lags(spark, tmp_path, [], readings, 61) == {0: [("exact", 50.0)]}
+
+
+def test_earlier_readings_of_a_queue_that_was_asked_late_are_looked_up_as_ever(spark, tmp_path):
+    now = 10 * HOUR
+    knots = [knot(0, 100), knot(HOUR, 200), knot(now - 60, 1000)]
+    readings = rows([(150, 1000)], start=now - 30) + rows([(150, 1000)], start=now, first_stored_at=at(2000))
+    answer = lags(spark, tmp_path, knots, readings, now + 1)
+    assert answer == {0: [("interpolated", now - 30 - HOUR / 2), ("exact", now - 2000.0)]}
+
+
+def test_the_error_of_an_exact_one_is_that_of_the_clocks(spark, tmp_path):
+    readings = rows([(50, 900)], start=60, first_stored_at=at(10)) + rows([(50, 900)], start=75)
+    knots = [knot(0, 0), knot(30, 900)]
+    assert errors(spark, tmp_path, knots, readings, 76) == [("exact", 1.0), ("interpolated", 30.0 + 5.0)]

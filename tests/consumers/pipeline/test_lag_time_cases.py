@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from consumers.pipeline.durations import Durations
 from consumers.pipeline.queue_arrays import queue_arrays
 from consumers.pipeline.time_lag import with_points, with_time_lags
 from tests.pipeline_rows import PLACE, frame
@@ -45,7 +46,7 @@ def answers(_session):
         for offset, time_ms in case["points"]
     ]
     arrays = with_points(queue_arrays(frame(_session, "readings", [reading(case) for case in CASES])), 0)
-    found = with_time_lags(arrays, frame(_session, "knots", knots), 15, 5).select("topic", "lags").toArrow()
+    found = with_time_lags(arrays, frame(_session, "knots", knots), Durations()).select("topic", "lags").toArrow()
     return {row["topic"]: row["lags"][0] if row["lags"] else None for row in found.to_pylist()}
 
 
