@@ -8,6 +8,9 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 
+ROWS_IN_GROUP = 1_000_000
+
+
 @dataclass(frozen=True)
 class Lake:
     """A folder of any file system that pyarrow knows: a local path, s3://, hdfs://."""
@@ -27,20 +30,42 @@ class Lake:
     def path(self, relative: str) -> str:
         return f"{self.root}/{relative}"
 
-    def write(self, table: pa.Table, relative: str, schema: pa.Schema) -> int:
+    def write(self, table: pa.Table, relative: str, schema: pa.Schema, row_group_size: int = ROWS_IN_GROUP) -> int:
         """Writes aside, then renames, so that a reader finds the whole file or none. Returns its rows."""
         target = self.path(relative)
         folder, name = target.rsplit("/", 1)
         self.filesystem.create_dir(folder, recursive=True)
         # Readers pass over names that begin with a dot.
         aside = f"{folder}/.{name}.{uuid.uuid4().hex}"
-        # Microsecond times and plain pages: what both pyarrow and Spark read without conversion.
-        pq.write_table(
-            table.select(schema.names).cast(schema),
-            aside,
-            filesystem=self.filesystem,
-            compression="zstd",
-            coerce_timestamps="us",
-        )
+        rows = stored_form(table, schema)
+        with parquet_writer(self, aside, rows.schema) as writer:
+            writer.write_table(rows, row_group_size=row_group_size)
         self.filesystem.move(aside, target)
         return table.num_rows
+
+
+def stored_form(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of `schema`, cast to it; texts that are dictionary-encoded stay so: a file encodes them anyway."""
+    columns = [table[name] for name in schema.names]
+    return pa.table(
+        [
+            column if pa.types.is_dictionary(column.type) else column.cast(kind)
+            for column, kind in zip(columns, schema.types, strict=True)
+        ],
+        names=schema.names,
+    )
+
+
+def parquet_writer(lake: Lake, path: str, schema: pa.Schema) -> pq.ParquetWriter:
+    """Microsecond times and plain pages, and no Arrow types in the file: what both pyarrow and Spark read as it is."""
+    texts = [field.name for field in schema if pa.types.is_dictionary(field.type) or pa.types.is_string(field.type)]
+    return pq.ParquetWriter(
+        path,
+        schema,
+        filesystem=lake.filesystem,
+        compression="zstd",
+        coerce_timestamps="us",
+        # Offsets hardly repeat: a dictionary of them costs time and is given up half-way.
+        use_dictionary=texts,
+        store_schema=False,
+    )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from consumers.polling.topic_queues import encoded
+
 
 @dataclass(frozen=True)
 class Coded:
@@ -22,11 +24,9 @@ class Coded:
 
     @classmethod
     def of_arrow(cls, column: pa.ChunkedArray) -> "Coded":
-        encoded = column.combine_chunks().dictionary_encode()
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = pa.concat_arrays(encoded.chunks)
-        texts = encoded.dictionary.to_pylist()
-        codes = encoded.indices.fill_null(len(texts)).to_numpy().astype(np.int32)
+        whole = encoded(column)
+        texts = whole.dictionary.to_pylist()
+        codes = whole.indices.fill_null(len(texts)).to_numpy().astype(np.int32)
         return cls(codes, (*texts, None))
 
     @classmethod

@@ -9,25 +9,29 @@ import pyarrow.compute as pc
 from consumers.lake.schemas import TIME
 from consumers.polling.reading import MembersReading, OffsetsReading
 from consumers.polling.samples import FirstStored, QueueKey
+from consumers.polling.topic_queues import encoded
 
 from .coded import Coded
 from .first_stored_column import first_stored_column
 from .ids import EntityIds
+from .row_queues import HeldKey, RowQueues, numbers_at
 from .snapshots import NULL, OFFSETS, Columns
 
+# Texts stay encoded: a million rows share a few thousand of them.
+TEXT = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema(
     [
-        ("group", pa.string()),
-        ("topic", pa.string()),
-        ("broker", pa.string()),
+        ("group", TEXT),
+        ("topic", TEXT),
+        ("broker", TEXT),
         ("queue_id", pa.int32()),
-        ("kind", pa.string()),
+        ("kind", TEXT),
         ("consumer_offset", pa.int64()),
         ("broker_offset", pa.int64()),
         ("min_offset", pa.int64()),
         ("pull_offset", pa.int64()),
         ("first_stored_at", TIME),
-        ("unknown_reason", pa.string()),
+        ("unknown_reason", TEXT),
     ]
 )
 
@@ -40,18 +44,25 @@ def reading_rows(
     parts = []
     for broker in reading.brokers:
         if broker.rows is not None:
-            named = pa.repeat(pa.scalar(broker.name), broker.rows.num_rows)
+            named = pa.repeat(pa.scalar(broker.name), broker.rows.num_rows).dictionary_encode()
             stored = first_stored_column(broker.rows, broker.name, holding)
             parts.append(broker.rows.append_column("broker", named).append_column("first_stored_at", stored))
     if not parts:
         return ROWS.empty_table()
-    rows = pa.concat_tables(parts)
+    rows = _encoded(pa.concat_tables(parts))
     return rows.append_column("pull_offset", _pull_offsets(rows, members)).select(ROWS.names).cast(ROWS)
+
+
+def _encoded(rows: pa.Table) -> pa.Table:
+    columns = (
+        encoded(rows[field.name]) if ROWS.field(field.name).type == TEXT else rows[field.name] for field in rows.schema
+    )
+    return pa.table(list(columns), names=rows.column_names)
 
 
 def _pull_offsets(rows: pa.Table, members: MembersReading | None) -> pa.Array:
     """One past the newest message that the owner holds; nothing is held: its commit offset, where it committed."""
-    pulled: dict[tuple[str, str, str, int], int] = {}
+    pulled: dict[HeldKey, int] = {}
     for client in members.clients if members else ():
         for queue in client.queues:
             if queue.dropped:
@@ -59,31 +70,15 @@ def _pull_offsets(rows: pa.Table, members: MembersReading | None) -> pa.Array:
             newest = queue.cached_max + 1 if queue.cached_max is not None else queue.commit_offset
             if newest is not None and newest >= 0:
                 pulled[client.group, queue.topic, queue.broker, queue.queue_id] = newest
-    if not pulled:
-        return pa.nulls(rows.num_rows, pa.int64())
-    held = {key[0] for key in pulled}
-    values: list[int | None] = [None] * rows.num_rows
-    for at in np.flatnonzero(pc.is_in(rows["group"], value_set=pa.array(sorted(held))).to_numpy()).tolist():
-        key = tuple(rows[name][at].as_py() for name in ("group", "topic", "broker", "queue_id"))
-        values[at] = pulled.get(key)
-    return pa.array(values, pa.int64())
+    return numbers_at(rows, pulled)
 
 
-def reading_columns(rows: pa.Table, ids: EntityIds) -> Columns:
+def reading_columns(rows: pa.Table, queues: RowQueues, ids: EntityIds) -> Columns:
     """`rows` with primary keys for names, sorted by key. Every group and queue of it must have its key by then."""
-    groups = _keys_of(rows["group"], ids.groups)
-    encoded = [rows[name].combine_chunks().dictionary_encode() for name in ("topic", "broker")]
-    queue_id = rows["queue_id"].to_numpy().astype(np.int64)
-    topic, broker = (column.indices.to_numpy().astype(np.int64) for column in encoded)
-    composite = (topic << 40) | (broker << 20) | queue_id
-    distinct, first, inverse = np.unique(composite, return_index=True, return_inverse=True)
-    names = [column.dictionary.to_pylist() for column in encoded]
-    keys = [ids.queues[names[0][topic[at]], names[1][broker[at]], int(queue_id[at])] for at in first.tolist()]
-    queues = np.array(keys, np.int64)[inverse] if len(distinct) else np.empty(0, np.int64)
     offsets = np.column_stack([pc.fill_null(rows[name], NULL).to_numpy() for name in OFFSETS])
     columns = Columns(
-        (groups << 32) | queues,
-        offsets.astype(np.int64),
+        (_keys_of(rows["group"], ids.groups) << 32) | queues.keyed(ids.queues),
+        offsets.astype(np.int64, copy=False),
         Coded.of_arrow(rows["unknown_reason"]),
         Coded.of_arrow(rows["broker"]),
         Coded.of_arrow(rows["kind"]),
@@ -92,6 +87,6 @@ def reading_columns(rows: pa.Table, ids: EntityIds) -> Columns:
 
 
 def _keys_of(column: pa.ChunkedArray, known: dict[str, int]) -> np.ndarray:
-    encoded = column.combine_chunks().dictionary_encode()
-    keys = np.array([known[name] for name in encoded.dictionary.to_pylist()], np.int64)
-    return keys[encoded.indices.to_numpy()] if len(keys) else np.empty(0, np.int64)
+    names = encoded(column)
+    keys = np.array([known[name] for name in names.dictionary.to_pylist()], np.int64)
+    return keys[names.indices.to_numpy()] if len(keys) else np.empty(0, np.int64)

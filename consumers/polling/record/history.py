@@ -59,6 +59,7 @@ def _client_rows(client: ClientReading) -> Iterator[dict[str, Any]]:
 
 def _stamped(rows: pa.Table, reading: OffsetsReading) -> pa.Table:
     size = rows.num_rows
-    return rows.append_column("cluster", pa.repeat(pa.scalar(reading.cluster), size)).append_column(
+    cluster = pa.repeat(pa.scalar(reading.cluster), size).dictionary_encode()
+    return rows.append_column("cluster", cluster).append_column(
         "taken_at", pa.repeat(pa.scalar(reading.taken_at, READINGS.field("taken_at").type), size)
     )

@@ -1,11 +1,14 @@
 """Primary keys of what is already stored, so that a reading looks up nothing row by row. Makes what is missing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from consumers.models import Cluster, ConsumerGroup, GroupKind, Queue, Topic
 from consumers.rocketmq.names import is_system_group, topic_kind
+
+from .keyed_rows import upsert
 
 BATCH = 5000
 
@@ -20,19 +23,18 @@ class EntityIds:
 
     @classmethod
     def of(cls, cluster: Cluster) -> "EntityIds":
-        queues = Queue.objects.filter(topic__cluster=cluster)
         return cls(
             groups=dict(cluster.groups.values_list("name", "pk")),
             topics=dict(cluster.topics.values_list("name", "pk")),
-            queues={
-                (topic, broker, queue_id): pk
-                for topic, broker, queue_id, pk in queues.values_list("topic__name", "broker", "queue_id", "pk")
-            },
+            queues=_stored_queues(cluster),
         )
 
     def make_groups(self, cluster: Cluster, names: Iterable[str], now: datetime) -> None:
         missing = sorted(set(names) - self.groups.keys())
-        rows = ConsumerGroup.objects.bulk_create(
+        if not missing:
+            return
+        # Another process may have made some of them meanwhile.
+        ConsumerGroup.objects.bulk_create(
             [
                 ConsumerGroup(
                     cluster=cluster,
@@ -43,25 +45,43 @@ class EntityIds:
                 for name in missing
             ],
             batch_size=BATCH,
+            ignore_conflicts=True,
         )
-        self.groups.update({row.name: row.pk for row in rows})
+        self.groups = dict(cluster.groups.values_list("name", "pk"))
 
     def make_queues(self, cluster: Cluster, keys: Iterable[QueueKey], now: datetime) -> None:
         missing = sorted(set(keys) - self.queues.keys())
+        if not missing:
+            return
         self._make_topics(cluster, {topic for topic, _, _ in missing}, now)
-        rows = Queue.objects.bulk_create(
-            [
-                Queue(topic_id=self.topics[topic], broker=broker, queue_id=queue_id)
-                for topic, broker, queue_id in missing
-            ],
-            batch_size=BATCH,
-        )
-        self.queues.update({key: row.pk for key, row in zip(missing, rows, strict=True)})
+        columns: dict[str, Sequence[Any]] = {
+            "topic": [self.topics[topic] for topic, _, _ in missing],
+            "broker": [broker for _, broker, _ in missing],
+            "queue_id": [queue_id for _, _, queue_id in missing],
+        }
+        upsert(Queue, list(columns), columns)
+        self.queues = _stored_queues(cluster)
 
     def _make_topics(self, cluster: Cluster, names: Iterable[str], now: datetime) -> None:
         missing = sorted(set(names) - self.topics.keys())
-        rows = Topic.objects.bulk_create(
-            [Topic(cluster=cluster, name=name, kind=topic_kind(name), first_seen_at=now) for name in missing],
-            batch_size=BATCH,
-        )
-        self.topics.update({row.name: row.pk for row in rows})
+        if not missing:
+            return
+        columns: dict[str, Sequence[Any]] = {
+            "cluster": [cluster.pk] * len(missing),
+            "name": missing,
+            "kind": [topic_kind(name) for name in missing],
+            "first_seen_at": [now] * len(missing),
+        }
+        # What exists keeps the time at which it was first seen.
+        upsert(Topic, ["cluster", "name"], columns, update=False)
+        self.topics = dict(cluster.topics.values_list("name", "pk"))
+
+
+def _stored_queues(cluster: Cluster) -> dict[QueueKey, int]:
+    rows = Queue.objects.filter(topic__cluster=cluster)
+    # One text for each name: a row each would keep its own.
+    names: dict[str, str] = {}
+    return {
+        (names.setdefault(topic, topic), names.setdefault(broker, broker), queue_id): pk
+        for topic, broker, queue_id, pk in rows.values_list("topic__name", "broker", "queue_id", "pk").iterator()
+    }

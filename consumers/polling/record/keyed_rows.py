@@ -13,16 +13,19 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 BATCH = 10_000
 
 
-def upsert(model: type[models.Model], unique: Sequence[str], columns: dict[str, Sequence[Any]]) -> None:
+def upsert(
+    model: type[models.Model], unique: Sequence[str], columns: dict[str, Sequence[Any]], update: bool = True
+) -> None:
     """Stores rows given as columns by field name, in short transactions.
 
     Fields that are not named keep what they hold; in rows that are made they get their defaults.
-    `unique` names fields with a unique constraint, and no two rows may have the same values of them. Where only they
-    are given, rows that exist stay as they are. JSON fields are not for this.
+    `unique` names fields with a unique constraint, and no two rows may have the same values of them. Without `update`,
+    or where only they are given, rows that exist stay as they are. JSON fields are not for this.
     """
     connection = _connection(model)
     rest = [_column(connection, model, name) for name in columns if name not in unique]
-    change = f"UPDATE SET {', '.join(f'{name} = EXCLUDED.{name}' for name in rest)}" if rest else "NOTHING"
+    changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in rest)
+    change = f"UPDATE SET {changes}" if rest and update else "NOTHING"
     columns = columns | _defaults(model, columns)
     into = ", ".join(_column(connection, model, name) for name in columns)
     key = ", ".join(_column(connection, model, name) for name in unique)

@@ -29,6 +29,7 @@ from .ids import EntityIds
 from .members import record_members
 from .moves import Moves
 from .presence import Presence
+from .row_queues import RowQueues
 from .samples import record_samples
 from .snapshots import Columns, changed, forget, stored_columns, write
 from .totals import totals, write_totals
@@ -60,13 +61,14 @@ class Recorder:
         rows = reading_rows(reading, members, samples.holding if samples else {})
         if lake is not None:
             write_history(lake, rows, reading, members)
-        self._make_entities(reading, members, rows)
+        queues = RowQueues.of(rows)
+        self._make_entities(reading, members, rows, queues)
         with transaction.atomic():
             record_brokers(self.cluster, reading)
             record_group_config(self.cluster, reading)
             for broker in reading.brokers:
                 record_topic_config(self.cluster, self.ids, broker)
-        self._record_snapshots(reading, rows)
+        self._record_snapshots(reading, reading_columns(rows, queues, self.ids))
         if members is not None:
             record_members(self.cluster, self.ids, members)
             record_unsubscribed(self.cluster, members, rows)
@@ -75,10 +77,11 @@ class Recorder:
             record_samples(self.ids, samples)
         return self._record_reading(reading, members, samples)
 
-    def _make_entities(self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table) -> None:
+    def _make_entities(
+        self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table, row_queues: RowQueues
+    ) -> None:
         groups = set(pc.unique(rows["group"]).to_pylist())
-        distinct = rows.group_by(["topic", "broker", "queue_id"]).aggregate([])
-        queues = set(zip(*(distinct[name].to_pylist() for name in distinct.column_names), strict=True))
+        queues = set(row_queues.keys)
         if members is not None:
             groups |= {answer.group for answer in members.groups if answer.members}
             # A queue can have an owner before anything was committed on it.
@@ -88,11 +91,10 @@ class Recorder:
             self.ids.make_groups(self.cluster, groups, reading.taken_at)
             self.ids.make_queues(self.cluster, queues, reading.taken_at)
 
-    def _record_snapshots(self, reading: OffsetsReading, rows: pa.Table) -> None:
-        fresh = reading_columns(rows, self.ids)
+    def _record_snapshots(self, reading: OffsetsReading, fresh: Columns) -> None:
         read = {broker.name for broker in reading.brokers if broker.read}
         on_read_brokers = self.stored.brokers.is_in(read)
-        gone = self.stored.take(on_read_brokers & ~np.isin(self.stored.keys, fresh.keys))
+        gone = self.stored.take(on_read_brokers & ~fresh.has(self.stored.keys))
         unread = self.stored.take(~on_read_brokers)
         # A broadcasting group's offset leaves the broker with its members: the queue stays, its lag is not known.
         broadcasting = self.cluster.groups.filter(message_model="BROADCASTING").values_list("pk", flat=True)

@@ -40,6 +40,18 @@ class Columns:
     def queues(self) -> np.ndarray:
         return self.keys & 0xFFFFFFFF
 
+    def find(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where each of the sorted `keys` stands, and whether it does. As a rule nothing came or went."""
+        if np.array_equal(keys, self.keys):
+            return np.arange(len(keys)), np.ones(len(keys), bool)
+        if not len(self.keys):
+            return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return at, self.keys[at] == keys
+
+    def has(self, keys: np.ndarray) -> np.ndarray:
+        return self.find(keys)[1]
+
     def take(self, chosen: np.ndarray) -> "Columns":
         return Columns(
             self.keys[chosen],
@@ -97,8 +109,7 @@ def changed(before: Columns, after: Columns) -> np.ndarray:
     """Which rows of `after` are not in `before`, or differ from it in a number or a reason."""
     if not len(before.keys):
         return np.ones(len(after.keys), bool)
-    at = np.minimum(np.searchsorted(before.keys, after.keys), len(before.keys) - 1)
-    same = before.keys[at] == after.keys
+    at, same = before.find(after.keys)
     same &= (before.offsets[at] == after.offsets).all(axis=1)
     same &= before.reasons.take(at).equals(after.reasons)
     return ~same

@@ -80,3 +80,10 @@ def test_only_rows_with_the_whole_key_are_deleted(groups, queues):
     delete(QueueSnapshot, {"group": groups, "queue": queues})
     left = set(QueueSnapshot.objects.values_list("group_id", "queue_id"))
     assert left == {(groups[0], queues[1]), (groups[1], queues[0])}
+
+
+def test_without_update_rows_that_exist_keep_everything(groups):
+    put(groups, lag_messages=[3, 4])
+    columns = {"queues": [9], "never_committed_queues": [9], "changed_at": [T0]}
+    upsert(GroupTotal, ["group"], {"group": groups[:1], **columns}, update=False)
+    assert [row[:2] for row in stored()] == [(1, 3), (1, 4)]

@@ -174,3 +174,10 @@ def test_a_broker_that_is_back_is_no_longer_failing(recorder, lake):
     for seconds, part in ((0, broker("broker-a", error="refused")), (15, broker("broker-a", ORDERS))):
         recorder.record(reading(seconds, part), None, lake)
     assert (Broker.objects.get().failing_since, Broker.objects.get().error) == (None, None)
+
+
+def test_what_another_process_made_meanwhile_is_found_and_not_made_again(cluster, lake):
+    early, late = Recorder.of(cluster), Recorder.of(cluster)
+    early.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    late.record(reading(15, broker("broker-a", ORDERS, row("billing", "Orders", 1, 0, 5))), None, lake)
+    assert QueueSnapshot.objects.filter(group__name="billing", queue__topic__name="Orders").count() == 2
