@@ -42,12 +42,12 @@ def frame(spark, table: str, found: Sequence[dict[str, Any]]):
     return spark.createDataFrame(pa.Table.from_pylist(list(found), TABLES[table]))
 
 
-def put(lake: Lake, table: str, found: Sequence[dict[str, Any]], time: str = "taken_at") -> None:
-    """Each time's rows in a file of their own, as the poll writes them."""
+def put(lake: Lake, table: str, found: Sequence[dict[str, Any]], time: str = "taken_at", prefix: str = "") -> None:
+    """Each time's rows in a file of their own, as the poll writes them; `prefix` keeps it apart from another one."""
     for moment in sorted({row[time] for row in found}):
         chosen = [row for row in found if row[time] == moment]
         for cluster in {row["cluster"] for row in chosen}:
             of_cluster = [row for row in chosen if row["cluster"] == cluster]
             schema = TABLES[table]
-            name = f"{hour_folder(table, cluster, moment)}/{file_name(moment)}"
+            name = f"{hour_folder(table, cluster, moment)}/{prefix}{file_name(moment)}"
             lake.write(pa.Table.from_pylist(of_cluster, schema), name, schema)

@@ -5,6 +5,7 @@ from typing import Any
 
 from consumers.models import (
     Broker,
+    Client,
     Cluster,
     ConsumerGroup,
     GroupState,
@@ -52,6 +53,11 @@ def a_group(cluster: Cluster, name: str = "billing", **fields: Any) -> ConsumerG
     values = {"kind": "user", "first_seen_at": ago(86400), "online": True, "members": 2, "consume_enable": True}
     values |= {"message_model": "CLUSTERING", "consume_type": "CONSUME_PASSIVELY", "membership_at": ago(20)}
     return ConsumerGroup.objects.create(cluster=cluster, name=name, **(values | fields))
+
+
+def a_client(group: ConsumerGroup, client_id: str = "10.0.0.7@3312", **fields: Any) -> Client:
+    values = {"address": "10.0.0.7:50001", "language": "JAVA", "seen_since": ago(3600), "last_seen": ago(20)}
+    return Client.objects.create(group=group, client_id=client_id, **(values | fields))
 
 
 def a_total(group: ConsumerGroup, lag_messages: int | None, **fields: Any) -> GroupTotal:

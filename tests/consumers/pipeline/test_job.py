@@ -9,8 +9,9 @@ from consumers.lake.store import Lake
 from consumers.models import GroupState, GroupWindow, QueueState, StateChange
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
+from consumers.polling.reading import NOT_REPORTED
 from tests.pipeline_rows import at, put, rows
-from tests.world import a_cluster, a_group, a_queue, a_reading
+from tests.world import a_cluster, a_group, a_judged_queue, a_queue, a_reading, a_snapshot
 
 pytestmark = [pytest.mark.spark, pytest.mark.django_db]
 
@@ -91,8 +92,6 @@ def test_it_does_not_overwrite_a_later_judgement(spark, lake, world):
 
 
 def test_a_silent_broker_makes_its_queues_unknown(spark, lake, world):
-    from tests.world import a_snapshot
-
     group = world.groups.get(name="shipping")
     a_snapshot(group, a_queue(world, "Orders", 7, broker="broker-b"), 1, 1)
 
@@ -102,6 +101,31 @@ def test_a_silent_broker_makes_its_queues_unknown(spark, lake, world):
     assert (row.state, row.rule, row.completeness) == ("UNKNOWN", "not read", 0.5)
     window = GroupWindow.objects.get(group=group, step_seconds=60, start=at(540))
     assert (window.lag_messages, window.unknown_reason) == (None, "a broker of this group was not read")
+
+
+def test_a_retired_topic_is_neither_judged_nor_summed(spark, lake, world):
+    group = world.groups.get(name="billing")
+    group.unsubscribed = {"Old": at(-60).isoformat()}
+    group.save()
+    queue = a_queue(world, "Old")
+    a_judged_queue(group, queue, "STALL", judged_at=at(0))
+    put(lake, "readings", rows([(0, 5000)] * 40, topic="Old"), prefix="old-")
+
+    run(spark, lake, ["prod"], at(0), at(600), Durations())
+
+    assert not QueueState.objects.filter(queue=queue).exists()
+    assert GroupState.objects.get(group=group).worst_queue.topic.name == "Orders"
+    assert GroupWindow.objects.get(group=group, step_seconds=60, start=at(540)).lag_messages == 900
+
+
+def test_a_broadcasting_group_whose_members_left_is_unknown(spark, lake, world):
+    group = a_group(world, "notices", message_model="BROADCASTING")
+    a_snapshot(group, a_queue(world), 1, 9, unknown_reason=NOT_REPORTED, changed_at=at(-600))
+
+    run(spark, lake, ["prod"], at(300), at(600), Durations())
+
+    row = GroupState.objects.get(group=group)
+    assert (row.state, row.rule) == ("UNKNOWN", NOT_REPORTED)
 
 
 def test_a_state_keeps_its_beginning_while_it_stays(spark, lake, world):
