@@ -4,7 +4,6 @@ PostgreSQL takes the columns of a batch as arrays in one statement, SQLite the r
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
 from typing import Any
 
 from django.db import connections, models, router, transaction
@@ -31,7 +30,7 @@ def upsert(
     key = ", ".join(_column(connection, model, name) for name in unique)
     table = connection.ops.quote_name(model._meta.db_table)
     source = _arrays(connection, model, columns) if _takes_arrays(connection) else f"VALUES ({_places(columns)})"
-    _run(connection, f"INSERT INTO {table} ({into}) {source} ON CONFLICT ({key}) DO {change}", columns)
+    _run(connection, model, f"INSERT INTO {table} ({into}) {source} ON CONFLICT ({key}) DO {change}", columns)
 
 
 def delete(model: type[models.Model], columns: dict[str, Sequence[Any]]) -> None:
@@ -43,13 +42,17 @@ def delete(model: type[models.Model], columns: dict[str, Sequence[Any]]) -> None
         where = f"({', '.join(names)}) IN ({_arrays(connection, model, columns)})"
     else:
         where = " AND ".join(f"{name} = %s" for name in names)
-    _run(connection, f"DELETE FROM {table} WHERE {where}", columns)
+    _run(connection, model, f"DELETE FROM {table} WHERE {where}", columns)
 
 
-def _run(connection: BaseDatabaseWrapper, statement: str, columns: dict[str, Sequence[Any]]) -> None:
+def _run(
+    connection: BaseDatabaseWrapper, model: type[models.Model], statement: str, columns: dict[str, Sequence[Any]]
+) -> None:
     size = len(next(iter(columns.values())))
+    fields = [_field(model, name) for name in columns]
     for start in range(0, size, BATCH):
-        batch = [_adapted(connection, values[start : start + BATCH]) for values in columns.values()]
+        parts = (values[start : start + BATCH] for values in columns.values())
+        batch = [_adapted(connection, field, part) for field, part in zip(fields, parts, strict=True)]
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             if _takes_arrays(connection):
                 cursor.execute(statement, batch)
@@ -92,8 +95,9 @@ def _arrays(connection: BaseDatabaseWrapper, model: type[models.Model], names: I
     return f"SELECT * FROM unnest({', '.join(f'%s::{kind}[]' for kind in types)})"
 
 
-def _adapted(connection: BaseDatabaseWrapper, values: Sequence[Any]) -> list[Any]:
+def _adapted(connection: BaseDatabaseWrapper, field: "models.Field[Any, Any]", values: Sequence[Any]) -> list[Any]:
     """As the database takes them: SQLite has no type for times."""
-    times = {value for value in values if isinstance(value, datetime)}
-    adapted = {value: connection.ops.adapt_datetimefield_value(value) for value in times}
-    return [adapted.get(value, value) for value in values] if adapted else list(values)
+    if not isinstance(field, models.DateTimeField):
+        return list(values)
+    adapted = {value: connection.ops.adapt_datetimefield_value(value) for value in set(values) - {None}}
+    return [adapted.get(value) for value in values]

@@ -35,10 +35,11 @@ def moved_groups(before: Columns, after: Columns) -> list[int]:
     """The groups of which an offset differs, or is there for the first time on a broker that was read before."""
     if not len(before.keys):
         return []
-    at = np.minimum(np.searchsorted(before.keys, after.keys), len(before.keys) - 1)
-    stays = before.keys[at] == after.keys
+    at, stays = before.find(after.keys)
     committed = after.offsets[:, CONSUMER] != NULL
-    differs = stays & (before.offsets[at, CONSUMER] != after.offsets[:, CONSUMER])
-    # Everything on a broker is there for the first time when the broker is read for the first time.
-    begins = ~stays & after.brokers.is_in(before.brokers.distinct()) & np.isin(after.groups, before.groups)
-    return np.unique(after.groups[committed & (differs | begins)]).tolist()
+    moved = committed & stays & (before.offsets[at, CONSUMER] != after.offsets[:, CONSUMER])
+    if not stays.all():
+        # Everything on a broker is there for the first time when the broker is read for the first time.
+        known = after.brokers.is_in(before.brokers.distinct()) & np.isin(after.groups, before.groups)
+        moved |= committed & ~stays & known
+    return np.unique(after.groups[moved]).tolist()
