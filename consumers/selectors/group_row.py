@@ -9,7 +9,7 @@ from .overlay import NOT_JUDGED_YET
 from .shown_group import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = "its members have not been asked for yet"
-YOUNG_LAG = "the lag is younger than the last judgement, or of the retry topic only"
+YOUNG_LAG = "the lag is younger than the last judgement"
 MEASURED = ("never_committed_queues", "members", "online", "dlq_messages", "expired_messages")
 JUDGED = ("consume_rate", "produce_rate", "retry_rate")
 

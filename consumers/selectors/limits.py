@@ -10,12 +10,16 @@ from consumers.polling.flags import KindLimits
 
 @dataclass(frozen=True)
 class Limits:
-    """Ages in seconds: `late` makes a lag unknown, `unknown` a state, `judged` everything that was judged."""
+    """Ages in seconds: `late` makes a lag unknown, `unknown` a state, `judged` everything that was judged.
+
+    `clock_error_seconds` is how far a broker's clock may be from this host's.
+    """
 
     poll_seconds: float
     late_seconds: float
     unknown_seconds: float
     judged_seconds: float
+    clock_error_seconds: float = 1.0
     kinds: KindLimits = field(default_factory=KindLimits)
 
     def read_since(self, now: datetime) -> datetime:
@@ -38,5 +42,6 @@ def limits() -> Limits:
         # Where polls are rare, a healthy broker must not turn unknown between two of them.
         unknown_seconds=max(settings.JUDGE["unknown_after_seconds"], late),
         judged_seconds=3 * settings.CONSUMERSCOPE_AGGREGATE_SECONDS + settings.JUDGE["window_seconds"],
+        clock_error_seconds=settings.JUDGE["clock_error_seconds"],
         kinds=KindLimits.of(settings.JUDGE),
     )

@@ -7,7 +7,7 @@ silent their state too. The same rules for whole groups, in SQL: group_overlay.p
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from consumers.models import GroupState, QueueSnapshot, QueueState, State, TimeLagKind
+from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind
 from consumers.polling.reading import AHEAD
 
 from .brokers import BrokerAge
@@ -74,8 +74,8 @@ def _distance(lower: int | None, upper: int | None) -> int | None:
 
 
 def _expired(minimum: int | None, consumed: int | None, maximum: int | None) -> int | None:
-    """A min offset above the end of the queue is from another queue than the end: it tells nothing."""
-    if minimum is None or consumed is None or (maximum is not None and minimum > maximum):
+    """An offset beyond the end of the queue is from another life of it: it tells nothing."""
+    if minimum is None or consumed is None or (maximum is not None and max(minimum, consumed) > maximum):
         return None
     return max(0, minimum - consumed)
 
@@ -99,12 +99,29 @@ def unjudged_reason(judged: GroupState | None, now: datetime, limits: Limits) ->
     return None
 
 
-def time_lag(read: Offsets, state: QueueState | None, unjudged: str | None) -> TimeLag:
+def asked_time_lag(
+    sample: QueueSample | None, read: Offsets, broker: BrokerAge | None, limits: Limits
+) -> TimeLag | None:
+    """By the store time that a broker gave for the message at this very offset; None where it gave none.
+
+    A store time that is not before the reading tells of two clocks, not of a lag.
+    """
+    if sample is None or sample.first_stored_at is None or broker is None or broker.last_read_at is None:
+        return None
+    if read.consumer_offset is None or sample.offset != read.consumer_offset:
+        return None
+    seconds = (broker.last_read_at - sample.first_stored_at).total_seconds()
+    return TimeLag(seconds, TimeLagKind.EXACT, limits.clock_error_seconds, None) if seconds > 0 else None
+
+
+def time_lag(read: Offsets, state: QueueState | None, unjudged: str | None, asked: TimeLag | None) -> TimeLag:
     """Zero exactly where the lag is zero; a judged zero beside a lag is from before the lag."""
     if read.lag_messages == 0:
         return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None)
     if read.lag_messages is None:
         return _no_time_lag(read.reason or "the lag is not known")
+    if asked is not None:
+        return asked
     if unjudged is not None or state is None:
         return _no_time_lag(unjudged or NOT_JUDGED_YET)
     if state.time_lag_seconds is None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from consumers.models import GroupState, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
+from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
 
 from .brokers import BrokerAge
 from .limits import Limits
@@ -16,6 +16,7 @@ from .overlay import (
     OWN_DEAD_LETTERS,
     Offsets,
     TimeLag,
+    asked_time_lag,
     iso,
     offsets,
     shown_state,
@@ -38,6 +39,7 @@ class GroupFacts:
     now: datetime
     limits: Limits
     retired: dict[str, datetime] = field(default_factory=dict)
+    samples: dict[int, QueueSample] = field(default_factory=dict)
 
     @property
     def unjudged(self) -> str | None:
@@ -67,7 +69,8 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         verdict = _verdict(state, broker, facts)
         if queue.topic.name in facts.retired:
             verdict = _unjudged(None, retired(queue.topic.name, facts.retired[queue.topic.name]))
-        behind = time_lag(read, state, facts.unjudged)
+        asked = asked_time_lag(facts.samples.get(queue.pk), read, broker, facts.limits)
+        behind = time_lag(read, state, facts.unjudged, asked)
         lag, lag_reason = read.lag_messages, read.reason
     values = {
         **_numbers(read),
@@ -131,7 +134,9 @@ def _numbers(read: Offsets) -> dict[str, int | None]:
 def _expired_reason(read: Offsets) -> str:
     if read.min_offset is None:
         return "the min offset was not read"
-    return read.reason or "the consumer offset was not read" if read.consumer_offset is None else MIN_ABOVE_END
+    if read.consumer_offset is None or read.reason is not None:
+        return read.reason or "the consumer offset was not read"
+    return MIN_ABOVE_END
 
 
 def _reasons(read: Offsets, behind: TimeLag, unjudged: str, no_owner: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from consumers.models import Assignment, Client, ConsumerGroup, QueueSnapshot, QueueState
+from consumers.models import Assignment, Client, ConsumerGroup, QueueSample, QueueSnapshot, QueueState
 from consumers.polling.flags import retired_topics
 
 from .brokers import broker_ages
@@ -60,6 +60,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         now=now,
         limits=limits(),
         retired=retired_topics(group, now, limits().kinds),
+        samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group)},
     )
     states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
     ordered = snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id")
