@@ -8,9 +8,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import State
-from consumers.selectors.groups import group_list, state_counts
+from consumers.selectors.group_rows import ListKind
+from consumers.selectors.groups import group_list, kind_counts, state_counts
 from consumers.selectors.history import sparklines
 from dashboard.wording.fields import FIELDS
+from dashboard.wording.flags import LISTS
+from dashboard.wording.numbers import count
 
 from .access import page, part
 from .frame import Choice, Frame, context, frame_of
@@ -52,6 +55,7 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
         found=found,
         rows=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in found.rows],
         chips=_chips(frame, query, state_counts(filters, frame.now)),
+        kind_choices=_kind_choices(frame, query, kind_counts(filters, frame.now)),
         online_choices=_online_choices(frame, query),
         columns=_columns(frame, query.ordering),
         many_clusters=_has_many_clusters(frame),
@@ -67,6 +71,16 @@ def _chips(frame: Frame, query: GroupsQuery, counts: dict[State, int]) -> list[t
     return [
         (state, n, frame.here(state=None if query.state == state else state), query.state == state)
         for state, n in counts.items()
+    ]
+
+
+def _kind_choices(frame: Frame, query: GroupsQuery, counts: dict[ListKind, int]) -> list[Choice]:
+    """The kind that is listed when none is named stands in no address."""
+    return [
+        Choice(
+            f"{LISTS[kind]} {count(n)}", frame.here(kind=None if kind == ListKind.USER else kind), query.kind == kind
+        )
+        for kind, n in counts.items()
     ]
 
 

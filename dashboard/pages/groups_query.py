@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from consumers.models import State
-from consumers.selectors.group_rows import GroupFilters
+from consumers.selectors.group_rows import GroupFilters, ListKind
 from consumers.selectors.groups import ORDERINGS
 
 from .frame import Choice, Frame
@@ -20,6 +20,7 @@ class GroupsQuery:
     search: str
     state: str
     online: str
+    kind: ListKind
     ordering: str
     page: int
 
@@ -30,6 +31,7 @@ class GroupsQuery:
             search=read("search", "").strip(),
             state=_one_of("state", read("state", ""), State.values),
             online=_one_of("online", read("online", ""), ONLINE),
+            kind=ListKind(_one_of("kind", read("kind", ""), ListKind) or ListKind.USER),
             ordering=read("ordering", ""),
             page=page_number(request),
         )
@@ -42,12 +44,13 @@ class GroupsQuery:
             search=self.search or None,
             state=State(self.state) if self.state else None,
             online=ONLINE.get(self.online),
+            kind=self.kind,
             ordering=self.ordering or None,
         )
 
     @property
     def is_filtered(self) -> bool:
-        return bool(self.search or self.state or self.online)
+        return bool(self.search or self.state or self.online or self.kind != ListKind.USER)
 
 
 def _one_of(name: str, value: str, allowed: Iterable[str]) -> str:

@@ -111,3 +111,27 @@ def test_its_part_refreshes_queues_too(admin_client: Client, cluster: Cluster) -
 def test_another_cluster_is_chosen_in_the_list_of_groups(admin_client: Client, cluster: Cluster) -> None:
     a_cluster("second")
     assert 'href="/groups/?range=1h&amp;cluster=second"' in admin_client.get("/groups/prod/billing/").text
+
+
+def test_it_says_why_each_kind_holds_and_lists_retired_topics_apart(admin_client: Client, cluster: Cluster) -> None:
+    group = cluster.groups.get(name="billing")
+    group.unsubscribed, group.consume_enable = {"Old": ago(720).isoformat()}, False
+    group.save()
+    a_snapshot(group, a_queue(cluster, "Old"), 0, 5000)
+
+    page = said(admin_client)
+
+    assert "paused consumeEnable is false: brokers refuse its pulls" in page
+    assert "Old: in no sum and no state · since" in page
+    assert "Old / broker-a / 0 retired : retired: no member has subscribed to Old since" in page
+
+
+@pytest.mark.parametrize(
+    ("expired", "expected"),
+    [(12, "Expired 12 messages"), (None, "Expired unknown the min offset of a queue with lag was not read")],
+)
+def test_it_shows_what_expired_unread(admin_client: Client, cluster: Cluster, expired: int, expected: str) -> None:
+    total = cluster.groups.get(name="billing").total
+    total.expired_messages = expired
+    total.save()
+    assert expected in said(admin_client)

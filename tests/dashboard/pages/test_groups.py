@@ -5,7 +5,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import Cluster, ConsumerGroup, GroupWindow
-from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_total
+from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_total, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -120,3 +120,31 @@ def test_thirty_groups_with_lines_weigh_less_than_100_kb(admin_client: Client, c
         ]
         GroupWindow.objects.bulk_create(windows)
     assert len(admin_client.get("/groups/").content) < 100_000
+
+
+GHOST = {"online": False, "members": 0, "offline_since": ago(9 * 86400), "first_seen_at": ago(10 * 86400)}
+
+
+def test_ghosts_and_system_groups_are_lists_of_their_own(admin_client: Client, cluster: Cluster) -> None:
+    an_ok_group(cluster, "billing")
+    a_total(a_group(cluster, "forgotten", **GHOST), 5000)
+    a_total(a_group(cluster, "CID_RMQ_SYS_TRANS", kind="system"), 70)
+    assert [names(admin_client, query) for query in ("", "kind=ghost", "kind=system")] == [
+        ["billing"],
+        ["forgotten"],
+        ["CID_RMQ_SYS_TRANS"],
+    ]
+    assert ">ghosts 1<" in admin_client.get("/groups/").text
+
+
+def test_it_refuses_a_kind_that_is_none(admin_client: Client, cluster: Cluster) -> None:
+    assert admin_client.get("/groups/?kind=odd").status_code == 400
+
+
+def test_a_ghost_is_at_rest_with_its_reason(admin_client: Client, cluster: Cluster) -> None:
+    group = a_group(cluster, "forgotten", **GHOST)
+    a_total(group, 5000)
+    a_judged_group(group, rule="ghost: nobody consumes here any more")
+    page = admin_client.get("/groups/?kind=ghost").text
+    assert 'class="at-rest"' in page
+    assert "no member, and no offset moved for 9 days" in page

@@ -1,0 +1,43 @@
+"""What kinds a group is of: words with their reasons, and whether its state is one to look at."""
+
+from typing import Any
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from consumers.models import State
+from consumers.polling.flags import Flag
+from dashboard.templatetags.drawings import state
+from dashboard.wording.flags import FLAGS
+
+register = template.Library()
+
+
+@register.simple_tag
+def flags(row: Any) -> SafeString:
+    """A word for each kind; why, on hover and for screen readers."""
+    return format_html_join(
+        "",
+        ' <span class="tag" title="{1}">{0}<span class="said">: {1}</span></span>',
+        ((FLAGS[flag], row.flag_reasons[flag]) for flag in row.flags),
+    )
+
+
+@register.simple_tag
+def kinds(row: Any) -> list[tuple[Any, str]]:
+    """Each kind's word and its reason."""
+    return [(FLAGS[flag], row.flag_reasons[flag]) for flag in row.flags]
+
+
+@register.simple_tag
+def group_state(row: Any) -> SafeString:
+    """Quiet where nothing is consumed, as it is meant to be: no colour that says that all goes well."""
+    shown = state(row.state)
+    return format_html('<span class="at-rest">{}</span>', shown) if is_at_rest(row) else shown
+
+
+def is_at_rest(row: Any) -> bool:
+    if row.state != State.OK:
+        return Flag.GHOST in row.flags
+    return not {Flag.GHOST, Flag.PAUSED}.isdisjoint(row.flags) or (Flag.HABITUAL in row.flags and row.online is False)

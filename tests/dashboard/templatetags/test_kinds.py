@@ -1,0 +1,48 @@
+"""Kinds of groups on a page: a word, its reason, and a state that is at rest."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from consumers.models import State
+from consumers.polling.flags import Flag
+from dashboard.templatetags.kinds import flags, group_state, is_at_rest
+from dashboard.wording.flags import FLAGS
+
+
+@dataclass
+class Row:
+    state: State = State.OK
+    flags: tuple[str, ...] = ()
+    online: bool | None = True
+    flag_reasons: dict[str, str] = field(default_factory=dict)
+
+
+def test_a_flag_is_a_word_with_its_reason_on_hover_and_for_screen_readers() -> None:
+    written = flags(Row(flags=("habitual",), flag_reasons={"habitual": "without a member for 80% of <7> days"}))
+    assert 'title="without a member for 80% of &lt;7&gt; days">offline by habit<' in written
+    assert '<span class="said">: without a member for 80% of &lt;7&gt; days</span>' in written
+
+
+def test_every_flag_has_a_word() -> None:
+    assert FLAGS.keys() == set(Flag)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (Row(), False),
+        (Row(flags=("ghost",), online=False), True),
+        (Row(flags=("ghost",), state=State.STOP, online=False), True),
+        (Row(flags=("paused",)), True),
+        (Row(flags=("paused",), state=State.LOSS), False),
+        (Row(flags=("habitual",), online=False), True),
+        (Row(flags=("habitual",), online=True), False),
+        (Row(flags=("habitual",), online=None), False),
+        (Row(flags=("habitual",), state=State.STOP, online=False), False),
+        (Row(flags=("broadcasting", "pop")), False),
+    ],
+)
+def test_a_state_is_at_rest_where_nothing_is_meant_to_be_consumed(row: Row, expected: bool) -> None:
+    assert is_at_rest(row) is expected
+    assert ("at-rest" in group_state(row)) is expected
