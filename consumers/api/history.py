@@ -38,7 +38,8 @@ class PointSerializer(serializers.Serializer[Any]):
     consume_rate = serializers.FloatField(allow_null=True)
     produce_rate = serializers.FloatField(allow_null=True)
     readings = serializers.IntegerField(allow_null=True)
-    unknown_reason = serializers.CharField(allow_null=True)
+    unknown_reason = serializers.CharField(allow_null=True, help_text="Why the window has no lag, and nothing else")
+    unknown = serializers.DictField(child=serializers.CharField(), help_text="Why a window with a lag lacks others")
 
 
 class SeriesSerializer(serializers.Serializer[Any]):

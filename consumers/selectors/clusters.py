@@ -43,9 +43,14 @@ def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: 
         brokers_read=sum(broker.unread_reason(now, limit) is None for broker in age.brokers),
         brokers_listed=len(age.brokers),
         failed_readings=sum(not reading.complete for reading in recent),
-        missed_readings=missed([reading.taken_at for reading in recent], limit.poll_seconds, now),
+        missed_readings=missed(
+            [reading.taken_at for reading in recent],
+            limit.poll_seconds,
+            now,
+            since=min(now, max(cluster.created_at, now - HOUR)),
+        ),
         readings=[reading_row(reading) for reading in reversed(recent[-READINGS_SHOWN:])],
-        unknown={} if last else {"last_reading": NEVER_READ, "since": NEVER_READ},
+        unknown=({} if last else {"last_reading": NEVER_READ}) | ({} if since else {"since": detail}),
     )
 
 
@@ -60,7 +65,7 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
         known = [at for at in since if at is not None]
         return Freshness.SILENT, "; ".join(reason for _, reason in unread), min(known) if known else None
     if age.newest_reading_at is None or not age.brokers:
-        return Freshness.SILENT, NEVER_READ, None
+        return Freshness.SILENT, age.newest_error or NEVER_READ, None
     overdue = age.newest_reading_at + timedelta(seconds=2 * limit.poll_seconds)
     if overdue < now:
         return Freshness.LATE, "the last reading was missed", age.newest_reading_at
@@ -73,8 +78,8 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
 
 
 def stand_in(slave: str) -> str:
-    """Slaves take their master's offsets over every 3 s (RocketMQ 5.4.0, BrokerController)."""
-    return f"read from slave {slave}; may be up to 3 s behind"
+    """Every 3 s a slave looks whether it took its master's offsets over a minute ago (5.4.0, BrokerController)."""
+    return f"read from slave {slave}; its consumer offsets may be up to 63 s behind"
 
 
 def _connection(cluster: Cluster) -> Connection:

@@ -16,6 +16,12 @@ from .window_range import WindowRange, window_range
 By = Literal["group", "topic", "queue"]
 NOT_AGGREGATED = "not aggregated yet"
 NO_READING = "no reading in this window"
+# Why a window that has a lag lacks the rest.
+UNTOLD = {
+    "time_lag_seconds": "the readings of this window do not tell",
+    "consume_rate": "the consumer offset went back, or no reading precedes this window",
+    "produce_rate": "the broker offset went back, or no reading precedes this window",
+}
 
 
 def group_history(
@@ -100,6 +106,11 @@ def _points(windows: WindowRange, known: dict[int, Window], gaps: list[str]) -> 
                 window.produce_rate,
                 window.readings,
                 window.unknown_reason,
+                _unknown(window) if window.unknown_reason is None else {},
             )
         )
     return points
+
+
+def _unknown(window: Window) -> dict[str, str]:
+    return {name: reason for name, reason in UNTOLD.items() if getattr(window, name) is None}

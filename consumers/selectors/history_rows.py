@@ -1,12 +1,15 @@
 """What the selectors say of the past: windows, every one of the range, with nulls where nothing is known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 
 @dataclass(frozen=True)
 class Point:
-    """One window from `at`. Lag and time lag are those of its last reading; rates are messages per second."""
+    """One window from `at`. Lag and time lag are those of its last reading; rates are messages per second.
+
+    `unknown_reason` says why the window has no lag, and so nothing else; `unknown` why a window with a lag lacks more.
+    """
 
     at: datetime
     lag_messages: int | None
@@ -15,6 +18,7 @@ class Point:
     produce_rate: float | None
     readings: int | None
     unknown_reason: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import Min
 
-from consumers.models import PipelineRun
+from consumers.models import Cluster, PipelineRun
 
 from .cluster_rows import Freshness, PipelineRow, PipelineStatus
 from .limits import limits
@@ -16,11 +17,12 @@ NEVER_RUN = "no run of the pipeline has finished yet"
 
 
 def pipeline_status(now: datetime) -> PipelineStatus:
-    """Two queries: the runs of the last hour, and the last that succeeded."""
+    """Three queries: the runs of the last hour, the last that succeeded, and since when there is something to judge."""
     recent = list(PipelineRun.objects.filter(started_at__gt=now - HOUR, started_at__lte=now).order_by("started_at"))
     good = PipelineRun.objects.filter(error=None, finished_at__isnull=False).order_by("-until").first()
     last = recent[-1] if recent else PipelineRun.objects.filter(started_at__lte=now).first()
     freshness, detail = _freshness(good, last, now)
+    registered = Cluster.objects.aggregate(first=Min("created_at"))["first"]
     return PipelineStatus(
         freshness=freshness,
         freshness_detail=detail,
@@ -28,7 +30,12 @@ def pipeline_status(now: datetime) -> PipelineStatus:
         judged_until=good.until if good else None,
         last_run=_run_row(last) if last else None,
         failed_runs=sum(run.error is not None for run in recent),
-        missed_runs=missed([run.started_at for run in recent], settings.CONSUMERSCOPE_AGGREGATE_SECONDS, now),
+        missed_runs=missed(
+            [run.started_at for run in recent],
+            settings.CONSUMERSCOPE_AGGREGATE_SECONDS,
+            now,
+            since=None if registered is None else min(now, max(registered, now - HOUR)),
+        ),
         runs=[_run_row(run) for run in reversed(recent[-RUNS_SHOWN:])],
         unknown={} if good else dict.fromkeys(("since", "judged_until"), NEVER_RUN),
     )

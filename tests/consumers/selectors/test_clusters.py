@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from consumers.models import Cluster
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.clusters import NOT_ITS_TURN, cluster_list
 from consumers.selectors.regularity import missed
@@ -80,6 +81,7 @@ def test_it_says_of_a_cluster_that_was_never_read_that_it_was_not():
 @pytest.mark.django_db
 def test_it_counts_the_readings_that_failed_and_those_that_were_missed():
     cluster = a_cluster(read_at=None)
+    Cluster.objects.update(created_at=ago(100))
     a_broker(cluster)
     for seconds, complete in ((95, True), (80, False), (35, True), (20, True), (5, True)):
         a_reading(cluster, ago(seconds), complete=complete)
@@ -88,6 +90,30 @@ def test_it_counts_the_readings_that_failed_and_those_that_were_missed():
 
     assert (row.failed_readings, row.missed_readings) == (1, 2)
     assert row.readings[0].taken_at == ago(5)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("registered", "expected"), [(7200, 239), (600, 39), (15, 0), (-5, 0)])
+def test_what_was_never_read_missed_every_reading_since_it_was_registered(registered, expected):
+    a_cluster(read_at=None)
+    Cluster.objects.update(created_at=ago(registered))
+    assert cluster_list(NOW)[0].missed_readings == expected
+
+
+@pytest.mark.django_db
+def test_it_says_why_no_broker_is_known():
+    cluster = a_cluster(read_at=None)
+    a_reading(cluster, ago(5), complete=False, error="no name server answered")
+    [row] = cluster_list(NOW)
+    assert (row.freshness, row.freshness_detail) == (Freshness.SILENT, "no name server answered")
+    assert row.unknown == {"since": "no name server answered"}
+
+
+@pytest.mark.django_db
+def test_it_says_why_it_does_not_know_since_when_it_is_silent():
+    a_broker(a_cluster(), last_read_at=None)
+    [row] = cluster_list(NOW)
+    assert (row.since, row.unknown) == (None, {"since": "broker-a has not been read yet"})
 
 
 @pytest.mark.django_db
@@ -111,7 +137,7 @@ def test_a_slave_in_the_place_of_its_master_counts_as_read_but_not_as_fresh():
 
     [row] = cluster_list(NOW)
 
-    said = "read from slave 10.0.0.2:10911; may be up to 3 s behind"
+    said = "read from slave 10.0.0.2:10911; its consumer offsets may be up to 63 s behind"
     assert (row.freshness, row.brokers_read, row.freshness_detail) == (Freshness.LATE, 1, f"broker-a: {said}")
     assert (row.brokers[0].read_from, row.brokers[0].note) == ("10.0.0.2:10911", said)
 

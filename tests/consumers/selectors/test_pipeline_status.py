@@ -5,7 +5,7 @@ import pytest
 from consumers.models import PipelineRun
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.pipeline_status import pipeline_status
-from tests.world import NOW, ago
+from tests.world import NOW, a_cluster, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -44,6 +44,11 @@ def test_it_counts_runs_that_failed_and_that_were_missed():
     status = pipeline_status(NOW)
 
     assert (status.failed_runs, status.missed_runs, status.judged_until) == (1, 2, ago(5))
+
+
+def test_without_a_single_run_every_run_since_a_cluster_was_registered_was_missed():
+    a_cluster()
+    assert pipeline_status(NOW).missed_runs == 119
 
 
 def test_it_does_not_take_a_run_that_is_under_way_for_a_judgement():

@@ -41,7 +41,7 @@ def the_row(**filters):
         (100, 100, 0, None, {"lag_messages": 0, "expired_messages": 0, "time_lag_seconds": 0.0}),
         (None, 100, 0, None, {"lag_messages": None, "expired_messages": None, "time_lag_seconds": None}),
         (90, None, 0, None, {"lag_messages": None, "ready": None, "expired_messages": 0}),
-        (110, 100, 0, None, {"lag_messages": None, "time_lag_seconds": None}),
+        (110, 100, 0, None, {"lag_messages": None, "time_lag_seconds": None, "expired_messages": None}),
         (90, 100, None, None, {"lag_messages": 10, "expired_messages": None}),
         (90, 100, 101, None, {"lag_messages": 10, "expired_messages": None}),
     ],
