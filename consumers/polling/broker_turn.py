@@ -1,6 +1,6 @@
 """A broker's turn in a reading: not at all while it is left alone, a probe first when it failed, a slave in its place.
 
-Slaves take over their master's offsets every 3 s (RocketMQ 5.4.0, BrokerController, SlaveSynchronize.syncAll).
+A slave's consumer offsets may be a minute old: see stand_in.
 """
 
 import random
@@ -16,6 +16,7 @@ from .broker_reading import read_broker
 from .cadence import Cadence
 from .memory import BrokerMemory, ClusterMemory
 from .reading import BrokerReading
+from .stand_in import without_older
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,22 @@ class Turn:
     async def read(self, name: str, master: str | None, slaves: Sequence[str]) -> BrokerReading:
         """The master's part; where it gives none, that of the first slave that answers, which says so."""
         part = await self._read_master(name, master)
+        if part.read and slaves:
+            self.memory.brokers[name].rows = part.rows
         for address in slaves if not part.read else ():
             known = self.memory.slaves.setdefault(address, BrokerMemory(address))
             stand_in = await self._read(name, known)
             if stand_in.read:
-                return replace(stand_in, address=part.address, version=None, read_from=address, master_error=part.error)
+                return self._in_place_of(part, stand_in)
         return part
+
+    def _in_place_of(self, master: BrokerReading, slave: BrokerReading) -> BrokerReading:
+        known, rows = self.memory.brokers.get(master.name), slave.rows
+        if known is not None and known.rows is not None and rows is not None:
+            rows = without_older(rows, known.rows)
+        return replace(
+            slave, address=master.address, version=None, rows=rows, read_from=slave.address, master_error=master.error
+        )
 
     async def _read_master(self, name: str, address: str | None) -> BrokerReading:
         if address is None:

@@ -18,6 +18,8 @@ from .min_offset_memory import MinOffsets
 
 @dataclass
 class BrokerMemory:
+    """`rows`: the last good reading of a master that has slaves."""
+
     address: str
     version: str | None = None
     topics: dict[str, TopicConfig] = field(default_factory=dict)
@@ -25,6 +27,7 @@ class BrokerMemory:
     configured_at: datetime | None = None
     consumer_offsets: OffsetMemory = field(default_factory=OffsetMemory)
     min_offsets: MinOffsets = field(default_factory=MinOffsets)
+    rows: pa.Table | None = None
 
     @property
     def read_queues(self) -> dict[str, int]:

@@ -14,6 +14,7 @@ TOPIC_GONE = "the broker has no such topic"
 QUEUE_GONE = "not among the topic's read queues"
 NOT_REPORTED = "no member reports its offset to the broker"
 AHEAD = "the consumer offset is ahead of the broker offset"
+NOT_CAUGHT_UP = "the slave that was read has not caught up with what its master had said"
 NO_BROKER_OFFSET = "the broker did not give this queue's offset"
 NO_LAG_REASONS = (NEVER_COMMITTED, TOPIC_GONE, QUEUE_GONE)
 
@@ -142,6 +143,8 @@ class ClientReading:
     orderly: bool | None = None
     started_at: datetime | None = None
     subscriptions: tuple[dict[str, str | None], ...] | None = None
+    settings: dict[str, str] | None = None
+    pop_queues: tuple[dict[str, str | int | None], ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class RocketMQ:
         flags: Sequence[str] = (),
         tls: bool = False,
     ) -> None:
-        """`slaves`: one for each broker. `flags` are further ones of the JVMs. `tls`: they make the servers want it."""
+        """`slaves`: one for each broker, yet to be started. `flags`: more of the JVMs. `tls`: these make it wanted."""
         self.home = home.resolve()
         self.brokers: dict[str, Broker] = {}
         self.slaves: dict[str, Broker] = {}
@@ -96,9 +96,9 @@ class RocketMQ:
             # A broker that finds no name server asks again only 10 s later.
             self._name_server.launch()
             self._name_server.wait_until_it_serves()
-            for broker in self._all_brokers:
+            for broker in self.brokers.values():
                 broker.server.launch()
-            for broker in self._all_brokers:
+            for broker in self.brokers.values():
                 self._wait_until_it_serves(broker)
             on_failure.pop_all()
         return self
@@ -110,13 +110,9 @@ class RocketMQ:
 
     def close(self) -> None:
         """Kills every server: a goodbye takes a broker ten seconds, and nothing reads this store again."""
-        for broker in self._all_brokers:
+        for broker in (*self.brokers.values(), *self.slaves.values()):
             broker.server.kill()
         self._name_server.kill()
-
-    @property
-    def _all_brokers(self) -> list[Broker]:
-        return [*self.brokers.values(), *self.slaves.values()]
 
     def kill_broker(self, name: str) -> None:
         """SIGKILL: what the broker had in memory only is lost."""
@@ -129,6 +125,11 @@ class RocketMQ:
         """Starts it again, on the same ports and store; returns once it serves."""
         self.brokers[name].server.launch()
         self._wait_until_it_serves(self.brokers[name])
+
+    def start_slave(self, name: str) -> None:
+        """Returns once it serves. It takes its master's configuration and consumer offsets over after a minute."""
+        self.slaves[name].server.launch()
+        self._wait_until_it_serves(self.slaves[name])
 
     def mqadmin(self, *args: str, timeout: float = 60.0) -> str:
         """What RocketMQ's own mqadmin prints, for example `mqadmin("clusterList")`. Takes seconds: a JVM starts."""
