@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.client_values import ProcessQueue, RunningInfo
+from consumers.rocketmq.client_values import PopQueue, ProcessQueue, RunningInfo
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.pool import ConnectionPool
 
+from .client_settings import kept_settings
 from .reading import ClientReading, Member, OwnedQueue
 
 AT_ONCE = 16
@@ -54,7 +55,21 @@ def client_reading(group: str, client_id: str, info: RunningInfo) -> ClientReadi
             {"topic": s.topic, "expression": s.expression, "expression_type": s.expression_type}
             for s in info.subscriptions
         ),
+        settings=kept_settings(properties),
+        pop_queues=tuple(_popped(queue) for queue in info.pop_queues if not queue.dropped),
     )
+
+
+def _popped(queue: PopQueue) -> dict[str, str | int | None]:
+    """As it is stored: the time as text."""
+    last_pop_at = _time(queue.last_pop_ms)
+    return {
+        "topic": queue.topic,
+        "broker": queue.broker,
+        "queue_id": queue.queue_id,
+        "wait_ack_count": queue.wait_ack_count,
+        "last_pop_at": last_pop_at.isoformat() if last_pop_at else None,
+    }
 
 
 def _owned(queue: ProcessQueue) -> OwnedQueue:

@@ -6,12 +6,23 @@ from datetime import datetime
 from django.db import transaction
 
 from consumers.models import Client, Cluster, ConsumerGroup
+from consumers.polling.client_settings import outside_store
 from consumers.polling.reading import ClientReading, GroupMembers, MembersReading
 
 from .assignments import record_assignments
 from .ids import BATCH, EntityIds
 from .stamps import stamp
 
+SPOKEN_FIELDS = (
+    "strategy",
+    "orderly",
+    "started_at",
+    "subscriptions",
+    "settings",
+    "pop_queues",
+    "running_info_at",
+    "running_info_error",
+)
 GROUP_FIELDS = (
     "online",
     "members",
@@ -97,8 +108,7 @@ def _record_running_info(cluster: Cluster, readings: Iterable[ClientReading], no
     by_key = {(reading.group, reading.client_id): reading for reading in readings}
     if not by_key:
         return
-    fields = ("strategy", "orderly", "started_at", "subscriptions", "running_info_at", "running_info_error")
-    rows = []
+    rows, spoken = [], set()
     for client in Client.objects.filter(group__cluster=cluster, gone_by=None).select_related("group"):
         reading = by_key.get((client.group.name, client.client_id))
         if reading is None:
@@ -109,5 +119,22 @@ def _record_running_info(cluster: Cluster, readings: Iterable[ClientReading], no
             client.strategy, client.orderly = reading.strategy, reading.orderly
             client.started_at = reading.started_at
             client.subscriptions = list(reading.subscriptions) if reading.subscriptions is not None else None
+            client.settings = reading.settings
+            client.pop_queues = list(reading.pop_queues) if reading.pop_queues is not None else None
+            spoken.add(client.group_id)
         rows.append(client)
-    Client.objects.bulk_update(rows, fields, batch_size=BATCH // 10)
+    Client.objects.bulk_update(rows, SPOKEN_FIELDS, batch_size=BATCH // 10)
+    _record_outside_stores(spoken)
+
+
+def _record_outside_stores(spoken: set[int]) -> None:
+    """Of the groups whose members spoke: what any present member has ever said of its offset store counts."""
+    named: dict[int, set[str]] = {pk: set() for pk in spoken}
+    members = Client.objects.filter(group__in=spoken, gone_by=None, settings__isnull=False)
+    for pk, settings in members.values_list("group_id", "settings"):
+        if (store := outside_store(settings)) is not None:
+            named[pk].add(store)
+    for pk, known in ConsumerGroup.objects.filter(pk__in=spoken).values_list("pk", "outside_store"):
+        store = min(named[pk], default=None)
+        if store != known:
+            ConsumerGroup.objects.filter(pk=pk).update(outside_store=store)

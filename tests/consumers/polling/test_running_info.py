@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from consumers.polling.running_info import client_reading
-from consumers.rocketmq.client_values import ProcessQueue, RunningInfo
+from consumers.rocketmq.client_values import PopQueue, ProcessQueue, RunningInfo
 
 QUEUE = ProcessQueue(
     topic="Orders",
@@ -61,3 +61,17 @@ def test_a_property_is_read(property_, value, field, expected):
 def test_properties_that_were_not_said_are_null():
     said = reading()
     assert (said.strategy, said.orderly, said.started_at) == (None, None, None)
+
+
+def test_popped_queues_are_told_with_what_was_not_acknowledged():
+    pops = [PopQueue("Orders", "broker-a", -1, 9, False, 1_772_330_400_500), PopQueue("Orders", "b", 0, 1, True, None)]
+    said = client_reading("g", "c1", RunningInfo({}, [], pops, [], {}, None))
+    at = "2026-03-01T02:00:00.500000+00:00"
+    (popped,) = said.pop_queues
+    assert popped == {
+        "topic": "Orders",
+        "broker": "broker-a",
+        "queue_id": -1,
+        "wait_ack_count": 9,
+        "last_pop_at": at,
+    }

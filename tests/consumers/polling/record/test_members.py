@@ -95,6 +95,43 @@ def test_a_client_that_does_not_answer_keeps_its_queues(record):
     assert Client.objects.get().running_info_error == "timed out"
 
 
+def said(client_id, **settings):
+    return replace(client("billing", client_id), settings=settings, pop_queues=({"topic": "T", "wait_ack_count": 2},))
+
+
+def test_what_a_client_says_of_its_settings_and_pops_is_kept(record):
+    record(0, [group_members("billing", "c1")], [said("c1", pullBatchSize="32")])
+    record(15, [group_members("billing", "c1")], [client("billing", "c1", error="timed out")])
+    stored = Client.objects.get()
+    assert (stored.settings, stored.pop_queues) == ({"pullBatchSize": "32"}, [{"topic": "T", "wait_ack_count": 2}])
+
+
+REMOTE = "org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore"
+
+
+@pytest.mark.parametrize(
+    ("answers", "outside", "why"),
+    [
+        ([[said("c1", offsetStore=REMOTE)]], None, "RocketMQ's own"),
+        ([[said("c1")]], None, "it named none"),
+        ([[said("c1", offsetStore="com.shop.Store")]], "com.shop.Store", "one of its own"),
+        ([[said("c1", offsetStore="com.shop.Store")], [said("c2", offsetStore=REMOTE)]], "com.shop.Store", "mixed"),
+        ([[said("c1", offsetStore="com.shop.Store")], [said("c1", offsetStore=REMOTE)]], None, "changed"),
+        ([[said("c1", offsetStore="com.shop.Store")], []], "com.shop.Store", "nobody spoke since"),
+    ],
+)
+def test_a_store_outside_rocketmq_is_the_group_s(record, answers, outside, why):
+    for number, spoken in enumerate(answers):
+        record(15 * number, [group_members("billing", "c1", "c2")], spoken)
+    assert ConsumerGroup.objects.get().outside_store == outside, why
+
+
+def test_a_store_goes_with_the_last_member_that_had_it(record):
+    record(0, [group_members("billing", "c1", "c2")], [said("c1", offsetStore="com.shop.Store")])
+    record(15, [group_members("billing", "c2")], [said("c2", offsetStore=REMOTE)])
+    assert ConsumerGroup.objects.get().outside_store is None
+
+
 def test_a_client_that_left_holds_nothing(record):
     record(0, [group_members("billing", "c1")], [client("billing", "c1", Q0)])
     record(15, [group_members("billing")])
