@@ -18,6 +18,7 @@ from dashboard.plotly_files import PATH
 from .access import page, part
 from .chart_policy import with_charts
 from .frame import Choice, Frame, context, frame_of
+from .group_tabs import tabs
 from .groups_query import page_links, page_number
 from .problems import UnknownFilter
 
@@ -42,7 +43,7 @@ def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, An
     detail = group_detail(cluster, name, now=frame.now)
     if detail is None:
         raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
-    return context(frame, group=detail, **_queues(frame, detail))
+    return context(frame, group=detail, tabs=tabs(frame, cluster, name), **_queues(frame, detail))
 
 
 def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:

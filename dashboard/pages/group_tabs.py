@@ -1,0 +1,21 @@
+"""The tabs of a group's page. Each has an address of its own; cluster and range go along."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from .frame import Frame
+
+
+@dataclass(frozen=True)
+class Tab:
+    name: str
+    label: str
+    href: str
+    current: bool
+
+
+def tabs(frame: Frame, cluster: str, group: str) -> list[Tab]:
+    here = frame.request.resolver_match.url_name if frame.request.resolver_match else ""
+    labels = (("group", _("Lag")), ("group_offsets", _("Offsets")))
+    return [Tab(name, label, frame.to(name, cluster, group), here in (name, f"{name}_part")) for name, label in labels]
