@@ -100,11 +100,12 @@ KNOTS = pa.schema(
 
 STORED_OFFSETS = pa.schema(
     [
-        # One row per offset in a file: kind is broker_file or consumer_file, client_id of the latter only.
+        # One row per offset in a file: kind is broker_file, delay_file (no group) or consumer_file (has a client_id).
+        # Where a file names something wrongly, what it should have named is null, and `finding` says so.
         ("cluster", TEXT),
         ("taken_at", TIME),
         ("kind", TEXT),
-        ("source", TEXT),  # the path of the file that was read
+        ("source", TEXT),  # the path of the file, also where its backup was read in its place
         ("modified_at", TIME),
         ("broker", TEXT),  # null where neither path nor content tells
         ("client_id", TEXT),

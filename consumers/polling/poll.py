@@ -17,6 +17,7 @@ from consumers.rocketmq.names import is_system_group
 from .access import NoAccess, access_of
 from .collect import collect_offsets, unreadable
 from .collect_members import Rotation, collect_members
+from .file_poller import OffsetFilePoller
 from .memory import ClusterMemory
 from .reading import MembersReading, OffsetsReading
 from .record.recorder import Recorder
@@ -50,8 +51,10 @@ class ClusterPoller:
         self.recorder = Recorder.of(cluster)
         self.samples = remembered_samples(cluster)
         self.planner = SamplePlanner(cluster)
+        self.files = OffsetFilePoller(cluster, settings.files)
 
     def poll(self, now: datetime) -> Poll:
+        self.files.begin(now)
         offsets = self._poll_offsets(now)
         members = self._poll_members(offsets, now)
         samples = self._poll_samples(offsets, members, now)
@@ -59,6 +62,7 @@ class ClusterPoller:
         row = self.recorder.record(offsets, members, self._lake(), samples)
         row.record_seconds = time.perf_counter() - began
         row.save(update_fields=["record_seconds"])
+        self.files.finish(offsets, self.memory, self._lake())
         return Poll(offsets, members, row)
 
     def close(self) -> None:

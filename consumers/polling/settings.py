@@ -8,6 +8,7 @@ from consumers.lake.store import Lake
 
 from .cadence import Cadence
 from .collect_members import Budget
+from .offset_files import FileLimits
 from .samples import SampleBudget
 
 
@@ -19,6 +20,7 @@ class PollSettings:
     lake: Lake
     disk_floor_mib: float
     samples: SampleBudget = field(default_factory=SampleBudget)
+    files: FileLimits = field(default_factory=FileLimits)
 
     @classmethod
     def of_site(cls) -> "PollSettings":
@@ -29,4 +31,10 @@ class PollSettings:
             lake=Lake.at(settings.CONSUMERSCOPE_LAKE),
             disk_floor_mib=settings.LAKE_DISK_FLOOR_MIB,
             samples=SampleBudget(settings.POLL_EXACT_CALLS, settings.POLL_START_CALLS, settings.POLL_TAG_CALLS),
+            files=FileLimits(
+                settings.POLL_OFFSET_FILE_SECONDS,
+                settings.POLL_OFFSET_FILES,
+                settings.POLL_OFFSET_FILE_MIB,
+                settings.POLL_OFFSET_FILE_DEADLINE_SECONDS,
+            ),
         )

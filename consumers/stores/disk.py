@@ -44,7 +44,7 @@ def refuse_no_file(path: Path) -> None:
     """A pipe or a device would keep the reader for ever."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        raise in_rocksdb(path) if (path / ROCKSDB_MARK).exists() else NoFile("is a folder: name the file in it.")
+        raise in_rocksdb(path) if os.path.exists(path / ROCKSDB_MARK) else NoFile("is a folder: name the file in it.")
     if not stat.S_ISREG(mode):
         raise NoFile("is neither a file nor a link to one.")
 
@@ -52,7 +52,8 @@ def refuse_no_file(path: Path) -> None:
 def rocksdb_beside(path: Path) -> Path | None:
     """The RocksDB folder that holds the offsets which this broker file would hold."""
     folders = (path.parent / name for name in ROCKSDB_FOLDERS)
-    return next((folder for folder in folders if (folder / ROCKSDB_MARK).exists()), None)
+    # A folder that may not be entered is none that we know of: unlike Path.exists, this raises nothing.
+    return next((folder for folder in folders if os.path.exists(folder / ROCKSDB_MARK)), None)
 
 
 def in_rocksdb(folder: Path) -> InRocksDB:

@@ -4,6 +4,7 @@ RocketMQ 5.4.0 moves the file to `.bak` and writes it anew (ConfigManager.persis
 it to `.bak` and write over it (MixAll.string2File). A reader can find no file, an empty one, or half of one.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,7 +63,7 @@ def _from_backup(path: Path, problem: FileProblem, now: datetime, max_bytes: int
         parsed = _read(path, backup, max_bytes)
     except FileProblem as worse:
         # That there is no backup either is nothing to add.
-        return _failed(path, problem, f" Its {BACKUP_SUFFIX} {worse}" if backup.exists() else "")
+        return _failed(path, problem, f" Its {BACKUP_SUFFIX} {worse}" if os.path.exists(backup) else "")
     age = (now - parsed.modified_at).total_seconds()
     sentence = f"These are the offsets of {backup.name}, written {age:.0f} s ago: {path.name} {problem}"
     stored = _stored(path, parsed, from_backup=True)

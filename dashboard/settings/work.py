@@ -21,6 +21,11 @@ POLL_RUNNING_INFO_CALLS = int(number("POLL_RUNNING_INFO_CALLS", 100))
 POLL_EXACT_CALLS = int(number("POLL_EXACT_CALLS", 20))
 POLL_START_CALLS = int(number("POLL_START_CALLS", 20))
 POLL_TAG_CALLS = int(number("POLL_TAG_CALLS", 10))
+# Offset files of brokers and clients, where a cluster names some.
+POLL_OFFSET_FILE_SECONDS = number("POLL_OFFSET_FILE_SECONDS", 60)
+POLL_OFFSET_FILES = int(number("POLL_OFFSET_FILES", 200, least=1))
+POLL_OFFSET_FILE_MIB = number("POLL_OFFSET_FILE_MIB", 64, least=1)
+POLL_OFFSET_FILE_DEADLINE_SECONDS = number("POLL_OFFSET_FILE_DEADLINE_SECONDS", 10, least=0.1)
 
 # Celery spells a Unix socket its own way.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)

@@ -1,7 +1,9 @@
 """Files that are not there, not whole, not readable, or written at this moment; each has its own sentence."""
 
 import os
+import tempfile
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +92,22 @@ def test_a_file_that_may_not_be_read_is_told_with_the_cure(locked, as_nobody):
     file = read(locked)
     assert (file.problem, file.rows) == ("not_permitted", None)
     assert "allow it to read the file" in file.error
+
+
+@pytest.fixture
+def beside_locked():
+    """A file that everybody may read, beside a folder that nobody may enter. pytest's own folders are for their owner."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        folder.chmod(0o755)
+        write(folder, b"", "consumerOffsets/CURRENT")
+        (folder / "consumerOffsets").chmod(0)
+        yield write(folder, GOOD)
+        (folder / "consumerOffsets").chmod(0o755)
+
+
+def test_a_folder_beside_it_that_is_locked_does_not_keep_a_file_from_being_read(beside_locked, as_nobody):
+    assert rows(read(beside_locked)) == [("g", "Orders", 0, 7)]
 
 
 def test_a_byte_order_mark_is_a_finding_and_the_rest_is_read(tmp_path):

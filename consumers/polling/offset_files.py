@@ -1,0 +1,100 @@
+"""One reading of a cluster's offset files, in a thread of its own: a mount that hangs must not keep offsets waiting."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from consumers.stores.find_files import find_files
+from consumers.stores.globs import WrongFileGlob, parse_offset_files
+from consumers.stores.read_file import read_offset_file
+from consumers.stores.stored_file import StoredFile
+
+MEBIBYTE = 1024 * 1024
+# All waits for files that are being rewritten; dozens may be missing at once where a disk is not mounted.
+PATIENCE_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class FileLimits:
+    """How often, how many, how large, and how long a reading may take before others go on without it."""
+
+    seconds: float = 60.0
+    files: int = 200
+    mebibytes: float = 64.0
+    deadline_seconds: float = 10.0
+
+
+@dataclass(frozen=True)
+class FilesReading:
+    """What was found at `taken_at`. `named`: each path with the broker that its glob names, None: it names none."""
+
+    taken_at: datetime
+    files: tuple[StoredFile, ...]
+    named: dict[str, str | None]
+
+
+def read_files(
+    globs: str, known: Sequence[str], limits: FileLimits, now: datetime, sleep: Callable[[float], None] = time.sleep
+) -> FilesReading:
+    """`globs` as the cluster's row holds them. Nothing that is wrong with them or with a file is raised."""
+    try:
+        found = find_files(parse_offset_files(globs), known, limits.files)
+    except WrongFileGlob as error:
+        return FilesReading(now, (StoredFile(Path(globs), error=str(error), problem="glob"),), {})
+    patience = _Patience(PATIENCE_SECONDS, sleep)
+    largest = int(limits.mebibytes * MEBIBYTE)
+    read = [read_offset_file(path, now, largest, patience.wait) for path in found.brokers]
+    return FilesReading(now, (*read, *found.failures), {str(path): broker for path, broker in found.brokers.items()})
+
+
+class _Patience:
+    """Waits as asked until all its seconds are used up, then not at all."""
+
+    def __init__(self, seconds: float, sleep: Callable[[float], None]) -> None:
+        self._left = seconds
+        self._sleep = sleep
+
+    def wait(self, seconds: float) -> None:
+        if seconds <= self._left:
+            self._left -= seconds
+            self._sleep(seconds)
+
+
+class OffsetFileThread:
+    """At most one reading at a time. One that hangs is waited for at most `deadline_seconds` in each poll."""
+
+    def __init__(self, read: Callable[[Sequence[str], datetime], FilesReading], limits: FileLimits) -> None:
+        self._read = read
+        self._limits = limits
+        self._began: datetime | None = None
+        self._pending: Future[FilesReading] | None = None
+
+    def is_due(self, now: datetime) -> bool:
+        every = timedelta(seconds=self._limits.seconds)
+        return self._pending is None and (self._began is None or now - self._began >= every)
+
+    def begin(self, known: Sequence[str], now: datetime) -> None:
+        self._began, self._pending = now, Future()
+        arguments = (self._pending, known, now)
+        threading.Thread(target=self._run, args=arguments, name="offset-files", daemon=True).start()
+
+    def finish(self) -> FilesReading | None:
+        """What was read; None where nothing was asked for. Raises TimeoutError while the reading does not end."""
+        if self._pending is None:
+            return None
+        pending = self._pending
+        if not wait([pending], self._limits.deadline_seconds).done:
+            raise TimeoutError
+        self._pending = None
+        return pending.result()
+
+    def _run(self, pending: "Future[FilesReading]", known: Sequence[str], now: datetime) -> None:
+        try:
+            pending.set_result(self._read(known, now))
+        except Exception as error:
+            # It is raised where the result is asked for.
+            pending.set_exception(error)
