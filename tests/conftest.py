@@ -3,6 +3,7 @@
 pytest_plugins = [
     "pytester",
     "tests.plugins.api",
+    "tests.plugins.older_rocketmq",
     "tests.plugins.postgres",
     "tests.plugins.rocketmq",
     "tests.plugins.skips",

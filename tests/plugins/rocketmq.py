@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.demo.cluster import RocketMQ
+from dashboard.demo.ivy_files import ROCKETMQ_VERSION
 from dashboard.demo.jars import JarsNotFound, ensure_jars, jars_folder
 from dashboard.demo.java import JavaNotFound, find_java
 from tests.plugins.java_admin import PROJECT, JavaAdmin
@@ -15,8 +16,12 @@ from tests.plugins.java_admin import PROJECT, JavaAdmin
 @pytest.fixture(scope="session")
 def rocketmq_jars() -> Path:
     """The folder of RocketMQ's jars, fetched on the first use on this machine."""
+    return jars_of(ROCKETMQ_VERSION)
+
+
+def jars_of(version: str) -> Path:
     try:
-        return ensure_jars(find_java(), jars_folder(PROJECT / "var"), progress=print)
+        return ensure_jars(find_java(), jars_folder(PROJECT / "var"), progress=print, version=version)
     except (JavaNotFound, JarsNotFound) as missing:
         if os.environ.get("CI"):
             pytest.fail(str(missing))
