@@ -3,9 +3,9 @@
 pytest_plugins = [
     "pytester",
     "tests.plugins.api",
-    "tests.plugins.older_rocketmq",
     "tests.plugins.postgres",
     "tests.plugins.rocketmq",
+    "tests.plugins.older_rocketmq",
     "tests.plugins.skips",
     "tests.plugins.spark",
 ]
