@@ -28,7 +28,7 @@ def overview(
     found = filtered(overlay, filters)
     read = filtered(overlay, filters, groups=overlay.read_groups)
     counted = {row["rank"]: row["groups"] for row in found.values(rank=F("shown_rank")).annotate(groups=Count("pk"))}
-    sums = _sums(found, read)
+    sums = _sums(sum(counted.values()), found, read)
     chosen = _worst(found, worst)
     oldest = read.order_by(*orders("-time_lag_seconds")).values_list("pk", flat=True).first()
     shown = {one.group.pk: one for one in shown_groups(overlay, [*chosen, *([oldest] if oldest else [])])}
@@ -49,12 +49,11 @@ def _worst(found: QuerySet[Any], count: int) -> list[int]:
     return list(judged.order_by(*orders(None)).values_list("pk", flat=True)[:count])
 
 
-def _sums(found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, Any]:
+def _sums(groups: int, found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, Any]:
     """Sums over groups, null as soon as a part is unknown. A group that never committed has no part in them.
 
     Of groups that are unread only the known part of their lag is known.
     """
-    groups = found.count()
     row = read.annotate(time_lag=F("shown_time_lag_seconds")).aggregate(
         groups=Count("pk"),
         lag=Sum("total__lag_messages"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Count, F, Min, QuerySet, Value
+from django.db.models import Case, Count, F, Min, Q, QuerySet, Value, When
 
 from consumers.models import State
 
@@ -38,15 +38,19 @@ def _unread(overlay: Overlay, found: QuerySet[Any]) -> list[UnknownCause]:
 def _unjudged(overlay: Overlay, read: QuerySet[Any]) -> list[UnknownCause]:
     """Groups whose brokers are read and that are UNKNOWN all the same."""
     since = overlay.limits.judged_since(overlay.now)
-    never = read.filter(judged__isnull=True)
-    stale = read.filter(judged__judged_at__lt=since)
-    unknown = read.filter(judged__judged_at__gte=since, judged__state=State.UNKNOWN)
-    by_cause = [
-        never.values("cluster_id").annotate(since=Min("first_seen_at"), cause=Value(NOT_JUDGED_YET)),
-        stale.values("cluster_id").annotate(since=Min("judged__judged_at"), cause=Value(NOT_JUDGED_FOR_LONG)),
-        unknown.values("cluster_id", cause=F("judged__rule")).annotate(since=Min("judged__since")),
-    ]
-    counted = [row for rows in by_cause for row in rows.annotate(groups=Count("pk"))]
+    is_never, is_stale = Q(judged__isnull=True), Q(judged__judged_at__lt=since)
+    cause = Case(
+        When(is_never, then=Value(NOT_JUDGED_YET)),
+        When(is_stale, then=Value(NOT_JUDGED_FOR_LONG)),
+        default=F("judged__rule"),
+    )
+    began = Case(
+        When(is_never, then=F("first_seen_at")),
+        When(is_stale, then=F("judged__judged_at")),
+        default=F("judged__since"),
+    )
+    unjudged = read.filter(is_never | is_stale | Q(judged__state=State.UNKNOWN))
+    counted = unjudged.values("cluster_id", cause=cause).annotate(since=Min(began), groups=Count("pk"))
     return [
         UnknownCause(row["cause"], overlay.clusters[row["cluster_id"]].name, None, row["since"], row["groups"])
         for row in counted
