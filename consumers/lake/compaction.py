@@ -75,11 +75,14 @@ def _sorted_chunks(source: ds.Dataset, table: str, rows_at_once: int) -> Iterato
         yield _in_order(source.to_table(), table, by)
         return
     first = pc.field(by[0])
-    values = np.sort(pc.unique(source.to_table(columns=[by[0]])[by[0]]).to_numpy(zero_copy_only=False).astype(str))
+    distinct = pc.unique(source.to_table(columns=[by[0]])[by[0]]).drop_null()
+    values = np.sort(distinct.to_numpy(zero_copy_only=False).astype(str))
     pieces = min(len(values), -(-source.count_rows() // rows_at_once))
-    for piece in np.array_split(values, pieces):
+    for piece in np.array_split(values, pieces) if pieces else ():
         low, high = str(piece[0]), str(piece[-1])
         yield _in_order(source.to_table(filter=(first >= low) & (first <= high)), table, by)
+    # No range holds a null; a sort puts it last.
+    yield _in_order(source.to_table(filter=first.is_null()), table, by)
 
 
 def _in_order(rows: pa.Table, table: str, by: list[str]) -> pa.Table:

@@ -82,3 +82,13 @@ def test_an_hour_too_large_for_memory_is_sorted_in_pieces(lake):
     compaction.compact(lake, AN_HOUR_LATER, MARGIN, rows_at_once=3)
     assert shown(lake) == ALL
     assert read(lake, "readings", "prod", at(0), at(60))["group"].to_pylist() == ["billing"] * 4 + ["shipping"] * 4
+
+
+def test_rows_without_a_group_survive_in_pieces_too(lake):
+    stored = [
+        {"taken_at": at(0), "group": group, "offset": n} for n, group in enumerate(["billing", None, "audit", None])
+    ]
+    put(lake, "stored_offsets", stored)
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN, rows_at_once=2)
+    compacted = read(lake, "stored_offsets", "prod", at(0), at(60)).to_pylist()
+    assert [(row["group"], row["offset"]) for row in compacted] == [("audit", 2), ("billing", 0), (None, 1), (None, 3)]
