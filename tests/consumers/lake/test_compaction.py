@@ -85,9 +85,8 @@ def test_an_hour_too_large_for_memory_is_sorted_in_pieces(lake):
 
 
 def test_rows_without_a_group_survive_in_pieces_too(lake):
-    stored = [
-        {"taken_at": at(0), "group": group, "offset": n} for n, group in enumerate(["billing", None, "audit", None])
-    ]
+    place = {"cluster": "prod", "taken_at": at(0)}
+    stored = [{**place, "group": group, "offset": n} for n, group in enumerate(["billing", None, "audit", None])]
     put(lake, "stored_offsets", stored)
     compaction.compact(lake, AN_HOUR_LATER, MARGIN, rows_at_once=2)
     compacted = read(lake, "stored_offsets", "prod", at(0), at(60)).to_pylist()
