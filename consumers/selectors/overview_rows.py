@@ -30,7 +30,10 @@ class Change:
 
 @dataclass(frozen=True)
 class UnknownCause:
-    """One cause and how many groups it keeps from being known. `broker` is null where no broker is the cause."""
+    """One cause and how many groups it keeps from being known. `broker` is null where no broker is the cause.
+
+    `cluster` names several, with commas, where one cause concerns them all.
+    """
 
     cause: str
     cluster: str

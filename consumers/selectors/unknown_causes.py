@@ -6,11 +6,15 @@ from django.db.models import Case, Count, F, Min, Q, QuerySet, Value, When
 
 from consumers.models import State
 
+from .brokers import BrokerAge, ClusterAge
 from .group_overlay import NO_BROKER, Overlay
 from .overlay import NOT_JUDGED_YET
 from .overview_rows import UnknownCause
 
 NOT_JUDGED_FOR_LONG = "not judged for too long: the pipeline is behind or not running"
+NOT_POLLED = "no reading is being taken: the poll worker is behind or not running"
+# One process does it for all clusters.
+OF_THE_SITE = (NOT_JUDGED_FOR_LONG, NOT_POLLED)
 
 
 def unknown_causes(overlay: Overlay, found: QuerySet[Any], read: QuerySet[Any]) -> list[UnknownCause]:
@@ -19,7 +23,8 @@ def unknown_causes(overlay: Overlay, found: QuerySet[Any], read: QuerySet[Any]) 
     A broker counts every group that has queues on it, whatever else the group shows.
     """
     unread = [] if overlay.everything_is_read else _unread(overlay, found)
-    return sorted(unread + _unjudged(overlay, read), key=lambda cause: (-cause.groups, cause.cluster, cause.cause))
+    causes = _united(unread + _unjudged(overlay, read))
+    return sorted(causes, key=lambda cause: (-cause.groups, cause.cluster, cause.cause))
 
 
 def _unread(overlay: Overlay, found: QuerySet[Any]) -> list[UnknownCause]:
@@ -29,10 +34,34 @@ def _unread(overlay: Overlay, found: QuerySet[Any]) -> list[UnknownCause]:
         if row["by"] == NO_BROKER:
             causes.append(UnknownCause("none of its brokers is known yet", cluster.name, None, None, row["groups"]))
         elif row["by"] is not None:
-            broker = overlay.brokers[row["by"]]
-            reason = broker.unread_reason(overlay.now, overlay.limits) or ""
-            causes.append(UnknownCause(reason, cluster.name, broker.name, broker.last_read_at, row["groups"]))
+            causes.append(_unread_cause(overlay, cluster, overlay.brokers[row["by"]], row["groups"]))
     return causes
+
+
+def _unread_cause(overlay: Overlay, cluster: ClusterAge, broker: BrokerAge, groups: int) -> UnknownCause:
+    """No broker is the cause where nobody polls, or where the name server tells of none."""
+    at = cluster.newest_reading_at
+    if at is None or at < overlay.limits.read_since(overlay.now):
+        return UnknownCause(NOT_POLLED, cluster.name, None, at, groups)
+    if cluster.newest_error is not None and all(one.error == cluster.newest_error for one in cluster.brokers):
+        return UnknownCause(cluster.newest_error, cluster.name, None, broker.last_read_at, groups)
+    reason = broker.unread_reason(overlay.now, overlay.limits) or ""
+    if len(cluster.brokers) > 1 and all(overlay.is_unread(one) for one in cluster.brokers):
+        reason = f"none of its {len(cluster.brokers)} brokers is read; {reason}"
+    return UnknownCause(reason, cluster.name, broker.name, broker.last_read_at, groups)
+
+
+def _united(causes: list[UnknownCause]) -> list[UnknownCause]:
+    """What stops all clusters at once is one row."""
+    rows = [cause for cause in causes if cause.cause not in OF_THE_SITE]
+    for name in OF_THE_SITE:
+        same = [cause for cause in causes if cause.cause == name]
+        if same:
+            times = [cause.since for cause in same if cause.since is not None]
+            clusters = ", ".join(sorted(cause.cluster for cause in same))
+            groups = sum(cause.groups for cause in same)
+            rows.append(UnknownCause(name, clusters, None, min(times, default=None), groups))
+    return rows
 
 
 def _unjudged(overlay: Overlay, read: QuerySet[Any]) -> list[UnknownCause]:
