@@ -5,11 +5,10 @@ from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from .paths import file_name, hour_folder
-from .reader import COMPACTED, TIME_COLUMN, folder_files
-from .schemas import TABLES, TIME
+from .reader import COMPACTED, TIME_COLUMN, dataset, folder_files, steadily
+from .schemas import TIME
 from .store import Lake
 
 
@@ -18,19 +17,15 @@ def read_moment(
 ) -> pa.Table | None:
     """None where the reading is not kept (any more)."""
     wanted = filter & (pc.field(TIME_COLUMN[table]) == pa.scalar(at, TIME))
-    try:
-        return _rows(moment_files(lake, table, cluster, at), columns, wanted)
-    except FileNotFoundError:
-        # A compaction took the file away after the look into the folder: the hour's own file is there by then.
-        return _rows(moment_files(lake, table, cluster, at), columns, wanted)
+
+    def rows(names: list[str]) -> pa.Table | None:
+        found = dataset(lake, table, names)
+        return found.to_table(columns=list(columns), filter=wanted) if names else None
+
+    return steadily(lambda: moment_files(lake, table, cluster, at), rows)
 
 
-def moment_files(lake: Lake, table: str, cluster: str, at: datetime) -> ds.Dataset:
-    """The one file that holds the reading, if any, not opened yet."""
+def moment_files(lake: Lake, table: str, cluster: str, at: datetime) -> list[str]:
+    """The one file that holds the reading, if any."""
     files = folder_files(lake, hour_folder(table, cluster, at))
-    held = [name for name in files if name.rsplit("/", 1)[1] in (file_name(at), COMPACTED)]
-    return ds.dataset(held, schema=TABLES[table], format="parquet", filesystem=lake.filesystem)
-
-
-def _rows(found: ds.Dataset, columns: Sequence[str], wanted: pc.Expression) -> pa.Table | None:
-    return found.to_table(columns=list(columns), filter=wanted) if found.files else None
+    return [name for name in files if name.rsplit("/", 1)[1] in (file_name(at), COMPACTED)]

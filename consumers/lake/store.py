@@ -7,7 +7,6 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-
 ROWS_IN_GROUP = 1_000_000
 
 

@@ -31,7 +31,7 @@ def test_it_gives_the_rows_of_that_reading_only(lake):
 
 def test_it_opens_no_other_file(lake):
     put(lake, "readings", rows([(1, 9), (2, 9), (3, 9)]))
-    assert [Path(name).name for name in moment_files(lake, "readings", "prod", at(15)).files] == [
+    assert [Path(name).name for name in moment_files(lake, "readings", "prod", at(15))] == [
         "20260301T020015000000.parquet"
     ]
 
