@@ -1,4 +1,4 @@
-"""Clusters of older releases: one by default, CONSUMERSCOPE_ROCKETMQ_VERSIONS="4.9.7 5.3.3" names others."""
+"""Clusters of older releases: one by default, TEST_ROCKETMQ_VERSIONS="4.9.7 5.3.3" names others."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from dashboard.demo.java_logs import TEMPLATE
 from tests.plugins.rocketmq import jars_of
 
 # The newest that does not give the broker offsets of many topics in one call is 5.3.1; this one can be fetched.
-VERSIONS = os.environ.get("CONSUMERSCOPE_ROCKETMQ_VERSIONS", "5.1.4").split()
+VERSIONS = os.environ.get("TEST_ROCKETMQ_VERSIONS", "5.1.4").split()
 
 
 @pytest.fixture(scope="session", params=VERSIONS)
