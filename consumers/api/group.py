@@ -56,6 +56,17 @@ class WorstQueueSerializer(serializers.Serializer[Any]):
     rule = serializers.CharField()
 
 
+class TagSampleSerializer(serializers.Serializer[Any]):
+    topic = serializers.CharField()
+    expression = serializers.CharField()
+    expression_type = serializers.CharField()
+    looked_at = serializers.IntegerField(allow_null=True, help_text="Messages of the topic's most lagging queue")
+    matching = serializers.IntegerField(allow_null=True, help_text="By the hashes of their tags: at most so many")
+    asked_at = serializers.DateTimeField(allow_null=True)
+    sentence = serializers.CharField()
+    unknown_reason = serializers.CharField(allow_null=True)
+
+
 class AnomalySerializer(serializers.Serializer[Any]):
     """What is out of order beyond the state. Without a topic: about the group as a whole."""
 
@@ -75,6 +86,7 @@ class GroupDetailSerializer(GroupSerializer):
     worst_queue = WorstQueueSerializer(allow_null=True)
     topics = TopicSerializer(many=True)
     anomalies = AnomalySerializer(many=True)
+    tag_samples = TagSampleSerializer(many=True, help_text="One for each subscription that leaves something out")
     subscriptions = serializers.ListField(child=serializers.DictField(), help_text=SUBSCRIPTIONS)
     clients = MemberSerializer(many=True)
     membership_at = serializers.DateTimeField(allow_null=True)

@@ -38,6 +38,9 @@ class QueueSerializer(serializers.Serializer[Any]):
     in_flight = serializers.IntegerField(allow_null=True)
     ready = serializers.IntegerField(allow_null=True)
     expired_messages = serializers.IntegerField(allow_null=True)
+    unacked_messages = serializers.IntegerField(
+        allow_null=True, help_text="Popped and not acknowledged by present members; POP groups only"
+    )
     time_lag_seconds = serializers.FloatField(allow_null=True)
     time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
     time_lag_error_seconds = serializers.FloatField(allow_null=True)

@@ -12,6 +12,7 @@ from .group_rows import GroupDetail
 from .groups import shown_groups
 from .members import member_list
 from .queues import group_queues
+from .tag_samples import tag_samples
 from .topics import topic_rows
 
 
@@ -30,6 +31,7 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
         worst_queue=verdict.worst,
         topics=topic_rows(queues, retired_topics(row, now, shown.overlay.limits.kinds)),
         anomalies=group_anomalies(row, queues, online=fields["online"], flags=fields["flags"]),
+        tag_samples=tag_samples(row),
         subscriptions=row.subscriptions,
         clients=member_list(row),
         membership_at=row.membership_at,

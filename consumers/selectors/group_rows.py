@@ -8,6 +8,7 @@ from typing import Any
 from consumers.models import GroupKind, State, TimeLagKind
 
 from .anomaly_rows import Anomaly
+from .tag_samples import TagSampleRow
 
 
 class ListKind(StrEnum):
@@ -136,6 +137,7 @@ class GroupDetail(GroupRow):
     worst_queue: WorstQueue | None
     topics: list[TopicRow]
     anomalies: list[Anomaly]
+    tag_samples: list[TagSampleRow]
     subscriptions: list[dict[str, str]]
     clients: list[MemberRow]
     membership_at: datetime | None

@@ -25,6 +25,7 @@ from .overlay import (
 )
 from .queue_rows import QueueRow
 from .sentences import sentence, state_parts
+from .unacked import Unacked
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class GroupFacts:
     limits: Limits
     retired: dict[str, datetime] = field(default_factory=dict)
     samples: dict[int, QueueSample] = field(default_factory=dict)
+    unacked: Unacked = field(default_factory=lambda: Unacked(NOT_SAMPLED, {}))
 
     @property
     def unjudged(self) -> str | None:
@@ -72,8 +74,10 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         asked = asked_time_lag(facts.samples.get(queue.pk), read, broker, facts.limits)
         behind = time_lag(read, state, facts.unjudged, asked)
         lag, lag_reason = read.lag_messages, read.reason
+    unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
     values = {
         **_numbers(read),
+        "unacked_messages": unacked,
         "lag_messages": lag,
         "time_lag_seconds": behind.seconds,
         "time_lag_error_seconds": behind.error_seconds,
@@ -83,7 +87,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         "taken_at": broker.last_read_at if broker else None,
         "judged_at": facts.judged.judged_at if facts.judged and state else None,
     }
-    reasons = _reasons(read, behind, verdict.reason, facts.no_owner_reason)
+    reasons = _reasons(read, behind, verdict.reason, facts.no_owner_reason) | {"unacked_messages": unacked_reason}
     return QueueRow(
         topic=queue.topic.name,
         broker=queue.broker,

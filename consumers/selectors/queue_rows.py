@@ -27,6 +27,7 @@ class QueueRow:
     in_flight: int | None
     ready: int | None
     expired_messages: int | None
+    unacked_messages: int | None
     time_lag_seconds: float | None
     time_lag_kind: TimeLagKind
     time_lag_error_seconds: float | None

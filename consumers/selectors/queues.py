@@ -11,6 +11,7 @@ from .limits import limits
 from .overlay import NOT_SAMPLED
 from .queue_row import GroupFacts, queue_row
 from .queue_rows import QueueRow
+from .unacked import Unacked
 
 BROADCASTING = "BROADCASTING"
 
@@ -60,6 +61,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         now=now,
         limits=limits(),
         retired=retired_topics(group, now, limits().kinds),
+        unacked=Unacked.of(group),
         samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group)},
     )
     states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
