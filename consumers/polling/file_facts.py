@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.models import Client, Cluster
-from consumers.stores.known_names import GroupMembers, KnownNames
+from consumers.stores.known_names import KnownNames, PresentMembers
 from consumers.stores.went_back import MemoryOffsets
 
 from .memory import BrokerMemory, ClusterMemory
@@ -35,7 +35,7 @@ def _configured(broker: BrokerReading, memory: ClusterMemory) -> BrokerMemory | 
     return known if known is not None and known.configured_at is not None else None
 
 
-def _members(cluster: Cluster, groups: Iterable[str], now: datetime) -> dict[str, GroupMembers]:
+def _members(cluster: Cluster, groups: Iterable[str], now: datetime) -> dict[str, PresentMembers]:
     rows = list(cluster.groups.filter(name__in=set(groups)))
     present: dict[int, set[str]] = {row.pk: set() for row in rows}
     for group, client_id in Client.objects.filter(group__in=rows, gone_by=None).values_list("group_id", "client_id"):
@@ -44,7 +44,7 @@ def _members(cluster: Cluster, groups: Iterable[str], now: datetime) -> dict[str
     for row in rows:
         whole = row.membership_error is None and row.membership_at is not None
         fresh = row.membership_at is not None and now - row.membership_at <= MEMBERS_YOUNGER_THAN
-        members[row.name] = GroupMembers(frozenset(present[row.pk]) if whole and fresh else None, row.message_model)
+        members[row.name] = PresentMembers(frozenset(present[row.pk]) if whole and fresh else None, row.message_model)
     return members
 
 

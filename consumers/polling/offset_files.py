@@ -65,13 +65,14 @@ class _Patience:
 
 
 class OffsetFileThread:
-    """At most one reading at a time. One that hangs is waited for at most `deadline_seconds` in each poll."""
+    """At most one reading at a time. One that hangs is waited for once, for `deadline_seconds`, and then only asked."""
 
     def __init__(self, read: Callable[[Sequence[str], datetime], FilesReading], limits: FileLimits) -> None:
         self._read = read
         self._limits = limits
         self._began: datetime | None = None
         self._pending: Future[FilesReading] | None = None
+        self._patience_seconds = 0.0
 
     def is_due(self, now: datetime) -> bool:
         every = timedelta(seconds=self._limits.seconds)
@@ -79,6 +80,7 @@ class OffsetFileThread:
 
     def begin(self, known: Sequence[str], now: datetime) -> None:
         self._began, self._pending = now, Future()
+        self._patience_seconds = self._limits.deadline_seconds
         arguments = (self._pending, known, now)
         threading.Thread(target=self._run, args=arguments, name="offset-files", daemon=True).start()
 
@@ -87,7 +89,8 @@ class OffsetFileThread:
         if self._pending is None:
             return None
         pending = self._pending
-        if not wait([pending], self._limits.deadline_seconds).done:
+        if not wait([pending], self._patience_seconds).done:
+            self._patience_seconds = 0.0
             raise TimeoutError
         self._pending = None
         return pending.result()

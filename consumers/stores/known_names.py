@@ -18,7 +18,7 @@ LEFT_BEHIND = "left_behind"
 
 
 @dataclass(frozen=True)
-class GroupMembers:
+class PresentMembers:
     """`client_ids` is None unless every broker of the group said who its members are."""
 
     client_ids: frozenset[str] | None
@@ -32,7 +32,7 @@ class KnownNames:
     topics: frozenset[str] | None
     groups: frozenset[str] | None
     brokers: frozenset[str] | None
-    members: Mapping[str, GroupMembers]
+    members: Mapping[str, PresentMembers]
 
 
 def mark_unknown_names(file: StoredFile, known: KnownNames) -> StoredFile:

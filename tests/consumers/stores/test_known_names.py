@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.stores.known_names import GroupMembers, KnownNames, mark_abandoned, mark_unknown_names
+from consumers.stores.known_names import KnownNames, PresentMembers, mark_abandoned, mark_unknown_names
 from tests.consumers.stores.files import NOW
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names, said
 
@@ -54,7 +54,7 @@ def a_client_file(modified_at, client_id="10.0.0.1@c"):
 
 
 def with_members(client_ids, message_model="BROADCASTING"):
-    return replace(KNOWN, members={"crowd": GroupMembers(client_ids, message_model)})
+    return replace(KNOWN, members={"crowd": PresentMembers(client_ids, message_model)})
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_a_file_that_may_not_be_read_is_told_with_the_cure(locked, as_nobody):
 
 @pytest.fixture
 def beside_locked():
-    """A file that everybody may read, beside a folder that nobody may enter. pytest's own folders are for their owner."""
+    """A file that everybody may read beside a folder that nobody may enter; pytest's own folders are its owner's."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         folder.chmod(0o755)
