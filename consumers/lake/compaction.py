@@ -2,10 +2,11 @@
 
 The order of the steps is the contract: the whole hour is written aside, renamed to `hour.parquet` (from then on the
 parts are invisible), and only then are the parts deleted. Killed anywhere, an hour is neither lost nor shown twice; the
-next compaction finishes what was left.
+next compaction finishes what was left. The file names the parts that it is made of, so that one that came late (the
+writer was stopped for a while) is taken in, and never taken for one that is in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -13,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
-import pyarrow.parquet as pq
 
 from .paths import HOUR
-from .reader import COMPACTED, TIME_COLUMN, folder_files
+from .reader import COMPACTED, TIME_COLUMN, dataset
 from .schemas import TABLES
-from .store import Lake
+from .store import Lake, parquet_writer
 from .thinning import thin
+from .whole_hour import ROWS_IN_HOUR_GROUP, merged_parts, parts_note
 
 ORDER = ("group", "topic", "broker", "queue_id")
 # Sorted at once in memory: about 1 GB of readings.
@@ -39,32 +40,56 @@ def compact(lake: Lake, now: datetime, margin: timedelta, rows_at_once: int = RO
 
 
 def compact_hour(lake: Lake, table: str, folder: str, rows_at_once: int = ROWS_AT_ONCE) -> None:
-    parts = folder_files(lake, folder)
-    if parts and not parts[0].endswith(f"/{COMPACTED}"):
-        write_hour(lake, table, folder, parts, rows_at_once)
+    names = _parts(lake, folder)
+    whole = lake.path(f"{folder}/{COMPACTED}")
+    if lake.filesystem.get_file_info(whole).type == pafs.FileType.NotFound:
+        if names:
+            write_hour(lake, table, folder, names, set(), rows_at_once)
+    elif (merged := merged_parts(lake, whole)) is not None and (late := [n for n in names if _base(n) not in merged]):
+        write_hour(lake, table, folder, [whole, *late], merged, rows_at_once)
     delete_parts(lake, folder)
 
 
-def write_hour(lake: Lake, table: str, folder: str, parts: list[str], rows_at_once: int = ROWS_AT_ONCE) -> None:
-    """Writes the hour aside and renames it; `parts` remain."""
-    source = ds.dataset(parts, schema=TABLES[table], format="parquet", filesystem=lake.filesystem)
+def write_hour(
+    lake: Lake,
+    table: str,
+    folder: str,
+    names: Sequence[str],
+    merged: Collection[str] = (),
+    rows_at_once: int = ROWS_AT_ONCE,
+) -> None:
+    """Writes the rows of the files aside and renames them. `merged`: the parts of a whole that is among the files."""
+    parts = {*merged, *(_base(name) for name in names if _base(name) != COMPACTED)}
     # A dot keeps the unfinished file invisible.
     aside = lake.path(f"{folder}/.{COMPACTED}.aside")
-    with pq.ParquetWriter(
-        aside, TABLES[table], filesystem=lake.filesystem, compression="zstd", coerce_timestamps="us"
-    ) as writer:
-        for chunk in _sorted_chunks(source, table, rows_at_once):
-            writer.write_table(chunk, row_group_size=100_000)
+    with parquet_writer(lake, aside, TABLES[table]) as writer:
+        for chunk in _sorted_chunks(dataset(lake, table, names), table, rows_at_once):
+            writer.write_table(chunk, row_group_size=ROWS_IN_HOUR_GROUP)
+        writer.add_key_value_metadata(parts_note(parts))
     lake.filesystem.move(aside, lake.path(f"{folder}/{COMPACTED}"))
 
 
 def delete_parts(lake: Lake, folder: str) -> None:
-    """Deletes everything that `hour.parquet` replaced; does nothing where there is none."""
+    """Deletes what `hour.parquet` replaced, and what was never finished; does nothing where there is no such file."""
+    whole = lake.path(f"{folder}/{COMPACTED}")
+    if lake.filesystem.get_file_info(whole).type == pafs.FileType.NotFound:
+        return
+    merged = merged_parts(lake, whole)
+    for entry in lake.filesystem.get_file_info(pafs.FileSelector(lake.path(folder))):
+        name = entry.base_name
+        if name != COMPACTED and (merged is None or name in merged or name.startswith(".")):
+            lake.filesystem.delete_file(entry.path)
+
+
+def _parts(lake: Lake, folder: str) -> list[str]:
+    """Every finished file of the folder but the whole, whether readers see it or not."""
     entries = lake.filesystem.get_file_info(pafs.FileSelector(lake.path(folder), allow_not_found=True))
-    if any(entry.base_name == COMPACTED for entry in entries):
-        for entry in entries:
-            if entry.base_name != COMPACTED:
-                lake.filesystem.delete_file(entry.path)
+    names = (entry.path for entry in entries if entry.base_name.endswith(".parquet") and entry.base_name[0] != ".")
+    return sorted(name for name in names if _base(name) != COMPACTED)
+
+
+def _base(name: str) -> str:
+    return name.rsplit("/", 1)[1]
 
 
 def _sorted_chunks(source: ds.Dataset, table: str, rows_at_once: int) -> Iterator[pa.Table]:

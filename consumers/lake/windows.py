@@ -10,18 +10,31 @@ from .paths import file_name, hour_folder
 from .reader import COMPACTED, TIME_COLUMN, folder_files
 from .schemas import TABLES
 from .store import Lake
+from .whole_hour import ROWS_IN_HOUR_GROUP, merged_parts, parts_note
+
+# Sixty files make the hour that is not over: little of each should be decoded for one group.
+ROWS_IN_WINDOW_GROUP = 4_000
 
 
 def put_window(lake: Lake, table: str, cluster: str, start: datetime, rows: pa.Table) -> None:
     """Writes the window's file; where its hour is one file already, the window is replaced inside it."""
-    folder = hour_folder(table, cluster, start)
+    folder, schema = hour_folder(table, cluster, start), TABLES[table]
+    fresh = rows.select(schema.names).cast(schema)
     names = folder_files(lake, folder)
-    if names and names[0].endswith(f"/{COMPACTED}"):
-        hour = pq.read_table(names[0], filesystem=lake.filesystem, schema=TABLES[table])
-        at = pa.scalar(start, pa.timestamp("us", tz="UTC"))
-        # Knots are a set: what is there already stays, and doubles go when the day is settled.
-        kept = hour if table == "knots" else hour.filter(pc.not_equal(hour[TIME_COLUMN[table]], at))
-        schema = TABLES[table]
-        lake.write(pa.concat_tables([kept, rows.select(schema.names).cast(schema)]), f"{folder}/{COMPACTED}", schema)
+    if not names or not names[0].endswith(f"/{COMPACTED}"):
+        lake.write(_in_order(fresh), f"{folder}/{file_name(start)}", schema, ROWS_IN_WINDOW_GROUP)
         return
-    lake.write(rows, f"{folder}/{file_name(start)}", TABLES[table])
+    hour = pq.read_table(names[0], filesystem=lake.filesystem, schema=schema)
+    at = pa.scalar(start, pa.timestamp("us", tz="UTC"))
+    # Knots are a set: what is there already stays, and doubles go when the day is settled.
+    kept = hour if table == "knots" else hour.filter(pc.not_equal(hour[TIME_COLUMN[table]], at))
+    merged = merged_parts(lake, names[0])
+    note = parts_note(merged) if merged is not None else None
+    whole = _in_order(pa.concat_tables([kept, fresh]))
+    lake.write(whole, f"{folder}/{COMPACTED}", schema, ROWS_IN_HOUR_GROUP, note)
+
+
+def _in_order(rows: pa.Table) -> pa.Table:
+    """By group, where there is one: what a page asks for stands together."""
+    names = [name for name in ("group", "topic", "broker", "queue_id", "start") if name in rows.column_names]
+    return rows.sort_by([(name, "ascending") for name in names]) if "group" in names else rows

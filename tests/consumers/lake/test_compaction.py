@@ -91,3 +91,20 @@ def test_rows_without_a_group_survive_in_pieces_too(lake):
     compaction.compact(lake, AN_HOUR_LATER, MARGIN, rows_at_once=2)
     compacted = read(lake, "stored_offsets", "prod", at(0), at(60)).to_pylist()
     assert [(row["group"], row["offset"]) for row in compacted] == [("audit", 2), ("billing", 0), (None, 1), (None, 3)]
+
+
+def test_a_reading_that_comes_after_its_hour_was_compacted_is_taken_in_once(lake, tmp_path):
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN)
+    late = rows([(77, 99)], start=50, group="late")
+    put(lake, "readings", late)
+    assert compaction.compact(lake, AN_HOUR_LATER, MARGIN) == 1
+    assert shown(lake) == sorted([*ALL, ("late", 77)])
+    assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["hour.parquet"]
+
+
+def test_leftover_parts_are_not_taken_for_late_ones(lake, tmp_path):
+    parts = files(lake, "readings", "prod", at(0), at(60))
+    compaction.write_hour(lake, "readings", FOLDER, parts)
+    put(lake, "readings", rows([(77, 99)], start=50, group="late"))
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN)
+    assert shown(lake) == sorted([*ALL, ("late", 77)])

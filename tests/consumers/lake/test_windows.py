@@ -42,3 +42,11 @@ def test_it_is_replaced_inside_a_compacted_hour(lake):
     put_window(lake, "windows_60", "prod", at(60), window(1, 7))
     assert lags(lake) == [5, 7]
     assert len(files(lake, "windows_60", "prod", at(0), at(60))) == 1
+
+
+def test_parts_that_a_killed_compaction_left_are_known_after_a_window_was_replaced(lake, tmp_path):
+    parts = files(lake, "windows_60", "prod", at(0), at(3600))
+    compaction.write_hour(lake, "windows_60", "windows_60/cluster=prod/date=2026-03-01/hour=02", parts)
+    put_window(lake, "windows_60", "prod", at(60), window(1, 7))
+    assert compaction.compact(lake, at(7200), timedelta(0)) == 1
+    assert lags(lake) == [5, 7]

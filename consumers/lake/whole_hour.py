@@ -1,0 +1,23 @@
+"""The file of a whole hour: how it is laid out, and which parts it says it is made of."""
+
+import json
+from collections.abc import Iterable
+
+import pyarrow.parquet as pq
+
+from .store import Lake
+
+# A page asks for one group of thousands: of a small row group little is decoded in vain.
+ROWS_IN_HOUR_GROUP = 20_000
+NOTE = "consumerscope.parts"
+
+
+def parts_note(names: Iterable[str]) -> dict[str, str]:
+    """What the file says of its parts, as Parquet's metadata."""
+    return {NOTE: json.dumps(sorted(names))}
+
+
+def merged_parts(lake: Lake, name: str) -> set[str] | None:
+    """The names of the parts; None where the file does not tell: then all that stand beside it are in it."""
+    note = (pq.read_metadata(name, filesystem=lake.filesystem).metadata or {}).get(NOTE.encode())
+    return set(json.loads(note)) if note is not None else None
