@@ -1,27 +1,37 @@
-"""One whole reading beside `mqadmin consumerProgress`, on the same brokers in the same run."""
+"""Whole readings beside `mqadmin consumerProgress`, on the same brokers in the same run, at two sizes."""
 
+import asyncio
 import contextlib
 import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from dashboard.demo.cluster import RocketMQ
 from dashboard.demo.jars import ensure_jars, jars_folder
 from dashboard.demo.java import find_java
 
 from .populate import Size, populate
+from .processes import PROJECT, cpu_seconds, python
+from .read_cluster import Plan
 from .result import Result
+from .traffic import fill
 
-PROJECT = Path(__file__).resolve().parents[2]
 MEDIUM = Size(topics=200, queues=8, groups=500, topics_per_group=4)
+LARGE = Size(topics=1000, queues=8, groups=5000, topics_per_group=4)
 # Min offsets are asked under a budget: after so many readings all are known, and a reading costs what it always will.
-READINGS, UNTIL_STEADY = 11, 5
+UNTIL_STEADY = {MEDIUM: 5, LARGE: 18}
+STILL, MOVING, MESSAGES = 7, 5, 8
 MQADMIN_SECONDS = 300.0
+MEMORY_MIB = 600
+# A consume queue's file per queue: thousands of them must be small. Heap for twenty thousand maps of offsets.
+CONFIG = {"mappedFileSizeConsumeQueue": str(20 * 100)}
+FLAGS = ("-Xmx640m",)
+
+Reading = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -32,48 +42,78 @@ class Cost:
     broker_cpu: float
 
 
-def run(size: Size = MEDIUM) -> list[Result]:
+def run() -> list[Result]:
+    medium, of_medium = measured(MEDIUM)
+    large, of_large = measured(LARGE)
+    per_byte = [warm["seconds"] / warm["bytes"] * 1e9 for warm in (of_large, of_medium)]
+    note = "; ".join(f"{warm['calls']} calls, {warm['bytes']:,} bytes" for warm in (of_large, of_medium))
+    beside = f"the same at {of_medium['queues']:,} queues"
+    growth = Result(
+        "a reading's time for each byte", per_byte[0], "ns", beside, per_byte[1], per_byte[1] / per_byte[0], note
+    )
+    return [*medium, *large, growth]
+
+
+def measured(size: Size) -> tuple[list[Result], Reading]:
+    """The lines of one size, and a reading of a broker at rest."""
     jars = ensure_jars(find_java(), jars_folder(PROJECT / "var"), progress=print)
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
-        cluster = RocketMQ(Path(folder), jars, brokers=2)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
+        cluster = RocketMQ(folder, jars, brokers=2, config=CONFIG, flags=FLAGS)
         for broker in cluster.brokers.values():
             populate(broker.store, size)
         stack.enter_context(cluster)
-        readings = _our_readings(cluster, Path(folder) / "consumerscope")
+        topics = [size.topic(number) for number in range(size.topics)]
+        for broker in cluster.brokers.values():
+            asyncio.run(fill(broker.address, topics, size.queues, MESSAGES))
+        readings = _our_readings(cluster, size, folder / "consumerscope")
         theirs = _cost_of_mqadmin(cluster, size)
-    return _results(size, readings, theirs)
+    still = _typical(readings[UNTIL_STEADY[size] : -MOVING])
+    return _results(size, readings, still, theirs), still
 
 
-def _results(size: Size, readings: list[dict[str, float]], theirs: Cost) -> list[Result]:
-    steady = sorted(readings[UNTIL_STEADY:], key=lambda reading: reading["seconds"] + reading["record_seconds"])
-    warm = steady[len(steady) // 2]
-    what = f"{size.groups} groups × {size.topics_per_group} of {size.topics} topics × {size.queues} queues × 2 brokers"
-    note = f"{what}: {warm['queues']:.0f} queues of groups, {warm['calls']:.0f} calls"
-    stored = warm["seconds"] + warm["record_seconds"]
-    first = readings[0]
+def _results(size: Size, readings: list[Reading], still: Reading, theirs: Cost) -> list[Result]:
+    moving = _typical(readings[-MOVING:])
+    first, queues = readings[0], f"{still['queues']:,} queues: "
+    what = (
+        f"{size.groups:,} groups × {size.topics_per_group} of {size.topics:,} topics × {size.queues} queues × 2 brokers"
+    )
+    cost = f"{still['calls']} calls, {still['bytes']:,} bytes"
+    members = still["members"]
+    sweep = f"members apart: {members['groups_read']} groups, {members['calls']} calls, {members['seconds']:.2f} s"
     rows = [
-        ("reading, wire and parsing", warm["seconds"], theirs.seconds, "s", note),
-        ("reading and storing, nothing changed", stored, theirs.seconds, "s", note),
-        (
-            "first reading and storing of every row",
-            first["seconds"] + first["record_seconds"],
-            theirs.seconds,
-            "s",
-            f"{first['calls']:.0f} calls, with configuration and min offsets",
-        ),
-        ("CPU of the brokers per reading", warm["broker_cpu"], theirs.broker_cpu, "s", "offsets and members"),
+        ("reading, wire and parsing", still["seconds"], f"{what}; {cost}"),
+        ("reading and storing, nothing moved", _stored(still), sweep),
+        ("reading and storing, one in ten moved", _stored(moving), f"{moving['moved']:,} offsets committed before"),
+        ("first reading, storing every row", _stored(first), f"{first['calls']} calls, with configuration"),
     ]
-    return [
-        Result(name, ours, unit, "mqadmin consumerProgress", beside, beside / ours if ours else float("inf"), text)
-        for name, ours, beside, unit, text in rows
-    ]
+    beside = "mqadmin consumerProgress"
+    lines = [_line(queues + name, ours, "s", beside, theirs.seconds, note) for name, ours, note in rows]
+    cpu = _line(f"{queues}CPU of the brokers", still["broker_cpu"], "s", beside, theirs.broker_cpu, "members included")
+    peak = max(reading["memory_mib"] for reading in readings)
+    memory = _line(f"{queues}memory of the poll", peak, "MiB", "what it may take", MEMORY_MIB, "the most it ever held")
+    return [*lines, cpu, memory]
 
 
-def _our_readings(cluster: RocketMQ, home: Path) -> list[dict[str, float]]:
-    pids = [broker.pid for broker in cluster.brokers.values()]
+def _line(name: str, ours: float, unit: str, beside: str, value: float, note: str) -> Result:
+    return Result(name, ours, unit, beside, value, value / ours if ours else float("inf"), note)
+
+
+def _stored(reading: Reading) -> float:
+    return float(reading["seconds"] + reading["record_seconds"])
+
+
+def _typical(readings: list[Reading]) -> Reading:
+    """The reading in the middle by reading and storing, with the middle of the CPU, which has ticks of 10 ms."""
+    ordered = sorted(readings, key=_stored)
+    return {**ordered[len(ordered) // 2], "broker_cpu": median(reading["broker_cpu"] for reading in readings)}
+
+
+def _our_readings(cluster: RocketMQ, size: Size, home: Path) -> list[Reading]:
+    brokers = {broker.address: broker.pid for broker in cluster.brokers.values() if broker.pid is not None}
+    plan = Plan(cluster.namesrv, brokers, size, MESSAGES, UNTIL_STEADY[size] + STILL, MOVING)
     environ = {"CONSUMERSCOPE_HOME": str(home), "DATABASE_URL": "", "REDIS_URL": f"unix://{home}/none.sock"}
-    output = _python("dashboard.bench.read_cluster", cluster.namesrv, str(READINGS), json.dumps(pids), **environ)
+    output = python("dashboard.bench.read_cluster", json.dumps(asdict(plan)), **environ)
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
@@ -86,30 +126,7 @@ def _cost_of_mqadmin(cluster: RocketMQ, size: Size) -> Cost:
     return cost
 
 
-def cpu_seconds(pids: list[int]) -> float:
-    """User and system time of the processes so far (fields 14 and 15 of /proc/PID/stat)."""
-    ticks = 0
-    for pid in pids:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
 def _check(output: str, size: Size) -> None:
     listed = output.count("bench-group-")
     if listed < size.groups:
         raise SystemExit(f"mqadmin listed {listed} of {size.groups} groups: its time says nothing.")
-
-
-def _python(module: str, *words: str, **environ: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", module, *words],
-        cwd=PROJECT,
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(f"{module} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-    return done.stdout

@@ -1,0 +1,69 @@
+"""Messages and commits on the bench's own brokers, as producers and consumers would make them, thousands in flight."""
+
+import asyncio
+import struct
+from collections.abc import Collection, Sequence
+
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.codes import RequestCode, ResponseCode
+from consumers.rocketmq.pool import ConnectionPool
+
+# RocketMQ 5.4.0, RequestCode. The fields of its header have one letter each (SendMessageRequestHeaderV2).
+SEND_BATCH_MESSAGE = 320
+DEADLINE_SECONDS = 120.0
+AT_ONCE = 2000
+
+Commit = tuple[str, str, int, int]  # group, topic, queue id, offset
+
+
+async def fill(address: str, topics: Sequence[str], queues: int, messages: int) -> None:
+    """Puts so many messages into each queue of the topics; returns once the broker can tell their offsets."""
+    async with ConnectionPool() as pool:
+        calls = [(SEND_BATCH_MESSAGE, _batch_fields(topic, queue)) for topic in topics for queue in range(queues)]
+        await _send(pool, address, calls, _batch(messages))
+        admin = BrokerAdmin(pool, address)
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while True:
+                ends = await admin.broker_offsets(topics, deadline_seconds=DEADLINE_SECONDS)
+                if sum(ends["broker_offset"].to_pylist()) == len(calls) * messages:
+                    return
+                await asyncio.sleep(0.2)
+
+
+async def commit(address: str, commits: Collection[Commit]) -> None:
+    calls = [
+        (
+            RequestCode.UPDATE_CONSUMER_OFFSET,
+            {"consumerGroup": group, "topic": topic, "queueId": str(queue), "commitOffset": str(offset)},
+        )
+        for group, topic, queue, offset in commits
+    ]
+    async with ConnectionPool() as pool:
+        await _send(pool, address, calls)
+
+
+async def _send(
+    pool: ConnectionPool, address: str, calls: Sequence[tuple[int, dict[str, str]]], body: bytes = b""
+) -> None:
+    for start in range(0, len(calls), AT_ONCE):
+        answers = await asyncio.gather(
+            *(
+                pool.request(address, code, fields, body, deadline_seconds=DEADLINE_SECONDS)
+                for code, fields in calls[start : start + AT_ONCE]
+            )
+        )
+        refused = [answer for answer in answers if answer.code != ResponseCode.SUCCESS]
+        if refused:
+            raise SystemExit(f"{address} refused {len(refused)} of {len(answers)} calls: {refused[0].remark}")
+
+
+def _batch_fields(topic: str, queue: int) -> dict[str, str]:
+    fixed = {"a": "bench", "c": "TBW102", "d": "8", "f": "0", "g": "1", "h": "0", "i": "", "j": "0", "k": "false"}
+    return {**fixed, "b": topic, "e": str(queue), "m": "true"}
+
+
+def _batch(messages: int) -> bytes:
+    """MessageDecoder.encodeMessages: sizes, three words that the broker sets itself, the body, no properties."""
+    body = b"."
+    one = struct.pack(">iiiii", 22 + len(body), 0, 0, 0, len(body)) + body + struct.pack(">h", 0)
+    return one * messages
