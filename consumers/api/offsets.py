@@ -70,7 +70,9 @@ class OffsetSerializer(serializers.Serializer[Any]):
     exposure = ExposureSerializer()
     would_start_at = serializers.IntegerField(allow_null=True)
     would_start_rule = serializers.CharField(allow_null=True)
-    never_committed = serializers.BooleanField(help_text="The group has the topic, but no offset of this queue")
+    never_committed = serializers.BooleanField(
+        allow_null=True, help_text="The group has the topic, but no offset of this queue"
+    )
     taken_at = serializers.DateTimeField(allow_null=True)
     unknown = serializers.DictField(child=serializers.CharField())
 

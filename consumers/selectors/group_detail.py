@@ -1,5 +1,6 @@
 """One group with everything that its page and its REST resource show, but history."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from consumers.models import ConsumerGroup
@@ -11,7 +12,9 @@ from .group_row import NOT_ASKED, row_fields
 from .group_rows import GroupDetail
 from .groups import shown_groups
 from .members import member_list
+from .queue_rows import QueueRow
 from .queues import group_queues
+from .shown_group import NOT_READ_YET, ShownGroup
 from .tag_samples import tag_samples
 from .topics import topic_rows
 
@@ -25,7 +28,7 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
     row, verdict = shown.group, shown.verdict
     fields, queues = row_fields(shown), group_queues(row, now=now)
     return GroupDetail(
-        **(fields | {"unknown": fields["unknown"] | _reasons(row, shown.unread_reason)}),
+        **(fields | {"unknown": fields["unknown"] | _reasons(shown, queues)}),
         rule=verdict.rule,
         detail=verdict.detail,
         worst_queue=verdict.worst,
@@ -41,8 +44,9 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
     )
 
 
-def _reasons(group: ConsumerGroup, unread: str | None) -> dict[str, str]:
+def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     """Why what brokers say of the group as such is not known. Without an answer an empty list is no list."""
+    group = shown.group
     membership = group.membership_error or NOT_ASKED
     configured = "the group's configuration was not read, or no broker has one"
     fields = dict.fromkeys(("membership_at", "consume_from_where"), membership)
@@ -50,6 +54,8 @@ def _reasons(group: ConsumerGroup, unread: str | None) -> dict[str, str]:
     reasons = {name: reason for name, reason in fields.items() if getattr(group, name) is None}
     if group.membership_at is None:
         reasons |= dict.fromkeys(("subscriptions", "clients"), membership)
-    if unread is not None:
-        reasons["anomalies"] = unread
+    if shown.unread_reason is not None:
+        reasons["anomalies"] = shown.unread_reason
+    if not queues:
+        reasons["topics"] = shown.lag_reason or NOT_READ_YET
     return reasons

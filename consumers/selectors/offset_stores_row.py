@@ -70,6 +70,8 @@ def offset_row(place: Place, facts: Facts) -> OffsetRow:
     unknown |= {f"exposure.{name}": exposed.unknown[name] for name in NUMBERS if name in exposed.unknown}
     if taken_at is None:
         unknown["taken_at"] = read.reason or "it was not read"
+    if read.unread:
+        unknown["never_committed"] = read.reason or "it was not read"
     return OffsetRow(
         topic=place.topic,
         broker=place.broker,
@@ -78,7 +80,7 @@ def offset_row(place: Place, facts: Facts) -> OffsetRow:
         stores=[memory, *files, *facts.members.stores(place.pk, read.broker_offset)],
         exposure=exposed,
         would_start_rule=start.rule,
-        never_committed=_is_never_committed(place, read),
+        never_committed=None if read.unread else _is_never_committed(place, read),
         taken_at=taken_at,
         unknown=unknown,
         **values,

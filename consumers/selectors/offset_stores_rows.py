@@ -46,7 +46,7 @@ class OffsetRow:
     exposure: Exposure
     would_start_at: int | None
     would_start_rule: str | None
-    never_committed: bool
+    never_committed: bool | None
     taken_at: datetime | None
     unknown: dict[str, str] = field(default_factory=dict)
 
