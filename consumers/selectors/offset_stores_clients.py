@@ -15,6 +15,7 @@ from .queues import BROADCASTING, no_owner_reason
 USUAL_COMMIT_SECONDS = 5.0
 INTERVAL = "persistConsumerOffsetInterval"
 POPPING = "CONSUME_POP"
+NOBODY_HOLDS = "popping: no member holds a queue; what is popped and not acknowledged comes again"
 SPOKE = ("client_id", "running_info_at", "running_info_error", "settings", "pop_queues", "started_at")
 HELD = ("queue_id", "client_id", "last_seen", "commit_offset", "cached_min", "cached_max", "cached_count")
 
@@ -99,15 +100,15 @@ def members_of(group: ConsumerGroup) -> Members:
     rows = Assignment.objects.filter(group=group, gone_by=None).order_by("client_id").values_list(*HELD)
     for queue, client_id, *said in rows:
         held[queue].append(Held(client_id, *said))
-    is_broadcasting = group.message_model == BROADCASTING
+    is_popping = group.consume_type == POPPING or any(client["pop_queues"] for client in clients)
     answers = [client["running_info_at"] is not None and client["running_info_error"] is None for client in clients]
     return Members(
         clients=clients,
         held=held,
         silent={c["client_id"]: _silence(c["running_info_error"]) for c in clients if c["running_info_error"]},
-        no_owner=no_owner_reason(group, answers),
-        is_broadcasting=is_broadcasting,
-        is_popping=group.consume_type == POPPING or any(client["pop_queues"] for client in clients),
+        no_owner=NOBODY_HOLDS if is_popping else no_owner_reason(group, answers),
+        is_broadcasting=group.message_model == BROADCASTING,
+        is_popping=is_popping,
     )
 
 

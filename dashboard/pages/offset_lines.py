@@ -74,7 +74,7 @@ class ClientLine:
 
 @dataclass(frozen=True)
 class Total:
-    """What a crash of every consumer would repeat, over `queues` of which `unknown` are not known."""
+    """What a crash of every consumer would repeat on the queues of which it is known; of `unknown` it is not."""
 
     words: str | None
     queues: int
@@ -110,9 +110,13 @@ def offset_line(row: OffsetRow) -> OffsetLine:
 
 def _findings(row: OffsetRow) -> list[str]:
     """What is wrong with offsets that are known; why one is not known stands in its own place."""
-    said = [store.finding for store in row.stores if store.finding and store.offset is not None]
+    said = [_said(store) for store in row.stores if store.finding and store.offset is not None]
     anomalies = [reason for reason in row.exposure.unknown.values() if reason.startswith(ANOMALY)]
     return list(dict.fromkeys([*said, *anomalies, *row.exposure.notes]))
+
+
+def _said(store: StoreRow) -> str:
+    return f"{store.client_id}: {store.finding}" if store.client_id else store.finding or ""
 
 
 def client_lines(rows: Sequence[OffsetRow]) -> list[ClientLine]:
@@ -127,11 +131,11 @@ def client_lines(rows: Sequence[OffsetRow]) -> list[ClientLine]:
 
 
 def total(rows: Sequence[OffsetRow]) -> Total:
-    lows = [row.exposure.low for row in rows]
-    highs = [row.exposure.high for row in rows]
-    unknown = [row for row in rows if row.exposure.low is None or row.exposure.high is None]
-    reasons = [row.unknown.get("exposure.low") or row.unknown.get("exposure.high", "") for row in unknown]
-    least = sum(low for low in lows if low is not None) if any(low is not None for low in lows) else None
-    most = sum(high for high in highs if high is not None) if highs and None not in highs else None
-    reason = max(set(reasons), key=reasons.count) if reasons else ""
-    return Total(again(least, most), len(rows), len(unknown), reason)
+    known = [row.exposure for row in rows if row.exposure.low is not None or row.exposure.high is not None]
+    # A bound that one of them lacks is left out below, where the sum stays true, and above for all of them.
+    least = sum(exposure.low for exposure in known if exposure.low is not None)
+    highs = [exposure.high for exposure in known if exposure.high is not None]
+    most = sum(highs) if len(highs) == len(known) else None
+    reasons = [row.unknown["exposure.low"] for row in rows if row.exposure.low is None and row.exposure.high is None]
+    common = max(reasons, key=reasons.count, default="")
+    return Total(again(least, most) if known else None, len(rows), len(rows) - len(known), common)

@@ -159,6 +159,14 @@ def test_a_popping_group_shows_what_is_not_acknowledged(group):
     assert [(pop.client_id, pop.topic, pop.wait_ack_count) for pop in found.pops] == [("c1", "Orders", 9)]
 
 
+def test_nobody_holds_a_queue_of_a_popping_group(group):
+    a_snapshot(group, a_queue(group.cluster), 150, 150)
+    group.consume_type = "CONSUME_POP"
+    assert the_row(group).unknown["exposure.low"] == (
+        "popping: no member holds a queue; what is popped and not acknowledged comes again"
+    )
+
+
 def test_a_popping_member_that_did_not_say_leaves_the_count_unknown(group):
     group.consume_type = "CONSUME_POP"
     found = group_offsets(group, now=NOW)

@@ -41,8 +41,18 @@ def test_it_says_what_a_crash_of_every_consumer_would_repeat(admin_client: Clien
 def test_what_is_not_known_of_some_queues_is_said_beside_the_sum(admin_client: Client, group: ConsumerGroup) -> None:
     a_snapshot(group, a_queue(group.cluster, "Orders", 1), 100, 150)
     text = said(admin_client)
-    assert "If every consumer died now: at least 12 messages again" in text
-    assert "not known for 1 of 2 queues: no member holds it" in text
+    assert "If every consumer died now: 12 to 40 messages again" in text
+    assert "and of 1 of 2 queues it is not known: no member holds it" in text
+
+
+def test_a_bound_that_one_queue_lacks_is_left_open(admin_client: Client, group: ConsumerGroup) -> None:
+    queue = a_queue(group.cluster, "Orders", 1)
+    a_snapshot(group, queue, 120, 150)
+    an_owner(group, queue, (112, 139, 28))
+    assert "If every consumer died now: 12 to 60 messages again" in said(admin_client)
+    an_owner(group, queue, (0, 1, 2), client_id="c2")
+    group.assignments.filter(client_id="c1", queue=queue).delete()
+    assert "of 1 of 2 queues it is not known: anomaly: committed past the client" in said(admin_client)
 
 
 def test_without_any_answer_of_a_client_it_says_unknown_and_why(admin_client: Client, group: ConsumerGroup) -> None:
@@ -57,8 +67,8 @@ def test_a_queue_has_a_line_with_every_store_and_how_far_they_are_apart(
     name_files(group)
     an_offset_file(group.cluster, a_file_row(offset=90, finding="it went back"))
     text = said(admin_client)
-    assert "−10 90 32 s ago 100 5 s ago +12 112 c1 · 5 s ago" in text
-    assert "12 to 40 5 finished out of order 12 to 50 100 it went back" in text
+    assert "Orders / broker-a / 0 12 to 40 5 finished out of order 12 to 50" in text
+    assert "−10 90 32 s ago 100 5 s ago +12 112 c1 · 5 s ago 100 it went back" in text
 
 
 def test_the_distances_are_drawn_and_told_to_who_cannot_see_them(admin_client: Client, group: ConsumerGroup) -> None:
