@@ -1,14 +1,18 @@
 """Writes what a slice of time saw into the lake: produced knots, and windows of one and of ten minutes per queue."""
 
+import logging
 from collections.abc import Iterator
 from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from django.conf import settings
 from pyspark.sql import DataFrame
 
+from consumers.lake.disk import below_floor
 from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.reader import COMPACTED, folder_files
+from consumers.lake.store import Lake
 from consumers.lake.windows import put_window
 
 from .durations import Durations
@@ -20,13 +24,15 @@ from .rollup import rolled_up
 from .slices import MINUTE, TEN_MINUTES, floor, microseconds
 from .windows import queue_windows
 
+logger = logging.getLogger(__name__)
+
 TEN_MINUTES_SECONDS = 600
 
 
 def write_knots(arrays: DataFrame, frames: Frames, since: datetime, until: datetime) -> None:
     found = in_pieces(knots(arrays, microseconds(since), microseconds(until)), arrays.count(), key=TOPIC_QUEUE)
     for cluster, minute, rows in _by_window(found, "minute"):
-        put_window(frames.lake, "knots", cluster, minute, rows)
+        keep_window(frames.lake, "knots", cluster, minute, rows)
 
 
 def write_windows(arrays: DataFrame, frames: Frames, since: datetime, until: datetime, durations: Durations) -> int:
@@ -40,7 +46,7 @@ def write_windows(arrays: DataFrame, frames: Frames, since: datetime, until: dat
         windows = queue_windows(arrays, microseconds(start), microseconds(end), durations)
         found = in_pieces(windows, queues * -(-(end - start) // MINUTE))
         for cluster, at, rows in _by_window(found, "start"):
-            put_window(frames.lake, "windows_60", cluster, at, rows)
+            keep_window(frames.lake, "windows_60", cluster, at, rows)
         written += found.num_rows
         start = end
     return written
@@ -58,8 +64,19 @@ def write_wide_windows(frames: Frames, since: datetime, until: datetime, queues:
     minutes = frames.table("windows_60", start, end)
     found = in_pieces(rolled_up(minutes, TEN_MINUTES_SECONDS), queues)
     for cluster, at, rows in _by_window(found, "start"):
-        put_window(frames.lake, "windows_600", cluster, at, rows)
+        keep_window(frames.lake, "windows_600", cluster, at, rows)
     return found.num_rows
+
+
+def keep_window(lake: Lake, table: str, cluster: str, at: datetime, rows: pa.Table) -> None:
+    """Puts the rows into the lake, unless its disk is below the floor: then there is a gap, and /readyz says why."""
+    floor_mib = settings.LAKE_DISK_FLOOR_MIB
+    if below_floor(lake, floor_mib):
+        logger.error(
+            "The lake's disk has less than %s MiB free: %s of %s at %s is not kept.", floor_mib, table, cluster, at
+        )
+        return
+    put_window(lake, table, cluster, at, rows)
 
 
 def _is_written(frames: Frames, cluster: str, start: datetime) -> bool:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from consumers.lake import compaction, knot_days, retention
+from consumers.lake.disk import below_floor
 from consumers.lake.store import Lake
 from consumers.models import GroupWindow, PipelineRun, Reading, StateChange
 
@@ -35,10 +36,15 @@ def kept_for() -> dict[str, timedelta]:
 
 def keep_up(lake: Lake, now: datetime) -> None:
     kept = kept_for()
-    hours = compaction.compact(lake, now, MARGIN)
-    days = knot_days.settle(lake, now)
+    # What is old goes first: the whole of an hour needs room beside its parts.
     folders = retention.expire(lake, now, kept)
     rows = prune_rows(now, kept)
+    hours = days = 0
+    if below_floor(lake, settings.LAKE_DISK_FLOOR_MIB):
+        logger.error("The lake's disk has less than %s MiB free: nothing is compacted.", settings.LAKE_DISK_FLOOR_MIB)
+    else:
+        hours = compaction.compact(lake, now, MARGIN)
+        days = knot_days.settle(lake, now)
     logger.info("%d hours compacted, %d days settled, %d folders and %d rows expired.", hours, days, folders, rows)
 
 
