@@ -34,7 +34,7 @@ class Broker(models.Model):
 
     `last_read_at` is when its offsets were last read whole: every queue on it is as old as that.
     `failing_since` is null while the newest reading of it was good. `read_from` names the slave that answered in the
-    place of a master that did not, and is null otherwise.
+    place of a master that did not, and is null otherwise. What its configuration says is as of `config_at`.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="brokers")
@@ -47,6 +47,11 @@ class Broker(models.Model):
     failing_since = models.DateTimeField(null=True)
     read_from = models.CharField(max_length=255, null=True)
     error = models.TextField(null=True)
+    file_reserved_hours = models.IntegerField(null=True, help_text="How long it keeps messages")
+    delete_when = models.CharField(max_length=100, null=True, help_text="Hours of its day at which it deletes, as 04;16")
+    permission = models.IntegerField(null=True, help_text="A sum of 4 (read) and 2 (write)")
+    config_at = models.DateTimeField(null=True)
+    config_error = models.TextField(null=True)
 
     class Meta:
         ordering = ["cluster", "name", "broker_id"]

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pyarrow.compute as pc
 from django.conf import settings as site
@@ -22,9 +22,11 @@ from .memory import ClusterMemory
 from .reading import MembersReading, OffsetsReading
 from .record.recorder import Recorder
 from .record.samples import remembered_samples
+from .record.store_configs import record_store_configs
 from .samples import SamplesReading
 from .sampling import SamplePlanner, ask_samples
 from .settings import PollSettings
+from .store_configs import StoreConfigMemory, read_store_configs
 from .tag_samples import note_filters
 from .wire import Wire
 
@@ -52,17 +54,21 @@ class ClusterPoller:
         self.samples = remembered_samples(cluster)
         self.planner = SamplePlanner(cluster)
         self.files = OffsetFilePoller(cluster, settings.files)
+        self.store_configs = StoreConfigMemory(settings.store_config_seconds)
 
     def poll(self, now: datetime) -> Poll:
+        began = time.perf_counter()
         self.files.begin(now)
         offsets = self._poll_offsets(now)
         members = self._poll_members(offsets, now)
-        samples = self._poll_samples(offsets, members, now)
+        until = now + timedelta(seconds=time.perf_counter() - began)
+        samples = self._poll_samples(offsets, members, now, until)
         began = time.perf_counter()
         row = self.recorder.record(offsets, members, self._lake(), samples)
         row.record_seconds = time.perf_counter() - began
         row.save(update_fields=["record_seconds"])
         self.files.finish(offsets, self.memory, self._lake())
+        self._poll_store_configs(offsets, now)
         return Poll(offsets, members, row)
 
     def close(self) -> None:
@@ -104,16 +110,25 @@ class ClusterPoller:
         remember_subscriptions(self.memory, members)
         return members
 
+    def _poll_store_configs(self, offsets: OffsetsReading, now: datetime) -> None:
+        due = self.store_configs.due(offsets.brokers, now)
+        if due:
+            configs = self.wire.run(read_store_configs(self.wire.pool, due, self.settings.deadline_seconds))
+            record_store_configs(self.cluster, configs, now)
+
     def _poll_samples(
-        self, offsets: OffsetsReading, members: MembersReading | None, now: datetime
+        self, offsets: OffsetsReading, members: MembersReading | None, now: datetime, until: datetime
     ) -> SamplesReading | None:
+        """`until`: a moment after the offsets were answered."""
         if offsets.nothing_read:
             return None
         if members is not None:
             note_filters(self.samples, members.groups)
         plan = self.planner.plan(self.samples, offsets.brokers, self.settings.samples, now)
         deadline_seconds = self.settings.deadline_seconds
-        return self.wire.run(ask_samples(self.wire.pool, offsets.brokers, self.samples, plan, now, deadline_seconds))
+        return self.wire.run(
+            ask_samples(self.wire.pool, offsets.brokers, self.samples, plan, now, until, deadline_seconds)
+        )
 
     def _lake(self) -> Lake | None:
         if below_floor(self.settings.lake, self.settings.disk_floor_mib):

@@ -26,7 +26,7 @@ def pop_answers(groups: QuerySet[ConsumerGroup] | Iterable[int]) -> dict[int, Po
     unacked: dict[int, int] = {}
     popping = members.exclude(pop_queues=None).exclude(pop_queues=[])
     for group, queues in popping.values_list("group_id", "pop_queues"):
-        unacked[group] = unacked.get(group, 0) + sum(queue["wait_ack_count"] for queue in queues)
+        unacked[group] = unacked.get(group, 0) + sum(queue["wait_ack_count"] for queue in queues or ())
     return {
         group: _answer(all_told=told == present, none_told=not told, unacked=unacked.get(group))
         for group, present, told in counted

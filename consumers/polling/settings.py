@@ -21,6 +21,7 @@ class PollSettings:
     disk_floor_mib: float
     samples: SampleBudget = field(default_factory=SampleBudget)
     files: FileLimits = field(default_factory=FileLimits)
+    store_config_seconds: float = 600
 
     @classmethod
     def of_site(cls) -> "PollSettings":
@@ -30,11 +31,17 @@ class PollSettings:
             deadline_seconds=settings.POLL_CALL_DEADLINE_SECONDS,
             lake=Lake.at(settings.CONSUMERSCOPE_LAKE),
             disk_floor_mib=settings.LAKE_DISK_FLOOR_MIB,
-            samples=SampleBudget(settings.POLL_EXACT_CALLS, settings.POLL_START_CALLS, settings.POLL_TAG_CALLS),
+            samples=SampleBudget(
+                settings.POLL_EXACT_CALLS,
+                settings.POLL_START_CALLS,
+                settings.POLL_TAG_CALLS,
+                settings.JUDGE["clock_error_seconds"],
+            ),
             files=FileLimits(
                 settings.POLL_OFFSET_FILE_SECONDS,
                 settings.POLL_OFFSET_FILES,
                 settings.POLL_OFFSET_FILE_MIB,
                 settings.POLL_OFFSET_FILE_DEADLINE_SECONDS,
             ),
+            store_config_seconds=settings.POLL_STORE_CONFIG_SECONDS,
         )

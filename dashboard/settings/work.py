@@ -15,6 +15,8 @@ SPARK_RUN_LIMIT_SECONDS = number("SPARK_RUN_LIMIT_SECONDS", 600, least=10)
 # Budgets of one reading. Offsets cost two calls a broker and need none.
 POLL_CALL_DEADLINE_SECONDS = number("POLL_CALL_DEADLINE_SECONDS", 5, least=0.1)
 POLL_CONFIG_SECONDS = number("POLL_CONFIG_SECONDS", 60)
+# How long brokers keep messages and whether they take any: one call a broker.
+POLL_STORE_CONFIG_SECONDS = number("POLL_STORE_CONFIG_SECONDS", 600)
 POLL_MIN_OFFSET_SECONDS = number("POLL_MIN_OFFSET_SECONDS", 60)
 POLL_MEMBERSHIP_CALLS = int(number("POLL_MEMBERSHIP_CALLS", 2000))
 POLL_RUNNING_INFO_CALLS = int(number("POLL_RUNNING_INFO_CALLS", 100))
