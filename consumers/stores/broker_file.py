@@ -18,6 +18,7 @@ from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.rocketmq.offset_tables import consumer_offsets_table
 
 from .content import Content
+from .file_names import shown
 from .findings import Finding
 from .rows import RowCollector, read_offset, read_queue_id
 from .stored_file import ROWS
@@ -72,11 +73,11 @@ def broker_rows(content: Content) -> RowCollector:
     rows = RowCollector()
     times = Counter(entry.key for entry in content.entries)
     for entry in content.entries:
-        where = f"line {content.line(entry.position)}, {_shown(entry.key)}"
+        where = f"line {content.line(entry.position)}, {shown(entry.key)}"
         group, topic, findings = split_key(entry.key, where)
         findings += _beside_others(entry.key, times, where)
         if not isinstance(entry.value, Entries):
-            sentence = f"{where}: holds {entry.value!r:.60} where queues with offsets belong."
+            sentence = f"{where}: holds {entry.value!a:.60} where queues with offsets belong."
             findings.append(Finding("wrong_value", where, sentence))
             rows.add(entry.key, (None, group, topic, None, None), findings, where)
         elif entry.value:
@@ -104,7 +105,7 @@ def _add_queues(
     findings: list[Finding],
 ) -> None:
     for queue in entry.value if isinstance(entry.value, Entries) else ():
-        where = f"line {content.line(queue.position)}, {_shown(entry.key)} queue {queue.key}"
+        where = f"line {content.line(queue.position)}, {shown(entry.key)} queue {shown(queue.key)}"
         queue_id, about_queue = read_queue_id(queue.key, where)
         offset, about_offset = read_offset(queue.value, where)
         row = (None, group, topic, queue_id, offset)
@@ -116,6 +117,8 @@ def split_key(key: object, where: str) -> tuple[str | None, str | None, list[Fin
     """Group and topic of `topic@group`, and what is wrong with it. A part that is not there is None."""
     if not isinstance(key, str):
         return None, None, [Finding("wrong_key", where, f"{where}: the key is no text of the form topic@group.")]
+    if key and not key.isprintable():
+        return None, None, [Finding("wrong_key", where, f"{where}: the key holds characters that no name has.")]
     topic, at, group = key.partition("@")
     group = group.removesuffix(BROADCAST)
     if not at and topic.startswith(RETRY_PREFIX):
@@ -132,7 +135,3 @@ def split_key(key: object, where: str) -> tuple[str | None, str | None, list[Fin
         sentence = f"{where}: the key has more than one '@': read as topic {topic} and group {group}."
         return group, topic, [Finding("odd_key", where, sentence)]
     return group, topic, []
-
-
-def _shown(key: object) -> str:
-    return key if isinstance(key, str) else repr(key)

@@ -6,10 +6,9 @@ Nothing in it names the client or the group: `…/{client id}/{group}/offsets.js
 from pathlib import Path
 
 from .content import Content
+from .file_names import readable_name, shown
 from .findings import Finding
 from .rows import RowCollector, read_offset, read_queue_id
-
-NAMES = ("brokerName", "topic", "queueId")
 
 
 def client_and_group(path: Path) -> tuple[str | None, str | None, tuple[Finding, ...]]:
@@ -29,25 +28,16 @@ def consumer_rows(content: Content, group: str | None) -> RowCollector:
     for entry in content.entries:
         line = f"line {content.line(entry.position)}"
         if not isinstance(entry.key, tuple):
-            wrong = Finding(
-                "wrong_key", line, f"{line}: the key {entry.key!r} is no queue (brokerName, queueId, topic)."
-            )
-            rows.add(entry.key, (None, group, None, None, None), [wrong], line)
+            sentence = f"{line}: the key {entry.key!a} is no queue (brokerName, queueId, topic)."
+            rows.add(entry.key, (None, group, None, None, None), [Finding("wrong_key", line, sentence)], line)
             continue
         fields = dict(entry.key)
-        where = f"{line}, {fields.get('topic')} {fields.get('brokerName')} queue {fields.get('queueId')}"
-        findings = [
-            Finding("wrong_key", where, f"{where}: the key has no {name}.")
-            for name in NAMES
-            if fields.get(name) is None
-        ]
-        broker, topic = (_text(fields.get(name)) for name in NAMES[:2])
-        queue_id, about_queue = read_queue_id(fields["queueId"], where) if "queueId" in fields else (None, [])
+        broker, topic = readable_name(fields.get("brokerName")), readable_name(fields.get("topic"))
+        where = f"{line}, {topic} {broker} queue {shown(fields.get('queueId'))}"
+        held = {"brokerName": broker, "topic": topic, "queueId": fields.get("queueId")}
+        missing = [name for name, value in held.items() if value is None]
+        findings = [Finding("wrong_key", where, f"{where}: the key has no {name}.") for name in missing]
+        queue_id, about_queue = (None, []) if "queueId" in missing else read_queue_id(held["queueId"], where)
         offset, about_offset = read_offset(entry.value, where)
-        row = (broker, group, topic, queue_id, offset)
-        rows.add(entry.key, row, [*findings, *about_queue, *about_offset], where)
+        rows.add(entry.key, (broker, group, topic, queue_id, offset), [*findings, *about_queue, *about_offset], where)
     return rows
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -69,7 +69,7 @@ def _unless_rewritten() -> str:
 def _place(body: bytes, position: int) -> str:
     text = body.decode()
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
-    return f"line {line}, column {column} near {text[max(0, position - 20) : position + 20]!r}"
+    return f"line {line}, column {column} near {text[max(0, position - 20) : position + 20]!a}"
 
 
 def _offset_table(value: object) -> Entries:

@@ -4,6 +4,7 @@ It belongs to no group. The queue of level n is n - 1 of the schedule topic (Roc
 """
 
 from .content import Content
+from .file_names import shown
 from .findings import Finding
 from .rows import RowCollector, read_offset, read_queue_id
 
@@ -13,7 +14,7 @@ SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
 def delay_rows(content: Content) -> RowCollector:
     rows = RowCollector()
     for entry in content.entries:
-        where = f"line {content.line(entry.position)}, delay level {entry.key}"
+        where = f"line {content.line(entry.position)}, delay level {shown(entry.key)}"
         level, findings = read_queue_id(entry.key, where, "delay level")
         if level == 0:
             findings = [Finding("wrong_queue_id", where, f"{where}: delay levels begin with 1.")]

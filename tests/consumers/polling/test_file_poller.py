@@ -138,14 +138,14 @@ def test_a_file_is_left_behind_where_a_whole_list_of_members_says_so(cluster, me
     assert findings(OF_CLIENT) == found
 
 
-def test_a_file_of_a_member_is_not_left_behind(cluster, memory, lake, place):
+@pytest.mark.parametrize(("gone_by", "found"), [(None, ["stale"]), (at(900), ["left_behind"])])
+def test_a_file_of_a_member_is_not_left_behind(cluster, memory, lake, place, gone_by, found):
     crowd = a_group(cluster, "crowd", message_model="BROADCASTING", membership_at=at(1000))
-    Client.objects.create(
-        group=crowd, client_id="10.0.0.1@c", address="a", language="JAVA", seen_since=at(0), last_seen=at(1)
-    )
+    times = {"seen_since": at(0), "last_seen": at(1), "gone_by": gone_by}
+    Client.objects.create(group=crowd, client_id="10.0.0.1@c", address="a", language="JAVA", **times)
     place(CLIENT, OF_CLIENT)
     poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 1001)
-    assert findings(OF_CLIENT) == ["stale"]
+    assert findings(OF_CLIENT) == found
 
 
 def test_files_are_read_when_they_are_due_only(cluster, memory, lake, place):

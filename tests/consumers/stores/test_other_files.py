@@ -27,6 +27,7 @@ def test_a_real_delay_file_is_read():
         ("-3:7", None, "the delay level -3 is out of range"),
         ('"x":7', None, "the delay level 'x' is no whole number"),
         ("3:7,3:7", 2, "stands more than once"),
+        ('"\\ud800":7', None, "the delay level '\\ud800' is no whole number"),
     ],
 )
 def test_a_wrong_delay_level_is_named(tmp_path, table, queue_id, sentence):
@@ -48,6 +49,8 @@ def test_a_real_broadcasting_clients_file_is_read(tmp_path):
     ("table", "row", "sentence"),
     [
         ('{"queueId":0,"topic":"Orders"}:7', ("Orders", None, 0, 7), "the key has no brokerName"),
+        ('{"brokerName":"\\ud800","queueId":0,"topic":"T"}:7', ("T", None, 0, 7), "the key has no brokerName"),
+        ('{"brokerName":"a","queueId":"\\ud800","topic":"T"}:7', ("T", "a", None, 7), "is no whole number"),
         ('{"brokerName":"a","queueId":0}:7', (None, "a", 0, 7), "the key has no topic"),
         ('{"brokerName":"a","topic":"Orders"}:7', ("Orders", "a", None, 7), "the key has no queueId"),
         ('"Orders@crowd":7', (None, None, None, None), "is no queue"),
