@@ -78,7 +78,7 @@ async def ask_first(
 
 def _is_due(memory: SampleMemory, one: Lagging, now: datetime) -> bool:
     _, topic, broker, _ = one.key
-    if memory.refusal(broker, topic, now):
+    if broker in memory.wrong_clocks or memory.refusal(broker, topic, now):
         return False
     known = memory.first.get(one.key)
     if known is None or known.offset != one.offset:

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from .broker_clock import BrokerClock, ClockBounds
 
 QueueKey = tuple[str, str, str, int]  # group, topic, broker, queue id
 TopicKey = tuple[str, str]  # group, topic
@@ -22,6 +24,8 @@ class SampleBudget:
     exact_calls: int = 20
     start_calls: int = 20
     tag_calls: int = 10
+    # How far a broker's clock may be from this host's before its store times are not used.
+    clock_error_seconds: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,9 @@ class SampleMemory:
     refused: dict[tuple[str, str], tuple[datetime, str]] = field(default_factory=dict)
     # The tag expressions of each group's topics, by its last membership answer; those that take everything left out.
     filters: dict[str, dict[str, str]] = field(default_factory=dict)
+    clocks: dict[str, BrokerClock] = field(default_factory=dict)
+    # Brokers whose clock is proven to be wrong, and by how much.
+    wrong_clocks: dict[str, str] = field(default_factory=dict)
 
     def refusal(self, broker: str, topic: str, now: datetime) -> str | None:
         until, reason = self.refused.get((broker, topic), (now, ""))
@@ -85,14 +92,16 @@ class SamplesReading:
     gone_topics: frozenset[TopicKey] = frozenset()
     # Every first-stored answer that holds in this reading, asked in it or before.
     holding: Mapping[QueueKey, FirstStored] = field(default_factory=dict)
+    clocks: Mapping[str, ClockBounds] = field(default_factory=dict)
     calls: int = 0
     seconds: float = 0.0
 
     @property
-    def cost(self) -> dict[str, float]:
-        """What was asked, how many calls it took, and how long."""
+    def summary(self) -> dict[str, Any]:
+        """What was asked, how many calls it took and how long, and by how much clocks are ahead, as far as is known."""
         asked = {"first_stored": len(self.first), "starts": len(self.starts), "tags": len(self.tags)}
-        return {**asked, "calls": self.calls, "seconds": round(self.seconds, 4)}
+        clocks = {name: bounds.as_list() for name, bounds in self.clocks.items()}
+        return {**asked, "calls": self.calls, "seconds": round(self.seconds, 4), "clocks": clocks}
 
 
 def evicted(answers: dict[QueueKey, Answer], kept: int = KEPT) -> set[QueueKey]:

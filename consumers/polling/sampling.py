@@ -11,6 +11,8 @@ from consumers.models import Client, Cluster, ConsumerGroup, QueueState, TimeLag
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.pool import ConnectionPool
 
+from .broker_clock import Arrivals, plan_clocks, read_clocks
+from .clock_trust import distrust, note_future
 from .first_stored import Lagging, ask_first, forget_moved, plan_first
 from .reading import BrokerReading
 from .samples import QueueKey, SampleBudget, SampleMemory, SamplesReading, TopicKey, evicted
@@ -32,6 +34,8 @@ class SamplePlan:
     tags: Sequence[Filtered]
     gone_queues: frozenset[QueueKey]
     gone_topics: frozenset[TopicKey]
+    arrivals: dict[str, Arrivals]
+    clock_error_seconds: float
 
 
 class SamplePlanner:
@@ -54,6 +58,8 @@ class SamplePlanner:
             tags=tags,
             gone_queues=frozenset(gone),
             gone_topics=frozenset(gone_topics),
+            arrivals=plan_clocks(memory.clocks, brokers, now),
+            clock_error_seconds=budget.clock_error_seconds,
         )
 
     def _longest(self, now: datetime) -> list[QueueKey]:
@@ -91,17 +97,21 @@ async def ask_samples(
     memory: SampleMemory,
     plan: SamplePlan,
     now: datetime,
+    until: datetime,
     deadline_seconds: float,
 ) -> SamplesReading:
-    """All kinds at once; a call that fails is its own queue's error."""
+    """All kinds at once; a call that fails is its own queue's error. `until`: this moment; `now` is the reading's."""
     clock = asyncio.get_running_loop().time
     began, calls = clock(), pool.calls
     admins = {broker.name: BrokerAdmin(pool, broker.answered_by) for broker in brokers if broker.answered_by}
-    first, starts, tags = await asyncio.gather(
+    first, starts, tags, _ = await asyncio.gather(
         ask_first(admins, plan.first, memory, now, deadline_seconds),
         ask_starts(admins, plan.starts, plan.rules, memory, now, deadline_seconds),
         ask_tags(admins, plan.tags, memory, now, deadline_seconds),
+        read_clocks(admins, memory.clocks, plan.arrivals, now, until, deadline_seconds),
     )
+    note_future(memory, first, now, until + timedelta(seconds=clock() - began))
+    first |= distrust(memory, plan.clock_error_seconds, now)
     gone = plan.gone_queues | evicted(memory.first) | evicted(memory.starts)
     return SamplesReading(
         taken_at=now,
@@ -111,6 +121,7 @@ async def ask_samples(
         gone_queues=frozenset(gone - first.keys() - starts.keys()),
         gone_topics=frozenset(plan.gone_topics - tags.keys()),
         holding=dict(memory.first),
+        clocks={name: known.bounds for name, known in memory.clocks.items()},
         calls=pool.calls - calls,
         seconds=clock() - began,
     )

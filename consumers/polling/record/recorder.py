@@ -155,7 +155,7 @@ class Recorder:
                 "seconds": round(members.seconds, 4),
             }
         if samples is not None:
-            answered["samples"] = samples.cost
+            answered["samples"] = samples.summary
         return Reading.objects.update_or_create(
             cluster=self.cluster,
             taken_at=reading.taken_at,

@@ -7,6 +7,7 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, QueueSample, QueueState, Reading, TagSample
+from consumers.polling.broker_clock import ClockBounds
 from consumers.polling.record.recorder import Recorder
 from consumers.polling.record.samples import remembered_samples
 from consumers.polling.samples import FirstStored, SamplesReading, StartAnswer, TagCount
@@ -113,8 +114,10 @@ def test_a_process_that_starts_remembers_what_was_stored(cluster, lake):
 
 
 def test_the_cost_of_the_samples_stands_in_the_reading_s_row(cluster, lake):
-    record(cluster, lake, SamplesReading(T0, first={KEY: FIRST}, calls=2, seconds=0.01234))
+    clocks = {"broker-a": ClockBounds(low=-0.5)}
+    record(cluster, lake, SamplesReading(T0, first={KEY: FIRST}, calls=2, seconds=0.01234, clocks=clocks))
     cost = {"first_stored": 1, "starts": 0, "tags": 0, "calls": 2, "seconds": 0.0123}
+    cost["clocks"] = {"broker-a": [-0.5, None]}
     assert Reading.objects.get().members["samples"] == cost
 
 
