@@ -8,6 +8,7 @@ from consumers.models import Cluster
 from consumers.stores.known_names import KnownNames, mark_abandoned, mark_unknown_names
 from consumers.stores.owners import assign_brokers
 from consumers.stores.stored_file import StoredFile
+from consumers.stores.vanished import mark_vanished
 from consumers.stores.went_back import MemoryOffsets, mark_went_back
 
 from .file_facts import known_names, memory_offsets
@@ -72,4 +73,5 @@ class OffsetFilePoller:
         before = (self._before or {}).get(str(file.path))
         broker = file.broker or ""
         marked = mark_went_back(file, before, memory.get(broker), self._memory_before.get(broker))
+        marked = mark_vanished(marked, before, memory.get(broker))
         return mark_abandoned(mark_unknown_names(marked, known), known, now)

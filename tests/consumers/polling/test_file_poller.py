@@ -88,6 +88,15 @@ def test_an_offset_edited_backwards_is_found_at_the_next_reading(cluster, memory
     assert findings("consumerOffset.json") == ["went_back"]
 
 
+def test_an_offset_that_was_taken_out_is_found_at_the_next_reading(cluster, memory, lake, place):
+    poller = OffsetFilePoller(cluster, FileLimits())
+    place(ORDERS)
+    poll(poller, memory, lake, 1)
+    place(broker_file(""), seconds=60)
+    poll(poller, memory, lake, 61)
+    assert findings("consumerOffset.json") == ["vanished"]
+
+
 def test_a_process_that_was_started_anew_finds_it_too(cluster, memory, lake, place):
     place(ORDERS)
     poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 1)
