@@ -1,0 +1,45 @@
+"""Every figure's JSON: an unknown window is a null and a hatch, never a point at zero."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from dashboard.pages.urls import urlpatterns
+from tests.walk.addresses import addresses
+
+PATHS = [path for path in addresses(urlpatterns, leave_out=frozenset()) if path.startswith("/figures/")]
+# Worlds whose second half hour is known of nothing.
+NO_HISTORY = {"no_pipeline", "never_read_group", "never_read_cluster"}
+
+
+def values(figure: dict[str, Any]) -> Iterator[float | None]:
+    """Of lines and cells: the hatch is drawn beside them, from 0 to 1 of an axis of its own."""
+    for trace in figure["data"]:
+        if trace["type"] == "heatmap":
+            yield from (cell for row in trace["z"] for cell in row)
+        elif trace.get("connectgaps") is False:
+            yield from trace["y"]
+
+
+def hatches(figure: dict[str, Any]) -> list[str]:
+    """The reasons of what is hatched."""
+    bars = [reason for trace in figure["data"] if trace["type"] == "bar" for reason in trace["customdata"]]
+    return bars + [trace["name"] for trace in figure["data"] if str(trace.get("name")).startswith("unknown: ")]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_figure_draws_what_was_not_read(world: str, path: str) -> None:
+    client = Client()
+    client.force_login(User.objects.create(username="ada"))
+    figure = client.get(path).json()
+    drawn = list(values(figure))
+    assert 0 not in drawn
+    if None in drawn:
+        assert hatches(figure)
+        assert all(hatches(figure))
+    if world not in NO_HISTORY:
+        assert {type(value) for value in drawn} == {int, type(None)}
+        assert any("broker-b could not be read" in reason for reason in hatches(figure))

@@ -1,0 +1,73 @@
+"""Every page: no zero that was not read, no line at zero, and when it was last known."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from dashboard.pages.urls import urlpatterns
+from dashboard.svg.sparkline import HEIGHT, PAD
+from tests.walk.addresses import addresses
+from tests.walk.page_text import drawn_heights, said, zeros
+
+# `patterns` shows made-up examples and says so; the others are no pages, or are walked as figures.
+NO_PAGES = frozenset({"patterns", "login", "logout", "favicon", "theme", "lag_figure", "queues_figure"})
+# A part is what its page holds.
+PATHS = sorted(path for path in addresses(urlpatterns, leave_out=NO_PAGES) if not path.startswith("/parts/"))
+GROUP_PAGE = "/groups/prod/billing/"
+# Counts of what is listed: of groups by kind, of changes, of brokers that were read, of readings and runs that failed;
+# and offsets that a rule or a cure names.
+TRUE_ZEROS = re.compile(
+    r"0 (?:not whole|failed in the last|changes of state|of \d+ brokers)|0 in '(?:system|ghosts) 0'"
+    r"|0.* in '.*(?:a retry topic from 0|resetOffsetByTime -s 0|A member that pulls is moved)"
+)
+UNREAD = {"dead_broker", "polling_stopped", "no_name_server"}
+FOOT = HEIGHT - PAD
+
+
+@pytest.fixture
+def pages(world: str) -> dict[str, str]:
+    client = Client()
+    client.force_login(User.objects.create(username="ada", is_staff=True))
+    answers = {path: client.get(path) for path in PATHS}
+    assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(PATHS, 200)
+    return {path: answer.text for path, answer in answers.items()}
+
+
+def test_no_page_says_or_draws_what_was_not_read(pages: dict[str, str], world: str) -> None:
+    found = [(path, zero) for path, html in pages.items() for zero in zeros(html) if not TRUE_ZEROS.match(zero)]
+    found += [(path, "a line at zero") for path, html in pages.items() if FOOT in drawn_heights(html)]
+    assert sorted(set(found)) == []
+    if world in UNREAD:
+        assert _says_last_good(pages[GROUP_PAGE])
+        assert _says_last_good(pages["/groups/"])
+
+
+def _says_last_good(html: str) -> bool:
+    return any(text.startswith("last good") for text in said(html))
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<td>0</td>", True),
+        ("<td>0 messages</td>", True),
+        ("<td>0 <span>messages</span></td>", True),
+        ("<td>0/s</td>", True),
+        ("<td>0 %</td>", True),
+        ("<td>0.0 s</td>", True),
+        ('<svg aria-label="lag over the range: between 0 and 40 messages"/>', True),
+        ('<b title="expired 0"></b>', True),
+        ("<td>10</td><td>0.41 s</td><td>10.0.0.7@1</td><td>0/2</td><td>02:14:09</td><td>2026-03-14</td>", False),
+        ('<a id="count-warn">0 WARN</a><p>after</p>', False),
+        ("<script>var a = 0</script>", False),
+    ],
+)
+def test_the_walk_finds_a_zero(html: str, found: bool) -> None:
+    assert bool(list(zeros(html))) is found
+
+
+def test_the_walk_finds_a_line_at_zero() -> None:
+    assert FOOT in drawn_heights(f'<polyline points="2.0,4.0 9.0,{FOOT}.0"/>')
+    assert FOOT not in drawn_heights('<polyline points="2.0,4.0 9.0,17.9"/>')
