@@ -1,6 +1,8 @@
 """Which clusters are watched: the user's own, else the demo's, whose name server has another port at each start."""
 
 import io
+from glob import escape
+from pathlib import Path
 
 from django.core.management import call_command
 
@@ -14,9 +16,18 @@ def user_has_clusters() -> bool:
     return Cluster.objects.exclude(name=DEMO).exists()
 
 
-def watch(name: str, namesrv: str) -> None:
-    """Registers the cluster, or changes its name servers. Raises CommandError where they are no addresses."""
-    call_command("cluster", "add", name, namesrv=namesrv, stdout=io.StringIO())
+def watch(name: str, namesrv: str, offset_files: str | None = None) -> None:
+    """Registers the cluster, or changes what is named of it. Raises CommandError where that makes no sense."""
+    call_command("cluster", "add", name, namesrv=namesrv, offset_files=offset_files, stdout=io.StringIO())
+
+
+def demo_offset_files(home: Path) -> str | None:
+    """Globs of the files that the demo's broker and its broadcasting members write; None where none can say it."""
+    folder = str(home / "demo")
+    if ";" in folder:
+        return None
+    place = escape(folder)
+    return f"broker-a={place}/broker-a/store/config/*Offset.json;{place}/rocketmq_offsets/*/*/offsets.json"
 
 
 def forget_demo() -> bool:

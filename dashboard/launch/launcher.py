@@ -116,7 +116,7 @@ class Launch:
         return watch
 
     def _watch_demo(self, namesrv: str) -> None:
-        clusters.watch(clusters.DEMO, namesrv)
+        clusters.watch(clusters.DEMO, namesrv, clusters.demo_offset_files(self.home))
         connections.close_all()
         self.say(f"The demo cluster serves (name server {namesrv}); its story shows within five minutes")
 

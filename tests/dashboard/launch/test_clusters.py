@@ -1,8 +1,12 @@
+from pathlib import Path
+
 import pytest
 from django.core.management.base import CommandError
 
 from consumers.models import Cluster
-from dashboard.launch.clusters import forget_demo, user_has_clusters, watch
+from consumers.stores.find_files import find_files
+from consumers.stores.globs import parse_offset_files
+from dashboard.launch.clusters import demo_offset_files, forget_demo, user_has_clusters, watch
 
 pytestmark = pytest.mark.django_db
 
@@ -29,3 +33,19 @@ def test_it_forgets_only_the_demo() -> None:
     watch("prod", "127.0.0.1:9876")
     assert (forget_demo(), forget_demo()) == (True, False)
     assert [cluster.name for cluster in Cluster.objects.all()] == ["prod"]
+
+
+def test_the_demos_files_are_watched_beside_it(tmp_path: Path) -> None:
+    home = tmp_path / "a [home]"
+    broker, member = "broker-a/store/config/consumerOffset.json", "rocketmq_offsets/127.0.0.1@board/board/offsets.json"
+    for name in (broker, member):
+        (home / "demo" / name).parent.mkdir(parents=True)
+        (home / "demo" / name).touch()
+    watch("demo", "127.0.0.1:20001", demo_offset_files(home))
+    globs = parse_offset_files(Cluster.objects.get().offset_files)
+    found = find_files(globs, known=(), most=10)
+    assert found.brokers == {home / "demo" / broker: "broker-a", home / "demo" / member: None}
+
+
+def test_a_home_that_no_glob_can_name_has_no_offset_files() -> None:
+    assert demo_offset_files(Path("/a;b")) is None
