@@ -27,6 +27,9 @@ class BrokerSerializer(serializers.Serializer[Any]):
     read_from = serializers.CharField(allow_null=True, help_text="The slave that was read in the master's place")
     note = serializers.CharField(allow_null=True, help_text="How old offsets of a slave may be")
     error = serializers.CharField(allow_null=True, help_text="Null while the newest reading of this address was good")
+    calls = serializers.IntegerField(allow_null=True, help_text="Of the newest reading, for this broker's offsets")
+    bytes = serializers.IntegerField(allow_null=True)
+    seconds = serializers.FloatField(allow_null=True)
     unknown = serializers.DictField(child=serializers.CharField())
 
 

@@ -3,6 +3,7 @@
 A slave's consumer offsets may be a minute old: see stand_in.
 """
 
+import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from consumers.rocketmq.pool import ConnectionPool
 from .broker_reading import read_broker
 from .cadence import Cadence
 from .memory import BrokerMemory, ClusterMemory
-from .reading import BrokerReading
+from .reading import BrokerCost, BrokerReading
 from .stand_in import without_older
 
 
@@ -30,6 +31,20 @@ class Turn:
     deadline_seconds: float
 
     async def read(self, name: str, master: str | None, slaves: Sequence[str]) -> BrokerReading:
+        """The master's part, or its slave's, with what it cost."""
+        clock = asyncio.get_running_loop().time
+        addresses = [address for address in (master, *slaves) if address]
+        began, before = clock(), self._spent(addresses)
+        part = await self._read_either(name, master, slaves)
+        spent = self._spent(addresses)
+        cost = BrokerCost(spent[0] - before[0], spent[1] - before[1], clock() - began)
+        return replace(part, cost=cost)
+
+    def _spent(self, addresses: Sequence[str]) -> tuple[int, int]:
+        spent = [self.pool.spent(address) for address in addresses]
+        return sum(each.calls for each in spent), sum(each.bytes_received for each in spent)
+
+    async def _read_either(self, name: str, master: str | None, slaves: Sequence[str]) -> BrokerReading:
         """The master's part; where it gives none, that of the first slave that answers, which says so."""
         part = await self._read_master(name, master)
         if part.read and slaves:

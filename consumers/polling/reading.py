@@ -29,6 +29,15 @@ class BrokerListing:
 
 
 @dataclass(frozen=True)
+class BrokerCost:
+    """Of a broker's offsets, its slave's among them where that was asked too; members are not in it."""
+
+    calls: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class BrokerReading:
     """One broker name's part. Where `error` is set nothing else of it counts; `cause` is its type.
 
@@ -41,6 +50,7 @@ class BrokerReading:
     cause: RocketMQError | None = None
     read_from: str | None = None
     master_error: str | None = None
+    cost: BrokerCost | None = None
     version: str | None = None
     rows: pa.Table | None = (
         None  # group, topic, queue_id, kind, consumer_offset, broker_offset, min_offset, unknown_reason

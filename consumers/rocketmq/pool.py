@@ -3,12 +3,28 @@
 import asyncio
 import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
 
 from consumers.rocketmq.acl import Credentials
 from consumers.rocketmq.connection import DEFAULT_IN_FLIGHT, Connection
 from consumers.rocketmq.errors import DeadlineExceeded, Unreachable
 from consumers.rocketmq.frames import Command
+
+
+@dataclass(frozen=True)
+class Spent:
+    calls: int = 0
+    bytes_sent: int = 0
+    bytes_received: int = 0
+
+    @classmethod
+    def on(cls, connection: Connection) -> "Spent":
+        return cls(connection.calls, connection.bytes_sent, connection.bytes_received)
+
+    def __add__(self, other: "Spent") -> "Spent":
+        sums = (self.bytes_sent + other.bytes_sent, self.bytes_received + other.bytes_received)
+        return Spent(self.calls + other.calls, *sums)
 
 
 class ConnectionPool:
@@ -25,7 +41,7 @@ class ConnectionPool:
         self._connections: dict[str, Connection] = {}
         self._replaced: list[Connection] = []
         self._opening: dict[str, asyncio.Lock] = {}
-        self._spent = (0, 0, 0)
+        self._spent: dict[str, Spent] = {}
         self._closed = False
 
     async def __aenter__(self) -> "ConnectionPool":
@@ -38,15 +54,21 @@ class ConnectionPool:
 
     @property
     def calls(self) -> int:
-        return self._sums()[0]
+        return self.spent().calls
 
     @property
     def bytes_sent(self) -> int:
-        return self._sums()[1]
+        return self.spent().bytes_sent
 
     @property
     def bytes_received(self) -> int:
-        return self._sums()[2]
+        return self.spent().bytes_received
+
+    def spent(self, address: str | None = None) -> "Spent":
+        """On one peer, or on all of them."""
+        there = [connection for connection in self._known() if address in (None, connection.address)]
+        before = [spent for peer, spent in self._spent.items() if address in (None, peer)]
+        return sum([*map(Spent.on, there), *before], Spent())
 
     async def request(
         self,
@@ -69,8 +91,7 @@ class ConnectionPool:
 
     async def close(self) -> None:
         self._closed = True
-        connections = [*self._replaced, *self._connections.values()]
-        for connection in connections:
+        for connection in self._known():
             await connection.close()
 
     async def _connection(self, address: str, deadline_seconds: float) -> Connection:
@@ -107,15 +128,8 @@ class ConnectionPool:
         for connection in [replaced for replaced in self._replaced if not replaced.busy]:
             self._replaced.remove(connection)
             await connection.close()
-            self._spent = _added(self._spent, connection)
+            address = connection.address
+            self._spent[address] = self._spent.get(address, Spent()) + Spent.on(connection)
 
-    def _sums(self) -> tuple[int, int, int]:
-        sums = self._spent
-        for connection in [*self._replaced, *self._connections.values()]:
-            sums = _added(sums, connection)
-        return sums
-
-
-def _added(sums: tuple[int, int, int], connection: Connection) -> tuple[int, int, int]:
-    calls, sent, received = sums
-    return calls + connection.calls, sent + connection.bytes_sent, received + connection.bytes_received
+    def _known(self) -> list[Connection]:
+        return [*self._replaced, *self._connections.values()]

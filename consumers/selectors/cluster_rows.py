@@ -23,7 +23,8 @@ class Connection(StrEnum):
 class BrokerRow:
     """`id` 0 is the master. A slave is read only in its place: `read_from` then has its address, and `note` says so.
 
-    `error` is null while the newest reading of this very process was good.
+    `error` is null while the newest reading of this very process was good. `calls`, `bytes`, `seconds` are what the
+    newest reading spent on the broker's offsets; a master's hold those of the slave in its place.
     """
 
     name: str
@@ -36,6 +37,9 @@ class BrokerRow:
     read_from: str | None
     note: str | None
     error: str | None
+    calls: int | None
+    bytes: int | None
+    seconds: float | None
     unknown: dict[str, str]
 
 

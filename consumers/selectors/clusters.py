@@ -1,6 +1,7 @@
 """Clusters with their brokers and readings, and how fresh each is."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from consumers.models import Broker, Cluster, Reading
 
@@ -12,6 +13,7 @@ from .regularity import missed
 HOUR = timedelta(hours=1)
 READINGS_SHOWN = 20
 NEVER_READ = "no reading of it has been taken yet"
+COUNTED_WITH_MASTER = "it is counted with its master"
 NOT_ITS_TURN = "a slave is read only while its master gives no answer"
 
 
@@ -35,7 +37,7 @@ def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: 
         name=cluster.name,
         namesrv=cluster.namesrv,
         connection=_connection(cluster),
-        brokers=[_broker_row(broker) for broker in cluster.brokers.all()],
+        brokers=[_broker_row(broker, _entry(last, broker)) for broker in cluster.brokers.all()],
         last_reading=reading_row(last) if last else None,
         freshness=freshness,
         freshness_detail=detail,
@@ -88,9 +90,17 @@ def _connection(cluster: Cluster) -> Connection:
     return Connection.TLS if cluster.tls["verify"] else Connection.UNVERIFIED_TLS
 
 
-def _broker_row(broker: Broker) -> BrokerRow:
+def _entry(last: Reading | None, broker: Broker) -> dict[str, Any]:
+    """What the newest reading keeps of a master; slaves are counted with it."""
+    entries = last.brokers if last is not None and broker.broker_id == MASTER else []
+    return next((entry for entry in entries if entry["name"] == broker.name), {})
+
+
+def _broker_row(broker: Broker, entry: dict[str, Any]) -> BrokerRow:
     unread = broker.error or ("it has not been read yet" if broker.broker_id == MASTER else NOT_ITS_TURN)
-    nullable = ("version", "reachable", "last_read_at")
+    costs = {name: entry.get(name) for name in ("calls", "bytes", "seconds")}
+    uncounted = "it was not part of the newest reading" if broker.broker_id == MASTER else COUNTED_WITH_MASTER
+    unknown = {name: unread for name in ("version", "reachable", "last_read_at") if getattr(broker, name) is None}
     return BrokerRow(
         name=broker.name,
         id=broker.broker_id,
@@ -102,7 +112,8 @@ def _broker_row(broker: Broker) -> BrokerRow:
         read_from=broker.read_from,
         note=stand_in(broker.read_from) if broker.read_from else None,
         error=broker.error,
-        unknown={name: unread for name in nullable if getattr(broker, name) is None},
+        **costs,
+        unknown=unknown | {name: uncounted for name, cost in costs.items() if cost is None},
     )
 
 

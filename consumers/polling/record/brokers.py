@@ -53,8 +53,16 @@ def _note_slave(row: Broker, outcome: BrokerReading, now: datetime) -> None:
 def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
     """What the reading's row keeps of each broker."""
     return [
-        {"name": b.name, "read": b.read, "error": b.error or b.master_error, "read_from": b.read_from}
-        for b in reading.brokers
+        {
+            "name": broker.name,
+            "read": broker.read,
+            "error": broker.error or broker.master_error,
+            "read_from": broker.read_from,
+            "calls": broker.cost.calls if broker.cost else None,
+            "bytes": broker.cost.bytes if broker.cost else None,
+            "seconds": round(broker.cost.seconds, 4) if broker.cost else None,
+        }
+        for broker in reading.brokers
     ]
 
 

@@ -82,6 +82,13 @@ def test_what_a_slave_says_is_unknown_where_its_master_had_said_more(of_slave, r
     assert rows["unknown_reason"].to_pylist() == [NOT_CAUGHT_UP if read is None else None]
 
 
+def test_a_broker_s_cost_holds_that_of_its_slave():
+    alone, replaced = part_of(*read(0, slave=FakeBroker())), part_of(*read(0, master=FakeBroker()))
+    assert (alone.cost.calls, replaced.cost.calls) == (5, 5)
+    assert alone.cost.bytes == replaced.cost.bytes > 0
+    assert alone.cost.seconds > 0
+
+
 def test_where_neither_answers_the_reason_is_the_masters():
     part = part_of(*read(0, slave=silence, deadline_seconds=0.1))
     assert (part.read, part.read_from, part.rows) == (False, None, None)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.conf import settings as site
@@ -11,11 +12,17 @@ from django.conf import settings as site
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling import pollers
+from consumers.polling.access import Access
 from consumers.polling.cadence import Cadence
 from consumers.polling.cluster_options import set_secret
+from consumers.polling.collect import collect_offsets
 from consumers.polling.collect_members import Budget
+from consumers.polling.memory import ClusterMemory
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
+from consumers.polling.wire import Wire
+from consumers.rocketmq.acl import Credentials
+from consumers.rocketmq.tls import TlsOptions
 from tests.consumers.polling.fake_broker import FakeBroker
 from tests.consumers.rocketmq.fake_server import served, silence
 from tests.readings import T0, at
@@ -91,16 +98,30 @@ def test_a_broken_cluster_is_unknown_with_its_reason_and_touches_no_other(broken
     assert first.row.error
 
 
-def test_a_silent_cluster_holds_up_no_other(healthy, poll_settings):
-    with listening(silence) as (silent,):
-        slow, good = a_cluster("slow", silent), a_cluster("good", healthy)
-        with polling(slow, poll_settings) as of_slow, polling(good, poll_settings) as of_good:
-            ended = []
-            thread = threading.Thread(target=lambda: ended.append((of_slow.poll(T0), time.monotonic())))
-            thread.start()
-            row, at_good = of_good.poll(T0).row, time.monotonic()
-            thread.join()
-    assert (row.complete, at_good < ended[0][1], ended[0][0].row.complete) == (True, True, False)
+def read(wire, name, name_server):
+    work = collect_offsets(wire.pool, name, [name_server], ClusterMemory(), Cadence(0, 0), T0, 1.0)
+    return wire.run(work), time.monotonic()
+
+
+def test_a_silent_cluster_holds_up_no_other(healthy):
+    slow, good = Wire(), Wire()
+    with listening(silence) as (silent,), ThreadPoolExecutor() as threads:
+        of_slow = threads.submit(read, slow, "slow", silent)
+        reading, ended = read(good, "good", healthy)
+        silent_reading, silent_ended = of_slow.result()
+        slow.close()
+        good.close()
+    assert (reading.complete, silent_reading.complete, ended < silent_ended) == (True, False, True)
+
+
+def test_connections_stay_until_there_is_another_access():
+    wire = Wire()
+    pools = [wire.pool]
+    for access in (Access(), Access(Credentials("m", "s")), Access(Credentials("m", "s")), Access(tls=TlsOptions())):
+        wire.use(access)
+        pools.append(wire.pool)
+    wire.close()
+    assert [pools.index(pool) for pool in pools] == [0, 0, 2, 2, 4]
 
 
 def test_a_changed_site_key_is_said_on_every_known_broker(healthy, poll_settings, settings):

@@ -109,6 +109,16 @@ def test_its_counters_are_sums_over_lost_connections_too() -> None:
     assert pool.bytes_received == sum(len(encode(answer)) for answer in answers)
 
 
+def test_it_counts_for_each_peer_over_lost_connections_too() -> None:
+    async def main() -> list[int]:
+        async with served(Server(going_away)) as one, served(Server()) as other, ConnectionPool() as pool:
+            for address in (one, one, other):
+                await ask(pool, address)
+            return [pool.spent(address).calls for address in (one, other, "127.0.0.1:1")]
+
+    assert asyncio.run(main()) == [2, 1, 0]
+
+
 def test_a_closed_pool_connects_no_more() -> None:
     async def main() -> None:
         async with served(silence) as address:

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.models import Cluster
 from consumers.selectors.cluster_rows import Freshness
-from consumers.selectors.clusters import NOT_ITS_TURN, cluster_list
+from consumers.selectors.clusters import COUNTED_WITH_MASTER, NOT_ITS_TURN, cluster_list
 from consumers.selectors.regularity import missed
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
 
@@ -40,7 +40,9 @@ def test_it_counts_and_names_the_brokers_that_are_read():
     assert (row.brokers_read, row.brokers_listed) == (1, 2)
     assert (row.freshness_detail, row.since) == ("broker-b could not be read: connection refused", ago(300))
     assert [(broker.name, broker.id) for broker in row.brokers] == [("broker-a", 0), ("broker-a", 1), ("broker-b", 0)]
-    assert row.brokers[1].unknown == {"reachable": NOT_ITS_TURN, "last_read_at": NOT_ITS_TURN}
+    assert row.brokers[1].unknown == dict.fromkeys(("reachable", "last_read_at"), NOT_ITS_TURN) | dict.fromkeys(
+        ("calls", "bytes", "seconds"), COUNTED_WITH_MASTER
+    )
 
 
 @pytest.mark.django_db
@@ -154,3 +156,15 @@ def test_a_slave_in_the_place_of_its_master_counts_as_read_but_not_as_fresh():
 def test_it_tells_how_a_cluster_is_connected_to(tls, connection):
     a_cluster(tls=tls)
     assert cluster_list(NOW)[0].connection == connection
+
+
+@pytest.mark.django_db
+def test_a_master_says_what_its_offsets_cost_the_newest_reading():
+    cluster = a_cluster(read_at=None)
+    a_broker(cluster)
+    a_reading(cluster, ago(20), brokers=[{"name": "broker-a", "calls": 9, "bytes": 9, "seconds": 9.0}])
+    a_reading(cluster, ago(5), brokers=[{"name": "broker-a", "calls": 2, "bytes": 1900, "seconds": 0.2}])
+
+    [master] = cluster_list(NOW)[0].brokers
+
+    assert (master.calls, master.bytes, master.seconds) == (2, 1900, 0.2)

@@ -29,9 +29,12 @@ def test_it_tells_what_was_not_read_and_why(admin_client: Client) -> None:
     assert "1 not whole" in said(admin_client)
 
 
-def test_it_shows_each_broker_with_its_version_and_age(admin_client: Client) -> None:
-    a_broker(a_cluster(), version="V5_4_0")
-    assert "broker-a master 127.0.0.1:10911 V5_4_0 5 s ago none" in said(admin_client)
+def test_it_shows_each_broker_with_its_version_age_and_cost(admin_client: Client) -> None:
+    cluster = a_cluster(read_at=None)
+    a_broker(cluster, version="V5_4_0")
+    entry = {"name": "broker-a", "read": True, "error": None, "calls": 2, "bytes": 1_900_000, "seconds": 0.41}
+    a_reading(cluster, ago(5), brokers=[entry])
+    assert "broker-a master 127.0.0.1:10911 V5_4_0 5 s ago 2 1.9 MB 0.41 s none" in said(admin_client)
 
 
 def test_a_version_that_is_not_known_is_unknown(admin_client: Client) -> None:

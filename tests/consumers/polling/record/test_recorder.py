@@ -157,7 +157,10 @@ def test_a_reading_that_read_nothing_is_recorded_with_its_reason(recorder, lake,
     recorder.record(reading(0, broker("broker-a", error="connection refused")), None, lake)
     stored = Reading.objects.get()
     assert (stored.complete, stored.queues) == (False, 0)
-    assert stored.brokers == [{"name": "broker-a", "read": False, "error": "connection refused", "read_from": None}]
+    assert stored.brokers == [
+        {"name": "broker-a", "read": False, "error": "connection refused", "read_from": None}
+        | dict.fromkeys(("calls", "bytes", "seconds"))
+    ]
     assert list(tmp_path.rglob("*.parquet")) == []
 
 
