@@ -62,6 +62,16 @@ class Administration:
         queue = JClass("org.apache.rocketmq.common.message.MessageQueue")(topic, broker, queue_id)
         self._admin.updateConsumeOffset(self._brokers[broker], group, queue, offset)
 
+    def remoting_client(self) -> Any:
+        """RocketMQ's own, for requests that its admin class has no method for."""
+        return self._admin.getDefaultMQAdminExtImpl().getMqClientInstance().getMQClientAPIImpl().getRemotingClient()
+
+    def let_pop(self, group: str, topic: str) -> None:
+        """Members of the group that let brokers share queues out pop from the topic, from any of its queues."""
+        mode = JClass("org.apache.rocketmq.common.message.MessageRequestMode").POP
+        for address in self._brokers.values():
+            self._admin.setMessageRequestMode(address, topic, group, mode, 0, 10_000)
+
     def _named(self, broker: str | None) -> dict[str, str]:
         return self._brokers if broker is None else {broker: self._brokers[broker]}
 

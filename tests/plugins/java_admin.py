@@ -55,16 +55,23 @@ class JavaAdmin:
     def set_offset(self, group: str, topic: str, broker: str, queue_id: int, offset: int) -> None:
         self._call("set_offset", group=group, topic=topic, broker=broker, queue_id=queue_id, offset=offset)
 
+    def let_pop(self, group: str, topic: str) -> None:
+        self._call("let_pop", group=group, topic=topic)
+
     def send(
         self, topic: str, broker: str, queue_id: int, count: int = 1, *, size: int = 20, tags: str = ""
     ) -> list[int]:
         """Sends `count` messages of `size` bytes to one queue; returns their queue offsets."""
         return self._call("send", topic=topic, broker=broker, queue_id=queue_id, count=count, size=size, tags=tags)
 
+    def ask(self, broker: str, code: int) -> str:
+        """The body that RocketMQ's own remoting client is given for a request without fields."""
+        return str(self._call("ask", broker=broker, code=code))
+
     def start_consumer(self, group: str, topic: str, instance: str, *, consume: str = "all", **more: Any) -> None:
         """A push consumer with client id `127.0.0.1@instance`; `more` are further fields of Membership.
 
-        `consume`: "all" succeeds, "none" fails every message.
+        `consume`: "all" succeeds, "none" fails every message, "held" never ends: let `with JavaAdmin(…)` kill it.
         """
         self._call("start_consumer", consume=consume, group=group, topic=topic, instance=instance, **more)
 

@@ -6,6 +6,7 @@
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from dashboard.demo.administration import Administration
 from dashboard.demo.consumer import Consumer
 from dashboard.demo.java import find_java
 from dashboard.demo.jvm import start_jvm
-from dashboard.demo.membership import Membership
+from dashboard.demo.membership import Handler, Membership
 from dashboard.demo.producer import Producer
 from dashboard.demo.reserved_stdout import reserve_stdout
 
@@ -28,13 +29,14 @@ class Calls:
     """One method for each call that a test may make."""
 
     def __init__(self, namesrv: str, brokers: dict[str, str]) -> None:
-        self._namesrv = namesrv
+        self._namesrv, self._brokers = namesrv, brokers
         self._administration = Administration(namesrv, brokers)
         self._producer = Producer(namesrv, "test-producer")
         self._consumers: dict[str, Consumer] = {}
         self.create_topic = self._administration.create_topic
         self.create_group = self._administration.create_group
         self.set_offset = self._administration.set_offset
+        self.let_pop = self._administration.let_pop
 
     def send(self, topic: str, broker: str, queue_id: int, count: int, size: int = 20, tags: str = "") -> list[int]:
         body = b"x" * size
@@ -43,9 +45,21 @@ class Calls:
             for number in range(count)
         ]
 
+    def ask(self, broker: str, code: int) -> str:
+        """The body that RocketMQ's own remoting client is given for a request without fields."""
+        client = self._administration.remoting_client()
+        request = JClass("org.apache.rocketmq.remoting.protocol.RemotingCommand").createRequestCommand(code, None)
+        answer = client.invokeSync(self._brokers[broker], request, 5000)
+        return bytes(answer.getBody()).decode()
+
     def start_consumer(self, consume: str, **membership: Any) -> None:
-        """`consume` is what its handler does: "all" succeeds, "none" fails every message."""
-        handler = {"all": lambda _: True, "none": lambda _: False}[consume]
+        """`consume` is what its handler does: "all" succeeds, "none" fails every message, "held" never ends."""
+        handlers: dict[str, Handler] = {
+            "all": lambda _: True,
+            "none": lambda _: False,
+            "held": lambda _: threading.Event().wait(),
+        }
+        handler = handlers[consume]
         wanted = Membership(**membership)
         self._consumers[wanted.instance] = Consumer(self._namesrv, wanted, handler)
 

@@ -1,0 +1,89 @@
+"""What a whole reading leaves behind on a real broker: nothing. RocketMQ's own client tells, before and after."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from consumers.lake.store import Lake
+from consumers.models import Cluster, QueueSample
+from consumers.polling.cadence import Cadence
+from consumers.polling.collect_members import Budget
+from consumers.polling.poll import ClusterPoller
+from consumers.polling.settings import PollSettings
+from consumers.rocketmq.codes import RequestCode
+from dashboard.demo.cluster import RocketMQ
+from tests.plugins.java_admin import JavaAdmin
+
+pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
+
+# Topics and groups with their versions, which count every change; delay offsets; modes of groups.
+STATE = [
+    RequestCode.GET_ALL_TOPIC_CONFIG,
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
+    RequestCode.GET_ALL_DELAY_OFFSET,
+    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE,
+]
+COUNTERS = ["msgPutTotalTodayNow", "commitLogMaxOffset", "commitLogMinOffset"]
+MESSAGES_READ = "msgGetTotalTodayNow"
+
+
+@pytest.fixture
+def member(java_admin: JavaAdmin) -> Iterator[None]:
+    """A group that lags, and one with a member that has nothing left to do and has committed that."""
+    java_admin.create_topic("Harmless", 2)
+    java_admin.create_group("harmless-lagging")
+    java_admin.send("Harmless", "broker-a", 0, 5)
+    java_admin.set_offset("harmless-lagging", "Harmless", "broker-a", 0, 2)
+    java_admin.start_consumer("harmless", "Harmless", "harmless-1")
+    try:
+        committed = '"Harmless@harmless":{0:5,1:0}'
+        wait(lambda: committed in java_admin.ask("broker-a", RequestCode.GET_ALL_CONSUMER_OFFSET), 40)
+        yield
+    finally:
+        java_admin.stop_consumer("harmless-1")
+
+
+def wait(seen: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not seen():
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+
+
+def state(admin: JavaAdmin) -> dict[str, str]:
+    said = {code.name: admin.ask("broker-a", code) for code in STATE}
+    # The version of the offsets counts commits, of which a member makes some every 5 s, moved or not.
+    offsets = admin.ask("broker-a", RequestCode.GET_ALL_CONSUMER_OFFSET)
+    return {**said, "offsets": offsets[offsets.index('"groupTopicMap"') :]}
+
+
+def counters(admin: JavaAdmin) -> tuple[dict[str, int], int]:
+    """What was stored since the start, and how many messages were read from the commit log."""
+    table = json.loads(admin.ask("broker-a", RequestCode.GET_BROKER_RUNTIME_INFO))["table"]
+    return {name: int(table[name]) for name in COUNTERS}, int(table[MESSAGES_READ])
+
+
+def test_a_whole_reading_changes_nothing_on_the_broker(
+    rocketmq: RocketMQ, java_admin: JavaAdmin, member: None, tmp_path: Path
+) -> None:
+    cluster = Cluster.objects.create(name="one", namesrv=rocketmq.namesrv, created_at=timezone.now())
+    settings = PollSettings(Cadence(0, 0), Budget(1000, 100), 5.0, Lake.at(str(tmp_path)), 0)
+    poller = ClusterPoller(cluster, settings)
+    try:
+        before, (stored, messages_read) = state(java_admin), counters(java_admin)
+        polls = [poller.poll(timezone.now()) for _ in range(2)]
+        after, (stored_after, messages_read_after) = state(java_admin), counters(java_admin)
+    finally:
+        poller.close()
+    members = polls[-1].members
+    assert members is not None
+    asked = [client.client_id for client in members.clients if client.group == "harmless" and client.error is None]
+    assert (polls[-1].row.complete, len(asked)) == (True, 1)
+    assert (after, stored_after) == (before, stored)
+    # The store time of the first message that a lagging group has not consumed, asked once while it stays the same.
+    lagging = QueueSample.objects.filter(first_stored_at__isnull=False).count()
+    assert messages_read_after - messages_read <= lagging
