@@ -39,8 +39,8 @@ class ClusterForm(forms.ModelForm):
         for name in ("access_key", "offset_files", "proxy"):
             self.fields[name].required = False
         if (tls := self.instance.tls) is not None:
-            self.initial |= {f"tls_{name}": tls[name] for name in ("ca", "certificate", "key")}
-            self.initial |= {"use_tls": True, "tls_skip_verify": not tls["verify"]}
+            self.initial.update({f"tls_{name}": tls[name] for name in ("ca", "certificate", "key")})
+            self.initial.update({"use_tls": True, "tls_skip_verify": not tls["verify"]})
 
     def clean_name(self) -> str:
         return self._checked(checked_name, "name")
