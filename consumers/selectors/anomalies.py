@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext
 
-from consumers.models import Client, ConsumerGroup, Queue, QueueSample, TopicKind
+from consumers.models import Client, ConsumerGroup, Queue, QueueSample
 from consumers.polling.reading import NO_LAG_REASONS
 
 from .anomaly_rows import Anomaly
@@ -48,7 +48,7 @@ def _members_gone(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anom
 
 
 def _is_counted(queue: QueueRow) -> bool:
-    return queue.kind != TopicKind.DLQ and queue.unknown_reason not in NO_LAG_REASONS
+    return queue.state is not None and queue.unknown_reason not in NO_LAG_REASONS
 
 
 def _starts(group: ConsumerGroup) -> dict[QueueKey, Start]:
@@ -64,7 +64,7 @@ def _starts(group: ConsumerGroup) -> dict[QueueKey, Start]:
 def _unreadable(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomaly]:
     """Queues of the group's topics that producers write to and no consumer can read; on brokers that are read."""
     read = {queue.broker for queue in queues if queue.broker_offset is not None}
-    topics = {queue.topic for queue in queues if queue.kind != TopicKind.DLQ}
+    topics = {queue.topic for queue in queues if queue.state is not None}
     rows = Queue.objects.filter(
         topic__cluster=group.cluster_id, topic__name__in=topics, broker__in=read, readable=False, writable=True
     )

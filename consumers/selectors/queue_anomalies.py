@@ -9,7 +9,6 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from consumers.models import TopicKind
 from consumers.polling.reading import NEVER_COMMITTED
 
 from .anomaly_rows import Anomaly
@@ -36,7 +35,8 @@ NOT_ASKED = Start(None, None, "the broker was not asked yet")
 
 def queue_anomalies(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start]) -> list[Anomaly]:
     """In the order of SORTS, one for each topic and broker; never committed last, queues by the rule of their start."""
-    own = [row for row in rows if row.kind != TopicKind.DLQ]
+    # The group's own dead letters and its retired topics have no state: nobody means to consume them.
+    own = [row for row in rows if row.state is not None]
     found: list[Anomaly] = []
     for sort in SORTS:
         places: dict[tuple[str, str], list[QueueRow]] = {}

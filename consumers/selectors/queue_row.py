@@ -87,7 +87,9 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         "taken_at": broker.last_read_at if broker else None,
         "judged_at": facts.judged.judged_at if facts.judged and state else None,
     }
-    reasons = _reasons(read, behind, verdict.reason, facts.no_owner_reason) | {"unacked_messages": unacked_reason}
+    reasons = _reasons(read, behind, verdict.reason, values["owner"], facts.no_owner_reason) | {
+        "unacked_messages": unacked_reason
+    }
     return QueueRow(
         topic=queue.topic.name,
         broker=queue.broker,
@@ -143,10 +145,13 @@ def _expired_reason(read: Offsets) -> str:
     return MIN_ABOVE_END
 
 
-def _reasons(read: Offsets, behind: TimeLag, unjudged: str, no_owner: str) -> dict[str, str]:
+def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, no_owner: str) -> dict[str, str]:
     """Why each field would be null; those of fields that are not are thrown away."""
     unread = read.reason if read.unread and read.reason else None
-    sampled = read.reason or "the offsets are from different moments" if read.pull_offset is not None else NOT_SAMPLED
+    # A queue that nobody holds has nothing in flight that anyone could tell.
+    sampled = no_owner if owner is None else NOT_SAMPLED
+    if read.pull_offset is not None:
+        sampled = read.reason or "the offsets are from different moments"
     reasons = {
         "min_offset": "the min offset was not read",
         "broker_offset": read.reason or "the broker offset was not read",

@@ -46,8 +46,8 @@ def last_good_of(row: Any, name: str) -> datetime | None:
     """When a lag was last known. What was read and still has no lag, as ahead of the broker, has no such time."""
     if name != "lag_messages":
         return None
-    was_read = getattr(row, "broker_offset", None) is not None
-    return None if was_read else getattr(row, "taken_at", None)
+    offsets = (getattr(row, "consumer_offset", None), getattr(row, "broker_offset", None))
+    return getattr(row, "taken_at", None) if offsets == (None, None) else None
 
 
 def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> SafeString:

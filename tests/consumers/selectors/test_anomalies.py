@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.models import Client, QueueSample
+from consumers.models import Client, ConsumerGroup, QueueSample
 from consumers.polling.reading import AHEAD, NEVER_COMMITTED, QUEUE_GONE, TOPIC_GONE
 from consumers.selectors.group_detail import group_detail
 from tests.world import (
@@ -155,6 +155,12 @@ def test_it_says_nothing_of_a_broker_that_is_not_read_and_says_so(group, cluster
 
 def test_it_says_nothing_of_the_groups_own_dead_letters(group, cluster):
     a_snapshot(group, a_queue(cluster, "%DLQ%billing", kind="dlq"), 5, 40, min_offset=12)
+    assert found() == []
+
+
+def test_it_says_nothing_of_a_topic_that_no_member_subscribes_to_any_more(group, cluster):
+    ConsumerGroup.objects.update(unsubscribed={"Orders": ago(7200).isoformat()})
+    a_snapshot(group, a_queue(cluster), 5, 40, min_offset=12)
     assert found() == []
 
 

@@ -148,6 +148,14 @@ def test_it_names_both_owners_of_a_queue_that_two_hold(group):
     assert the_row().owner == "10.0.0.7@1, 10.0.0.7@2"
 
 
+def test_it_says_that_what_nobody_holds_has_nothing_in_flight(group):
+    group.online, group.members = False, 0
+    group.save()
+    a_snapshot(group, a_queue(group.cluster), 90, 100)
+    assert the_row().unknown["in_flight"] == "the group has no member"
+    assert the_row().unknown["ready"] == "the group has no member"
+
+
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [

@@ -1,10 +1,12 @@
 import re
+from html import unescape
 
 import pytest
 from django.test import Client
 
 from consumers.models import Client as Member
 from consumers.models import Cluster
+from consumers.polling.reading import AHEAD, NO_BROKER_OFFSET, QUEUE_GONE, TOPIC_GONE
 from tests.world import (
     a_broker,
     a_cluster,
@@ -19,6 +21,7 @@ from tests.world import (
 )
 
 pytestmark = pytest.mark.django_db
+URL = "/groups/prod/billing/"
 
 
 @pytest.fixture
@@ -135,3 +138,25 @@ def test_it_shows_what_expired_unread(admin_client: Client, cluster: Cluster, ex
     total.expired_messages = expired
     total.save()
     assert expected in said(admin_client)
+
+
+@pytest.mark.parametrize("reason", [TOPIC_GONE, QUEUE_GONE, NO_BROKER_OFFSET])
+def test_a_queue_without_an_end_was_read_all_the_same(admin_client: Client, cluster: Cluster, reason: str) -> None:
+    group = cluster.groups.get()
+    a_snapshot(group, a_queue(cluster, "Gone", 7), 4242, None, min_offset=None, unknown_reason=reason)
+    [row] = re.findall(r"<tr>\s*<th[^>]*>Gone / broker-a / 7</th>.*?</tr>", admin_client.get(URL).text, re.DOTALL)
+    assert reason in unescape(row)
+    assert "4,242" in row
+    assert "last good" not in row
+
+
+def test_what_is_out_of_order_stands_above_the_queues_with_its_numbers_and_what_to_do(
+    admin_client: Client, cluster: Cluster
+) -> None:
+    assert "Out of order" not in said(admin_client)
+    group = cluster.groups.get()
+    a_snapshot(group, a_queue(cluster, "Orders", 2), 1200, 1000, unknown_reason=AHEAD)
+    text = said(admin_client)
+    assert text.index("Out of order") < text.index("Queues")
+    assert "queue 2 of Orders on broker-a: the consumer offset is ahead of the broker offset, by up to 200" in text
+    assert "reset the group to the earliest offset first" in text
