@@ -63,7 +63,7 @@ class OffsetFilePoller:
         now = memory_offsets(offsets)
         files = assign_brokers(reading.files, reading.named, known.brokers)
         judged = tuple(self._judge_file(file, known, now, reading.taken_at) for file in files)
-        self._before |= {str(file.path): file for file in files if file.rows is not None}
+        self._before |= {str(file.path): file for file in files if file.rows is not None and file.kind == "broker_file"}
         self._memory_before = now
         return FilesReading(reading.taken_at, judged, reading.named)
 
