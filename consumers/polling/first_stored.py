@@ -55,13 +55,11 @@ def plan_first(
     if queues <= 0:
         return []
     found = {one.key: one for broker in brokers for one in _lagging_of(broker, wanted)}
-    ordered = [found[key] for key in wanted if key in found]
-    ordered += _most_behind(brokers, queues + len(memory.first))
-    chosen: dict[QueueKey, Lagging] = {}
-    for one in ordered:
-        if len(chosen) < queues and _is_due(memory, one, now):
-            chosen.setdefault(one.key, one)
-    return list(chosen.values())
+    chosen = {key: found[key] for key in wanted if key in found and _is_due(memory, found[key], now)}
+    if len(chosen) < queues:
+        most = _most_behind(brokers, queues + len(memory.first))
+        chosen |= {one.key: one for one in most if one.key not in chosen and _is_due(memory, one, now)}
+    return list(chosen.values())[:queues]
 
 
 async def ask_first(
@@ -119,7 +117,7 @@ def _most_behind(brokers: Sequence[BrokerReading], size: int) -> list[Lagging]:
         if broker.rows is None:
             continue
         at, lag = behind(broker.rows)
-        largest = np.argsort(-lag, kind="stable")[:size]
+        largest = np.argpartition(-lag, size)[:size] if size < len(lag) else slice(None)
         found += [(one.lag, one) for one in _lagging(broker, at[largest].tolist())]
     return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
 

@@ -157,7 +157,9 @@ def _filtered_rows(memory: SampleMemory, broker: BrokerReading) -> list[dict[str
     if broker.rows is None or not memory.filters:
         return []
     at, _ = behind(broker.rows)
+    wanted = {"group": set(memory.filters), "topic": {topic for topics in memory.filters.values() for topic in topics}}
+    for name, values in wanted.items():
+        held = pc.is_in(broker.rows[name].cast(pa.string()), value_set=pa.array(sorted(values), pa.string()))
+        at = at[held.to_numpy()[at]]
     names = ["group", "topic", "queue_id", "consumer_offset", "broker_offset"]
-    rows = broker.rows.select(names).take(pa.array(at))
-    groups = pa.array(sorted(memory.filters), pa.string())
-    return rows.filter(pc.is_in(rows["group"].cast(pa.string()), value_set=groups)).to_pylist()
+    return broker.rows.select(names).take(pa.array(at)).to_pylist()

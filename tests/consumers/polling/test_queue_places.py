@@ -12,6 +12,7 @@ ROWS = broker(
     row("audit", "Orders", 0, 2, 9),
     row("billing", "Stock", 10, 12, 9, unknown_reason="ahead"),
     row("billing", "Stock", 1, None, 9, unknown_reason="never committed"),
+    row("billing", "Stock", 2, 4, 9, unknown_reason="not caught up"),
 ).rows
 
 
@@ -20,6 +21,7 @@ ROWS = broker(
     [
         ([], {}),
         ([("billing", "Orders", 0)], {("billing", "Orders", 0): 0}),
+        ([("audit", "Orders", 0)], {("audit", "Orders", 0): 2}),
         ([("audit", "Orders", 0), ("billing", "Stock", 1)], {("audit", "Orders", 0): 2, ("billing", "Stock", 1): 4}),
         ([("billing", "Orders", 2), ("nobody", "Orders", 0), ("billing", "Stock", 0)], {}),
     ],

@@ -65,7 +65,8 @@ def test_a_group_that_takes_everything_again_is_no_longer_filtered():
 
 
 def test_the_most_lagging_queue_of_a_topic_is_looked_at():
-    rows = [row("billing", "Orders", 0, 4, 9), row("billing", "Orders", 1, 2, 9), row("billing", "Stock", 0, 0, 99)]
+    rows = [row("billing", "Orders", queue_id, 9 - lag, 9) for queue_id, lag in enumerate([5, 7, 6])]
+    rows.append(row("billing", "Stock", 0, 0, 99))
     asked, gone = plan_tags(SampleMemory(filters=FILTERS), [broker("broker-a", *rows)], 10, at(0))
     assert asked == [Filtered("billing", "Orders", "TagA", "broker-a", 1, 2)]
     assert gone == set()

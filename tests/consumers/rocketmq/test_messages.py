@@ -50,6 +50,11 @@ def test_it_reads_several_messages_in_their_order() -> None:
     assert [found.queue_offset for found in stored_messages(golden("pull_two_11").body)] == [4, 5]
 
 
+def test_it_reads_every_message_of_a_body() -> None:
+    sizes = [found.body_bytes for found in stored_messages(b"".join(message(body=b"x" * size) for size in range(5)))]
+    assert sizes == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("sys_flag", [0, 16, 32, 48])
 @pytest.mark.parametrize(("magic", "wide_topic"), [(0xDAA320A7, False), (0xDAA320AB, True)])
 def test_it_reads_every_shape_of_a_message(sys_flag: int, magic: int, wide_topic: bool) -> None:
