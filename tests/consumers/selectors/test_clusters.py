@@ -162,9 +162,13 @@ def test_it_tells_how_a_cluster_is_connected_to(tls, connection):
 def test_a_master_says_what_its_offsets_cost_the_newest_reading():
     cluster = a_cluster(read_at=None)
     a_broker(cluster)
+    a_broker(cluster, broker_id=1)
+    a_broker(cluster, "broker-b")
     a_reading(cluster, ago(20), brokers=[{"name": "broker-a", "calls": 9, "bytes": 9, "seconds": 9.0}])
-    a_reading(cluster, ago(5), brokers=[{"name": "broker-a", "calls": 2, "bytes": 1900, "seconds": 0.2}])
+    entries = [("broker-b", 3, 2900, 0.3), ("broker-a", 2, 1900, 0.2)]
+    brokers = [dict(zip(("name", "calls", "bytes", "seconds"), entry, strict=True)) for entry in entries]
+    a_reading(cluster, ago(5), brokers=brokers)
 
-    [master] = cluster_list(NOW)[0].brokers
+    costs = [(broker.name, broker.calls, broker.bytes, broker.seconds) for broker in cluster_list(NOW)[0].brokers]
 
-    assert (master.calls, master.bytes, master.seconds) == (2, 1900, 0.2)
+    assert costs == [("broker-a", 2, 1900, 0.2), ("broker-a", None, None, None), ("broker-b", 3, 2900, 0.3)]
