@@ -67,8 +67,8 @@ def group_flags(group: ConsumerGroup, pops: bool | None, now: datetime, limits: 
         undecided[Flag.PAUSED] = "its configuration was not read"
     if topics := retired_topics(group, now, limits):
         reasons[Flag.RETIRED_TOPICS] = f"no member subscribes to {', '.join(sorted(topics))}"
-    if group.outside_store is not None:
-        reasons[Flag.OUTSIDE_STORE] = f"{group.outside_store} keeps its progress, not the brokers"
+    if outside := outside_reason(group):
+        reasons[Flag.OUTSIDE_STORE] = outside
     if has_unlisted_members(group, limits):
         reasons[Flag.UNLISTED_MEMBERS] = "its offsets moved while no broker listed a member: members of a proxy, maybe"
     if group.message_model == BROADCASTING:
@@ -103,6 +103,11 @@ def _by_watching(
         undecided[Flag.HABITUAL] = f"membership was not watched for {limits.habit_days:g} days"
     elif share > limits.habit_offline_share:
         reasons[Flag.HABITUAL] = f"without a member for {share:.0%} of the last {limits.habit_days:g} days"
+
+
+def outside_reason(group: ConsumerGroup) -> str | None:
+    """Why what brokers hold as its offsets is not its progress; None where it is."""
+    return group.outside_store and f"{group.outside_store} keeps its progress, not the brokers"
 
 
 def retired_topics(group: ConsumerGroup, now: datetime, limits: KindLimits) -> dict[str, datetime]:

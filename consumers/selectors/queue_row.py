@@ -1,6 +1,6 @@
 """From a queue's newest reading and judgement to its row: every null with its reason."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -30,7 +30,7 @@ from .unacked import Unacked
 
 @dataclass(frozen=True)
 class GroupFacts:
-    """What all queues of a group share."""
+    """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress."""
 
     name: str
     judged: GroupState | None
@@ -40,6 +40,7 @@ class GroupFacts:
     now: datetime
     limits: Limits
     retired: dict[str, datetime] = field(default_factory=dict)
+    outside: str | None = None
     samples: dict[int, QueueSample] = field(default_factory=dict)
     unacked: Unacked = field(default_factory=lambda: Unacked(NOT_SAMPLED, {}))
 
@@ -62,6 +63,8 @@ def retired(topic: str, since: datetime) -> str:
 def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFacts) -> QueueRow:
     queue, broker = snapshot.queue, facts.brokers.get(snapshot.queue.broker)
     read = offsets(snapshot, broker, facts.now, facts.limits)
+    if facts.outside is not None and not read.unread:
+        read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=facts.outside)
     kind = kind_for(facts.name, queue.topic)
     if kind == TopicKind.DLQ:
         verdict = _unjudged(None, OWN_DEAD_LETTERS)

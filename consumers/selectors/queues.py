@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from consumers.models import Assignment, Client, ConsumerGroup, QueueSample, QueueSnapshot, QueueState
-from consumers.polling.flags import retired_topics
+from consumers.polling.flags import outside_reason, retired_topics
 
 from .brokers import broker_ages
 from .limits import limits
@@ -61,6 +61,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         now=now,
         limits=limits(),
         retired=retired_topics(group, now, limits().kinds),
+        outside=outside_reason(group),
         unacked=Unacked.of(group),
         samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group)},
     )

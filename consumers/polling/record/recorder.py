@@ -58,7 +58,8 @@ class Recorder:
         samples: SamplesReading | None = None,
     ) -> Reading:
         """Writes everything of one reading. Without a lake (its disk is full) rows are stored, history is not."""
-        rows = reading_rows(reading, members, samples.holding if samples else {})
+        kinds = GroupKinds.of(self.cluster, reading.taken_at, KindLimits.of(settings.JUDGE))
+        rows = kinds.marked(reading_rows(reading, members, samples.holding if samples else {}))
         if lake is not None:
             write_history(lake, rows, reading, members)
         queues = RowQueues.of(rows)
@@ -68,7 +69,7 @@ class Recorder:
             record_group_config(self.cluster, reading)
             for broker in reading.brokers:
                 record_topic_config(self.cluster, self.ids, broker)
-        self._record_snapshots(reading, reading_columns(rows, queues, self.ids))
+        self._record_snapshots(reading, reading_columns(rows, queues, self.ids), kinds)
         if members is not None:
             record_members(self.cluster, self.ids, members)
             record_unsubscribed(self.cluster, members, rows)
@@ -91,7 +92,7 @@ class Recorder:
             self.ids.make_groups(self.cluster, groups, reading.taken_at)
             self.ids.make_queues(self.cluster, queues, reading.taken_at)
 
-    def _record_snapshots(self, reading: OffsetsReading, fresh: Columns) -> None:
+    def _record_snapshots(self, reading: OffsetsReading, fresh: Columns, kinds: GroupKinds) -> None:
         read = {broker.name for broker in reading.brokers if broker.read}
         on_read_brokers = self.stored.brokers.is_in(read)
         gone = self.stored.take(on_read_brokers & ~fresh.has(self.stored.keys))
@@ -105,9 +106,9 @@ class Recorder:
         forget(gone.take(~silent))
         self.moves.note(self.stored, after, reading.taken_at)
         self.stored = after.joined(unread)
-        self._record_totals(reading, read)
+        self._record_totals(reading, read, kinds)
 
-    def _record_totals(self, reading: OffsetsReading, read: set[str]) -> None:
+    def _record_totals(self, reading: OffsetsReading, read: set[str], kinds: GroupKinds) -> None:
         errors = {broker.name: f"{broker.name}: {broker.error}" for broker in reading.brokers if not broker.read}
         rows = self.stored
         for name in rows.brokers.distinct():
@@ -116,7 +117,6 @@ class Recorder:
                 rows = rows.with_reason(rows.brokers.is_in([name]), reason)
         groups = sorted(self.ids.groups.values())
         last = Reading.objects.filter(cluster=self.cluster).first()
-        kinds = GroupKinds.of(self.cluster, reading.taken_at, KindLimits.of(settings.JUDGE))
         write_totals(
             self.cluster,
             totals(rows, groups, self._dead_letters(reading), self._never_read(reading), kinds),

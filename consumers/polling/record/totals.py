@@ -43,10 +43,10 @@ def totals(
     `never_read` names a broker that was never read: any group may have queues on it, so no sum is whole.
     """
     known = _totals(rows, groups, dead_letters, kinds)
-    for pk, reason in kinds.outside.items():
+    for (pk, _), reason in kinds.outside.items():
         if pk in known:
             # Its progress is not on the brokers: like a group that never committed it has no part in any sum.
-            known[pk] = replace(_without_lag(known[pk], reason), lag_messages_at_least=None)
+            known[pk] = replace(_without_lag(known[pk], reason), lag_messages_at_least=None, unknown_queues=0)
     if never_read is None:
         return known
     return {pk: replace(_without_lag(total, never_read), unknown_queues=None) for pk, total in known.items()}

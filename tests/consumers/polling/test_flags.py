@@ -46,6 +46,7 @@ OFFLINE = {"online": False, "offline_since": ago(10 * DAY)}
         ("some tags only", {"subscriptions": [ORDERS | {"expression": "TagA || TagB"}]}, [Flag.TAG_FILTERED]),
         ("every tag", {"subscriptions": [ORDERS | {"expression": ""}]}, []),
         ("no member, no move for a week", {**OFFLINE, "moved_at": ago(11 * DAY)}, [Flag.GHOST]),
+        ("never a move since it went", {"online": False, "offline_since": ago(8 * DAY)}, [Flag.GHOST]),
         ("never a move in the whole watch", OFFLINE, [Flag.GHOST]),
         ("quiet for weeks, and gone since yesterday", {"online": False, "offline_since": ago(DAY)}, []),
         ("a move six days ago", {**OFFLINE, "moved_at": ago(6 * DAY), "offline_since": ago(6 * DAY)}, []),

@@ -145,3 +145,13 @@ def test_expired_messages_are_a_number_or_have_a_reason(cluster, expired, reason
     group.total.save()
     [row] = group_list(GroupFilters(), now=NOW).rows
     assert (row.expired_messages, row.unknown.get("expired_messages")) == (expired, reason)
+
+
+def test_queues_of_a_group_that_keeps_its_progress_elsewhere_have_no_lag(cluster):
+    group = a_whole_group(cluster, "billing", outside_store="com.acme.RedisOffsetStore")
+    [row] = queue_list("prod", group.name, now=NOW)
+    reason = "com.acme.RedisOffsetStore keeps its progress, not the brokers"
+    numbers = (row.lag_messages, row.time_lag_seconds, row.in_flight, row.ready, row.expired_messages)
+    assert numbers == (None,) * 5
+    assert (row.unknown_reason, row.unknown["time_lag_seconds"], row.unknown["expired_messages"]) == (reason,) * 3
+    assert row.consumer_offset == 100

@@ -1,10 +1,15 @@
 """Which queues of which groups are left out of sums, as the rows tell."""
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
+from consumers.lake.store import Lake
+from consumers.models import QueueSnapshot
 from consumers.polling.flags import KindLimits
 from consumers.polling.record.group_kinds import GroupKinds
+from consumers.polling.record.recorder import Recorder
+from tests.readings import broker, reading, row
 from tests.world import NOW, a_cluster, a_group, a_queue, ago
 
 pytestmark = pytest.mark.django_db
@@ -52,4 +57,20 @@ def test_what_is_not_retired_stays(cluster, fields, why):
 def test_a_store_of_its_own_is_named(cluster):
     group = a_group(cluster, outside_store="com.acme.RedisOffsetStore")
     a_group(cluster, "shipping")
-    assert kinds_of(cluster).outside == {group.pk: "com.acme.RedisOffsetStore keeps its progress, not the brokers"}
+    assert kinds_of(cluster).outside == {
+        (group.pk, "billing"): "com.acme.RedisOffsetStore keeps its progress, not the brokers"
+    }
+
+
+def test_its_offsets_on_the_brokers_are_marked_as_no_progress(cluster, tmp_path):
+    a_group(cluster, outside_store="com.acme.RedisOffsetStore")
+    rows = row("billing", "Orders", 0, 7, 10), row("shipping", "Orders", 0, 7, 10)
+    Recorder.of(cluster).record(reading(0, broker("broker-a", *rows)), None, Lake.at(str(tmp_path)))
+    reason = "com.acme.RedisOffsetStore keeps its progress, not the brokers"
+    assert dict(QueueSnapshot.objects.values_list("group__name", "unknown_reason")) == {
+        "billing": reason,
+        "shipping": None,
+    }
+    (file,) = tmp_path.rglob("*.parquet")
+    stored = pq.read_table(file, partitioning=None).to_pylist()
+    assert {one["group"]: one["unknown_reason"] for one in stored} == {"billing": reason, "shipping": None}
