@@ -9,8 +9,11 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.pool import ConnectionPool
 
 from .membership import read_groups
-from .reading import Member, MembersReading
+from .reading import ClientReading, Member, MembersReading
 from .running_info import read_clients
+
+# 5.4.0, RemotingProtocolServer: GET_CONSUMER_RUNNING_INFO is not among what a proxy serves.
+BEHIND_A_PROXY = "proxies pass no question on to their clients"
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,18 @@ async def collect_members(
     asked = rotation.groups[: budget.membership_calls // max(len(brokers), 1)]
     groups = await read_groups(brokers, asked, unread, deadline_seconds)
     members = [(answer.group, member) for answer in groups for member in answer.members]
+    silent = [
+        ClientReading(group, member.client_id, error=BEHIND_A_PROXY)
+        for group, member in members
+        if member.broker_address in proxies
+    ]
+    members = [(group, member) for group, member in members if member.broker_address not in proxies]
     clients = await read_clients(pool, plan_clients(members, rotation, budget.running_info_calls), deadline_seconds)
     return MembersReading(
         cluster=cluster,
         taken_at=now,
         groups=tuple(groups),
-        clients=tuple(clients),
+        clients=(*clients, *silent),
         calls=pool.calls - calls,
         seconds=clock() - began,
     )

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from consumers.polling.collect_members import Budget, Rotation, collect_members
+from consumers.polling.collect_members import BEHIND_A_PROXY, Budget, Rotation, collect_members
 from consumers.polling.sweep import AT_ONCE
 from consumers.rocketmq.frames import encode
 from consumers.rocketmq.pool import ConnectionPool
@@ -34,17 +34,20 @@ def refusing(code):
     return answering(answer), asked
 
 
-def sweep(*brokers, proxies=(), groups=GROUPS, deadline_seconds=1.0):
+def sweep(*brokers, **world):
+    return reading_of(*brokers, **world).groups
+
+
+def reading_of(*brokers, proxies=(), groups=GROUPS, deadline_seconds=1.0):
     async def main():
         async with contextlib.AsyncExitStack() as stack:
             pool = await stack.enter_async_context(ConnectionPool())
             at = [await stack.enter_async_context(served(peer)) for peer in (*brokers, *proxies)]
             split = len(brokers)
-            rotation, budget = Rotation(groups, {}), Budget(1000, 0)
-            reading = await collect_members(
+            rotation, budget = Rotation(groups, {}), Budget(1000, 10)
+            return await collect_members(
                 pool, "prod", at[:split], at[split:], None, rotation, budget, T0, deadline_seconds
             )
-            return reading.groups
 
     return asyncio.run(main())
 
@@ -53,6 +56,11 @@ def test_a_member_that_only_a_proxy_lists_belongs_to_the_group():
     offline, _ = refusing(OFFLINE)
     (answer,) = sweep(offline, proxies=[listing("grpc-1")], groups=["g"])
     assert ([member.client_id for member in answer.members], answer.complete) == (["grpc-1"], True)
+
+
+def test_members_behind_a_proxy_are_not_asked_of_themselves_and_leave_the_budget_to_others():
+    (client,) = reading_of(refusing(OFFLINE)[0], proxies=[listing("grpc-1")], groups=["g"]).clients
+    assert (client.group, client.client_id, client.error) == ("g", "grpc-1", BEHIND_A_PROXY)
 
 
 def test_a_proxy_that_does_not_answer_leaves_every_list_incomplete_with_that_reason():
