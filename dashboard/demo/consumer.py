@@ -18,7 +18,7 @@ class Consumer:
         self._consumer: Any = JClass("org.apache.rocketmq.client.consumer.DefaultMQPushConsumer")(membership.group)
         self._listener = _orderly(handler) if membership.orderly else _concurrent(handler)
         _configure(self._consumer, namesrv, membership)
-        self._consumer.subscribe(membership.topic, "*")
+        self._consumer.subscribe(membership.topic, membership.tags)
         self._consumer.registerMessageListener(self._listener)
         self._consumer.start()
 
@@ -48,6 +48,8 @@ def _configure(consumer: Any, namesrv: str, membership: Membership) -> None:
     consumer.setConsumeFromWhere(
         JClass("org.apache.rocketmq.common.consumer.ConsumeFromWhere").CONSUME_FROM_FIRST_OFFSET
     )
+    # The broker shares the queues out, and says to pop where it was told so (5.4.0, RebalanceImpl).
+    consumer.setClientRebalance(not membership.pops)
     if membership.broadcasting:
         model = JClass("org.apache.rocketmq.remoting.protocol.heartbeat.MessageModel")
         consumer.setMessageModel(model.BROADCASTING)

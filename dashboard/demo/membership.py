@@ -37,5 +37,9 @@ class Membership:
     # How many messages of a queue a member holds. RocketMQ's own is 1000, which a slow consumer of a demo never fills.
     hold_messages: int = 1000
     pull_messages: int = 32
+    # Which messages it takes, as tags joined by `||`.
+    tags: str = "*"
+    # It takes what the broker gives it to pop, where the group was let pop from the topic.
+    pops: bool = False
     # RocketMQ's own waits for nothing.
     wait_at_shutdown_milliseconds: int = 0
