@@ -1,28 +1,33 @@
 """A broker is waited for until the name server knows it."""
 
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from consumers.rocketmq.frames import Command, FrameReader, encode
 from dashboard.demo.registration import NotRegistered, wait_until_registered
+from tests.certificates import Authority
 
 CLUSTER, UPDATE = 106, 25
 UNKNOWN = b'{"brokerAddrTable":{}}'
 
 
 @contextmanager
-def server(answers: list[tuple[int, bytes]], asked: list[tuple[int, bytes]]) -> Iterator[str]:
+def server(
+    answers: list[tuple[int, bytes]], asked: list[tuple[int, bytes]], tls: ssl.SSLContext | None = None
+) -> Iterator[str]:
     """Serves one connection per answer (code, body); without any, it closes the first one unread."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
             for code, body in answers:
                 connection, _ = listener.accept()
-                with connection:
+                with tls.wrap_socket(connection, server_side=True) if tls else connection as connection:
                     reader = FrameReader()
                     while (request := reader.next_command()) is None:
                         reader.receive(connection.recv(4096))
@@ -46,6 +51,14 @@ def test_a_known_broker_is_left_alone() -> None:
     with server([(0, known("127.0.0.1:10911"))], asked) as namesrv:
         wait_until_registered(namesrv, "127.0.0.1:10911")
     assert asked == [(CLUSTER, b"")]
+
+
+def test_a_name_server_that_wants_tls_is_asked_over_tls(tmp_path: Path) -> None:
+    issued = Authority(tmp_path).issue("name-server")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(issued.certificate, issued.key)
+    with server([(0, known("127.0.0.1:10911"))], [], tls) as namesrv:
+        wait_until_registered(namesrv, "127.0.0.1:10911", tls=True)
 
 
 def test_an_unknown_broker_is_made_to_register() -> None:
