@@ -5,13 +5,21 @@ from typing import Any
 
 from django.urls import URLPattern, reverse
 
-NAMES = {"cluster": "prod", "group": "billing"}
+PROD_BILLING = {"cluster": "prod", "group": "billing"}
 
 
-def addresses(patterns: list[Any], *, leave_out: frozenset[str] = frozenset()) -> Iterator[str]:
+def addresses(
+    patterns: list[Any], *, leave_out: frozenset[str] = frozenset(), names: dict[str, str] = PROD_BILLING
+) -> Iterator[str]:
     for route in patterns:
         if not isinstance(route, URLPattern) or route.name is None or route.name in leave_out:
             continue
         wanted = route.pattern.converters
-        assert wanted.keys() <= NAMES.keys(), f"the walk does not know what {wanted.keys()} of {route.name} may be"
-        yield reverse(route.name, kwargs={name: NAMES[name] for name in wanted})
+        assert wanted.keys() <= names.keys(), f"the walk does not know what {wanted.keys()} of {route.name} may be"
+        yield reverse(route.name, kwargs={name: names[name] for name in wanted})
+
+
+def resources(patterns: list[Any], names: dict[str, str] = PROD_BILLING) -> Iterator[str]:
+    """The addresses of REST, the history's once for each of its ways to sum."""
+    for path in addresses(patterns, leave_out=frozenset({"schema", "docs"}), names=names):
+        yield from ([f"{path}?by={by}" for by in ("group", "topic", "queue")] if "history" in path else [path])
