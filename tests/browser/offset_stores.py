@@ -5,7 +5,7 @@ from tests.store_rows import a_client, a_file_row, an_offset_file, an_owner
 from tests.world import a_group, a_queue, a_snapshot, a_total, ago
 
 END = 1_250_000
-FILE = "/srv/rocketmq/store/config/consumerOffset.json"
+FILE = "/store/config/consumerOffset.json"
 WENT_BACK = {
     "name": "went_back",
     "where": "Stock@inventory, queue 2",
@@ -16,7 +16,7 @@ WENT_BACK = {
 def seed_stores() -> None:
     """As of `tests.world.NOW`, after the shop was seeded."""
     cluster = Cluster.objects.get(name="prod-a")
-    cluster.offset_files = f"broker-a={FILE};/home/*/.rocketmq_offsets/*/*/offsets.json"
+    cluster.offset_files = f"broker-a={FILE};/clients/*/.rocketmq_offsets/*/*/offsets.json"
     cluster.save()
     _inventory(cluster.groups.get(name="inventory"))
     _prices(cluster)
@@ -55,7 +55,7 @@ def _prices(cluster: Cluster) -> None:
             queue = a_queue(cluster, "Prices", number)
             an_owner(group, queue, commit=END - behind, client_id=client)
             a_snapshot(group, queue, END - 4_000, END) if behind == 12 else None
-    folder, kind = "/home/board/.rocketmq_offsets", {"kind": "consumer_file", "group_name": "price-board"}
+    folder, kind = "/clients/board/.rocketmq_offsets", {"kind": "consumer_file", "group_name": "price-board"}
     own = [a_file_row("Prices", n, END - 30, group="price-board", client_id="10.0.0.21@DEFAULT") for n in range(2)]
     names = {
         client: f"{folder}/{client}/price-board/offsets.json" for client in ("10.0.0.21@DEFAULT", "10.0.0.22@DEFAULT")
