@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from consumers.polling.flags import Flag
 from consumers.polling.reading import NO_LAG_REASONS
 from dashboard.templatetags.ages import moment
 from dashboard.wording.fields import FIELDS
@@ -54,8 +55,7 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
     reason = reason_of(row, name)
     if _is_answer(row, name, reason):
         return format_html('<span class="quiet">{}</span>', reason)
-    if brief or (name != "lag_messages" and reason == getattr(row, "unknown_reason", None)):
-        # The reason stands in full where the row's lag is said.
+    if brief or _is_said_beside_it(row, name, reason):
         return unknown(context, reason, brief=True)
     at_least = getattr(row, "lag_messages_at_least", None) if name == "lag_messages" else None
     said = unknown(context, reason, last_good_of(row, name))
@@ -63,6 +63,12 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
         return said
     sum_of_known = _("at least %(n)s messages") % {"n": FIELDS[name].write(at_least)}
     return format_html('<span class="at-least">{}</span>{}', sum_of_known, said)
+
+
+def _is_said_beside_it(row: Any, name: str, reason: str) -> bool:
+    """The reason stands in full where the row's lag is said, or where its kinds are."""
+    of_its_kind = getattr(row, "flag_reasons", {}).get(Flag.OUTSIDE_STORE)
+    return reason == of_its_kind or (name != "lag_messages" and reason == getattr(row, "unknown_reason", None))
 
 
 def _is_answer(row: Any, name: str, reason: str) -> bool:

@@ -148,3 +148,12 @@ def test_a_ghost_is_at_rest_with_its_reason(admin_client: Client, cluster: Clust
     page = admin_client.get("/groups/?kind=ghost").text
     assert 'class="at-rest"' in page
     assert "no member, and no offset moved for 9 days" in page
+
+
+def test_progress_that_is_kept_elsewhere_is_said_once_in_a_row(admin_client: Client, cluster: Cluster) -> None:
+    reason = "com.shop.RedisOffsetStore keeps its progress, not the brokers"
+    a_total(a_group(cluster, "ledger", outside_store="com.shop.RedisOffsetStore"), None, unknown_reason=reason)
+    row = row_of(admin_client, "ledger")
+    assert f'class="tag" title="{reason}">progress kept outside<' in row
+    assert "last good" not in row
+    assert 'class="why"' not in row
