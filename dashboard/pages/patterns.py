@@ -14,6 +14,7 @@ from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.group_rows import GroupRow
 from dashboard.svg.change_strip import Mark, change_strip
+from dashboard.svg.stores_bar import stores_bar
 
 from .access import page
 from .frame import context, frame_of
@@ -33,6 +34,14 @@ OFFSETS = {
     "empty queue": (0, 0, 0),
     "unknown": (0, None, 1_000),
 }
+# Of the file, the broker's memory, the client's, and the end of what the client holds.
+STORES = {
+    "apart": (90, 100, 112, 140),
+    "agree": (100, 100, 100, 100),
+    "without a file": (None, 100, 112, 140),
+    "file ahead": (160, 100, 112, 140),
+    "unknown": (90, 100, None, None),
+}
 
 
 @page
@@ -50,6 +59,7 @@ def examples(now: datetime) -> dict[str, Any]:
         "rows": _rows(now),
         "lines": LINES.items(),
         "offsets": [(name, _Offsets(*three)) for name, three in OFFSETS.items()],
+        "stores": [(name, stores_bar(*four)) for name, four in STORES.items()],
         "moments": [now, now - timedelta(seconds=6), now - timedelta(minutes=41), now - timedelta(days=2), None],
         "strip": change_strip(
             [Mark(now - timedelta(minutes=6 * i, seconds=20 * i), state, f"an example of {state}", "#strip")
