@@ -84,8 +84,31 @@ def test_it_asks_the_next_one_where_one_does_not_answer() -> None:
 def test_it_keeps_the_failure_of_each(behaviour: Behaviour, failure: type[Exception]) -> None:
     with pytest.raises(NameServersFailed) as caught:
         ask(behaviour, lambda server: server.cluster(deadline_seconds=0.2), NOBODY)
-    assert [type(each) for each in caught.value.failures] == [Unreachable, failure]
+    first, second = caught.value.failures
+    assert (type(first), isinstance(second, failure)) == (Unreachable, True)
     assert all(each.address is not None for each in caught.value.failures)
+
+
+def test_all_of_them_share_one_deadline() -> None:
+    async def main() -> NameServersFailed:
+        async with served(silence) as one, served(silence) as other, ConnectionPool() as pool:
+            with pytest.raises(NameServersFailed) as caught:
+                await NameServer(pool, [one, other]).cluster(deadline_seconds=0.4)
+            return caught.value
+
+    within = [failure.sentence.rpartition("within ")[2] for failure in asyncio.run(main()).failures]
+    assert all(0.1 < float(seconds.removesuffix(" s")) <= 0.2 for seconds in within)
+    assert len(within) == 2
+
+
+def test_it_tells_which_one_answered() -> None:
+    async def main() -> bool:
+        async with served(answer_of("cluster_106")) as address, ConnectionPool() as pool:
+            server = NameServer(pool, [NOBODY, address])
+            await server.cluster()
+            return server.answered_by == address
+
+    assert asyncio.run(main())
 
 
 @pytest.mark.parametrize("address", ["nonsense", "a:b"])
