@@ -8,6 +8,7 @@ from tests.world import a_cluster, a_group
 
 OPEN = {"login", "logout", "theme", "favicon"}
 ARGUMENTS = {"group": ("prod", "billing"), "group_part": ("prod", "billing")}
+ARGUMENTS |= {"group_offsets": ("prod", "billing"), "group_offsets_part": ("prod", "billing")}
 ARGUMENTS |= {"lag_figure": ("prod", "billing"), "queues_figure": ("prod", "billing")}
 GUARDED = [str(pattern.name) for pattern in urlpatterns if pattern.name not in OPEN]
 
