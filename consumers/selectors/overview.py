@@ -7,6 +7,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from consumers.models import State, StateChange, TimeLagKind
 
+from .broker_troubles import broker_troubles
 from .group_overlay import STATES, UNKNOWN_RANK, WORSE_THAN_UNKNOWN, Overlay
 from .group_row import group_row
 from .group_rows import GroupFilters
@@ -38,6 +39,7 @@ def overview(
         oldest_group=group_row(shown[oldest]) if oldest and sums["time_lag_seconds"] is not None else None,
         worst=[WorstGroup(group_row(shown[pk]), shown[pk].verdict.parts) for pk in chosen],
         causes=unknown_causes(overlay, found, read),
+        troubles=broker_troubles(found),
         changes=changes(cluster=cluster, since=since, until=until),
         **sums,
     )

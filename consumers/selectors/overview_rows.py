@@ -43,6 +43,17 @@ class UnknownCause:
 
 
 @dataclass(frozen=True)
+class BrokerTrouble:
+    """What a broker said of itself at `told_at`, and how many groups have queues on it."""
+
+    trouble: str
+    cluster: str
+    broker: str
+    told_at: datetime | None
+    groups: int
+
+
+@dataclass(frozen=True)
 class Overview:
     """`lag_messages` is null as soon as one group's is unknown; `lag_messages_at_least` is then the known sum.
 
@@ -59,6 +70,7 @@ class Overview:
     dlq_messages: int | None
     worst: list[WorstGroup]
     causes: list[UnknownCause]
+    troubles: list[BrokerTrouble]
     changes: list[Change]
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
