@@ -20,7 +20,7 @@ from .reader import COMPACTED, TIME_COLUMN, dataset
 from .schemas import TABLES
 from .store import Lake, parquet_writer
 from .thinning import thin
-from .whole_hour import ROWS_IN_HOUR_GROUP, merged_parts, parts_note
+from .whole_hour import merged_parts, parts_note, rows_in_group
 
 ORDER = ("group", "topic", "broker", "queue_id")
 # Sorted at once in memory: about 1 GB of readings.
@@ -62,9 +62,11 @@ def write_hour(
     parts = {*merged, *(_base(name) for name in names if _base(name) != COMPACTED)}
     # A dot keeps the unfinished file invisible.
     aside = lake.path(f"{folder}/.{COMPACTED}.aside")
+    source = dataset(lake, table, names)
+    size = rows_in_group(source.count_rows())
     with parquet_writer(lake, aside, TABLES[table]) as writer:
-        for chunk in _sorted_chunks(dataset(lake, table, names), table, rows_at_once):
-            writer.write_table(chunk, row_group_size=ROWS_IN_HOUR_GROUP)
+        for chunk in _sorted_chunks(source, table, rows_at_once):
+            writer.write_table(chunk, row_group_size=size)
         writer.add_key_value_metadata(parts_note(parts))
     lake.filesystem.move(aside, lake.path(f"{folder}/{COMPACTED}"))
 

@@ -7,9 +7,16 @@ import pyarrow.parquet as pq
 
 from .store import Lake
 
-# A page asks for one group of thousands: of a small row group little is decoded in vain.
-ROWS_IN_HOUR_GROUP = 20_000
+# A page asks for one group of thousands: of a small row group little is decoded in vain. A file tells of each row group
+# in its footer, though, which is read whole.
+LEAST_ROWS_IN_GROUP = 8_000
+MOST_ROW_GROUPS = 500
 NOTE = "consumerscope.parts"
+
+
+def rows_in_group(rows: int) -> int:
+    """How many rows a row group of a file of so many should have."""
+    return max(LEAST_ROWS_IN_GROUP, -(-rows // MOST_ROW_GROUPS))
 
 
 def parts_note(names: Iterable[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from .paths import file_name, hour_folder
 from .reader import COMPACTED, TIME_COLUMN, folder_files
 from .schemas import TABLES
 from .store import Lake
-from .whole_hour import ROWS_IN_HOUR_GROUP, merged_parts, parts_note
+from .whole_hour import merged_parts, parts_note, rows_in_group
 
 # Sixty files make the hour that is not over: little of each should be decoded for one group.
 ROWS_IN_WINDOW_GROUP = 4_000
@@ -31,7 +31,7 @@ def put_window(lake: Lake, table: str, cluster: str, start: datetime, rows: pa.T
     merged = merged_parts(lake, names[0])
     note = parts_note(merged) if merged is not None else None
     whole = _in_order(pa.concat_tables([kept, fresh]))
-    lake.write(whole, f"{folder}/{COMPACTED}", schema, ROWS_IN_HOUR_GROUP, note)
+    lake.write(whole, f"{folder}/{COMPACTED}", schema, rows_in_group(whole.num_rows), note)
 
 
 def _in_order(rows: pa.Table) -> pa.Table:

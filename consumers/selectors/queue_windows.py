@@ -1,14 +1,14 @@
 """Windows per queue, out of the lake."""
 
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from django.conf import settings
 
-from consumers.lake.reader import read
+from consumers.lake.one_group import read_group
 from consumers.lake.store import Lake
 
 from .window_range import WindowRange
@@ -28,10 +28,12 @@ COLUMNS = (
 )
 RATES = ("consume_rate", "produce_rate")
 TEN_MINUTES = 600
+SECOND = 1_000_000
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(NamedTuple):
+    """A tuple, because a page makes ten thousands of them."""
+
     lag_messages: int | None
     time_lag_seconds: float | None
     consume_rate: float | None
@@ -44,19 +46,15 @@ def queue_windows(cluster: str, group: str, windows: WindowRange) -> dict[QueueK
     """Per queue, in order, the windows that were aggregated, by their place in the range."""
     step = min(windows.step_seconds, TEN_MINUTES)
     lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
-    found = read(
-        lake,
-        f"windows_{step}",
-        cluster,
-        windows.start,
-        windows.until,
-        columns=COLUMNS,
-        filter=pc.field("group") == group,
-    ).sort_by([("topic", "ascending"), ("broker", "ascending"), ("queue_id", "ascending"), ("start", "ascending")])
-    queues: dict[QueueKey, dict[int, Window]] = defaultdict(dict)
-    rows = zip(*(found.column(name).to_pylist() for name in COLUMNS), strict=True)
+    found = read_group(lake, f"windows_{step}", cluster, group, windows.start, windows.until, COLUMNS)
+    found = found.sort_by([(name, "ascending") for name in ("topic", "broker", "queue_id", "start")])
+    # Places as numbers: thousands of moments as objects take longer than all the rest.
+    start = pc.cast(found["start"], pa.int64()).to_numpy()
+    places = (start // SECOND - int(windows.start.timestamp())) // windows.step_seconds
+    rows = zip(places.tolist(), *(found[name].to_pylist() for name in COLUMNS[1:]), strict=True)
     parts = windows.step_seconds // step
-    for (key, index), same in groupby(rows, key=lambda row: (row[1:4], windows.index(row[0]))):
+    queues: dict[QueueKey, dict[int, Window]] = defaultdict(dict)
+    for (key, index), same in groupby(rows, key=lambda row: (row[1:4], row[0])):
         queues[key][index] = _joined([Window(*row[4:]) for row in same], parts)
     return dict(queues)
 

@@ -19,7 +19,7 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.frames import Frames
 from consumers.pipeline.judging import judged_queues
 from consumers.pipeline.kinds import GROUPS, RETIRED, KindRows
-from consumers.pipeline.known import MEMBERS, STILL, KnownRows
+from consumers.pipeline.known import MEMBERS, RETENTION, STILL, KnownRows
 from consumers.pipeline.lag_lookup import looked_up
 from consumers.pipeline.pieces import in_pieces
 from consumers.pipeline.queue_arrays import queue_arrays
@@ -66,7 +66,7 @@ def _judge(frames: Frames) -> dict[str, int]:
     lately = UNTIL - timedelta(seconds=durations.span_seconds / 3)
     read = frames.table("readings", START, UNTIL)
     arrays = with_points(queue_arrays(read), microseconds(lately)).persist()
-    rows = KnownRows(*[schema.empty_table() for schema in (MEMBERS, STILL)])
+    rows = KnownRows(*[schema.empty_table() for schema in (MEMBERS, STILL, RETENTION)])
     kinds = KindRows(GROUPS.empty_table(), RETIRED.empty_table())
     judged = judged_queues(looked_up(arrays, frames, UNTIL, durations), frames, rows, kinds, UNTIL, durations).persist()
     found = in_pieces(judged, judged.count())
@@ -100,6 +100,7 @@ def _write(lake: Lake, queues: int) -> None:
         "kind": _names("normal", np.zeros(queues, int)),
         "min_offset": pa.array(np.zeros(queues, np.int64)),
         "pull_offset": pa.nulls(queues, pa.int64()),
+        "first_stored_at": pa.nulls(queues, READINGS.field("first_stored_at").type),
         "unknown_reason": pa.nulls(queues, pa.string()),
     }
     kind = number % 20

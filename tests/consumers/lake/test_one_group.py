@@ -1,0 +1,93 @@
+"""One group's rows, and how little of a file is decoded for them."""
+
+from datetime import timedelta
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+import pytest
+
+from consumers.lake import compaction, whole_hour
+from consumers.lake.one_group import read_group, row_groups_of
+from consumers.lake.reader import files, read
+from consumers.lake.schemas import WINDOWS
+from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
+from tests.pipeline_rows import PLACE, at
+
+COLUMNS = ("start", "topic", "queue_id", "lag_messages", "unknown_reason")
+GROUPS = ["a", "b", "billing", "c", "é"]
+
+
+def window(minute):
+    shared = {**PLACE, "start": at(60 * minute), "step_seconds": 60, "kind": "normal", "readings": 4}
+    found = [
+        {**shared, "group": group, "queue_id": queue_id, "lag_messages": minute or None}
+        for group in reversed(GROUPS)
+        for queue_id in range(3)
+    ]
+    return pa.Table.from_pylist(found, WINDOWS)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    lake = Lake.at(str(tmp_path))
+    for minute in (0, 1, 59, 61):
+        put_window(lake, "windows_60", "prod", at(60 * minute), window(minute))
+    return lake
+
+
+def rows(lake, group, until=7200):
+    found = read_group(lake, "windows_60", "prod", group, at(60), at(until), COLUMNS)
+    return found.sort_by([("start", "ascending"), ("queue_id", "ascending")]).to_pylist()
+
+
+def expected(lake, group, until=7200):
+    found = read(lake, "windows_60", "prod", at(60), at(until), COLUMNS, pc.field("group") == group)
+    return found.sort_by([("start", "ascending"), ("queue_id", "ascending")]).to_pylist()
+
+
+@pytest.mark.parametrize("group", [*GROUPS, "nobody", ""])
+@pytest.mark.parametrize("compacted", [False, True], ids=["in_parts", "compacted"])
+def test_it_gives_what_a_scan_of_everything_gives(lake, monkeypatch, group, compacted):
+    monkeypatch.setattr(whole_hour, "LEAST_ROWS_IN_GROUP", 2)
+    before = expected(lake, group)
+    if compacted:
+        compaction.compact(lake, at(2 * 3600 + 60), timedelta(0))
+    assert rows(lake, group) == before == expected(lake, group)
+    assert len(before) == (9 if group in GROUPS else 0)
+
+
+def test_the_range_is_half_open(lake):
+    assert {row["start"] for row in rows(lake, "billing", until=59 * 60)} == {at(60)}
+
+
+def test_nothing_that_was_written_is_an_empty_table(tmp_path):
+    found = read_group(Lake.at(str(tmp_path)), "windows_60", "prod", "billing", at(0), at(60), COLUMNS)
+    assert (found.num_rows, found.column_names) == (0, list(COLUMNS))
+
+
+def test_of_a_sorted_hour_only_the_row_groups_that_may_hold_it_are_chosen(tmp_path):
+    many = [{**PLACE, "start": at(0), "group": f"group-{n:04d}", "queue_id": q} for n in range(400) for q in range(64)]
+    lake = Lake.at(str(tmp_path))
+    put_window(lake, "windows_600", "prod", at(0), pa.Table.from_pylist(many, WINDOWS))
+    compaction.compact(lake, at(7200), timedelta(0))
+    (name,) = files(lake, "windows_600", "prod", at(0), at(600))
+    metadata = pq.read_metadata(name)
+    assert metadata.num_row_groups == 4
+    assert row_groups_of(metadata, "group-0007") == [0]
+
+
+def test_an_hour_that_is_swapped_meanwhile_is_read_all_the_same(lake):
+    class Swapping(pafs.LocalFileSystem):
+        swapped = False
+
+        def open_input_file(self, *args, **kwargs):
+            if not Swapping.swapped:
+                Swapping.swapped = True
+                compaction.compact(lake, at(2 * 3600), timedelta(0))
+            return super().open_input_file(*args, **kwargs)
+
+    before = rows(lake, "billing")
+    assert rows(Lake(Swapping(), lake.root, lake.url), "billing") == before
