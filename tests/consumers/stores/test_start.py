@@ -75,11 +75,12 @@ def test_a_timestamp_group_starts_at_the_first_message_of_its_time():
     assert (start.offset, start.rule) == (321, "timestamp: the first message from 2026-03-01 11:30:00 UTC on")
 
 
-def test_a_time_that_was_set_by_hand_has_no_known_zone():
-    start = would_start("normal", TIMESTAMP, "20260101000000", STARTED, 0, 500, BrokerAnswer(offset_at_time=321))
+@pytest.mark.parametrize("text", ["20260101000000", "20260301112300", "20260301112859"])
+def test_a_time_that_was_set_by_hand_has_no_known_zone(text):
+    start = would_start("normal", TIMESTAMP, text, STARTED, 0, 500, BrokerAnswer(offset_at_time=321))
 
     assert start.offset is None
-    assert start.reason == "consumeTimestamp '20260101000000' is in the client's own time zone, which no answer tells"
+    assert start.reason == f"consumeTimestamp {text!r} is in the client's own time zone, which no answer tells"
 
 
 def test_a_timestamp_group_whose_time_was_never_told_has_no_known_start():
