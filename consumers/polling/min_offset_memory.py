@@ -39,6 +39,15 @@ class MinOffsets:
         self.asked_at = np.where(kept, self.asked_at[old], NEVER) if len(self.keys) else np.full(len(keys), NEVER)
         self.topics, self.keys = topics.dictionary, keys
 
+    def doubt(self, ends: pa.Table) -> None:
+        """Forgets what lies beyond the end of its queue: it is from before the topic was created anew."""
+        if not len(self.keys):
+            return
+        topic = codes(encoded(ends["topic"]), self.topics)
+        at, found = _find(self.keys, topic << QUEUE_BITS | queue_ids(ends))
+        beyond = found & (topic >= 0) & (self.values[at] > ends["broker_offset"].to_numpy())
+        self.asked_at[at[beyond]] = NEVER
+
     def note(self, places: np.ndarray, answers: Sequence[int], now: datetime) -> None:
         self.values[places] = answers
         self.asked_at[places] = microseconds(now)

@@ -28,6 +28,7 @@ async def read_min_offsets(
 ) -> None:
     """Asks for what is due and remembers it; a queue whose answer fails stays as it was, at first without any."""
     known.settle(ends)
+    known.doubt(ends)
     due = plan(known, rows, cadence, now)
     if not len(due):
         return

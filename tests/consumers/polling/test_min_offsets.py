@@ -101,3 +101,13 @@ def test_whatever_comes_and_goes_it_remembers_what_a_dictionary_would(steps):
             note(memory, queues[0], value, at(number))
             expected[queues[0]] = value
         assert dict(zip(queues, memory.of(table(queues)).to_pylist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize(("end", "expected"), [(7, None), (8, 8), (90, 8)])
+def test_a_min_offset_beyond_the_end_of_its_queue_is_from_before_the_topic_was_created_anew(end, expected):
+    memory = asked_at({IDLE: T0})
+    note(memory, IDLE, 8, T0)
+    ends = table([IDLE]).append_column("broker_offset", pa.array([end]))
+    memory.doubt(ends)
+    assert with_min_offsets(table([IDLE]), memory)["min_offset"].to_pylist() == [expected]
+    assert (IDLE in planned(memory, at(1))) is (expected is None)
