@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from consumers.rocketmq.tls import TlsOptions
+
 from .broker_settings import CLUSTER, BrokerPlace, broker_properties
 from .children import kill_child, start_child
 from .failures import DemoFailed
@@ -67,9 +69,9 @@ class RocketMQ:
         *,
         slaves: bool = False,
         flags: Sequence[str] = (),
-        tls: bool = False,
+        tls: TlsOptions | None = None,
     ) -> None:
-        """`slaves`: one for each broker, yet to be started. `flags`: more of the JVMs. `tls`: these make it wanted."""
+        """`slaves`: one for each broker, yet to be started. `flags`: more of the JVMs. `tls`: what these want."""
         self.home = home.resolve()
         self.brokers: dict[str, Broker] = {}
         self.slaves: dict[str, Broker] = {}

@@ -26,8 +26,7 @@ class NotRegistered(DemoFailed):
     """A broker serves, but clients cannot find it."""
 
 
-def wait_until_registered(namesrv: str, broker_address: str, *, tls: bool = False) -> None:
-    """`tls`: both want it. Their certificates are not looked at: they are our own, on the loopback."""
+def wait_until_registered(namesrv: str, broker_address: str, *, tls: TlsOptions | None = None) -> None:
     deadline = time.monotonic() + REGISTRATION_SECONDS
     while f'"{broker_address}"'.encode() not in _ask(namesrv, RequestCode.GET_BROKER_CLUSTER_INFO, tls=tls):
         if time.monotonic() > deadline:
@@ -36,7 +35,7 @@ def wait_until_registered(namesrv: str, broker_address: str, *, tls: bool = Fals
         time.sleep(LOOK_SECONDS)
 
 
-def _ask(address: str, code: int, body: bytes = b"", *, tls: bool) -> bytes:
+def _ask(address: str, code: int, body: bytes = b"", *, tls: TlsOptions | None) -> bytes:
     """The body of the answer to one request on a connection of its own."""
     try:
         answer = _exchange(address, Command(code=code, opaque=1, body=body), tls)
@@ -49,14 +48,14 @@ def _ask(address: str, code: int, body: bytes = b"", *, tls: bool) -> bytes:
     return answer.body
 
 
-def _exchange(address: str, request: Command, tls: bool) -> Command | None:
+def _exchange(address: str, request: Command, tls: TlsOptions | None) -> Command | None:
     """None when the peer closed the connection before its answer was whole."""
     host, _, port = address.rpartition(":")
     reader = FrameReader()
     with contextlib.ExitStack() as stack:
         connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS))
         if tls:
-            connection = stack.enter_context(client_context(TlsOptions(verify=False)).wrap_socket(connection))
+            connection = stack.enter_context(client_context(tls).wrap_socket(connection, server_hostname=host))
         connection.sendall(encode(request))
         while (answer := reader.next_command()) is None:
             received = connection.recv(1 << 16)

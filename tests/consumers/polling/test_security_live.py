@@ -15,6 +15,7 @@ from consumers.polling.cluster_options import set_secret
 from consumers.polling.collect_members import Budget
 from consumers.polling.poll import ClusterPoller, Poll
 from consumers.polling.settings import PollSettings
+from consumers.rocketmq.tls import TlsOptions
 from dashboard.demo.cluster import RocketMQ
 from tests.certificates import Authority
 from tests.consumers.polling.guarded_broker import CONFIG, create_user, fill
@@ -84,16 +85,24 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 @pytest.fixture(scope="module")
-def encrypted(authority: Authority, rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The name server of a cluster where every server wants TLS."""
+def shown(authority: Authority) -> dict[str, Any]:
+    monitor = authority.issue("monitor")
+    return {"certificate": str(monitor.certificate), "key": str(monitor.key)}
+
+
+@pytest.fixture(scope="module")
+def encrypted(
+    authority: Authority, shown: dict[str, Any], rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The name server of a cluster where every server wants TLS, and a certificate of each client."""
     issued = authority.issue("rocketmq")
-    flags = [
-        "-Dtls.server.mode=enforcing",
-        "-Dtls.test.mode.enable=false",
-        f"-Dtls.server.certPath={issued.certificate}",
-        f"-Dtls.server.keyPath={issued.key}",
-    ]
-    with RocketMQ(tmp_path_factory.mktemp("encrypted"), rocketmq_jars, flags=flags, tls=True) as cluster:
+    flags = ["-Dtls.server.mode=enforcing", "-Dtls.test.mode.enable=false"]
+    flags += [f"-Dtls.{side}.certPath={issued.certificate}" for side in ("server", "client")]
+    flags += [f"-Dtls.{side}.keyPath={issued.key}" for side in ("server", "client")]
+    flags += ["-Dtls.server.need.client.auth=require", "-Dtls.server.authClient=true"]
+    flags += [f"-Dtls.server.trustCertPath={authority.certificate}"]
+    options = TlsOptions(ca=str(authority.certificate), **shown)
+    with RocketMQ(tmp_path_factory.mktemp("encrypted"), rocketmq_jars, flags=flags, tls=options) as cluster:
         yield cluster.namesrv
 
 
@@ -101,14 +110,16 @@ def tls(**options: Any) -> dict[str, Any]:
     return {"ca": None, "certificate": None, "key": None, "verify": True, **options}
 
 
-def test_a_cluster_that_wants_tls_is_read_where_its_authority_is_trusted(
-    encrypted: str, poll: PollOf, authority: Authority
+def test_a_cluster_that_wants_tls_is_read_where_both_sides_trust_each_other(
+    encrypted: str, poll: PollOf, authority: Authority, shown: dict[str, Any]
 ) -> None:
-    assert poll(encrypted, tls=tls(ca=str(authority.certificate))).row.complete
+    assert poll(encrypted, tls=tls(ca=str(authority.certificate), **shown)).row.complete
 
 
-def test_it_is_read_where_certificates_are_not_verified(encrypted: str, poll: PollOf) -> None:
-    assert poll(encrypted, tls=tls(verify=False)).row.complete
+def test_it_is_read_where_its_certificates_are_not_verified(
+    encrypted: str, poll: PollOf, shown: dict[str, Any]
+) -> None:
+    assert poll(encrypted, tls=tls(verify=False, **shown)).row.complete
 
 
 def test_without_tls_it_is_unknown_and_the_sentence_names_tls(encrypted: str, poll: PollOf) -> None:
@@ -117,7 +128,15 @@ def test_without_tls_it_is_unknown_and_the_sentence_names_tls(encrypted: str, po
     assert "a server that wants TLS does that too" in row.error
 
 
-def test_another_authority_is_not_enough(encrypted: str, poll: PollOf, tmp_path: Path) -> None:
-    row = poll(encrypted, tls=tls(ca=str(Authority(tmp_path, "stranger").certificate))).row
+def test_without_a_certificate_of_ones_own_it_is_unknown_and_the_sentence_names_it(
+    encrypted: str, poll: PollOf, authority: Authority
+) -> None:
+    row = poll(encrypted, tls=tls(ca=str(authority.certificate))).row
+    assert not row.complete
+    assert "certificate" in row.error.lower()
+
+
+def test_another_authority_is_not_enough(encrypted: str, poll: PollOf, shown: dict[str, Any], tmp_path: Path) -> None:
+    row = poll(encrypted, tls=tls(ca=str(Authority(tmp_path, "stranger").certificate), **shown)).row
     assert not row.complete
     assert "its TLS certificate was not accepted" in row.error

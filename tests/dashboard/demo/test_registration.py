@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from consumers.rocketmq.frames import Command, FrameReader, encode
+from consumers.rocketmq.tls import TlsOptions
 from dashboard.demo.registration import NotRegistered, wait_until_registered
 from tests.certificates import Authority
 
@@ -54,11 +55,12 @@ def test_a_known_broker_is_left_alone() -> None:
 
 
 def test_a_name_server_that_wants_tls_is_asked_over_tls(tmp_path: Path) -> None:
-    issued = Authority(tmp_path).issue("name-server")
+    authority = Authority(tmp_path)
+    issued = authority.issue("name-server")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(issued.certificate, issued.key)
     with server([(0, known("127.0.0.1:10911"))], [], tls) as namesrv:
-        wait_until_registered(namesrv, "127.0.0.1:10911", tls=True)
+        wait_until_registered(namesrv, "127.0.0.1:10911", tls=TlsOptions(ca=str(authority.certificate)))
 
 
 def test_an_unknown_broker_is_made_to_register() -> None:
