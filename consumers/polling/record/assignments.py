@@ -36,7 +36,6 @@ Memory = tuple[Any, ...]  # the values of MEMORY
 @dataclass(frozen=True)
 class _Known:
     pk: int
-    seen_since: datetime
     memory: Memory
 
 
@@ -45,11 +44,11 @@ def record_assignments(cluster: Cluster, ids: EntityIds, reading: MembersReading
     known = _known(cluster)
     held = _held(ids, reading)
     Assignment.objects.bulk_create(
-        [_row(holding, held[holding], now, now) for holding in sorted(held.keys() - known.keys())], batch_size=BATCH
+        [_row(holding, held[holding], now) for holding in sorted(held.keys() - known.keys())], batch_size=BATCH
     )
     still_held = held.keys() & known.keys()
     moved = {holding for holding in still_held if held[holding] != known[holding].memory}
-    _rewrite([_row(holding, held[holding], known[holding].seen_since, now, known[holding].pk) for holding in moved])
+    _rewrite([_row(holding, held[holding], now, known[holding].pk) for holding in moved])
     stamp(Assignment.objects.all(), [known[holding].pk for holding in still_held - moved], last_seen=now)
     let_go = _LetGo.of(ids, reading)
     gone = [known[holding].pk for holding in known.keys() - held.keys() if let_go.says(holding)]
@@ -58,8 +57,8 @@ def record_assignments(cluster: Cluster, ids: EntityIds, reading: MembersReading
 
 def _known(cluster: Cluster) -> dict[Holding, _Known]:
     present = Assignment.objects.filter(group__cluster=cluster, gone_by=None)
-    rows = present.values_list(*KEY, "pk", "seen_since", *MEMORY)
-    return {row[:3]: _Known(row[3], row[4], row[5:]) for row in rows}
+    rows = present.values_list(*KEY, "pk", *MEMORY)
+    return {row[:3]: _Known(row[3], row[4:]) for row in rows}
 
 
 def _held(ids: EntityIds, reading: MembersReading) -> dict[Holding, Memory]:
@@ -73,13 +72,13 @@ def _held(ids: EntityIds, reading: MembersReading) -> dict[Holding, Memory]:
     return held
 
 
-def _row(holding: Holding, memory: Memory, seen_since: datetime, now: datetime, pk: int | None = None) -> Assignment:
+def _row(holding: Holding, memory: Memory, now: datetime, pk: int | None = None) -> Assignment:
     values = dict(zip(KEY, holding, strict=True)) | dict(zip(MEMORY, memory, strict=True))
-    return Assignment(pk=pk, seen_since=seen_since, last_seen=now, **values)
+    return Assignment(pk=pk, seen_since=now, last_seen=now, **values)
 
 
 def _rewrite(rows: list[Assignment]) -> None:
-    """In one statement per batch: an UPDATE with a case for every row and column takes thirty times as long."""
+    """Rows that are there; their `seen_since` stays. An UPDATE with a case per row and column takes 30 times as long."""
     Assignment.objects.bulk_create(
         rows, batch_size=BATCH, update_conflicts=True, unique_fields=["pk"], update_fields=[*MEMORY, "last_seen"]
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.selectors.offset_stores import group_offsets
-from tests.store_rows import a_client, a_file_row, an_offset_file, an_owner
+from tests.store_rows import a_client, a_file_row, add_stored, an_offset_file, an_owner
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -103,13 +103,15 @@ def test_a_file_whose_rows_are_gone_is_not_taken_for_an_empty_one(group):
 
 
 def test_only_the_newest_reading_of_a_file_counts(group):
-    an_offset_file(group.cluster, a_file_row(offset=80), path="/old", read_at=ago(90))
-    file = group.cluster.files.get(path="/old")
-    an_offset_file(group.cluster, a_file_row(offset=90, source="/old"), path="/other")
+    an_offset_file(group.cluster, a_file_row("Refunds", offset=7), path="/other", read_at=ago(90))
+    file = an_offset_file(group.cluster, a_file_row(offset=80), path="/again", read_at=ago(90))
+    newest = {"cluster": "prod", "taken_at": ago(30), "kind": "broker_file", "source": "/again"}
+    add_stored(group.cluster, ago(30), [a_file_row(offset=90, **newest)])
     file.read_at = ago(30)
     file.save()
-    [row] = group_offsets(group, now=NOW).rows
-    assert [(s.source, s.offset) for s in row.of_kind("broker_file")] == [("/old", 90)]
+    rows = {row.topic: row for row in group_offsets(group, now=NOW).rows}
+    assert [(s.source, s.offset) for s in rows["Orders"].of_kind("broker_file")] == [("/again", 90)]
+    assert [(s.source, s.offset) for s in rows["Refunds"].of_kind("broker_file")] == [("/other", 7)]
 
 
 def test_without_offset_files_it_says_how_to_name_them(group):
