@@ -50,9 +50,10 @@ class SamplePlanner:
     ) -> SamplePlan:
         gone = forget_moved(memory, brokers) | forget_started(memory, brokers)
         starts = plan_starts(memory, brokers, budget.start_calls, now)
+        wanted = self._longest(now) if budget.exact_calls else []
         tags, gone_topics = plan_tags(memory, brokers, budget.tag_calls, now)
         return SamplePlan(
-            first=plan_first(memory, brokers, self._longest(now), budget.exact_calls, now),
+            first=plan_first(memory, brokers, wanted, budget.exact_calls, now),
             starts=starts,
             rules=start_rules(self.cluster, {one.key[0] for one in starts}),
             tags=tags,
