@@ -113,6 +113,13 @@ def test_it_says_since_when_where_a_judgement_saw_it(group, state, rule, consume
     assert (anomaly.name, anomaly.since, anomaly.unknown) == (name, ago(720), {})
 
 
+def test_it_takes_no_other_state_for_its_beginning(group):
+    queue = a_queue(group.cluster)
+    a_snapshot(group, queue, 5, 40, min_offset=12)
+    a_judged_queue(group, queue, "REWIND", rule="offset went back", since=ago(720))
+    assert found()[0].since is None
+
+
 def test_it_tells_queues_apart_by_where_a_member_would_start(group, cluster):
     starts = [(90, "last offset: the end", None), (70, "last offset: the end", None), (None, "by it", "timed out")]
     for number, (offset, rule, error) in enumerate(starts):
