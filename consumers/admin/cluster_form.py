@@ -26,6 +26,9 @@ class ClusterForm(forms.ModelForm):
     tls_ca = forms.CharField(required=False, label="TLS authorities", help_text="A PEM file that the poll worker sees")
     tls_certificate = forms.CharField(required=False, label="TLS certificate", help_text="A PEM file, to be shown")
     tls_key = forms.CharField(required=False, label="TLS key", help_text="A PEM file without a passphrase")
+    tls_any_host = forms.BooleanField(
+        required=False, label="Do not verify host names", help_text="Accepts any host that the authorities vouch for."
+    )
     tls_skip_verify = forms.BooleanField(
         required=False, label="Do not verify certificates", help_text="Accepts any certificate of any host."
     )
@@ -41,6 +44,7 @@ class ClusterForm(forms.ModelForm):
         if (tls := self.instance.tls) is not None:
             self.initial.update({f"tls_{name}": tls[name] for name in ("ca", "certificate", "key")})
             self.initial.update({"use_tls": True, "tls_skip_verify": not tls["verify"]})
+            self.initial["tls_any_host"] = tls.get("any_host", False)
 
     def clean_name(self) -> str:
         return self._checked(checked_name, "name")
@@ -68,10 +72,11 @@ class ClusterForm(forms.ModelForm):
         self.instance.tls = None
         if values.get("use_tls"):
             try:
-                self.instance.tls = checked_tls({**files, "verify": not values.get("tls_skip_verify")})
+                checks = {"verify": not values.get("tls_skip_verify"), "any_host": values.get("tls_any_host")}
+                self.instance.tls = checked_tls({**files, **checks})
             except WrongOption as error:
                 self.add_error(error.option, str(error))
-        elif any(files.values()) or values.get("tls_skip_verify"):
+        elif any(files.values()) or values.get("tls_skip_verify") or values.get("tls_any_host"):
             self.add_error("use_tls", "What is said of TLS counts only where TLS is chosen.")
         return values
 

@@ -16,7 +16,7 @@ from consumers.polling.cluster_options import (
     set_secret,
 )
 
-REMOVABLE = ("acl", "tls", "tls-ca", "tls-certificate", "tls-skip-verify", "offset-files", "proxy")
+REMOVABLE = ("acl", "tls", "tls-ca", "tls-certificate", "tls-any-host", "tls-skip-verify", "offset-files", "proxy")
 TLS_FILES = ("ca", "certificate", "key")
 
 
@@ -31,6 +31,7 @@ def add_cluster_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--tls-ca", metavar="FILE", help="trust these authorities alone (PEM)")
     parser.add_argument("--tls-certificate", metavar="FILE", help="the certificate to show (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="its key, without a passphrase (PEM)")
+    parser.add_argument("--tls-any-host", action="store_true", help="accept any host that --tls-ca vouches for")
     parser.add_argument("--tls-skip-verify", action="store_true", help="accept any certificate of any host")
     parser.add_argument("--offset-files", metavar="[BROKER=]GLOB[;…]", help="offset files that the poll worker sees")
     parser.add_argument("--proxy", metavar="HOST:PORT[;…]", help="remoting ports of proxies, for gRPC clients")
@@ -71,7 +72,7 @@ def _tls(known: dict[str, Any] | None, options: dict[str, Any], without: set[str
     named = {name: options[f"tls_{name}"] for name in TLS_FILES if options[f"tls_{name}"]}
     if "tls" in without:
         known = None
-    if known is None and not (named or options["tls"] or options["tls_skip_verify"]):
+    if known is None and not (named or any(options[name] for name in ("tls", "tls_any_host", "tls_skip_verify"))):
         return None
     tls = {"verify": True, **(known or {})}
     if "tls-ca" in without:
@@ -80,6 +81,10 @@ def _tls(known: dict[str, Any] | None, options: dict[str, Any], without: set[str
         tls["certificate"] = tls["key"] = None
     if "tls-skip-verify" in without:
         tls["verify"] = True
+    if "tls-any-host" in without:
+        tls["any_host"] = False
+    if options["tls_any_host"]:
+        tls["any_host"] = True
     if options["tls_skip_verify"]:
         tls["verify"] = False
     return checked_tls({**tls, **named})

@@ -14,6 +14,12 @@ from consumers.stores.globs import WrongFileGlob, parse_offset_files
 from .sealed_secret import seal
 
 LONGEST_NAME = 100
+# By whether certificates are verified, and whether they may name any host.
+TLS_IN_WORDS = {
+    (True, False): "TLS",
+    (True, True): "TLS, host names not verified",
+    (False, False): "TLS, certificates not verified",
+}
 
 
 class WrongOption(ValueError):
@@ -57,7 +63,7 @@ def checked_offset_files(text: str) -> str:
 
 
 def checked_tls(options: Mapping[str, Any]) -> dict[str, Any]:
-    """`ca`, `certificate`, `key` (paths or None) and `verify`, as the cluster's row keeps them."""
+    """`ca`, `certificate`, `key` (paths or None), `verify`, and `any_host` where it was said: as the row keeps them."""
     tls = {**{name: options.get(name) or None for name in ("ca", "certificate", "key")}, "verify": options["verify"]}
     for name in ("ca", "certificate", "key"):
         if tls[name] is not None and not tls[name].startswith("/"):
@@ -66,6 +72,12 @@ def checked_tls(options: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongOption("tls_key", "A key is of use with its certificate only: name both.")
     if tls["ca"] and not tls["verify"]:
         raise WrongOption("tls_ca", "Authorities are of no use where certificates are not verified: name one of both.")
+    if options.get("any_host"):
+        if not tls["ca"]:
+            raise WrongOption(
+                "tls_any_host", "It needs authorities of your own: those of the machine vouch for anybody."
+            )
+        tls["any_host"] = True
     return tls
 
 
@@ -77,7 +89,7 @@ def described(cluster: Cluster) -> list[str]:
     """What was said of it beside its name servers, in words, without anything that is secret."""
     said = [f"access key {cluster.access_key}"] if cluster.access_key else []
     if cluster.tls is not None:
-        said.append("TLS" if cluster.tls["verify"] else "TLS, certificates not verified")
+        said.append(TLS_IN_WORDS[cluster.tls["verify"], bool(cluster.tls.get("any_host"))])
     if cluster.offset_files:
         said.append(f"offset files {cluster.offset_files}")
     if cluster.proxy:

@@ -11,19 +11,23 @@ from consumers.rocketmq.errors import LocalProtocolError
 
 @dataclass(frozen=True)
 class TlsOptions:
-    """Paths of PEM files. Without `ca` the machine's own authorities count; `key` may stand in `certificate`."""
+    """Paths of PEM files. Without `ca` the machine's own authorities count; `key` may stand in `certificate`.
+
+    `any_host`: a certificate of these authorities will do, whatever host it names.
+    """
 
     ca: str | None = None
     certificate: str | None = None
     key: str | None = None
     verify: bool = True
+    any_host: bool = False
 
 
 def client_context(options: TlsOptions) -> ssl.SSLContext:
     """Raises LocalProtocolError where a file does not serve."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = options.verify and not options.any_host
     if not options.verify:
-        context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     elif options.ca is None:
         context.load_default_certs()

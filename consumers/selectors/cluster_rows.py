@@ -16,6 +16,7 @@ class Freshness(StrEnum):
 class Connection(StrEnum):
     PLAIN = "plain"
     TLS = "TLS"
+    ANY_HOST_TLS = "TLS, host names not verified"
     UNVERIFIED_TLS = "TLS, certificates not verified"
 
 

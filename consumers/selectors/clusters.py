@@ -87,7 +87,9 @@ def stand_in(slave: str) -> str:
 def _connection(cluster: Cluster) -> Connection:
     if cluster.tls is None:
         return Connection.PLAIN
-    return Connection.TLS if cluster.tls["verify"] else Connection.UNVERIFIED_TLS
+    if not cluster.tls["verify"]:
+        return Connection.UNVERIFIED_TLS
+    return Connection.ANY_HOST_TLS if cluster.tls.get("any_host") else Connection.TLS
 
 
 def _entry(last: Reading | None, broker: Broker) -> dict[str, Any]:

@@ -62,6 +62,15 @@ def test_tls_is_stored_as_the_command_stores_it(client):
     assert Cluster.objects.get(name="prod").tls == expected
 
 
+def test_host_names_that_are_not_verified_are_listed_as_such_and_stay(client):
+    any_host = {"use_tls": "on", "tls_ca": "/ca.pem", "tls_any_host": "on"}
+    post(client, **any_host)
+    assert "host names not verified" in client.get("/admin/consumers/cluster/").content.decode()
+    page = client.get(f"/admin/consumers/cluster/{Cluster.objects.get().pk}/change/").content.decode()
+    assert '<input type="checkbox" name="tls_any_host" aria-describedby="id_tls_any_host_helptext" ' in page
+    assert 'id="id_tls_any_host" checked' in page
+
+
 def test_certificates_that_are_not_verified_are_listed_as_such(client):
     post(client, use_tls="on", tls_skip_verify="on")
     assert "certificates not verified" in client.get("/admin/consumers/cluster/").content.decode()

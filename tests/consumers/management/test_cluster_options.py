@@ -71,6 +71,7 @@ def test_a_secret_may_be_replaced_alone(monkeypatch):
         (["--offset-files", "relative.json"], "--offset-files: .*absolute"),
         (["--tls-ca", "ca.pem"], "--tls-ca: Name the file from '/'"),
         (["--tls-key", "/key.pem"], "--tls-key: .*certificate"),
+        (["--tls-any-host"], "--tls-any-host: It needs authorities of your own"),
         (["--tls-ca", "/ca.pem", "--tls-skip-verify"], "--tls-ca: .*not verified"),
     ],
 )
@@ -88,6 +89,7 @@ def test_it_refuses_what_makes_no_sense_and_changes_nothing(args, complaint):
         (["--tls-ca", "/ca.pem"], TlsOptions(ca="/ca.pem")),
         (["--tls-certificate", "/c.pem", "--tls-key", "/k.pem"], TlsOptions(certificate="/c.pem", key="/k.pem")),
         (["--tls-skip-verify"], TlsOptions(verify=False)),
+        (["--tls-ca", "/ca.pem", "--tls-any-host"], TlsOptions(ca="/ca.pem", any_host=True)),
     ],
 )
 def test_any_option_of_tls_means_tls_and_certificates_are_verified_unless_said_otherwise(args, tls):
@@ -122,6 +124,13 @@ def test_an_option_is_taken_back(option, field, left):
     add("--tls-ca", "/ca.pem", "--tls-certificate", "/c.pem", "--tls-key", "/k.pem", "--proxy", "10.0.0.7:8080")
     add("--without", option)
     assert getattr(stored(), field) == left
+
+
+def test_host_names_are_verified_again():
+    add("--tls-ca", "/ca.pem", "--tls-any-host")
+    assert "host names not verified" in cluster("list")
+    add("--without", "tls-any-host")
+    assert cluster("list") == "prod\t10.0.0.1:9876\tTLS\n"
 
 
 def test_certificates_are_verified_again():

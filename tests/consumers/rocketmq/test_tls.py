@@ -74,6 +74,17 @@ def test_a_certificate_for_another_host_is_not_accepted(authority: Authority) ->
         ask(elsewhere, TlsOptions(ca=str(authority.certificate)))
 
 
+def test_a_certificate_for_another_host_is_accepted_where_any_host_will_do(authority: Authority) -> None:
+    elsewhere = authority.issue("elsewhere-too", "10.0.0.1")
+    assert ask(elsewhere, TlsOptions(ca=str(authority.certificate), any_host=True)) == 17
+
+
+def test_any_host_is_not_any_authority(server: Issued, tmp_path: Path) -> None:
+    stranger = Authority(tmp_path, "stranger")
+    with pytest.raises(Unreachable, match="its TLS certificate was not accepted"):
+        ask(server, TlsOptions(ca=str(stranger.certificate), any_host=True))
+
+
 def test_a_server_that_wants_a_certificate_is_shown_one(authority: Authority, server: Issued) -> None:
     monitor = authority.issue("monitor")
     shown = TlsOptions(str(authority.certificate), str(monitor.certificate), str(monitor.key))

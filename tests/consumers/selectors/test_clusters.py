@@ -150,6 +150,7 @@ def test_a_slave_in_the_place_of_its_master_counts_as_read_but_not_as_fresh():
     [
         (None, "plain"),
         ({"ca": "/ca.pem", "certificate": None, "key": None, "verify": True}, "TLS"),
+        ({"ca": "/ca.pem", "verify": True, "any_host": True}, "TLS, host names not verified"),
         ({"ca": None, "certificate": None, "key": None, "verify": False}, "TLS, certificates not verified"),
     ],
 )
