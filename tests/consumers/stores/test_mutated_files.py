@@ -19,7 +19,24 @@ NAMES = {
 BODIES = {name: (DATA / name).read_bytes() for name in NAMES}
 names = st.sampled_from(sorted(BODIES))
 JUNK = st.sampled_from(
-    [b"{", b"}", b",", b":", b'"', b"\n", b"\0", b"\xff", b"-", b"@", b"null", b"1e9", b"// 5", b"0:0,"]
+    [
+        b"{",
+        b"}",
+        b",",
+        b":",
+        b'"',
+        b"\n",
+        b"\0",
+        b"\xff",
+        b"-",
+        b"@",
+        b"null",
+        b"1e9",
+        b"// 5",
+        b"0:0,",
+        rb"\ud800",
+        rb"\u0000",
+    ]
 )
 
 
@@ -79,6 +96,9 @@ def test_a_damaged_file_gives_a_typed_result(mutate, name, data):
     assert (file.error is None) == (file.rows is not None) == (file.modified_at is not None)
     assert file.table().schema == STORED
     assert file.error is None or file.problem in {"empty", "cut_off", "malformed", "not_offsets"}
+    said = "".join([file.error or "", *(finding.sentence for finding in file.findings)])
+    # What a database or a page cannot take would cost more than this file.
+    assert "\0" not in said.encode().decode()
 
 
 @pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__)
