@@ -78,7 +78,7 @@ def _row(holding: Holding, memory: Memory, now: datetime, pk: int | None = None)
 
 
 def _rewrite(rows: list[Assignment]) -> None:
-    """Rows that are there; their `seen_since` stays. An UPDATE with a case per row and column takes 30 times as long."""
+    """Rows that are there; their `seen_since` stays. An UPDATE with a case per row and column takes 30 times longer."""
     Assignment.objects.bulk_create(
         rows, batch_size=BATCH, update_conflicts=True, unique_fields=["pk"], update_fields=[*MEMORY, "last_seen"]
     )
