@@ -6,7 +6,7 @@ from datetime import datetime
 from consumers.models import Assignment, Client, ConsumerGroup, QueueSample, QueueSnapshot, QueueState
 from consumers.polling.flags import outside_reason, retired_topics
 
-from .brokers import broker_ages
+from .brokers import BrokerAge, broker_ages
 from .limits import limits
 from .overlay import NOT_SAMPLED
 from .queue_row import GroupFacts, queue_row
@@ -51,7 +51,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     if topic is not None:
         snapshots = snapshots.filter(queue__topic__name=topic)
     brokers = broker_ages([group.cluster_id])[group.cluster_id].brokers
-    owners, why_unowned = _owners(group)
+    owners, why_unowned = _owners(group, _why_nothing_is_read(brokers, now))
     facts = GroupFacts(
         name=group.name,
         judged=getattr(group, "judged", None),
@@ -70,8 +70,16 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]
 
 
-def _owners(group: ConsumerGroup) -> tuple[dict[int, list[str]], str]:
+def _why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | None:
+    """Members are asked by way of any broker: where none is read, nobody knows what they hold."""
+    unread = [broker.unread_reason(now, limits()) for broker in brokers]
+    return next(iter(unread), "no broker of the cluster is known yet") if None not in unread else None
+
+
+def _owners(group: ConsumerGroup, unread: str | None) -> tuple[dict[int, list[str]], str]:
     """Who owns which queue, by the queue's id, and why a queue that is not among them has no owner to show."""
+    if unread is not None:
+        return {}, unread
     if group.message_model == BROADCASTING:
         return {}, "broadcasting: every member owns every queue"
     present = Client.objects.filter(group=group, gone_by=None).values_list("running_info_at", "running_info_error")

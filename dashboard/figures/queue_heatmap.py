@@ -20,7 +20,7 @@ def queue_heatmap(
     until: datetime,
 ) -> Figure:
     """The first queue stands at the top."""
-    most = max((value for queue in queues for value in queue.values if value is not None), default=0)
+    most = max((value for queue in queues for value in queue.values if value is not None), default=None)
     middles = [on_axis(start + step / 2) for start in starts]
     heat = {
         "type": "heatmap",
@@ -58,10 +58,11 @@ def queue_heatmap(
     return drawn
 
 
-def _scale(most: float) -> Figure:
+def _scale(most: float | None) -> Figure:
     """What the colours mean. Plotly's own bar of colours would move the time axis away from its neighbour's."""
+    known = f"0 to {most:,.0f} messages; the stronger the colour, the more" if most is not None else ""
     return {
-        "text": f"0 to {most:,.0f} messages; the stronger the colour, the more",
+        "text": known or "the lag of no queue is known in this range",
         "font": {"color": QUIET, "size": 11},
         "showarrow": False,
         "xref": "paper",

@@ -49,9 +49,11 @@ def queues(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     shown = range_of(request, now)
     history = history_of(cluster, group, shown, now, "queue")
     lines = [line_of(series, f"{series.topic} / {series.broker} / {series.queue_id}") for series in history.series]
-    size = max((closed_windows(line) for line in lines), default=0)
-    starts = [point.at for point in history.series[0].points][:size] if history.series else []
     step = timedelta(seconds=history.step_seconds)
+    # Without a queue the axis still has the range that was asked for.
+    every = [history.since + number * step for number in range(round((history.until - history.since) / step))]
+    size = max((closed_windows(line) for line in lines), default=len(every))
+    starts = every[:size]
     chosen = [cut(line, size) for line in most_behind(lines)]
     return JsonResponse(queue_heatmap(starts, step, chosen, marks_of(cluster, group, shown, now), until=now))
 

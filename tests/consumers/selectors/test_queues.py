@@ -148,6 +148,21 @@ def test_it_names_both_owners_of_a_queue_that_two_hold(group):
     assert the_row().owner == "10.0.0.7@1, 10.0.0.7@2"
 
 
+@pytest.mark.parametrize(("alive", "expected"), [(True, "10.0.0.7@1"), (False, None)])
+def test_it_knows_owners_as_long_as_one_broker_is_read(alive, expected):
+    cluster = a_cluster()
+    a_dead_broker(cluster)
+    if alive:
+        a_broker(cluster)
+    group = a_group(cluster)
+    queue = a_queue(cluster, broker="broker-b")
+    a_snapshot(group, queue, 90, 100)
+    Assignment.objects.create(group=group, queue=queue, client_id="10.0.0.7@1", seen_since=ago(99), last_seen=ago(9))
+    row = the_row()
+    assert row.owner == expected
+    assert row.unknown.get("owner") == (None if alive else "broker-b could not be read: connection refused")
+
+
 def test_it_says_that_what_nobody_holds_has_nothing_in_flight(group):
     group.online, group.members = False, 0
     group.save()

@@ -47,6 +47,19 @@ def test_neighbouring_unknown_windows_are_one_box() -> None:
     assert hatched(figure)["unknown: late"]["x"].count(None) == 1
 
 
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([None, None], "the lag of no queue is known in this range"),
+        ([0, None], "0 to 0 messages"),
+        ([7, 3], "0 to 7 m"),
+    ],
+)
+def test_its_scale_ends_at_what_is_known(values: list[int | None], scale: str) -> None:
+    texts = [mark["text"] for mark in drawn(Line("a", values, ["late", "late"]))["layout"]["annotations"]]
+    assert texts[-1].startswith(scale)
+
+
 @pytest.mark.parametrize("queues", [1, 40])
 def test_it_grows_with_its_queues(queues: int) -> None:
     figure = drawn(*(Line(f"q{i}", [1], [None]) for i in range(queues)))

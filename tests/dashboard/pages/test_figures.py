@@ -83,3 +83,9 @@ def test_a_group_without_a_past_still_has_its_figures(admin_client: Client, grou
 @pytest.mark.parametrize("name", ["lag", "queues"])
 def test_an_unknown_group_has_none(admin_client: Client, group: ConsumerGroup, name: str) -> None:
     assert admin_client.get(f"/figures/prod/nobody/{name}/").status_code == 404
+
+
+def test_without_a_queue_the_axis_has_the_range_all_the_same(admin_client: Client, group: ConsumerGroup) -> None:
+    drawn = figure(admin_client, "queues")
+    assert drawn["layout"]["xaxis"]["range"] == ["2026-03-14 02:45:00", "2026-03-14 03:00:00"]
+    assert drawn["layout"]["annotations"][-1]["text"] == "the lag of no queue is known in this range"
