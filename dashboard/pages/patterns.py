@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from consumers.models import GroupKind, State, TimeLagKind
+from consumers.polling.flags import Flag
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.group_rows import GroupRow
@@ -55,6 +56,7 @@ def patterns(request: HttpRequest) -> HttpResponse:
 def examples(now: datetime) -> dict[str, Any]:
     return {
         "states": list(State),
+        "kinds": _kinds(now),
         "levels": [(level, str(level)) for level in Freshness],
         "rows": _rows(now),
         "lines": LINES.items(),
@@ -67,6 +69,17 @@ def examples(now: datetime) -> dict[str, Any]:
             now - timedelta(hours=1), now, "An example of changes",
         ),
     }  # fmt: skip
+
+
+def _kinds(now: datetime) -> list[GroupRow]:
+    """A group of each kind, alone and at rest where that kind is."""
+    known = _rows(now)[0][1]
+    return [
+        replace(
+            known, group=flag, state=State.OK, online=False, flags=(flag,), flag_reasons={flag: f"why it is {flag}"}
+        )
+        for flag in Flag
+    ]
 
 
 class _Offsets:
