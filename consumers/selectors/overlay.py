@@ -102,14 +102,16 @@ def unjudged_reason(judged: GroupState | None, now: datetime, limits: Limits) ->
 def asked_time_lag(
     sample: QueueSample | None, read: Offsets, broker: BrokerAge | None, limits: Limits
 ) -> TimeLag | None:
-    """By the store time that a broker gave for the message at this very offset; None where it gave none.
+    """By the store time that a broker gave for the message at this very offset, or why it gave none; None: not asked.
 
     A store time that is not before the reading tells of two clocks, not of a lag.
     """
-    if sample is None or sample.first_stored_at is None or broker is None or broker.last_read_at is None:
+    if sample is None or broker is None or broker.last_read_at is None:
         return None
     if read.consumer_offset is None or sample.offset != read.consumer_offset:
         return None
+    if sample.first_stored_at is None:
+        return _no_time_lag(sample.first_error or "the broker gave no store time")
     seconds = (broker.last_read_at - sample.first_stored_at).total_seconds()
     return TimeLag(seconds, TimeLagKind.EXACT, limits.clock_error_seconds, None) if seconds > 0 else None
 
@@ -120,12 +122,13 @@ def time_lag(read: Offsets, state: QueueState | None, unjudged: str | None, aske
         return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None)
     if read.lag_messages is None:
         return _no_time_lag(read.reason or "the lag is not known")
-    if asked is not None:
+    if asked is not None and asked.seconds is not None:
         return asked
     if unjudged is not None or state is None:
         return _no_time_lag(unjudged or NOT_JUDGED_YET)
     if state.time_lag_seconds is None:
-        return _no_time_lag("the judged range does not tell")
+        reason = "the judged range does not tell"
+        return _no_time_lag(f"{reason}; {asked.reason}" if asked is not None else reason)
     if state.time_lag_seconds <= 0:
         return _no_time_lag("the lag is younger than the last judgement")
     return TimeLag(state.time_lag_seconds, TimeLagKind(state.time_lag_kind), state.time_lag_error_seconds, None)

@@ -84,3 +84,11 @@ def test_it_is_unknown_with_its_broker(group):
     group.cluster.brokers.all().delete()
     a_dead_broker(group.cluster, "broker-a")
     assert shown() == (None, TimeLagKind.UNKNOWN, None)
+
+
+def test_where_the_history_does_not_tell_either_the_broker_s_reason_stands_beside_it(group):
+    sampled(group, first_stored_at=None, first_error="the message at 90 has expired")
+    group.queue_states.update(time_lag_seconds=None, time_lag_kind="unknown")
+    [row] = queue_list("prod", "billing", now=NOW)
+    reason = "the judged range does not tell; the message at 90 has expired"
+    assert (row.time_lag_seconds, row.unknown["time_lag_seconds"]) == (None, reason)
