@@ -4,6 +4,7 @@ pytest_plugins = [
     "pytester",
     "tests.plugins.api",
     "tests.plugins.postgres",
+    "tests.plugins.properties",
     "tests.plugins.rocketmq",
     "tests.plugins.older_rocketmq",
     "tests.plugins.skips",

@@ -108,3 +108,11 @@ def test_leftover_parts_are_not_taken_for_late_ones(lake, tmp_path):
     put(lake, "readings", rows([(77, 99)], start=50, group="late"))
     compaction.compact(lake, AN_HOUR_LATER, MARGIN)
     assert shown(lake) == sorted([*ALL, ("late", 77)])
+
+
+def test_an_hour_of_nothing_but_an_unfinished_file_is_left_alone(tmp_path):
+    lake = Lake.at(str(tmp_path))
+    (tmp_path / FOLDER).mkdir(parents=True)
+    (tmp_path / FOLDER / ".20260301T020000000000.parquet.1234").write_bytes(b"half")
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN)
+    assert files(lake, "readings", "prod", at(0), at(60)) == []

@@ -65,6 +65,11 @@ def test_the_budget_holds_and_the_longest_unasked_comes_first():
     assert planned(memory, at(100), Cadence(60, 60, min_offset_calls=1)) == [LAGGING]
 
 
+def test_a_lagging_queue_comes_before_an_idle_one_that_was_not_asked_for_longer():
+    memory = asked_at({LAGGING: at(500), DEAD: at(590), IDLE: T0})
+    assert planned(memory, at(600), Cadence(60, 60, min_offset_calls=1)) == [LAGGING]
+
+
 def test_a_broker_without_queues_is_asked_for_nothing():
     assert planned(asked_at({}, queues=[]), T0) == []
 
