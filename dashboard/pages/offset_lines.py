@@ -131,11 +131,10 @@ def client_lines(rows: Sequence[OffsetRow]) -> list[ClientLine]:
 
 
 def total(rows: Sequence[OffsetRow]) -> Total:
-    known = [row.exposure for row in rows if row.exposure.low is not None or row.exposure.high is not None]
-    # A bound that one of them lacks is left out below, where the sum stays true, and above for all of them.
+    # Where the upper bound is not known the lower one is not either; where it alone is known, the sum below stays true.
+    known = [row.exposure for row in rows if row.exposure.high is not None]
     least = sum(exposure.low for exposure in known if exposure.low is not None)
-    highs = [exposure.high for exposure in known if exposure.high is not None]
-    most = sum(highs) if len(highs) == len(known) else None
-    reasons = [row.unknown["exposure.low"] for row in rows if row.exposure.low is None and row.exposure.high is None]
+    most = sum(exposure.high for exposure in known if exposure.high is not None)
+    reasons = [row.unknown["exposure.high"] for row in rows if row.exposure.high is None]
     common = max(reasons, key=reasons.count, default="")
-    return Total(again(least, most) if known else None, len(rows), len(rows) - len(known), common)
+    return Total(again(least, most) if known else None, len(rows), len(reasons), common)

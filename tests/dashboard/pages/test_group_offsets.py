@@ -95,6 +95,11 @@ def test_without_files_it_teaches_how_to_name_them_and_leaves_their_columns_out(
     assert "Broker’s file" not in text
 
 
+def test_dead_letters_of_the_group_are_left_out(admin_client: Client, group: ConsumerGroup) -> None:
+    a_snapshot(group, a_queue(group.cluster, "%DLQ%billing", kind="dlq"), 0, 9)
+    assert "%DLQ%" not in said(admin_client)
+
+
 def test_findings_of_files_stand_beside_their_file(admin_client: Client, group: ConsumerGroup) -> None:
     name_files(group)
     finding = {"name": "stands_twice", "where": "line 7", "sentence": "line 7 stands more than once."}
