@@ -22,6 +22,10 @@ class Consumer:
         self._consumer.registerMessageListener(self._listener)
         self._consumer.start()
 
+    def pull_no_more(self) -> None:
+        """What it holds is consumed; commits go on, by the timer alone."""
+        self._consumer.suspend()
+
     def shutdown(self) -> None:
         """Commits what was consumed and says goodbye to the brokers."""
         self._consumer.shutdown()
@@ -53,6 +57,8 @@ def _configure(consumer: Any, namesrv: str, membership: Membership) -> None:
     if membership.broadcasting:
         model = JClass("org.apache.rocketmq.remoting.protocol.heartbeat.MessageModel")
         consumer.setMessageModel(model.BROADCASTING)
+    if membership.commit_milliseconds is not None:
+        consumer.setPersistConsumerOffsetInterval(membership.commit_milliseconds)
     if membership.max_reconsume_times is not None:
         consumer.setMaxReconsumeTimes(membership.max_reconsume_times)
     if membership.suspend_milliseconds is not None:

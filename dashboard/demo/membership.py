@@ -41,5 +41,7 @@ class Membership:
     tags: str = "*"
     # It takes what the broker gives it to pop, where the group was let pop from the topic.
     pops: bool = False
+    # None leaves RocketMQ's own: 5 s.
+    commit_milliseconds: int | None = None
     # RocketMQ's own waits for nothing.
     wait_at_shutdown_milliseconds: int = 0
