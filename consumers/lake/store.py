@@ -1,7 +1,6 @@
 """The lake's file system, and the one way a file gets into it: whole or not at all."""
 
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -30,18 +29,8 @@ class Lake:
     def path(self, relative: str) -> str:
         return f"{self.root}/{relative}"
 
-    def write(
-        self,
-        table: pa.Table,
-        relative: str,
-        schema: pa.Schema,
-        row_group_size: int = ROWS_IN_GROUP,
-        note: Mapping[str, str] | None = None,
-    ) -> int:
-        """Writes aside, then renames, so that a reader finds the whole file or none. Returns its rows.
-
-        `note` is kept in the file's metadata.
-        """
+    def write(self, table: pa.Table, relative: str, schema: pa.Schema, row_group_size: int = ROWS_IN_GROUP) -> int:
+        """Writes aside, then renames, so that a reader finds the whole file or none. Returns its rows."""
         target = self.path(relative)
         folder, name = target.rsplit("/", 1)
         self.filesystem.create_dir(folder, recursive=True)
@@ -50,7 +39,6 @@ class Lake:
         rows = stored_form(table, schema)
         with parquet_writer(self, aside, rows.schema) as writer:
             writer.write_table(rows, row_group_size=row_group_size)
-            writer.add_key_value_metadata(dict(note or {}))
         self.filesystem.move(aside, target)
         return table.num_rows
 

@@ -10,7 +10,7 @@ from .paths import file_name, hour_folder
 from .reader import COMPACTED, TIME_COLUMN, folder_files
 from .schemas import TABLES
 from .store import Lake
-from .whole_hour import merged_parts, parts_note, rows_in_group
+from .whole_hour import rows_in_group
 
 # Sixty files make the hour that is not over: little of each should be decoded for one group.
 ROWS_IN_WINDOW_GROUP = 4_000
@@ -28,10 +28,8 @@ def put_window(lake: Lake, table: str, cluster: str, start: datetime, rows: pa.T
     at = pa.scalar(start, pa.timestamp("us", tz="UTC"))
     # Knots are a set: what is there already stays, and doubles go when the day is settled.
     kept = hour if table == "knots" else hour.filter(pc.not_equal(hour[TIME_COLUMN[table]], at))
-    merged = merged_parts(lake, names[0])
-    note = parts_note(merged) if merged is not None else None
     whole = _in_order(pa.concat_tables([kept, fresh]))
-    lake.write(whole, f"{folder}/{COMPACTED}", schema, rows_in_group(whole.num_rows), note)
+    lake.write(whole, f"{folder}/{COMPACTED}", schema, rows_in_group(whole.num_rows))
 
 
 def _in_order(rows: pa.Table) -> pa.Table:
