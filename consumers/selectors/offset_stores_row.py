@@ -7,7 +7,7 @@ from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, T
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.polling.rows import kind_in_group
 from consumers.stores.exposure import NUMBERS, Exposure, Stored, exposure
-from consumers.stores.start import Start, would_start
+from consumers.stores.start import AT_END, Start, would_start
 
 from .brokers import BrokerAge
 from .limits import Limits
@@ -135,9 +135,20 @@ def _start(place: Place, read: Offsets, facts: Facts) -> Start:
         return _after_commit(read)
     sample = facts.samples.get(place.pk) if place.pk is not None else None
     if sample is not None and (sample.start_offset is not None or sample.start_error is not None):
-        return Start(sample.start_offset, sample.start_rule or "", sample.start_error)
+        return _as_of_now(Start(sample.start_offset, sample.start_rule or "", sample.start_error), read)
     where, members_start = facts.group.consume_from_where, facts.members.start
     return would_start(kind, where, *members_start, read.min_offset, read.broker_offset, None)
+
+
+def _as_of_now(start: Start, read: Offsets) -> Start:
+    """The broker was asked a while ago: since then the queue has grown at one end, and may have lost the other."""
+    if start.offset is None:
+        return start
+    if start.rule in AT_END:
+        return Start(read.broker_offset, start.rule, None if read.broker_offset is not None else read.reason)
+    if read.min_offset is not None and read.min_offset > start.offset:
+        return Start(read.min_offset, f"{start.rule}, moved up to the min offset")
+    return start
 
 
 def _after_commit(read: Offsets) -> Start:

@@ -26,6 +26,9 @@ DEFAULT_BEFORE_START = timedelta(minutes=30)
 MADE_BEFORE_START = timedelta(seconds=60)
 LENGTH = len("yyyyMMddHHmmss")
 QUARTER_HOUR = timedelta(minutes=15)
+LAST_END, RETRY_END = "last offset: the end of the queue", "timestamp: a retry topic from its end"
+# Rules whose offset grows with the queue.
+AT_END = frozenset({LAST_END, RETRY_END})
 ZONES = (timedelta(hours=-12), timedelta(hours=14))
 
 
@@ -117,10 +120,10 @@ def _by_consume_from_where(
     if consume_from_where in LAST:
         if is_retry:
             return _at_least_min(0, min_offset, "last offset: a retry topic from 0")
-        return _at_end(broker_offset, "last offset: the end of the queue")
+        return _at_end(broker_offset, LAST_END)
     if consume_from_where == TIMESTAMP:
         if is_retry:
-            return _at_end(broker_offset, "timestamp: a retry topic from its end")
+            return _at_end(broker_offset, RETRY_END)
         return _at_time(consume_timestamp, started_at, answer)
     if consume_from_where is None:
         return Start(None, "by ConsumeFromWhere", "no member was there to say its ConsumeFromWhere")

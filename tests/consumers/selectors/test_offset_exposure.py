@@ -4,6 +4,7 @@ import pytest
 
 from consumers.models import QueueSample
 from consumers.selectors.offset_stores import group_offsets
+from consumers.stores.start import LAST_END
 from tests.store_rows import a_client, a_file_row, an_offset_file, an_owner
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 
@@ -103,6 +104,21 @@ def test_the_brokers_own_answer_says_where_a_member_would_start(group, sample, e
     queue = a_queue(group.cluster)
     a_snapshot(group, queue, None, 150, **NEVER)
     QueueSample.objects.create(group=group, queue=queue, offset=None, asked_at=ago(60), **sample)
+    assert start(the_row(group)) == expected
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"),
+    [
+        ({"start_offset": 100, "start_rule": LAST_END}, (150, LAST_END, None)),
+        ({"start_offset": 100, "start_rule": "timestamp"}, (100, "timestamp", None)),
+        ({"start_offset": 10, "start_rule": "timestamp"}, (40, "timestamp, moved up to the min offset", None)),
+    ],
+)
+def test_an_answer_from_a_while_ago_moves_with_the_ends_of_the_queue(group, sample, expected):
+    queue = a_queue(group.cluster)
+    a_snapshot(group, queue, None, 150, min_offset=40, **NEVER)
+    QueueSample.objects.create(group=group, queue=queue, offset=None, asked_at=ago(600), **sample)
     assert start(the_row(group)) == expected
 
 
