@@ -53,6 +53,7 @@ class _Row(NamedTuple):
     judged_kind: str | None
     is_judged: bool | None
     membership_error: str | None
+    outside_store: str | None
 
 
 COLUMNS = {
@@ -69,7 +70,7 @@ COLUMNS = {
 
 
 def group_gauges(overlay: Overlay) -> Iterator[GroupGauges]:
-    """User groups of all clusters, by cluster and name."""
+    """User groups of all clusters but ghosts, by cluster and name."""
     since = overlay.limits.judged_since(overlay.now)
     found = filtered(overlay, GroupFilters()).annotate(
         **COLUMNS,
@@ -84,6 +85,7 @@ def group_gauges(overlay: Overlay) -> Iterator[GroupGauges]:
         "judged__time_lag_kind",
         "of_is_judged",
         "membership_error",
+        "outside_store",
     )
     for values in rows.iterator(chunk_size=CHUNK):
         yield _gauges(overlay, _Row(*values))
@@ -109,7 +111,7 @@ def _gauges(overlay: Overlay, row: _Row) -> GroupGauges:
 def _causes(overlay: Overlay, row: _Row) -> Iterator[UnknownWord]:
     unread = unread_word(overlay, row.unread_by)
     if row.lag is None:
-        yield unread or lag_word(row.total is not None, row.unknown_reason)
+        yield unread or lag_word(row.total is not None, row.unknown_reason, row.outside_store)
     if not row.is_judged:
         yield UnknownWord.NOT_JUDGED if row.is_judged is None else UnknownWord.JUDGEMENT_LATE
     elif row.time_lag is None and row.lag is not None:
@@ -120,5 +122,6 @@ def _causes(overlay: Overlay, row: _Row) -> Iterator[UnknownWord]:
         yield UnknownWord.MEMBERS_UNREAD if row.membership_error else UnknownWord.MEMBERS_NOT_ASKED
     if row.total is not None and row.dead is None:
         yield UnknownWord.DEAD_LETTERS_UNREAD
-    if row.total is not None and row.expired is None:
+    # Without a lag its cause is that of what expired, too.
+    if row.lag is not None and row.expired is None:
         yield UnknownWord.MIN_OFFSETS_UNREAD

@@ -14,7 +14,7 @@ from consumers.polling.reading import (
     QUEUE_GONE,
     TOPIC_GONE,
 )
-from consumers.polling.record.totals import NO_QUEUES
+from consumers.polling.record.totals import NO_QUEUES, RETIRED_ONLY
 
 from .brokers import BrokerAge
 from .group_overlay import NO_BROKER, Overlay
@@ -28,6 +28,8 @@ class UnknownWord(StrEnum):
     BROKER_LATE = "broker_late"
     NOT_READ = "not_read"
     NO_OFFSETS = "no_offsets"
+    RETIRED_ONLY = "retired_only"
+    OUTSIDE_STORE = "outside_store"
     NEVER_COMMITTED = "never_committed"
     TOPIC_GONE = "topic_gone"
     QUEUE_GONE = "queue_gone"
@@ -46,6 +48,7 @@ class UnknownWord(StrEnum):
 
 OF_TOTAL = {
     NO_QUEUES: UnknownWord.NO_OFFSETS,
+    RETIRED_ONLY: UnknownWord.RETIRED_ONLY,
     NEVER_COMMITTED: UnknownWord.NEVER_COMMITTED,
     TOPIC_GONE: UnknownWord.TOPIC_GONE,
     QUEUE_GONE: UnknownWord.QUEUE_GONE,
@@ -73,8 +76,10 @@ def unread_word(overlay: Overlay, unread_by: int | None) -> UnknownWord | None:
     return broker_word(overlay.brokers[unread_by], overlay.now, overlay.limits)
 
 
-def lag_word(has_total: bool, unknown_reason: str | None) -> UnknownWord:
+def lag_word(has_total: bool, unknown_reason: str | None, outside_store: str | None) -> UnknownWord:
     """Why a group that is read has no lag."""
     if not has_total:
         return UnknownWord.NOT_READ
+    if outside_store is not None:
+        return UnknownWord.OUTSIDE_STORE
     return OF_TOTAL.get(unknown_reason or "", UnknownWord.QUEUE_UNKNOWN)

@@ -8,6 +8,7 @@ from django.test import Client
 
 from consumers.models import Cluster, ConsumerGroup, PipelineRun, Reading
 from consumers.polling.reading import AHEAD
+from consumers.polling.record.totals import RETIRED_ONLY
 from tests.exposition_parser import Samples, parsed
 from tests.world import (
     NOW,
@@ -106,6 +107,8 @@ def test_a_broker_that_is_not_read_leaves_nothing_but_its_cause_and_a_state(
     ("changed", "absent", "word"),
     [
         ("total", "group_lag_messages", "consumer_ahead"),
+        ("outside", "group_lag_messages", "outside_store"),
+        ("retired", "group_lag_messages", "retired_only"),
         ("members", "group_members", "members_not_asked"),
         ("membership", "group_members", "members_unread"),
         ("dead", "group_dlq_messages", "dead_letters_unread"),
@@ -122,6 +125,9 @@ def test_what_is_not_known_is_absent_with_one_word_for_the_cause(
     total, judged = group.total, group.judged
     if changed == "total":
         total.lag_messages, total.unknown_queues, total.unknown_reason = None, 1, AHEAD
+    if changed in ("outside", "retired"):
+        total.lag_messages, total.unknown_reason = None, RETIRED_ONLY if changed == "retired" else "kept elsewhere"
+        group.outside_store = "RedisStore" if changed == "outside" else None
     if changed in ("members", "membership"):
         group.members, group.membership_error = None, "timed out" if changed == "membership" else None
     if changed in ("dead", "expired"):
