@@ -9,7 +9,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
-from consumers.models import Assignment, Cluster
+from consumers.models import Assignment
 from consumers.polling.reading import MembersReading
 
 from .ids import BATCH, EntityIds
@@ -39,9 +39,9 @@ class _Known:
     memory: Memory
 
 
-def record_assignments(cluster: Cluster, ids: EntityIds, reading: MembersReading) -> None:
+def record_assignments(ids: EntityIds, reading: MembersReading) -> None:
     now = reading.taken_at
-    known = _known(cluster)
+    known = _known(ids, reading)
     held = _held(ids, reading)
     Assignment.objects.bulk_create(
         [_row(holding, held[holding], now) for holding in sorted(held.keys() - known.keys())], batch_size=BATCH
@@ -55,8 +55,11 @@ def record_assignments(cluster: Cluster, ids: EntityIds, reading: MembersReading
     stamp(Assignment.objects.all(), gone, gone_by=now)
 
 
-def _known(cluster: Cluster) -> dict[Holding, _Known]:
-    present = Assignment.objects.filter(group__cluster=cluster, gone_by=None)
+def _known(ids: EntityIds, reading: MembersReading) -> dict[Holding, _Known]:
+    """Those of the groups that the reading is about: nothing is learned of the others."""
+    names = {answer.group for answer in reading.groups} | {client.group for client in reading.clients}
+    groups = [ids.groups[name] for name in names if name in ids.groups]
+    present = Assignment.objects.filter(group__in=groups, gone_by=None)
     rows = present.values_list(*KEY, "pk", *MEMORY)
     return {row[:3]: _Known(row[3], row[4:]) for row in rows}
 

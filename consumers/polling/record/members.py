@@ -39,10 +39,10 @@ def record_members(cluster: Cluster, ids: EntityIds, reading: MembersReading) ->
     answers = {answer.group: answer for answer in reading.groups if answer.group in ids.groups}
     with transaction.atomic():
         _record_groups(cluster, answers, reading.taken_at)
-        _record_clients(cluster, ids, list(answers.values()), reading.taken_at)
+        _record_clients(ids, list(answers.values()), reading.taken_at)
         _record_running_info(cluster, reading.clients, reading.taken_at)
     with transaction.atomic():
-        record_assignments(cluster, ids, reading)
+        record_assignments(ids, reading)
 
 
 def _record_groups(cluster: Cluster, answers: dict[str, GroupMembers], now: datetime) -> None:
@@ -70,10 +70,11 @@ def _record_groups(cluster: Cluster, answers: dict[str, GroupMembers], now: date
     stamp(ConsumerGroup.objects.all(), complete, membership_at=now)
 
 
-def _record_clients(cluster: Cluster, ids: EntityIds, answers: list[GroupMembers], now: datetime) -> None:
+def _record_clients(ids: EntityIds, answers: list[GroupMembers], now: datetime) -> None:
+    # Those of the groups that were asked, and of no others: a cluster may have a hundred thousand members.
+    asked = [ids.groups[answer.group] for answer in answers]
     present = {
-        (client.group_id, client.client_id): client
-        for client in Client.objects.filter(group__cluster=cluster, gone_by=None)
+        (client.group_id, client.client_id): client for client in Client.objects.filter(group__in=asked, gone_by=None)
     }
     seen, made = [], []
     for answer in answers:
@@ -109,7 +110,9 @@ def _record_running_info(cluster: Cluster, readings: Iterable[ClientReading], no
     if not by_key:
         return
     rows, spoken = [], set()
-    for client in Client.objects.filter(group__cluster=cluster, gone_by=None).select_related("group"):
+    spoke = {group for group, _ in by_key}
+    present = Client.objects.filter(group__cluster=cluster, group__name__in=spoke, gone_by=None)
+    for client in present.select_related("group"):
         reading = by_key.get((client.group.name, client.client_id))
         if reading is None:
             continue
