@@ -31,6 +31,7 @@ DEFAULTS: dict[str, tuple[str, Any]] = {
     "orderly": ("boolean", None),
     "last_pull_at": ("timestamp", None),
     "usual_gap_seconds": ("double", None),
+    "expires_in_seconds": ("double", None),
     "previous_state": ("string", None),
     "previous_since_us": ("bigint", None),
     "trend_from_seconds": ("double", None),

@@ -48,7 +48,9 @@ class Broker(models.Model):
     read_from = models.CharField(max_length=255, null=True)
     error = models.TextField(null=True)
     file_reserved_hours = models.IntegerField(null=True, help_text="How long it keeps messages")
-    delete_when = models.CharField(max_length=100, null=True, help_text="Hours of its day at which it deletes, as 04;16")
+    delete_when = models.CharField(
+        max_length=100, null=True, help_text="Hours of its day at which it deletes, as 04;16"
+    )
     permission = models.IntegerField(null=True, help_text="A sum of 4 (read) and 2 (write)")
     config_at = models.DateTimeField(null=True)
     config_error = models.TextField(null=True)

@@ -59,6 +59,10 @@ class GroupState(models.Model):
     produce_rate = models.FloatField(null=True, help_text="Messages per second")
     drain_seconds = models.FloatField(null=True)
     retry_rate = models.FloatField(null=True, help_text="Messages per second into the retry topic")
+    usual_gap_seconds = models.FloatField(
+        null=True, help_text="The 95th percentile of the time between two moves of its queues while behind"
+    )
+    usual_gap_at = models.DateTimeField(null=True, help_text="When that was last looked for")
     judged_at = models.DateTimeField()
 
     class Meta:

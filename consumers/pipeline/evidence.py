@@ -41,6 +41,18 @@ def with_previous(numbers: DataFrame, previous: DataFrame) -> DataFrame:
     return numbers.join(previous, on=QUEUE, how="left")
 
 
+def with_expiry(numbers: DataFrame, retention: DataFrame) -> DataFrame:
+    """Adds expires_in_seconds: no sooner may the broker delete the first unconsumed message, unless its disk fills up.
+
+    0: it may already. Null where its age, or how long the broker keeps messages, is not known. RocketMQ 5.4.0 deletes
+    whole files that were last written so long ago, at the hours of `deleteWhen` (DefaultMessageStore).
+    """
+    found = numbers.join(F.broadcast(retention), on=["cluster", "broker"], how="left")
+    left = F.greatest(F.col("reserved_seconds") - F.col("time_lag_seconds"), F.lit(0.0))
+    is_known = F.col("reserved_seconds").isNotNull() & F.col("time_lag_seconds").isNotNull()
+    return found.withColumn("expires_in_seconds", F.when(is_known & (F.col("lag_messages") > 0), left))
+
+
 def with_trend(numbers: DataFrame, trend: DataFrame) -> DataFrame:
     return numbers.join(trend, on=QUEUE, how="left")
 

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from .durations import Durations
-from .evidence import with_members, with_owners, with_previous, with_trend
+from .evidence import with_expiry, with_members, with_owners, with_previous, with_trend
 from .frames import Frames
 from .judge import judge
 from .kinds import KindRows
@@ -26,8 +26,8 @@ def judged_queues(
     numbers = queue_numbers(arrays, microseconds(until), durations)
     numbers = with_members(numbers, frames.table("membership", earliest, until), frames.known(kinds.groups))
     numbers = with_owners(numbers, frames.table("ownership", earliest, until), frames.known(rows.members))
+    numbers = with_expiry(numbers, frames.known(rows.retention))
     numbers = with_previous(numbers, frames.known(rows.still))
-    numbers = numbers.withColumn("usual_gap_seconds", F.lit(None).cast("double"))
     return judge(with_trend(numbers, _trend(arrays, frames, until, durations)), durations)
 
 

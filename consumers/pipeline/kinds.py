@@ -32,6 +32,7 @@ GROUPS = pa.schema(
         ("has_unlisted_members", pa.bool_()),
         ("is_popping", pa.bool_()),
         ("unacked_messages", pa.int64()),  # null: not every member said so
+        ("usual_gap_seconds", pa.float64()),  # null: not learned
     ]
 )
 RETIRED = pa.schema([("cluster", TEXT), ("group", TEXT), ("topic", TEXT)])
@@ -44,7 +45,7 @@ class KindRows:
 
     @classmethod
     def of(cls, clusters: Sequence[str], now: datetime, durations: Durations) -> "KindRows":
-        found = ConsumerGroup.objects.filter(cluster__name__in=clusters).select_related("cluster")
+        found = ConsumerGroup.objects.filter(cluster__name__in=clusters).select_related("cluster", "judged")
         groups, pops = list(found), pop_answers(found)
         flagged = [(row, group_flags(row, pops.get(row.pk, NO_ANSWER).pops, now, durations.kinds)) for row in groups]
         away = [row for row, flags in flagged if _is_away(row, flags)]
@@ -81,7 +82,7 @@ def _is_away(row: ConsumerGroup, flags: GroupFlags) -> bool:
 def _row(
     row: ConsumerGroup, flags: GroupFlags, pop: PopAnswer, waits: dict[int, float], durations: Durations
 ) -> dict[str, object]:
-    usual = waits.get(row.pk)
+    usual, judged = waits.get(row.pk), getattr(row, "judged", None)
     return {
         "cluster": row.cluster.name,
         "group": row.name,
@@ -95,4 +96,5 @@ def _row(
         "has_unlisted_members": Flag.UNLISTED_MEMBERS in flags,
         "is_popping": Flag.POP in flags,
         "unacked_messages": pop.unacked_messages,
+        "usual_gap_seconds": judged.usual_gap_seconds if judged else None,
     }

@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 
 from consumers.lake.schemas import TEXT
-from consumers.models import Client, ConsumerGroup, QueueSnapshot, QueueState, Reading
+from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading
 from consumers.polling.reading import NOT_REPORTED
 
 from .slices import microseconds, minutes
 
 MEMBERS = pa.schema([("cluster", TEXT), ("group", TEXT), ("client_id", TEXT)])
 QUEUES = [("cluster", TEXT), ("group", TEXT), ("topic", TEXT), ("broker", TEXT), ("queue_id", pa.int32())]
+RETENTION = pa.schema([("cluster", TEXT), ("broker", TEXT), ("reserved_seconds", pa.float64())])
 SILENT = pa.schema([*QUEUES, ("kind", TEXT)])
 STILL = pa.schema([*QUEUES, ("previous_state", TEXT), ("previous_since_us", pa.int64())])
 UNREAD = pa.schema([("cluster", TEXT), ("group", TEXT), ("start", pa.timestamp("us", tz="UTC"))])
@@ -26,10 +27,11 @@ class KnownRows:
 
     members: pa.Table
     still: pa.Table
+    retention: pa.Table
 
     @classmethod
     def of(cls, clusters: Sequence[str]) -> "KnownRows":
-        return cls(listed_members(clusters), still_queues(clusters))
+        return cls(listed_members(clusters), still_queues(clusters), retention(clusters))
 
 
 def listed_members(clusters: Sequence[str]) -> pa.Table:
@@ -44,6 +46,13 @@ def still_queues(clusters: Sequence[str]) -> pa.Table:
     return _table(
         ((*row[:5], row[5], microseconds(row[6])) for row in rows.values_list(*names, "state", "since")), STILL
     )
+
+
+def retention(clusters: Sequence[str]) -> pa.Table:
+    """How long brokers keep messages; those that have not said so are left out."""
+    rows = Broker.objects.filter(cluster__name__in=clusters, broker_id=0, file_reserved_hours__isnull=False)
+    names = ("cluster__name", "name", "file_reserved_hours")
+    return _table(((*row[:2], row[2] * 3600.0) for row in rows.values_list(*names)), RETENTION)
 
 
 class BrokersRead:

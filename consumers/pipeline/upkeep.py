@@ -12,6 +12,8 @@ from consumers.lake.disk import below_floor
 from consumers.lake.store import Lake
 from consumers.models import GroupWindow, PipelineRun, Reading, StateChange
 
+from .usual_gaps import learn_usual_gaps
+
 logger = logging.getLogger(__name__)
 
 # A reading is written seconds after its time, and a run may still redo the last minutes of an hour.
@@ -39,6 +41,7 @@ def keep_up(lake: Lake, now: datetime) -> None:
     # What is old goes first: the whole of an hour needs room beside its parts.
     folders = retention.expire(lake, now, kept)
     rows = prune_rows(now, kept)
+    learn_usual_gaps(lake, now)
     hours = days = 0
     if below_floor(lake, settings.LAKE_DISK_FLOOR_MIB):
         logger.error("The lake's disk has less than %s MiB free: nothing is compacted.", settings.LAKE_DISK_FLOOR_MIB)

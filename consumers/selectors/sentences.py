@@ -47,7 +47,11 @@ PHRASES = {
     "seconds_since_read": gettext_lazy("not read for %s"),
     "seconds_since_known": gettext_lazy("lag not known for %s"),
     "reason": gettext_lazy("%s"),
+    "expires_in_seconds": gettext_lazy("expires in %s"),
     "expiry": gettext_lazy("expiry %s"),
+    "unacked_messages": gettext_lazy("%s wait for their ack"),
+    "usual_limit_seconds": gettext_lazy("waits up to %s by habit"),
+    "outside_store": gettext_lazy("kept by %s"),
 }
 PLACES = {name: place for place, name in enumerate(PHRASES)}
 # Where it was stands in the opening, how many queues there are beside it.

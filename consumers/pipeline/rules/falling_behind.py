@@ -19,8 +19,8 @@ def rules(durations: Durations) -> list[Rule]:
     rise = {
         "time_lag_from_seconds": F.col("trend_from_seconds"),
         "time_lag_to_seconds": F.col("trend_to_seconds"),
-        # When the oldest unread message expires is not asked of the broker.
-        "expiry": F.lit("not sampled"),
+        "expires_in_seconds": F.col("expires_in_seconds"),
+        "expiry": F.when(F.col("expires_in_seconds").isNull(), "not known"),
     }
     drains_soon = F.coalesce(drain_seconds() <= durations.warn_drain_seconds, F.lit(False))
     drains = F.coalesce(drain_seconds().isNotNull(), F.lit(False))
@@ -49,4 +49,8 @@ def rises(durations: Durations) -> Column:
 
 
 def is_far_behind(durations: Durations) -> Column:
-    return F.col("time_lag_seconds") > durations.warn_time_lag_seconds
+    return (F.col("time_lag_seconds") > durations.warn_time_lag_seconds) | expires_soon(durations)
+
+
+def expires_soon(durations: Durations) -> Column:
+    return F.coalesce(F.col("expires_in_seconds") < durations.warn_expiry_seconds, F.lit(False))

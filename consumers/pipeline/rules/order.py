@@ -8,8 +8,9 @@ from .rule import Rule
 
 def ordered_rules(durations: Durations) -> list[Rule]:
     return [
+        *kinds.kept_outside(),
         *reading.rules(durations),
-        *kinds.not_judged(),
+        *kinds.ghosts(),
         *moved_back.rules(durations),
         *expired.rules(),
         *kinds.popped(),

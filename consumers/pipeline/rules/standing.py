@@ -17,7 +17,11 @@ FRESH_PULL_SECONDS = 60
 
 def rules(durations: Durations) -> list[Rule]:
     stood = F.greatest(F.col("still_seconds"), seconds_between(still_since(), F.col("last_us")))
-    detail = {"still_seconds": stood, "lag_messages": F.col("lag_messages")}
+    detail = {
+        "still_seconds": stood,
+        "lag_messages": F.col("lag_messages"),
+        "expires_in_seconds": F.col("expires_in_seconds"),
+    }
     owned = {**detail, "client_id": F.col("owner"), "owners": F.col("owners"), "blocked_by": blocked_by()}
     return [
         Rule(

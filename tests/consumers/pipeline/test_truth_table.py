@@ -141,6 +141,14 @@ TABLE = [
     ({**STILL, **EMPTY, **AWAY, "time_lag_seconds": 801.0}, "STOP", "no members", "it is overdue"),
     ({**STILL, **EMPTY, **AWAY, "habit_limit_seconds": None}, "STOP", "no members", "how long it waits is not known"),
     ({**STILL, **EMPTY, **AWAY, "time_lag_seconds": None}, "STOP", "no members", "how long it has waited is not known"),
+    (
+        {**STILL, **EMPTY, **AWAY, "expires_in_seconds": 3600.0},
+        "STOP",
+        "no members",
+        "its messages expire within a day",
+    ),
+    ({**STILL, **EMPTY, **AWAY, "expires_in_seconds": 90000.0}, "OK", "offline by habit", "they do not"),
+    ({**RISING, "time_lag_seconds": 300.0, "expires_in_seconds": 3600.0}, "WARN", "time lag rises", "short kept"),
     ({**EXPIRED, **EMPTY, **AWAY}, "LOSS", "unread messages have expired", "its messages expired before its time"),
     ({**STILL, **EMPTY, "has_unlisted_members": True}, "STALL", "still, owner unread", "members at a proxy stand"),
     ({"lag_messages": 0, "is_popping": True}, "OK", POPPED, "all popped, not all done"),
@@ -192,3 +200,13 @@ def test_a_detail_leaves_out_what_is_not_known(judged):
 def test_too_few_readings_are_provisional(judged):
     assert row_of(judged, "three readings")["provisional"]
     assert not row_of(judged, "level")["provisional"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [("its messages expire within a day", '"expires_in_seconds":3600.0'), ("why it rises", '"still_seconds":240.0')],
+)
+def test_a_standing_queue_says_when_it_loses_messages_where_that_is_known(judged, sentence, expected):
+    detail = row_of(judged, sentence)["detail"]
+    assert expected in detail
+    assert ("expires_in_seconds" in detail) is ("expires" in expected)
