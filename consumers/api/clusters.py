@@ -25,7 +25,9 @@ class BrokerSerializer(serializers.Serializer[Any]):
     last_read_at = serializers.DateTimeField(allow_null=True)
     failing_since = serializers.DateTimeField(allow_null=True, help_text="Null while its newest reading was good")
     read_from = serializers.CharField(allow_null=True, help_text="The slave that was read in the master's place")
-    note = serializers.CharField(allow_null=True, help_text="How old offsets of a slave may be")
+    note = serializers.CharField(
+        allow_null=True, help_text="That it was not read for too long, or how old offsets of a slave may be"
+    )
     error = serializers.CharField(allow_null=True, help_text="Null while the newest reading of this address was good")
     calls = serializers.IntegerField(allow_null=True, help_text="Of the newest reading, for this broker's offsets")
     bytes = serializers.IntegerField(allow_null=True)

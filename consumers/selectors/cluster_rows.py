@@ -22,7 +22,8 @@ class Connection(StrEnum):
 
 @dataclass(frozen=True)
 class BrokerRow:
-    """`id` 0 is the master. A slave is read only in its place: `read_from` then has its address, and `note` says so.
+    """`id` 0 is the master. A slave is read only in its place: `read_from` then has its address, and `note` says so;
+    it also says where a broker was not read for too long, of which `reachable` is then not known.
 
     `error` is null while the newest reading of this very process was good. `calls`, `bytes`, `seconds` are what the
     newest reading spent on the broker's offsets; a master's hold those of the slave in its place.

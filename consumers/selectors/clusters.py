@@ -33,11 +33,12 @@ def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: 
     # A reading older than an hour is still the last one.
     last = recent[-1] if recent else Reading.objects.filter(cluster=cluster).first()
     freshness, detail, since = cluster_freshness(age, now, limit)
+    late = {one.id: one.unread_reason(now, limit) for one in age.brokers if one.failing_since is None}
     return ClusterRow(
         name=cluster.name,
         namesrv=cluster.namesrv,
         connection=_connection(cluster),
-        brokers=[_broker_row(broker, _entry(last, broker)) for broker in cluster.brokers.all()],
+        brokers=[_broker_row(broker, _entry(last, broker), late.get(broker.pk)) for broker in cluster.brokers.all()],
         last_reading=reading_row(last) if last else None,
         freshness=freshness,
         freshness_detail=detail,
@@ -98,21 +99,24 @@ def _entry(last: Reading | None, broker: Broker) -> dict[str, Any]:
     return next((entry for entry in entries if entry["name"] == broker.name), {})
 
 
-def _broker_row(broker: Broker, entry: dict[str, Any]) -> BrokerRow:
-    unread = broker.error or ("it has not been read yet" if broker.broker_id == MASTER else NOT_ITS_TURN)
+def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> BrokerRow:
+    """`late`: why nothing of it is known though its newest reading did not fail: it was too long ago, or is to come."""
+    unread = broker.error or late or ("it has not been read yet" if broker.broker_id == MASTER else NOT_ITS_TURN)
     costs = {name: entry.get(name) for name in ("calls", "bytes", "seconds")}
     uncounted = "it was not part of the newest reading" if broker.broker_id == MASTER else COUNTED_WITH_MASTER
-    unknown = {name: unread for name in ("version", "reachable", "last_read_at") if getattr(broker, name) is None}
+    unknown = {name: unread for name in ("version", "last_read_at") if getattr(broker, name) is None}
+    reachable = None if late else broker.reachable
+    unknown |= {} if reachable is not None else {"reachable": unread}
     return BrokerRow(
         name=broker.name,
         id=broker.broker_id,
         address=broker.address,
         version=broker.version,
-        reachable=broker.reachable,
+        reachable=reachable,
         last_read_at=broker.last_read_at,
         failing_since=broker.failing_since,
         read_from=broker.read_from,
-        note=stand_in(broker.read_from) if broker.read_from else None,
+        note=late or (stand_in(broker.read_from) if broker.read_from else None),
         error=broker.error,
         **costs,
         unknown=unknown | {name: uncounted for name, cost in costs.items() if cost is None},

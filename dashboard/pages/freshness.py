@@ -46,7 +46,7 @@ def freshness_of(clusters: Sequence[ClusterRow], now: datetime) -> Freshness:
 
 def _lines(cluster: ClusterRow) -> list[BrokerLine]:
     return [
-        BrokerLine(cluster.name, broker.name, broker.last_read_at, broker.error or "")
+        BrokerLine(cluster.name, broker.name, broker.last_read_at, broker.error or broker.note or "")
         for broker in cluster.brokers
         if broker.id == MASTER
     ]

@@ -119,6 +119,15 @@ def test_it_says_why_it_does_not_know_since_when_it_is_silent():
 
 
 @pytest.mark.django_db
+def test_a_broker_that_was_not_asked_for_too_long_is_not_called_reachable():
+    a_broker(a_cluster(read_at=ago(7200)), last_read_at=ago(7200))
+    [broker] = cluster_list(NOW)[0].brokers
+    late = "broker-a has not been read for more than 45 s"
+    assert (broker.reachable, broker.note, broker.error) == (None, late, None)
+    assert broker.unknown["reachable"] == late
+
+
+@pytest.mark.django_db
 def test_it_shows_the_last_reading_however_old():
     a_cluster(read_at=ago(7200))
     assert cluster_list(NOW)[0].last_reading.taken_at == ago(7200)

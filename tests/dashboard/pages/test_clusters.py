@@ -37,6 +37,12 @@ def test_it_shows_each_broker_with_its_version_age_and_cost(admin_client: Client
     assert "broker-a master 127.0.0.1:10911 V5_4_0 5 s ago 2 1.9 MB 0.41 s none" in said(admin_client)
 
 
+def test_a_broker_that_was_not_asked_for_too_long_has_a_problem(admin_client: Client) -> None:
+    a_broker(a_cluster(read_at=ago(7200)), last_read_at=ago(7200))
+    text = said(admin_client).split("Readings of")[0]
+    assert text.endswith(" broker-a has not been read for more than 45 s ")
+
+
 def test_a_version_that_is_not_known_is_unknown(admin_client: Client) -> None:
     a_broker(a_cluster(), version=None, last_read_at=None)
     assert "broker-a master 127.0.0.1:10911 unknown" in said(admin_client)
