@@ -45,10 +45,13 @@ class Recorder:
     stored: Columns
     moves: Moves
     presence: Presence = field(default_factory=Presence)
+    newest: int | None = None  # the reading's row up to which that is so
 
     @classmethod
     def of(cls, cluster: Cluster) -> "Recorder":
-        return cls(cluster, EntityIds.of(cluster), stored_columns(cluster, kind_in_group), Moves.of(cluster))
+        newest = newest_reading(cluster)
+        stored = stored_columns(cluster, kind_in_group)
+        return cls(cluster, EntityIds.of(cluster), stored, Moves.of(cluster), newest=newest)
 
     def record(
         self,
@@ -58,6 +61,7 @@ class Recorder:
         samples: SamplesReading | None = None,
     ) -> Reading:
         """Writes everything of one reading. Without a lake (its disk is full) rows are stored, history is not."""
+        self._catch_up()
         kinds = GroupKinds.of(self.cluster, reading.taken_at, KindLimits.of(settings.JUDGE))
         rows = kinds.marked(reading_rows(reading, members, samples.holding if samples else {}))
         if lake is not None:
@@ -76,7 +80,15 @@ class Recorder:
             self.presence.note(self.ids, members.groups, members.taken_at)
         if samples is not None:
             record_samples(self.ids, samples)
-        return self._record_reading(reading, members, samples)
+        row = self._record_reading(reading, members, samples)
+        self.newest = newest_reading(self.cluster)
+        return row
+
+    def _catch_up(self) -> None:
+        """A poll by hand may have recorded a reading since: what it wrote is what the next one is compared with."""
+        if newest_reading(self.cluster) != self.newest:
+            fresh = Recorder.of(self.cluster)
+            self.ids, self.stored, self.moves = fresh.ids, fresh.stored, fresh.moves
 
     def _make_entities(
         self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table, row_queues: RowQueues
@@ -170,3 +182,7 @@ class Recorder:
                 "members": answered,
             },
         )[0]
+
+
+def newest_reading(cluster: Cluster) -> int | None:
+    return Reading.objects.filter(cluster=cluster).values_list("pk", flat=True).first()

@@ -184,3 +184,20 @@ def test_what_another_process_made_meanwhile_is_found_and_not_made_again(cluster
     early.record(reading(0, broker("broker-a", ORDERS)), None, lake)
     late.record(reading(15, broker("broker-a", ORDERS, row("billing", "Orders", 1, 0, 5))), None, lake)
     assert QueueSnapshot.objects.filter(group__name="billing", queue__topic__name="Orders").count() == 2
+
+
+def test_an_offset_that_went_back_to_what_it_was_before_another_process_polled_is_stored(cluster, lake):
+    worker, by_hand = Recorder.of(cluster), Recorder.of(cluster)
+    worker.record(reading(0, broker("broker-a", row("billing", "Orders", 0, 5, 10))), None, lake)
+    by_hand.record(reading(15, broker("broker-a", row("billing", "Orders", 0, 7, 10))), None, lake)
+    worker.record(reading(30, broker("broker-a", row("billing", "Orders", 0, 5, 10))), None, lake)
+    assert QueueSnapshot.objects.get().consumer_offset == 5
+
+
+def test_a_queue_that_another_process_forgot_is_stored_again(cluster, lake):
+    worker = Recorder.of(cluster)
+    worker.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    Recorder.of(cluster).record(reading(15, broker("broker-a")), None, lake)
+    assert not QueueSnapshot.objects.exists()
+    worker.record(reading(30, broker("broker-a", ORDERS)), None, lake)
+    assert QueueSnapshot.objects.count() == 1
