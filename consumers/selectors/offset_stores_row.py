@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, TopicKind
+from consumers.polling.flags import outside_reason
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.polling.rows import kind_in_group
 from consumers.stores.exposure import NUMBERS, Exposure, Stored, exposure
@@ -101,15 +102,15 @@ def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: Facts)
         offset=read.consumer_offset,
         at=broker.last_read_at if broker else None,
         source=place.broker,
-        finding=read.reason,
+        finding=read.reason or outside_reason(facts.group),
         usual_period_seconds=facts.members.commit_seconds,
         lag_messages=behind(read.consumer_offset, read.broker_offset),
     )
 
 
 def _exposure(place: Place, memory: StoreRow, files: list[StoreRow], facts: Facts) -> Exposure:
-    if facts.members.is_broadcasting:
-        return Exposure(unknown=dict.fromkeys(NUMBERS, EACH_ITS_OWN))
+    if elsewhere := _elsewhere(facts):
+        return Exposure(unknown=dict.fromkeys(NUMBERS, elsewhere))
     file = next((store for store in files if store.kind == BROKER_FILE), None)
     return exposure(
         Stored(memory.offset, memory.at, memory.finding, is_empty=memory.finding == NEVER_COMMITTED),
@@ -121,6 +122,11 @@ def _exposure(place: Place, memory: StoreRow, files: list[StoreRow], facts: Fact
     )
 
 
+def _elsewhere(facts: Facts) -> str | None:
+    """Why members do not go on from what brokers hold; None where they do."""
+    return EACH_ITS_OWN if facts.members.is_broadcasting else outside_reason(facts.group)
+
+
 def _is_never_committed(place: Place, read: Offsets) -> bool:
     return read.consumer_offset is None and not read.unread and read.reason == NEVER_COMMITTED
 
@@ -129,8 +135,8 @@ def _start(place: Place, read: Offsets, facts: Facts) -> Start:
     kind = kind_in_group(facts.group.name, place.topic)
     if kind == TopicKind.DLQ:
         return Start(None, OWN_DEAD_LETTERS, OWN_DEAD_LETTERS)
-    if facts.members.is_broadcasting:
-        return Start(None, EACH_ITS_OWN, EACH_ITS_OWN)
+    if elsewhere := _elsewhere(facts):
+        return Start(None, elsewhere, elsewhere)
     if not _is_never_committed(place, read):
         return _after_commit(read)
     sample = facts.samples.get(place.pk) if place.pk is not None else None

@@ -128,6 +128,18 @@ def test_a_queue_whose_offset_is_out_of_order_has_no_known_start(group):
     assert start(the_row(group)) == (None, "the committed offset", ahead)
 
 
+def test_a_group_with_a_store_of_its_own_goes_on_from_nothing_that_is_seen_here(group):
+    group.outside_store = "OffsetsInRedis"
+    queue = a_queue(group.cluster)
+    a_snapshot(group, queue, 100, 150)
+    an_owner(group, queue, (112, 139, 23))
+    row, why = the_row(group), "OffsetsInRedis keeps its progress, not the brokers"
+    assert (ends(row), row.would_start_at) == ((None, None, None), None)
+    assert {row.unknown["exposure.low"], row.unknown["would_start_at"]} == {why}
+    [memory] = row.of_kind("broker_memory")
+    assert (memory.offset, memory.finding) == (100, why)
+
+
 def test_each_broadcasting_client_has_an_offset_and_a_lag_of_its_own(group):
     group.message_model = "BROADCASTING"
     group.cluster.offset_files = "/clients/*/*/offsets.json"
