@@ -24,8 +24,9 @@ def codes(column: pa.DictionaryArray, names: pa.Array) -> np.ndarray:
 
 
 def distinct(*columns: pa.DictionaryArray) -> pa.Array:
-    """Every text of the columns once."""
-    return pc.unique(pa.chunked_array([column.dictionary for column in columns], pa.string()))
+    """Every text of the columns once, in order: what is sorted by its codes is sorted by its texts."""
+    texts = pc.unique(pa.chunked_array([column.dictionary for column in columns], pa.string()))
+    return texts.take(pc.sort_indices(texts))
 
 
 def queue_ids(table: pa.Table) -> np.ndarray:

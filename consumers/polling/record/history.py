@@ -8,6 +8,7 @@ import pyarrow as pa
 from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import MEMBERSHIP, OWNERSHIP, READINGS
 from consumers.lake.store import Lake
+from consumers.lake.whole_hour import rows_in_group
 from consumers.polling.reading import ClientReading, MembersReading, OffsetsReading
 
 
@@ -16,7 +17,9 @@ def write_history(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: 
     name = file_name(reading.taken_at)
     if rows.num_rows:
         table = _stamped(rows, reading)
-        lake.write(table, f"{hour_folder('readings', reading.cluster, reading.taken_at)}/{name}", READINGS)
+        # Each broker's rows are in the order of their groups: one group's are in few row groups.
+        place = f"{hour_folder('readings', reading.cluster, reading.taken_at)}/{name}"
+        lake.write(table, place, READINGS, rows_in_group(table.num_rows))
     if members is None:
         return
     tables = {"membership": (membership_rows(members), MEMBERSHIP), "ownership": (ownership_rows(members), OWNERSHIP)}

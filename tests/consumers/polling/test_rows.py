@@ -136,3 +136,11 @@ def test_every_offset_and_every_expected_queue_is_one_row(committed, produced, w
         assert (row["unknown_reason"] is None) == (
             key in committed and key[1:] in produced and committed[key] <= produced[key[1:]]
         )
+
+
+def test_rows_are_in_the_order_of_group_topic_and_queue():
+    read = offsets(("z", "T", 1, 0), ("z", "T", 0, 0), ("a", "U", 0, 0), ("z", "S", 0, 0), ("a", "T", 0, 0))
+    rows = joined(read, ends(("T", 0, 1), ("T", 1, 1), ("U", 0, 1), ("S", 0, 1)), subscribed(), {"T": 2})
+    keys = [row[:3] for row in rows]
+    assert keys == sorted(keys)
+    assert len(keys) == 6
