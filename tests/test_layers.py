@@ -9,7 +9,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LINT = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True, no_logo=True))"
-ROOMS = ("api", "admin", "tasks", "management", "selectors", "pipeline", "polling", "models", "lake", "rocketmq")
+ROOMS = (
+    "api",
+    "admin",
+    "tasks",
+    "management",
+    "selectors",
+    "pipeline",
+    "polling",
+    "models",
+    "lake",
+    "stores",
+    "rocketmq",
+)
 
 
 def lint(root: Path) -> subprocess.CompletedProcess[str]:
@@ -30,6 +42,8 @@ WRONG = [
     ("lake", "dashboard"),
     ("rocketmq", "django.conf"),
     ("rocketmq", "consumers.models"),
+    ("stores", "django.db"),
+    ("stores", "consumers.lake"),
 ]
 
 
