@@ -41,6 +41,12 @@ EVERY_FOURTH = [MOVES, STILL, STILL, STILL]
         ("a long stall among many moves", minutes([MOVES] * 60 + [STILL] * 30 + [MOVES]), {"billing": 60.0}),
         ("too few moves to say what is usual", minutes(EVERY_FOURTH * 20), {}),
         ("never behind", minutes(EVERY_FOURTH * 30, lag=0), {}),
+        ("moves each minute, and is never behind", minutes([MOVES] * 30, lag=0), {}),
+        (
+            "a queue that begins in the minute after another's last",
+            minutes([MOVES] * 20) + minutes(["gap"] * 20 + [MOVES], queue_id=1),
+            {},
+        ),
         ("a lag that is not known", minutes(EVERY_FOURTH * 30, lag=None), {}),
         ("minutes that were not read", minutes([MOVES, "gap", "gap", "gap"] * 30), {}),
         ("rates that are not known", minutes([MOVES, None, None, None] * 30), {}),
@@ -62,7 +68,7 @@ def test_queues_do_not_mix_and_groups_have_their_own():
 @pytest.fixture
 def lake(tmp_path):
     lake = Lake.at(str(tmp_path))
-    retries = minutes([MOVES] * 120, topic="%RETRY%billing", kind="retry")
+    retries = minutes(([MOVES] + [STILL] * 7) * 15, topic="%RETRY%billing", kind="retry")
     for both in zip(minutes(EVERY_FOURTH * 30), retries, strict=True):
         put_window(lake, "windows_60", "prod", both[0]["start"], pa.Table.from_pylist(both, WINDOWS))
     return lake
