@@ -20,7 +20,8 @@ def test_the_stores_stand_in_the_order_and_distance_of_their_offsets() -> None:
 
 
 def test_stores_that_agree_show_no_distance() -> None:
-    assert boxes(stores_bar(100, 100, 100, 100)).keys() == {"mark file", "mark broker", "mark client"}
+    drawn = boxes(stores_bar(100, 100, 100, 100))
+    assert drawn == dict.fromkeys(("mark file", "mark broker", "mark client"), (59.0, 2.0))
 
 
 def test_a_client_behind_the_broker_is_drawn_behind_it() -> None:
