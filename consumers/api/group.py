@@ -68,7 +68,7 @@ class TagSampleSerializer(serializers.Serializer[Any]):
 
 
 class AnomalySerializer(serializers.Serializer[Any]):
-    """What is out of order beyond the state. Without a topic: about the group as a whole."""
+    """What is wrong beyond the state. Without a topic: about the group as a whole."""
 
     name = serializers.CharField(help_text="Stable; docs/anomalies.md lists them")
     topic = serializers.CharField(allow_null=True)

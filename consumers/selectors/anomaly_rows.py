@@ -1,4 +1,4 @@
-"""What is out of order in a group, beyond its state: named, with its numbers and what to do."""
+"""What is wrong in a group, beyond its state: named, with its numbers and what to do."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -55,7 +55,8 @@ def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     if group.membership_at is None:
         reasons |= dict.fromkeys(("subscriptions", "clients"), membership)
     if shown.unread_reason is not None:
-        reasons["anomalies"] = shown.unread_reason
+        # The last full answer of who is in it is from before: who is in it at this moment is not known.
+        reasons |= dict.fromkeys(("subscriptions", "clients", "anomalies"), shown.unread_reason)
     if not queues:
         reasons["topics"] = shown.lag_reason or NOT_READ_YET
     return reasons

@@ -12,6 +12,9 @@ TRUE_ZEROS = {
     ("", "brokers_listed"),
     ("", "brokers_read"),
     ("points", "readings"),
+    # A broker that refuses a connection costs no call.
+    ("brokers", "calls"),
+    ("brokers", "bytes"),
     # While its owners stay, a broker's death repeats nothing: they commit again.
     ("exposure", "broker_dies"),
 }

@@ -150,13 +150,13 @@ def test_a_queue_without_an_end_was_read_all_the_same(admin_client: Client, clus
     assert "last good" not in row
 
 
-def test_what_is_out_of_order_stands_above_the_queues_with_its_numbers_and_what_to_do(
+def test_anomalies_stand_above_the_queues_with_its_numbers_and_what_to_do(
     admin_client: Client, cluster: Cluster
 ) -> None:
-    assert "Out of order" not in said(admin_client)
+    assert "Anomalies" not in said(admin_client)
     group = cluster.groups.get()
     a_snapshot(group, a_queue(cluster, "Orders", 2), 1200, 1000, unknown_reason=AHEAD)
     text = said(admin_client)
-    assert text.index("Out of order") < text.index("Queues")
+    assert text.index("Anomalies") < text.index("Queues")
     assert "queue 2 of Orders on broker-a: the consumer offset is ahead of the broker offset, by up to 200" in text
     assert "reset the group to the earliest offset first" in text
