@@ -96,19 +96,10 @@ def _points(windows: WindowRange, known: dict[int, Window], gaps: list[str]) -> 
         window = known.get(number)
         if window is None:
             points.append(Point(start, None, None, None, None, None, gaps[number]))
-            continue
-        points.append(
-            Point(
-                start,
-                window.lag_messages,
-                window.time_lag_seconds,
-                window.consume_rate,
-                window.produce_rate,
-                window.readings,
-                window.unknown_reason,
-                _unknown(window) if window.unknown_reason is None else {},
-            )
-        )
+        elif window.unknown_reason is None:
+            points.append(Point(start, *window, _unknown(window)))
+        else:
+            points.append(Point(start, *window))
     return points
 
 

@@ -1,11 +1,15 @@
 """What the selectors say of the past: windows, every one of the range, with nulls where nothing is known."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
+
+NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """One window from `at`. Lag and time lag are those of its last reading; rates are messages per second.
 
     `unknown_reason` says why the window has no lag, and so nothing else; `unknown` why a window with a lag lacks more.
@@ -18,7 +22,7 @@ class Point:
     produce_rate: float | None
     readings: int | None
     unknown_reason: str | None
-    unknown: dict[str, str] = field(default_factory=dict)
+    unknown: Mapping[str, str] = NOTHING_MORE
 
 
 @dataclass(frozen=True)

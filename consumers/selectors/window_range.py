@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 STEPS = (60, 600, 3600)
 HOURS_IN_MINUTES = timedelta(hours=6)
@@ -25,7 +26,7 @@ class WindowRange:
     def until(self) -> datetime:
         return self.start + timedelta(seconds=self.step_seconds * self.count)
 
-    @property
+    @cached_property
     def starts(self) -> list[datetime]:
         return [self.start + timedelta(seconds=self.step_seconds * number) for number in range(self.count)]
 
