@@ -42,8 +42,6 @@ def _row(subscription: dict[str, str], sample: TagSample | None) -> TagSampleRow
         return _unknown(topic, expression, kind, NOT_TAGS)
     if sample is None or sample.expression != expression:
         return _unknown(topic, expression, kind, NOT_LOOKED_AT)
-    counted = f"{sample.matching} match" + ("es" if sample.matching == 1 else "")
-    messages = "message" if sample.looked_at == 1 else f"{sample.looked_at} messages"
     return TagSampleRow(
         topic=topic,
         expression=expression,
@@ -51,9 +49,18 @@ def _row(subscription: dict[str, str], sample: TagSample | None) -> TagSampleRow
         looked_at=sample.looked_at,
         matching=sample.matching,
         asked_at=sample.asked_at,
-        sentence=f"of the next {messages} of {topic} {counted} {expression}",
+        sentence=_sentence(sample),
         unknown_reason=None,
     )
+
+
+def _sentence(sample: TagSample) -> str:
+    if sample.looked_at == 1:
+        does = "matches" if sample.matching else "does not match"
+        return f"the next message of {sample.topic} {does} {sample.expression}"
+    matching = f"{sample.matching} of" if sample.matching else "none of"
+    matches = "match" if sample.matching > 1 else "matches"
+    return f"{matching} the next {sample.looked_at} messages of {sample.topic} {matches} {sample.expression}"
 
 
 def _unknown(topic: str, expression: str, kind: str, reason: str) -> TagSampleRow:

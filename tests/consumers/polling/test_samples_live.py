@@ -75,7 +75,7 @@ def test_the_next_messages_of_a_filtered_topic_are_counted(poller, java_admin, m
     sample = poll_until(poller, lambda: TagSample.objects.filter(group__name="sampled-tags").first())
     assert (sample.looked_at, sample.matching, sample.expression) == (5, 2, "TagA || TagC")
     [row] = tag_samples(sample.group)
-    assert row.sentence == "of the next 5 messages of SampledTags 2 match TagA || TagC"
+    assert row.sentence == "2 of the next 5 messages of SampledTags match TagA || TagC"
     java_admin.set_offset("sampled-tags", "SampledTags", "broker-a", 0, 5)
     poll_until(poller, lambda: not TagSample.objects.filter(group__name="sampled-tags").exists())
 

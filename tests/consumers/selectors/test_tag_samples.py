@@ -21,10 +21,11 @@ def sampled(group, looked_at=64, matching=3, expression="TagA"):
 @pytest.mark.parametrize(
     ("looked_at", "matching", "sentence"),
     [
-        (64, 3, "of the next 64 messages of Orders 3 match TagA"),
-        (64, 1, "of the next 64 messages of Orders 1 matches TagA"),
-        (64, 0, "of the next 64 messages of Orders 0 match TagA"),
-        (1, 1, "of the next message of Orders 1 matches TagA"),
+        (64, 3, "3 of the next 64 messages of Orders match TagA"),
+        (64, 1, "1 of the next 64 messages of Orders matches TagA"),
+        (64, 0, "none of the next 64 messages of Orders matches TagA"),
+        (1, 1, "the next message of Orders matches TagA"),
+        (1, 0, "the next message of Orders does not match TagA"),
     ],
 )
 def test_it_says_how_many_of_the_next_messages_match(looked_at, matching, sentence):
