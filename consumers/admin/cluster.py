@@ -16,6 +16,12 @@ from .read_only import ReadOnlyAdmin
 @admin.register(Cluster)
 class ClusterAdmin(admin.ModelAdmin):
     form = ClusterForm
+    fieldsets = [
+        (None, {"fields": ["name", "namesrv"]}),
+        ("Access control", {"fields": ["access_key", "secret_key"]}),
+        ("TLS", {"fields": ["use_tls", "tls_ca", "tls_any_host", "tls_certificate", "tls_key", "tls_skip_verify"]}),
+        ("More to ask", {"fields": ["proxy", "offset_files"]}),
+    ]
     list_display = ["name", "namesrv", "options", "created_at"]
 
     @admin.display(empty_value="none")

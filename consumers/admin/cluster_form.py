@@ -36,6 +36,8 @@ class ClusterForm(forms.ModelForm):
     class Meta:
         model = Cluster
         fields = ["name", "namesrv", "access_key", "offset_files", "proxy"]
+        labels = {"namesrv": "Name servers", "proxy": "Proxies"}
+        widgets = {"offset_files": forms.Textarea(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -43,6 +43,13 @@ def test_a_broker_that_was_not_asked_for_too_long_has_a_problem(admin_client: Cl
     assert text.endswith(" broker-a has not been read for more than 45 s ")
 
 
+def test_a_slave_has_no_cost_of_its_own(admin_client: Client) -> None:
+    cluster = a_cluster()
+    a_broker(cluster)
+    a_broker(cluster, broker_id=1, address="10.0.0.2:10911")
+    assert "broker-a slave 1 10.0.0.2:10911 V5_4_0 5 s ago counted with its master none" in said(admin_client)
+
+
 def test_a_version_that_is_not_known_is_unknown(admin_client: Client) -> None:
     a_broker(a_cluster(), version=None, last_read_at=None)
     assert "broker-a master 127.0.0.1:10911 unknown" in said(admin_client)
