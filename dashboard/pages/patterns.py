@@ -12,6 +12,7 @@ from django.utils import timezone
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.polling.flags import Flag
 from consumers.polling.reading import NEVER_COMMITTED
+from consumers.selectors.anomaly_rows import Anomaly
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.group_rows import GroupRow
 from dashboard.svg.change_strip import Mark, change_strip
@@ -60,6 +61,7 @@ def examples(now: datetime) -> dict[str, Any]:
         "levels": [(level, str(level)) for level in Freshness],
         "rows": _rows(now),
         "lines": LINES.items(),
+        "anomalous": {"anomalies": _anomalies(now), "unknown": {"anomalies": "broker-b could not be read: timed out"}},
         "offsets": [(name, _Offsets(*three)) for name, three in OFFSETS.items()],
         "stores": [(name, stores_bar(*four)) for name, four in STORES.items()],
         "moments": [now, now - timedelta(seconds=6), now - timedelta(minutes=41), now - timedelta(days=2), None],
@@ -80,6 +82,12 @@ def _kinds(now: datetime) -> list[GroupRow]:
         )
         for flag in Flag
     ]
+
+
+def _anomalies(now: datetime) -> list[Anomaly]:
+    begun = Anomaly("expired_unread", "Orders", "broker-a", (3,), now - timedelta(minutes=12),
+                    "an example that began at a known time", "What to do about it.")  # fmt: skip
+    return [begun, replace(begun, name="members_gone", since=None, sentence="an example that nobody saw begin")]
 
 
 class _Offsets:
