@@ -1,4 +1,4 @@
-"""Messages and commits on the bench's own brokers, as producers and consumers would make them, thousands in flight."""
+"""Messages and commits on the bench's own brokers, as producers and consumers would make them, hundreds in flight."""
 
 import asyncio
 import struct
@@ -6,13 +6,16 @@ from collections.abc import Collection, Sequence
 
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.codes import RequestCode, ResponseCode
+from consumers.rocketmq.frames import Command
 from consumers.rocketmq.pool import ConnectionPool
 
 # RocketMQ 5.4.0, RequestCode. The fields of its header have one letter each (SendMessageRequestHeaderV2).
 SEND_BATCH_MESSAGE = 320
 DEADLINE_SECONDS = 120.0
-AT_ONCE = 2000
+# More would wait in the broker's queue for longer than it lets them (waitTimeMillsInSendQueue, 200 ms).
+AT_ONCE = 200
 
+Call = tuple[int, dict[str, str]]  # code, fields
 Commit = tuple[str, str, int, int]  # group, topic, queue id, offset
 
 
@@ -42,19 +45,23 @@ async def commit(address: str, commits: Collection[Commit]) -> None:
         await _send(pool, address, calls)
 
 
-async def _send(
-    pool: ConnectionPool, address: str, calls: Sequence[tuple[int, dict[str, str]]], body: bytes = b""
-) -> None:
-    for start in range(0, len(calls), AT_ONCE):
-        answers = await asyncio.gather(
-            *(
-                pool.request(address, code, fields, body, deadline_seconds=DEADLINE_SECONDS)
-                for code, fields in calls[start : start + AT_ONCE]
+async def _send(pool: ConnectionPool, address: str, calls: Sequence[Call], body: bytes = b"") -> None:
+    left = list(calls)
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while left:
+            now, left = left[:AT_ONCE], left[AT_ONCE:]
+            answers = await asyncio.gather(
+                *(pool.request(address, code, fields, body, deadline_seconds=DEADLINE_SECONDS) for code, fields in now)
             )
-        )
-        refused = [answer for answer in answers if answer.code != ResponseCode.SUCCESS]
-        if refused:
-            raise SystemExit(f"{address} refused {len(refused)} of {len(answers)} calls: {refused[0].remark}")
+            left += _refused(address, now, answers)
+
+
+def _refused(address: str, calls: Sequence[Call], answers: Sequence[Command]) -> list[Call]:
+    """What a busy broker did not take, which is nothing of it: to be sent once more."""
+    for answer in answers:
+        if answer.code not in (ResponseCode.SUCCESS, ResponseCode.SYSTEM_BUSY):
+            raise SystemExit(f"{address} refused a call: {answer.remark}")
+    return [call for call, answer in zip(calls, answers, strict=True) if answer.code == ResponseCode.SYSTEM_BUSY]
 
 
 def _batch_fields(topic: str, queue: int) -> dict[str, str]:
