@@ -1,6 +1,7 @@
 """What store times prove of a broker's clock, and what becomes of time lags that it was trusted for."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -99,6 +100,13 @@ def test_a_clock_is_looked_at_once_a_minute():
     clocks = {}
     asked = [bool(planned(clocks, 10 + n, 15 * n)) for n in range(7)]
     assert asked == [False, True, False, False, False, True, False]
+
+
+def test_a_slave_proves_nothing_since_it_may_be_behind():
+    clocks = {}
+    for seconds, end in [(0, 10), (15, 14)]:
+        part = replace(broker("broker-a", row("billing", "Orders", 0, 4, end)), read_from="127.0.0.1:2")
+        assert plan_clocks(clocks, [part], at(seconds)) == {}
 
 
 def test_another_part_of_many_queues_is_watched_each_time():

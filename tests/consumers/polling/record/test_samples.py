@@ -10,7 +10,7 @@ from consumers.models import Cluster, ConsumerGroup, QueueSample, QueueState, Re
 from consumers.polling.broker_clock import ClockBounds
 from consumers.polling.record.recorder import Recorder
 from consumers.polling.record.samples import remembered_samples
-from consumers.polling.samples import FirstStored, SamplesReading, StartAnswer, TagCount
+from consumers.polling.samples import FirstStored, SampleBudget, SampleMemory, SamplesReading, StartAnswer, TagCount
 from consumers.polling.sampling import SamplePlanner, longest_time_lags, start_rules
 from consumers.polling.start_samples import StartRules
 from tests.readings import T0, at, broker, reading, row
@@ -147,6 +147,14 @@ def test_the_longest_are_looked_up_every_half_minute(cluster):
     assert planner._longest(T0) == []
     judged(cluster, 0, 30, "interpolated")
     assert [len(planner._longest(at(seconds))) for seconds in (29, 30)] == [0, 1]
+
+
+@pytest.mark.parametrize(("calls", "queue_ids"), [(2, [1]), (0, [])])
+def test_the_longest_judged_time_lag_is_planned_before_the_largest_lag(cluster, calls, queue_ids):
+    judged(cluster, 1, 600, "interpolated")
+    part = broker("broker-a", row("billing", "Orders", 0, 0, 99), row("billing", "Orders", 1, 4, 9))
+    plan = SamplePlanner(cluster).plan(SampleMemory(), [part], SampleBudget(calls, 0, 0), T0)
+    assert [one.key[3] for one in plan.first] == queue_ids
 
 
 def test_the_rules_of_a_start_are_those_that_a_member_told_last(cluster):
