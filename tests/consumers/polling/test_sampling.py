@@ -129,6 +129,12 @@ def test_a_clock_that_is_right_is_bounded_from_both_sides():
     assert memory.first[BEHIND].stored_at == at(4)
 
 
+def test_without_a_budget_for_exact_time_lags_no_message_is_pulled():
+    peer = Peer()
+    sampled(peer, [(5, rows(4, 6)), (11, rows(4, 11))], SampleBudget(0, 20, 10))
+    assert 11 not in peer.asked
+
+
 def test_the_longest_unasked_go_where_too_many_are_kept():
     answers = {("g", "T", "b", number): FirstStored(1, T0, None, at(number)) for number in range(5)}
     assert evicted(answers, kept=3) == {("g", "T", "b", 0), ("g", "T", "b", 1)}
