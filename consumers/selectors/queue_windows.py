@@ -11,6 +11,7 @@ from django.conf import settings
 from consumers.lake.one_group import read_group
 from consumers.lake.store import Lake
 
+from .column_lists import as_list
 from .window_range import WindowRange
 
 QueueKey = tuple[str, str, int]
@@ -51,7 +52,7 @@ def queue_windows(cluster: str, group: str, windows: WindowRange) -> dict[QueueK
     # Places as numbers: thousands of moments as objects take longer than all the rest.
     start = pc.cast(found["start"], pa.int64()).to_numpy()
     places = (start // SECOND - int(windows.start.timestamp())) // windows.step_seconds
-    rows = zip(places.tolist(), *(found[name].to_pylist() for name in COLUMNS[1:]), strict=True)
+    rows = zip(places.tolist(), *(as_list(found[name]) for name in COLUMNS[1:]), strict=True)
     parts = windows.step_seconds // step
     queues: dict[QueueKey, dict[int, Window]] = defaultdict(dict)
     for (key, index), same in groupby(rows, key=lambda row: (row[1:4], row[0])):
