@@ -12,6 +12,7 @@ from django.db.models import Q
 from consumers.lake.moment import read_moment
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, OffsetFile, OffsetFileKind
+from consumers.stores.known_names import LEFT_BEHIND
 
 from .offset_stores_clients import behind
 from .offset_stores_rows import BROKER_FILE, CONSUMER_FILE, FileRow, StoreRow
@@ -69,7 +70,8 @@ class Files:
             finding="; ".join(filter(None, (row["finding"], backup, stale))) or None,
             persisted_at=file.modified_at,
             usual_period_seconds=self._period(row["kind"]),
-            lag_messages=behind(row["offset"], broker_offset),
+            # Nobody consumes from there any more: what it is behind is nobody's lag.
+            lag_messages=None if _is_left_behind(file) else behind(row["offset"], broker_offset),
         )
 
     def _silent_broker(self, broker: str | None) -> list[StoreRow]:
@@ -133,6 +135,10 @@ def _read(group: ConsumerGroup, read_at: datetime) -> list[dict[str, Any]] | Non
     lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
     read = read_moment(lake, "stored_offsets", group.cluster.name, read_at, COLUMNS, wanted)
     return None if read is None else list(read.to_pylist())
+
+
+def _is_left_behind(file: OffsetFile) -> bool:
+    return any(finding["name"] == LEFT_BEHIND for finding in file.findings)
 
 
 def _absent(kind: str, why: str) -> StoreRow:

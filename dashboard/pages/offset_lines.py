@@ -64,7 +64,7 @@ class ClientLine:
     @property
     def why_no_lag(self) -> str:
         if any(store.offset is not None for store in self._stores):
-            return self.row.unknown.get("broker_offset") or AHEAD
+            return self.row.unknown.get("broker_offset") or next(iter(self.findings), AHEAD)
         return next((store.finding for store in self._stores if store.finding), "")
 
     @property

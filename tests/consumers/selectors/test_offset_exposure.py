@@ -172,6 +172,16 @@ def test_a_broadcasting_group_without_a_file_says_so(group):
     assert (store.offset, store.finding) == (None, "no offset file of this group's clients was found")
 
 
+def test_a_file_that_a_client_left_behind_is_nobodys_lag(group):
+    group.message_model, group.cluster.offset_files = "BROADCASTING", "/clients/*/*/offsets.json"
+    a_snapshot(group, a_queue(group.cluster), 90, 150)
+    left = {"name": "left_behind", "where": None, "sentence": "Left behind by a client that is gone."}
+    fields = {"kind": "consumer_file", "group_name": "billing", "client_id": "gone"}
+    an_offset_file(group.cluster, a_file_row(offset=20, client_id="gone"), path="/c/gone", findings=[left], **fields)
+    [store] = the_row(group).of_kind("consumer_file")
+    assert (store.offset, store.lag_messages) == (20, None)
+
+
 def test_files_of_other_groups_clients_are_not_this_groups(group):
     a_snapshot(group, a_queue(group.cluster), 90, 150)
     an_offset_file(group.cluster, path="/c/x", kind="consumer_file", group_name="shipping", client_id="x")
