@@ -173,12 +173,20 @@ class Overlay:
             output_field=models.FloatField(),
         )
 
-    def _taken_at(self) -> Coalesce:
-        times = [When(unread_by=broker.id, then=Value(broker.last_read_at)) for broker in self.brokers.values()]
+    def _taken_at(self) -> Coalesce | F:
+        # Without a time there is nothing to choose from; PostgreSQL would take a choice of nulls for text.
+        times = [
+            When(unread_by=broker.id, then=Value(broker.last_read_at))
+            for broker in self.brokers.values()
+            if broker.last_read_at is not None
+        ]
         newest = [
             When(cluster=cluster.id, unread_by__isnull=True, then=Value(cluster.newest_reading_at))
             for cluster in self.clusters.values()
+            if cluster.newest_reading_at is not None
         ]
+        if not times and not newest:
+            return F("total__last_good_at")
         by_broker = Case(*times, *newest, output_field=models.DateTimeField())
         return Coalesce(F("total__last_good_at"), by_broker, output_field=models.DateTimeField())
 
