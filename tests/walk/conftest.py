@@ -7,7 +7,8 @@ import time_machine
 
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup
-from tests.walk.world import WORLDS, a_known_world
+from tests.walk.losses import WORLDS
+from tests.walk.world import a_known_world
 from tests.world import NOW
 
 

@@ -1,0 +1,151 @@
+"""What can be lost of the known world, one kind of knowledge at a time."""
+
+from collections.abc import Callable
+
+from consumers.models import (
+    Assignment,
+    Broker,
+    Client,
+    ConsumerGroup,
+    GroupState,
+    GroupTotal,
+    GroupWindow,
+    PipelineRun,
+    QueueSnapshot,
+    QueueState,
+    Reading,
+    StateChange,
+)
+from consumers.polling.reading import AHEAD, NEVER_COMMITTED
+from tests.walk.world import BROKERS
+from tests.world import a_reading, ago
+
+LAST_GOOD = ago(300)
+
+
+def everything_known(group: ConsumerGroup) -> None:
+    pass
+
+
+def dead_broker(group: ConsumerGroup) -> None:
+    _break(group, "broker-b", reachable=False, last_read_at=LAST_GOOD, failing_since=LAST_GOOD)
+
+
+def just_died_broker(group: ConsumerGroup) -> None:
+    _break(group, "broker-b", reachable=False, last_read_at=ago(20), failing_since=ago(5))
+
+
+def _break(group: ConsumerGroup, name: str, *, error: str | None = "connection refused", **fields: object) -> None:
+    Broker.objects.filter(name=name).update(error=error, **fields)
+    newest = Reading.objects.order_by("-taken_at")[0]
+    newest.brokers = [{"name": n, "read": n != name, "error": error if n == name else None} for n in BROKERS]
+    newest.complete = False
+    newest.save()
+    reason = f"{name}: {error}"
+    GroupTotal.objects.update(
+        lag_messages=None, lag_messages_at_least=120, unknown_queues=2, unknown_reason=reason, last_good_at=LAST_GOOD,
+        expired_messages=None, dlq_messages=None,
+    )  # fmt: skip
+
+
+def never_read_broker(group: ConsumerGroup) -> None:
+    _break(group, "broker-b", reachable=False, last_read_at=None, failing_since=ago(60), version=None)
+
+
+def unasked_broker(group: ConsumerGroup) -> None:
+    """The name server has just listed it."""
+    Broker.objects.filter(name="broker-b").update(last_read_at=None, reachable=None, version=None)
+
+
+def no_pipeline(group: ConsumerGroup) -> None:
+    for model in (GroupState, QueueState, GroupWindow, PipelineRun, StateChange):
+        model.objects.all().delete()
+
+
+def stale_pipeline(group: ConsumerGroup) -> None:
+    for model in (GroupState, QueueState):
+        model.objects.update(judged_at=ago(3600))
+    PipelineRun.objects.filter(started_at__gt=ago(60)).delete()
+
+
+def polling_stopped(group: ConsumerGroup) -> None:
+    Reading.objects.filter(taken_at__gt=ago(60)).delete()
+    Broker.objects.update(last_read_at=ago(2900))
+
+
+def no_name_server(group: ConsumerGroup) -> None:
+    error = "no name server answered: connection refused"
+    a_reading(group.cluster, ago(1), complete=False, brokers=[], error=error, queues=1, record_seconds=0.2)
+
+
+def no_broker_known(group: ConsumerGroup) -> None:
+    Broker.objects.all().delete()
+    no_name_server(group)
+
+
+def never_committed(group: ConsumerGroup) -> None:
+    QueueSnapshot.objects.update(consumer_offset=None, pull_offset=None, unknown_reason=NEVER_COMMITTED)
+    GroupTotal.objects.update(
+        lag_messages=None, lag_messages_at_least=None, never_committed_queues=7, unknown_reason=NEVER_COMMITTED,
+        expired_messages=None,
+    )  # fmt: skip
+    for model in (QueueState, GroupState):
+        model.objects.update(
+            state="OK", rule=NEVER_COMMITTED, detail={}, time_lag_seconds=None, time_lag_kind="unknown"
+        )
+
+
+def not_sampled(group: ConsumerGroup) -> None:
+    """Members are listed, and none of them has said anything yet."""
+    QueueSnapshot.objects.update(pull_offset=None)
+    Assignment.objects.all().delete()
+    Client.objects.update(running_info_at=None, subscriptions=None, started_at=None, strategy=None, settings=None)
+
+
+def silent_members(group: ConsumerGroup) -> None:
+    not_sampled(group)
+    Client.objects.update(running_info_error="timed out after 3 s")
+
+
+def members_not_asked(group: ConsumerGroup) -> None:
+    not_sampled(group)
+    Client.objects.all().delete()
+    ConsumerGroup.objects.update(
+        online=None, members=None, membership_at=None, message_model=None, consume_type=None, subscriptions=[],
+        consume_from_where=None,
+    )  # fmt: skip
+
+
+def min_offsets_unread(group: ConsumerGroup) -> None:
+    QueueSnapshot.objects.update(min_offset=None)
+    GroupTotal.objects.update(expired_messages=None)
+
+
+def consumer_ahead(group: ConsumerGroup) -> None:
+    QueueSnapshot.objects.filter(queue__queue_id=1).update(consumer_offset=130, unknown_reason=AHEAD)
+    GroupTotal.objects.update(
+        lag_messages=None, lag_messages_at_least=120, unknown_queues=2, unknown_reason=AHEAD, expired_messages=15
+    )
+
+
+def never_read_group(group: ConsumerGroup) -> None:
+    """Only its name is known, by the configuration of a broker."""
+    for model in (GroupState, QueueState, GroupWindow, StateChange, QueueSnapshot, GroupTotal, Assignment, Client):
+        model.objects.all().delete()
+    members_not_asked(group)
+
+
+def never_read_cluster(group: ConsumerGroup) -> None:
+    never_read_group(group)
+    for model in (Reading, Broker):
+        model.objects.all().delete()
+
+
+WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
+    lose.__name__: lose
+    for lose in (
+        everything_known, dead_broker, just_died_broker, never_read_broker, unasked_broker, no_pipeline, stale_pipeline,
+        polling_stopped, no_name_server, no_broker_known, never_committed, not_sampled, silent_members,
+        members_not_asked, min_offsets_unread, consumer_ahead, never_read_group, never_read_cluster,
+    )
+}  # fmt: skip
