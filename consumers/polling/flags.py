@@ -35,6 +35,8 @@ class KindLimits:
     ghost_after_seconds: float = 7 * 86400
     habit_days: float = 7
     habit_offline_share: float = 0.5
+    # How old a full answer about members may be: they are asked in turn, under a budget.
+    evidence_seconds: float = 900
     # A last commit, and the reading that sees it, may come so long after the answer that lists no member.
     unlisted_after_seconds: float = 60
 
@@ -94,7 +96,9 @@ def _by_watching(
     watched = now - group.first_seen_at
     if group.offline_since is not None:
         quiet = now - max(group.offline_since, group.moved_at or group.offline_since)
-        if quiet >= timedelta(seconds=limits.ghost_after_seconds):
+        if not _asked_lately(group, now, limits):
+            undecided[Flag.GHOST] = "not every broker has answered lately who is in it"
+        elif quiet >= timedelta(seconds=limits.ghost_after_seconds):
             reasons[Flag.GHOST] = f"no member, and no offset moved for {quiet.days} days"
         elif watched < timedelta(seconds=limits.ghost_after_seconds):
             undecided[Flag.GHOST] = f"watched for {watched.days} of {limits.ghost_after_seconds / 86400:g} days"
@@ -103,6 +107,12 @@ def _by_watching(
         undecided[Flag.HABITUAL] = f"membership was not watched for {limits.habit_days:g} days"
     elif share > limits.habit_offline_share:
         reasons[Flag.HABITUAL] = f"without a member for {share:.0%} of the last {limits.habit_days:g} days"
+
+
+def _asked_lately(group: ConsumerGroup, now: datetime, limits: KindLimits) -> bool:
+    """Without it nobody watched: a week in which polling stood still makes no ghosts."""
+    evidence = timedelta(seconds=limits.evidence_seconds)
+    return group.membership_at is not None and group.membership_at >= now - evidence
 
 
 def outside_reason(group: ConsumerGroup) -> str | None:
@@ -142,4 +152,5 @@ def ghosts(now: datetime, limits: KindLimits) -> Q:
     """The same as the flag, asked of the database: lists of ten thousand groups are filtered by it."""
     long_ago = now - timedelta(seconds=limits.ghost_after_seconds)
     moved = Q(moved_at__isnull=True) | Q(moved_at__lte=long_ago)
-    return Q(offline_since__lte=long_ago) & moved
+    asked = Q(membership_at__gte=now - timedelta(seconds=limits.evidence_seconds))
+    return asked & Q(offline_since__lte=long_ago) & moved

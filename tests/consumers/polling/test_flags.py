@@ -17,6 +17,7 @@ ORDERS = {"topic": "Orders", "expression": "*", "expression_type": "TAG"}
 
 def a_row(**fields):
     values = {"kind": "user", "first_seen_at": ago(30 * DAY), "online": True, "consume_enable": True}
+    values |= {"membership_at": ago(20)}
     return ConsumerGroup(name="billing", **(values | {"subscriptions": [ORDERS]} | fields))
 
 
@@ -88,6 +89,8 @@ def test_it_tells_a_kind_by(sentence, fields, expected):
         (Flag.PAUSED, {"consume_enable": None}, "its configuration was not read"),
         (Flag.POP, {"pops": None}, "no member has said how it consumes"),
         (Flag.GHOST, {"offline_since": ago(2 * DAY), "first_seen_at": ago(2 * DAY)}, "watched for 2 of 7 days"),
+        (Flag.GHOST, {**OFFLINE, "membership_at": ago(901)}, "not every broker has answered lately who is in it"),
+        (Flag.GHOST, {**OFFLINE, "membership_at": None}, "not every broker has answered lately who is in it"),
         (Flag.HABITUAL, {"presence": presence(1, 1)}, "membership was not watched for 7 days"),
     ],
 )
@@ -118,14 +121,20 @@ def test_answers_before_the_week_do_not_count():
 
 @pytest.mark.django_db
 @settings(deadline=None)
-@given(first=st.sampled_from(AGES), moved=st.none() | st.sampled_from(AGES), offline=st.none() | st.sampled_from(AGES))
-def test_the_database_finds_the_same_ghosts(first, moved, offline):
+@given(
+    first=st.sampled_from(AGES),
+    moved=st.none() | st.sampled_from(AGES),
+    offline=st.none() | st.sampled_from(AGES),
+    asked=st.none() | st.sampled_from([0, 900, 901, 9 * DAY]),
+)
+def test_the_database_finds_the_same_ghosts(first, moved, offline, asked):
     ConsumerGroup.objects.all().delete()
     group = a_group(
         Cluster.objects.first() or a_cluster(read_at=None),
         first_seen_at=ago(first),
         moved_at=None if moved is None else ago(moved),
         offline_since=None if offline is None else ago(offline),
+        membership_at=None if asked is None else ago(asked),
     )
     found = ConsumerGroup.objects.filter(ghosts(NOW, LIMITS)).exists()
     assert found is (Flag.GHOST in group_flags(group, False, NOW, LIMITS))
