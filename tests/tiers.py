@@ -18,13 +18,15 @@ from tests.plugins.postgres import postgres_url
 
 ROOT = Path(__file__).resolve().parent.parent
 # A test with two marks belongs to the last of them.
+# Tests that share no process are spread over the processors: those of the others would start their JVMs side by side.
+SPREAD = ["-n", "auto", "--dist", "loadscope"]
 SELECTIONS = {
-    "fast": ["-m", "not spark and not live and not browser and not postgres"],
+    "fast": [*SPREAD, "-m", "not spark and not live and not browser and not postgres"],
     "spark": ["-m", "spark and not live and not browser and not postgres"],
     "live": ["-m", "live and not browser and not postgres"],
     "browser": ["-m", "browser and not postgres"],
     # The fast tests that use a database, once more, and those that are about PostgreSQL.
-    "postgres": ["-m", "not spark and not live and not browser", "--database-tests"],
+    "postgres": [*SPREAD, "-m", "not spark and not live and not browser", "--database-tests"],
 }
 NOTHING_COLLECTED = 5
 # Tests use what they start themselves, never what the user works with.
