@@ -18,8 +18,8 @@ from tests.plugins.postgres import postgres_url
 
 ROOT = Path(__file__).resolve().parent.parent
 # A test with two marks belongs to the last of them.
-# Tests that share no process are spread over the processors: those of the others would start their JVMs side by side.
-SPREAD = ["-n", "auto", "--dist", "loadscope"]
+# Tests that start no JVM are spread over the processors, in their order: those that empty the database stay the last.
+SPREAD = ["-n", "auto", "--dist", "load"]
 SELECTIONS = {
     "fast": [*SPREAD, "-m", "not spark and not live and not browser and not postgres"],
     "spark": ["-m", "spark and not live and not browser and not postgres"],

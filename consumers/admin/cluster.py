@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from consumers.models import Broker, Cluster
-from consumers.polling.cluster_options import described
+from consumers.polling.registration.cluster_options import described
 
 from .cluster_form import ClusterForm
 from .read_only import ReadOnlyAdmin

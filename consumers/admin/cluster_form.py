@@ -7,7 +7,7 @@ from django import forms
 from django.conf import settings
 
 from consumers.models import Cluster
-from consumers.polling.cluster_options import (
+from consumers.polling.registration.cluster_options import (
     WrongOption,
     checked_addresses,
     checked_name,

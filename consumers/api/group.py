@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import State, TopicKind
-from consumers.selectors.group_detail import group_detail
+from consumers.selectors.groups.detail import group_detail
 
 from .found import group_missing
 from .groups import GroupSerializer

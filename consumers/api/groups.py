@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import Cluster, GroupKind, State, TimeLagKind
-from consumers.selectors.group_rows import GroupFilters, ListKind
-from consumers.selectors.groups import ORDERINGS, group_list
+from consumers.selectors.groups.listing import ORDERINGS, group_list
+from consumers.selectors.groups.rows import GroupFilters, ListKind
 
 from .pages import page_response
 from .parameters import Choice, Paging

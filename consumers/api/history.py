@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.selectors.history import group_history
-from consumers.selectors.window_range import STEPS, RangeError
+from consumers.selectors.history.series import group_history
+from consumers.selectors.history.window_range import STEPS, RangeError
 
 from .found import group_missing
 from .parameters import Choice, Parameters

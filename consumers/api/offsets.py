@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import TopicKind
-from consumers.selectors.offset_stores import group_offsets
-from consumers.selectors.offset_stores_rows import STORE_KINDS
+from consumers.selectors.offset_stores.rows import STORE_KINDS
+from consumers.selectors.offset_stores.stores import group_offsets
 from consumers.selectors.queues import find_group
 
 from .found import group_missing

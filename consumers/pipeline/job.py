@@ -12,6 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from consumers.lake.store import Lake
+from consumers.pipeline.publish.group_rows import write_group_states
+from consumers.pipeline.publish.queue_rows import write_queue_states
+from consumers.pipeline.publish.window_rows import write_group_windows
 
 from . import known
 from .durations import Durations
@@ -23,9 +26,6 @@ from .judging import judged_queues
 from .kinds import KindRows
 from .lag_lookup import looked_up
 from .pieces import in_pieces
-from .publish.group_rows import write_group_states
-from .publish.queue_rows import write_queue_states
-from .publish.window_rows import write_group_windows
 from .queue_arrays import queue_arrays, silent_arrays
 from .slices import MINUTE, floor, microseconds, slices
 from .time_lag import with_points

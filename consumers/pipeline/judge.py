@@ -6,10 +6,11 @@ from functools import lru_cache, reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from consumers.pipeline.rules.order import ordered_rules
+from consumers.pipeline.rules.rule import Rule
+
 from .durations import Durations
 from .queue_arrays import QUEUE
-from .rules.order import ordered_rules
-from .rules.rule import Rule
 
 KEPT = [
     "lag_messages",

@@ -12,7 +12,7 @@ from pyspark.sql import functions as Fn
 from consumers.lake.schemas import TEXT
 from consumers.models import ConsumerGroup, GroupWindow
 from consumers.polling.flags import Flag, GroupFlags, group_flags, retired_topics
-from consumers.polling.popping import NO_ANSWER, PopAnswer, pop_answers
+from consumers.polling.members.popping import NO_ANSWER, PopAnswer, pop_answers
 
 from .durations import Durations
 from .frames import Frames

@@ -3,11 +3,11 @@
 import asyncio
 from datetime import datetime
 
+from consumers.polling.brokers.broker_turn import Turn
 from consumers.rocketmq.admin import NameServer
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.pool import ConnectionPool
 
-from .broker_turn import Turn
 from .cadence import Cadence
 from .memory import ClusterMemory
 from .reading import BrokerListing, BrokerReading, OffsetsReading

@@ -9,11 +9,10 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from consumers.polling.brokers.circuit import Circuit, Patience
+from consumers.polling.brokers.min_offset_memory import MinOffsets
 from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
 from consumers.rocketmq.offset_memory import OffsetMemory
-
-from .circuit import Circuit, Patience
-from .min_offset_memory import MinOffsets
 
 
 @dataclass

@@ -12,22 +12,22 @@ from django.conf import settings as site
 from consumers.lake.disk import below_floor
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster, GroupKind, Reading
+from consumers.polling.brokers.store_configs import StoreConfigMemory, read_store_configs
+from consumers.polling.files.file_poller import OffsetFilePoller
+from consumers.polling.members.collect_members import Rotation, collect_members
+from consumers.polling.record.recorder import Recorder
+from consumers.polling.record.samples import remembered_samples
+from consumers.polling.record.store_configs import record_store_configs
+from consumers.polling.registration.access import NoAccess, access_of
+from consumers.polling.samples.planner import SamplePlanner, ask_samples
+from consumers.polling.samples.reading import SamplesReading
+from consumers.polling.samples.tags import note_filters
 from consumers.rocketmq.names import is_system_group
 
-from .access import NoAccess, access_of
 from .collect import collect_offsets, unreadable
-from .collect_members import Rotation, collect_members
-from .file_poller import OffsetFilePoller
 from .memory import ClusterMemory
 from .reading import MembersReading, OffsetsReading
-from .record.recorder import Recorder
-from .record.samples import remembered_samples
-from .record.store_configs import record_store_configs
-from .samples import SamplesReading
-from .sampling import SamplePlanner, ask_samples
 from .settings import PollSettings
-from .store_configs import StoreConfigMemory, read_store_configs
-from .tag_samples import note_filters
 from .wire import Wire
 
 logger = logging.getLogger(__name__)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from consumers.lake.store import Lake
+from consumers.polling.files.offset_files import FileLimits
+from consumers.polling.members.collect_members import Budget
+from consumers.polling.samples.reading import SampleBudget
 
 from .cadence import Cadence
-from .collect_members import Budget
-from .offset_files import FileLimits
-from .samples import SampleBudget
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,8 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from consumers.polling.registration.access import Access
 from consumers.rocketmq.pool import ConnectionPool
-
-from .access import Access
 
 T = TypeVar("T")
 

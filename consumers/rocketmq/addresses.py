@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from consumers.rocketmq.errors import LocalProtocolError
+from .errors import LocalProtocolError
 
 
 @dataclass(frozen=True)

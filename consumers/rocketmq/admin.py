@@ -3,22 +3,16 @@
 Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates the group), 308 (deletes offsets).
 """
 
-from consumers.rocketmq.broker_values import GroupConfigs, QueueStats, TopicConfigs, TopicQueueStats
-from consumers.rocketmq.calls import DEADLINE_SECONDS, parsed
-from consumers.rocketmq.client_bodies import group_connections, running_info
-from consumers.rocketmq.client_values import GroupConnections, RunningInfo
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.config_bodies import (
-    broker_config,
-    broker_runtime,
-    delay_offsets,
-    group_configs,
-    topic_configs,
-)
-from consumers.rocketmq.errors import BrokerRefused
-from consumers.rocketmq.name_server import NameServer
-from consumers.rocketmq.queue_calls import QueueCalls
-from consumers.rocketmq.stats_bodies import queue_stats, topic_queue_stats
+from .broker_values import GroupConfigs, QueueStats, TopicConfigs, TopicQueueStats
+from .calls import DEADLINE_SECONDS, parsed
+from .client_bodies import group_connections, running_info
+from .client_values import GroupConnections, RunningInfo
+from .codes import RequestCode, ResponseCode
+from .config_bodies import broker_config, broker_runtime, delay_offsets, group_configs, topic_configs
+from .errors import BrokerRefused
+from .name_server import NameServer
+from .queue_calls import QueueCalls
+from .stats_bodies import queue_stats, topic_queue_stats
 
 __all__ = ["BrokerAdmin", "NameServer"]
 

@@ -6,8 +6,8 @@ i32 length + {i16 length + key, i32 length + value}*
 
 import struct
 
-from consumers.rocketmq.command import Command
-from consumers.rocketmq.errors import RemoteProtocolError
+from .command import Command
+from .errors import RemoteProtocolError
 
 # LanguageCode; the position is the code.
 _LANGUAGES = (

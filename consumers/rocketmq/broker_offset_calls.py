@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
-from consumers.rocketmq.calls import DEADLINE_SECONDS, blaming, call, parsed
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.config_bodies import offset_of_header
-from consumers.rocketmq.errors import BrokerRefused, LocalProtocolError, RocketMQError
-from consumers.rocketmq.frames import Command
-from consumers.rocketmq.offset_tables import BROKER_OFFSETS, broker_offsets_table, consumer_offsets_table
-from consumers.rocketmq.pool import ConnectionPool
-from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_name
+from .calls import DEADLINE_SECONDS, blaming, call, parsed
+from .codes import RequestCode, ResponseCode
+from .config_bodies import offset_of_header
+from .errors import BrokerRefused, LocalProtocolError, RocketMQError
+from .frames import Command
+from .offset_tables import BROKER_OFFSETS, broker_offsets_table, consumer_offsets_table
+from .pool import ConnectionPool
+from .versions import BULK_OFFSETS_VERSION, mq_version_name
 
 # GET_CONSUME_STATS for a group without offsets reads no commit log and creates nothing (5.4.0, AdminBrokerProcessor).
 UNUSED_GROUP = "__consumerscope_none__"

@@ -1,6 +1,6 @@
 """Bodies that tell of a group's clients: their list (203) and what one of them says of itself (307)."""
 
-from consumers.rocketmq.client_values import (
+from .client_values import (
     ClientConnection,
     ConsumeStatus,
     GroupConnections,
@@ -9,9 +9,9 @@ from consumers.rocketmq.client_values import (
     RunningInfo,
     Subscription,
 )
-from consumers.rocketmq.codes import RequestCode
-from consumers.rocketmq.fastjson import loads
-from consumers.rocketmq.fields import Fields
+from .codes import RequestCode
+from .fastjson import loads
+from .fields import Fields
 
 
 def group_connections(body: bytes) -> GroupConnections:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from consumers.rocketmq.versions import CLIENT_VERSION
+from .versions import CLIENT_VERSION
 
 RESPONSE_FLAG = 1
 ONEWAY_FLAG = 2

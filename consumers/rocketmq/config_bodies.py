@@ -2,17 +2,10 @@
 
 from collections.abc import Mapping
 
-from consumers.rocketmq.broker_values import (
-    DataVersion,
-    GroupConfig,
-    GroupConfigs,
-    RetryPolicy,
-    TopicConfig,
-    TopicConfigs,
-)
-from consumers.rocketmq.codes import RequestCode
-from consumers.rocketmq.fastjson import loads, loads_plain
-from consumers.rocketmq.fields import Fields
+from .broker_values import DataVersion, GroupConfig, GroupConfigs, RetryPolicy, TopicConfig, TopicConfigs
+from .codes import RequestCode
+from .fastjson import loads, loads_plain
+from .fields import Fields
 
 
 def topic_configs(body: bytes) -> TopicConfigs:

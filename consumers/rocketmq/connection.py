@@ -8,10 +8,10 @@ import itertools
 import ssl
 from collections.abc import Mapping
 
-from consumers.rocketmq.addresses import registered_address
-from consumers.rocketmq.codes import ResponseCode, call_name
-from consumers.rocketmq.errors import DeadlineExceeded, RemoteProtocolError, RocketMQError, Unreachable
-from consumers.rocketmq.frames import Command, FrameReader, encode
+from .addresses import registered_address
+from .codes import ResponseCode, call_name
+from .errors import DeadlineExceeded, RemoteProtocolError, RocketMQError, Unreachable
+from .frames import Command, FrameReader, encode
 
 DEFAULT_IN_FLIGHT = 32
 # Servers close a channel that was idle for 120 s (serverChannelMaxIdleTimeSeconds).

@@ -1,6 +1,6 @@
 """Everything that can go wrong on the wire, as types. The type says who broke what; str() is one sentence."""
 
-from consumers.rocketmq.codes import ResponseCode, call_name
+from .codes import ResponseCode, call_name
 
 
 class RocketMQError(Exception):

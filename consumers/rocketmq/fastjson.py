@@ -8,7 +8,7 @@ import json
 import math
 import re
 
-from consumers.rocketmq.errors import RemoteProtocolError
+from .errors import RemoteProtocolError
 
 MAX_DEPTH = 64
 

@@ -6,7 +6,7 @@ A key that stands twice is two entries: what it means is for the reader of the f
 import re
 from typing import NamedTuple
 
-from consumers.rocketmq.fastjson import Reader
+from .fastjson import Reader
 
 
 class Entry(NamedTuple):

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from consumers.rocketmq.codes import call_name
-from consumers.rocketmq.errors import RemoteProtocolError
+from .codes import call_name
+from .errors import RemoteProtocolError
 
 Value = TypeVar("Value")
 # A map's key is a name like any other: numbers and, for queues, tuples stand where fastjson leaves them unquoted.

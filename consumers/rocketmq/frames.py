@@ -8,9 +8,9 @@ import json
 import struct
 from collections.abc import Mapping
 
-from consumers.rocketmq.binary_header import decode_binary_header
-from consumers.rocketmq.command import Command
-from consumers.rocketmq.errors import LocalProtocolError, RemoteProtocolError
+from .binary_header import decode_binary_header
+from .command import Command
+from .errors import LocalProtocolError, RemoteProtocolError
 
 __all__ = ["MAX_ANSWER", "MAX_REQUEST", "Command", "FrameReader", "encode"]
 

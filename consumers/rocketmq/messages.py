@@ -6,9 +6,9 @@ Big-endian; two magic numbers differ in the length of the topic's length. Bodies
 import struct
 from collections.abc import Iterator
 
-from consumers.rocketmq.codes import RequestCode, call_name
-from consumers.rocketmq.errors import RemoteProtocolError
-from consumers.rocketmq.message_values import StoredMessage
+from .codes import RequestCode, call_name
+from .errors import RemoteProtocolError
+from .message_values import StoredMessage
 
 MAGIC_V1 = 0xDAA320A7
 MAGIC_V2 = 0xDAA320AB

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from consumers.rocketmq.calls import DEADLINE_SECONDS, call, parsed
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.errors import BrokerRefused, LocalProtocolError, NameServersFailed, RocketMQError
-from consumers.rocketmq.fastjson import loads
-from consumers.rocketmq.fields import Fields
-from consumers.rocketmq.pool import ConnectionPool
+from .calls import DEADLINE_SECONDS, call, parsed
+from .codes import RequestCode, ResponseCode
+from .errors import BrokerRefused, LocalProtocolError, NameServersFailed, RocketMQError
+from .fastjson import loads
+from .fields import Fields
+from .pool import ConnectionPool
 
 Value = TypeVar("Value")
 MASTER_ID = 0

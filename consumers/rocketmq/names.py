@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from consumers.rocketmq.addresses import Address, parse_address
+from .addresses import Address, parse_address
 
 __all__ = [
     "DLQ_PREFIX",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from consumers.rocketmq.offset_tables import (
+from .offset_tables import (
     CONSUMER_OFFSETS,
     Pieces,
     consumer_offset_pieces,

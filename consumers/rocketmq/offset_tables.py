@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from consumers.rocketmq.codes import RequestCode
-from consumers.rocketmq.errors import RemoteProtocolError
-from consumers.rocketmq.fastjson import loads, loads_plain
-from consumers.rocketmq.fields import Fields
+from .codes import RequestCode
+from .errors import RemoteProtocolError
+from .fastjson import loads, loads_plain
+from .fields import Fields
 
 CONSUMER_OFFSETS = pa.schema(
     [

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
-from consumers.rocketmq.acl import Credentials
-from consumers.rocketmq.connection import DEFAULT_IN_FLIGHT, Connection
-from consumers.rocketmq.errors import DeadlineExceeded, Unreachable
-from consumers.rocketmq.frames import Command
+from .acl import Credentials
+from .connection import DEFAULT_IN_FLIGHT, Connection
+from .errors import DeadlineExceeded, Unreachable
+from .frames import Command
 
 
 @dataclass(frozen=True)

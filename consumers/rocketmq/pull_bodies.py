@@ -1,11 +1,11 @@
 """Answers to a pull (11) and to a look into a consume queue (321)."""
 
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.fastjson import loads_plain
-from consumers.rocketmq.fields import Fields
-from consumers.rocketmq.frames import Command
-from consumers.rocketmq.message_values import Pulled, PullOutcome, QueueEntries, QueueEntry
-from consumers.rocketmq.messages import stored_messages
+from .codes import RequestCode, ResponseCode
+from .fastjson import loads_plain
+from .fields import Fields
+from .frames import Command
+from .message_values import Pulled, PullOutcome, QueueEntries, QueueEntry
+from .messages import stored_messages
 
 # 5.4.0, PullMessageProcessor.composeResponseHeader.
 PULL_OUTCOMES = {

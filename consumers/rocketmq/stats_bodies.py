@@ -1,9 +1,9 @@
 """Bodies that tell the offsets of one group (208) and of one topic (202), queue by queue."""
 
-from consumers.rocketmq.broker_values import QueueStats, TopicQueueStats
-from consumers.rocketmq.codes import RequestCode
-from consumers.rocketmq.fastjson import loads
-from consumers.rocketmq.fields import Fields
+from .broker_values import QueueStats, TopicQueueStats
+from .codes import RequestCode
+from .fastjson import loads
+from .fields import Fields
 
 
 def queue_stats(body: bytes) -> list[QueueStats]:

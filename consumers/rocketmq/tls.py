@@ -6,7 +6,7 @@ Certificates are verified, host names too, unless the options say otherwise in s
 import ssl
 from dataclasses import dataclass
 
-from consumers.rocketmq.errors import LocalProtocolError
+from .errors import LocalProtocolError
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from consumers.models import Broker, Cluster, Reading
+from consumers.selectors.history.regularity import missed
 
 from .brokers import MASTER, BrokerAge, ClusterAge, broker_ages
 from .cluster_rows import BrokerRow, ClusterRow, Connection, Freshness, ReadingRow
 from .limits import Limits, limits
-from .regularity import missed
 
 HOUR = timedelta(hours=1)
 READINGS_SHOWN = 20

@@ -5,8 +5,8 @@ from typing import Any
 from django.db.models import Count
 
 from consumers.models import Assignment, Client, ConsumerGroup
+from consumers.selectors.groups.rows import MemberRow
 
-from .group_rows import MemberRow
 from .overlay import NOT_BUILT, NOT_SAMPLED
 
 

@@ -1,7 +1,7 @@
 """The overlay of one queue: what its newest reading and its newest judgement still say at this moment.
 
 Pure: rows and times in, values out. A broker that is not read makes every number of its queues unknown, one that is
-silent their state too. The same rules for whole groups, in SQL: group_overlay.py.
+silent their state too. The same rules for whole groups, in SQL: groups/overlay.py.
 """
 
 from dataclasses import dataclass

@@ -6,10 +6,10 @@ from django.conf import settings
 from django.db.models import Min
 
 from consumers.models import Cluster, PipelineRun
+from consumers.selectors.history.regularity import missed
 
 from .cluster_rows import Freshness, PipelineRow, PipelineStatus
 from .limits import limits
-from .regularity import missed
 
 HOUR = timedelta(hours=1)
 RUNS_SHOWN = 20

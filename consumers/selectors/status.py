@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from consumers.models import ConsumerGroup, State
-
-from .group_overlay import Overlay
-from .group_row import row_fields
-from .group_rows import WorstQueue
-from .groups import shown_groups
+from consumers.selectors.groups.listing import shown_groups
+from consumers.selectors.groups.overlay import Overlay
+from consumers.selectors.groups.row import row_fields
+from consumers.selectors.groups.rows import WorstQueue
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from consumers.models import ConsumerGroup, TagSample
 from consumers.polling.flags import EVERY_TAG
-from consumers.polling.tag_samples import TAG_TYPES
+from consumers.polling.samples.tags import TAG_TYPES
 
 NOT_TAGS = "it looks at properties of messages, of which a consume queue tells nothing"
 NOT_LOOKED_AT = "not sampled: nothing waits there, or its turn has not come"

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS
+from consumers.selectors.groups.rows import TopicRow
 
-from .group_rows import TopicRow
 from .overlay import NOT_JUDGED_YET
 from .queue_rows import QueueRow
 

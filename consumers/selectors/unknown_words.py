@@ -6,18 +6,11 @@ The sentences with broker, error and time stand on pages and in REST.
 from datetime import datetime
 from enum import StrEnum
 
-from consumers.polling.reading import (
-    AHEAD,
-    NEVER_COMMITTED,
-    NO_BROKER_OFFSET,
-    NOT_REPORTED,
-    QUEUE_GONE,
-    TOPIC_GONE,
-)
+from consumers.polling.reading import AHEAD, NEVER_COMMITTED, NO_BROKER_OFFSET, NOT_REPORTED, QUEUE_GONE, TOPIC_GONE
 from consumers.polling.record.totals import NO_QUEUES, RETIRED_ONLY
+from consumers.selectors.groups.overlay import NO_BROKER, Overlay
 
 from .brokers import BrokerAge
-from .group_overlay import NO_BROKER, Overlay
 from .limits import Limits
 
 

@@ -4,8 +4,8 @@ from datetime import datetime
 from itertools import chain
 
 from consumers.selectors.clusters import cluster_list
-from consumers.selectors.group_gauges import group_gauges
-from consumers.selectors.group_overlay import Overlay
+from consumers.selectors.groups.gauges import group_gauges
+from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.pipeline_status import pipeline_status
 
 from . import cluster_families, group_families

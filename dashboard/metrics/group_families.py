@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from consumers.selectors.group_gauges import GroupGauges
+from consumers.selectors.groups.gauges import GroupGauges
 
 from .exposition import Family
 

@@ -7,9 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.selectors.history import NOT_AGGREGATED, group_history
-from consumers.selectors.history_rows import History, Series
-from consumers.selectors.overview import changes
+from consumers.selectors.history.rows import History, Series
+from consumers.selectors.history.series import NOT_AGGREGATED, group_history
+from consumers.selectors.overview.shown import changes
 from dashboard.figures.lag_lines import lag_lines
 from dashboard.figures.points import Change, Line
 from dashboard.figures.queue_heatmap import queue_heatmap

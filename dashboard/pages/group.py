@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import TopicKind
-from consumers.selectors.group_detail import group_detail
-from consumers.selectors.group_rows import GroupDetail
+from consumers.selectors.groups.detail import group_detail
+from consumers.selectors.groups.rows import GroupDetail
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.queues import queue_list
 from dashboard.plotly_files import PATH

@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.selectors.group_detail import group_detail
-from consumers.selectors.offset_stores import group_offsets
-from consumers.selectors.offset_stores_rows import BROKER_FILE, GroupOffsets, OffsetRow
+from consumers.selectors.groups.detail import group_detail
+from consumers.selectors.offset_stores.rows import BROKER_FILE, GroupOffsets, OffsetRow
+from consumers.selectors.offset_stores.stores import group_offsets
 from consumers.selectors.queues import find_group
 
 from .access import page, part

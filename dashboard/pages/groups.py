@@ -8,9 +8,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import State
-from consumers.selectors.group_rows import ListKind
-from consumers.selectors.groups import group_list, kind_counts, state_counts
-from consumers.selectors.history import sparklines
+from consumers.selectors.groups.listing import group_list, kind_counts, state_counts
+from consumers.selectors.groups.rows import ListKind
+from consumers.selectors.history.series import sparklines
 from dashboard.wording.fields import FIELDS
 from dashboard.wording.flags import LISTS
 from dashboard.wording.numbers import count

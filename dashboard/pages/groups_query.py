@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from consumers.models import State
-from consumers.selectors.group_rows import GroupFilters, ListKind
-from consumers.selectors.groups import ORDERINGS
+from consumers.selectors.groups.listing import ORDERINGS
+from consumers.selectors.groups.rows import GroupFilters, ListKind
 
 from .frame import Choice, Frame
 from .problems import UnknownFilter

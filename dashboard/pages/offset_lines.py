@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 
 from consumers.models import TopicKind
 from consumers.polling.reading import AHEAD
-from consumers.selectors.offset_stores_rows import (
+from consumers.selectors.offset_stores.rows import (
     BROKER_FILE,
     BROKER_MEMORY,
     CLIENT_MEMORY,

@@ -8,9 +8,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import State
-from consumers.selectors import overview as selector
-from consumers.selectors.history import sparklines
-from consumers.selectors.overview_rows import Change, Overview
+from consumers.selectors.history.series import sparklines
+from consumers.selectors.overview import shown as selector
+from consumers.selectors.overview.rows import Change, Overview
 from dashboard.svg.change_strip import Mark, change_strip
 from dashboard.wording.times import clock
 

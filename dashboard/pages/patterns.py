@@ -12,9 +12,9 @@ from django.utils import timezone
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.polling.flags import Flag
 from consumers.polling.reading import NEVER_COMMITTED
-from consumers.selectors.anomaly_rows import Anomaly
+from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import Freshness
-from consumers.selectors.group_rows import GroupRow
+from consumers.selectors.groups.rows import GroupRow
 from dashboard.svg.change_strip import Mark, change_strip
 from dashboard.svg.stores_bar import stores_bar
 

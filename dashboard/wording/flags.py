@@ -4,7 +4,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from consumers.polling.flags import Flag
-from consumers.selectors.group_rows import ListKind
+from consumers.selectors.groups.rows import ListKind
 
 FLAGS: dict[str, str | Promise] = {
     Flag.SYSTEM: _("system"),

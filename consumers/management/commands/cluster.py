@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from consumers.management.cluster_arguments import add_cluster_arguments, apply_cluster_arguments
 from consumers.models import Cluster
-from consumers.polling.cluster_options import WrongOption, checked_name, described
+from consumers.polling.registration.cluster_options import WrongOption, checked_name, described
 
 
 class Command(BaseCommand):

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.lake.schemas import TIME
+from consumers.polling.brokers.topic_queues import encoded
 from consumers.polling.reading import MembersReading, OffsetsReading
-from consumers.polling.samples import FirstStored, QueueKey
-from consumers.polling.topic_queues import encoded
+from consumers.polling.samples.reading import FirstStored, QueueKey
 
 from .coded import Coded
 from .first_stored_column import first_stored_column

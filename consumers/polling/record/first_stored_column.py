@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.lake.schemas import TIME
-from consumers.polling.queue_places import places
-from consumers.polling.samples import FirstStored, QueueKey
+from consumers.polling.samples.queue_places import places
+from consumers.polling.samples.reading import FirstStored, QueueKey
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.models import Cluster, Queue
+from consumers.polling.brokers.topic_queues import encoded
 from consumers.polling.flags import KindLimits, outside_reason, retired_topics
-from consumers.polling.topic_queues import encoded
 
 from .ids import BATCH
 

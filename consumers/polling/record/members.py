@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from consumers.models import Client, Cluster, ConsumerGroup
-from consumers.polling.client_settings import outside_store
+from consumers.polling.members.client_settings import outside_store
 from consumers.polling.reading import ClientReading, GroupMembers, MembersReading
 
 from .assignments import record_assignments

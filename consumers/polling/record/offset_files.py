@@ -15,7 +15,7 @@ from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import STORED_OFFSETS, TEXT, TIME
 from consumers.lake.store import Lake
 from consumers.models import Cluster, OffsetFile
-from consumers.polling.offset_files import FilesReading
+from consumers.polling.files.offset_files import FilesReading
 from consumers.stores.find_files import LONGEST_PATH
 from consumers.stores.stored_file import ROWS, StoredFile
 

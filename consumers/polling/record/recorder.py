@@ -15,10 +15,10 @@ from django.db import transaction
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupKind, Reading
+from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.flags import KindLimits
 from consumers.polling.reading import NOT_REPORTED, MembersReading, OffsetsReading
-from consumers.polling.rows import kind_in_group
-from consumers.polling.samples import SamplesReading
+from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .brokers import broker_entries, record_brokers, record_group_config, record_topic_config, write_only_queues

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from django.db import transaction
 
 from consumers.models import Cluster, ConsumerGroup, QueueSample, TagSample
-from consumers.polling.samples import (
+from consumers.polling.samples.reading import (
     FirstStored,
     QueueKey,
     SampleMemory,
@@ -15,7 +15,7 @@ from consumers.polling.samples import (
     TagCount,
     TopicKey,
 )
-from consumers.polling.tag_samples import tag_filters
+from consumers.polling.samples.tags import tag_filters
 
 from .ids import EntityIds
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from consumers.models import Cluster
-from consumers.polling.store_configs import StoreConfig
+from consumers.polling.brokers.store_configs import StoreConfig
 
 MASTER = 0
 

@@ -6,7 +6,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.models import Cluster
-from consumers.polling.access import access_of
+from consumers.polling.registration.access import access_of
 from consumers.rocketmq.acl import Credentials
 
 pytestmark = pytest.mark.django_db

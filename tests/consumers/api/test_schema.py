@@ -20,11 +20,11 @@ from consumers.api.history import PointSerializer, SeriesSerializer
 from consumers.api.offsets import ExposureSerializer, OffsetSerializer, StoreSerializer
 from consumers.api.queues import QueueSerializer
 from consumers.api.status import StatusSerializer
-from consumers.selectors.anomaly_rows import Anomaly
+from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import BrokerRow, ClusterRow, ReadingRow
-from consumers.selectors.group_rows import GroupDetail, GroupRow, MemberRow, TopicRow, WorstQueue
-from consumers.selectors.history_rows import Point, Series
-from consumers.selectors.offset_stores_rows import OffsetRow, StoreRow
+from consumers.selectors.groups.rows import GroupDetail, GroupRow, MemberRow, TopicRow, WorstQueue
+from consumers.selectors.history.rows import Point, Series
+from consumers.selectors.offset_stores.rows import OffsetRow, StoreRow
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.status import GroupStatus
 from consumers.stores.exposure import Exposure

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from consumers.models import Cluster
-from consumers.polling.access import access_of
+from consumers.polling.registration.access import access_of
 from consumers.rocketmq.acl import Credentials
 from consumers.rocketmq.tls import TlsOptions
 

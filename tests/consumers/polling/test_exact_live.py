@@ -12,9 +12,9 @@ from consumers.models import Cluster, GroupState, QueueSample, QueueState
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
 from consumers.polling.cadence import Cadence
-from consumers.polling.collect_members import Budget
+from consumers.polling.members.collect_members import Budget
 from consumers.polling.poll import ClusterPoller
-from consumers.polling.samples import SampleBudget
+from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings
 from consumers.selectors.queues import queue_list
 

@@ -12,13 +12,13 @@ from django.conf import settings as site
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling import pollers
-from consumers.polling.access import Access
 from consumers.polling.cadence import Cadence
-from consumers.polling.cluster_options import set_secret
 from consumers.polling.collect import collect_offsets
-from consumers.polling.collect_members import Budget
+from consumers.polling.members.collect_members import Budget
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.poll import ClusterPoller
+from consumers.polling.registration.access import Access
+from consumers.polling.registration.cluster_options import set_secret
 from consumers.polling.settings import PollSettings
 from consumers.polling.wire import Wire
 from consumers.rocketmq.acl import Credentials

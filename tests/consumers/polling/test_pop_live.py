@@ -11,11 +11,11 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster
 from consumers.polling.cadence import Cadence
-from consumers.polling.collect_members import Budget
+from consumers.polling.members.collect_members import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.selectors.group_rows import GroupFilters
-from consumers.selectors.groups import group_list
+from consumers.selectors.groups.listing import group_list
+from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.queues import queue_list
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin

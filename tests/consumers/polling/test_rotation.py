@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import Client, Cluster
-from consumers.polling.collect_members import Rotation, plan_clients
+from consumers.polling.members.collect_members import Rotation, plan_clients
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.poll import remember_subscriptions, remembered, rotation
 from tests.readings import T0, at, group_members, member, members

@@ -11,9 +11,9 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupTotal
 from consumers.polling.cadence import Cadence
-from consumers.polling.cluster_options import set_secret
-from consumers.polling.collect_members import Budget
+from consumers.polling.members.collect_members import Budget
 from consumers.polling.poll import ClusterPoller, Poll
+from consumers.polling.registration.cluster_options import set_secret
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.tls import TlsOptions
 from dashboard.demo.cluster import RocketMQ

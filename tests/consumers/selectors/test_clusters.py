@@ -7,7 +7,7 @@ import pytest
 from consumers.models import Cluster
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.clusters import COUNTED_WITH_MASTER, NOT_ITS_TURN, cluster_list
-from consumers.selectors.regularity import missed
+from consumers.selectors.history.regularity import missed
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
 
 

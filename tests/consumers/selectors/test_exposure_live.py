@@ -9,14 +9,14 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Cluster
 from consumers.polling.cadence import Cadence
-from consumers.polling.collect_members import Budget
-from consumers.polling.offset_files import FileLimits
+from consumers.polling.files.offset_files import FileLimits
+from consumers.polling.members.collect_members import Budget
 from consumers.polling.poll import ClusterPoller
-from consumers.polling.samples import SampleBudget
+from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.pool import ConnectionPool
-from consumers.selectors.offset_stores import group_offsets
+from consumers.selectors.offset_stores.stores import group_offsets
 from consumers.selectors.queues import find_group
 from consumers.stores.exposure import NUMBERS
 from tests.plugins.counting_consumers import CountingConsumers

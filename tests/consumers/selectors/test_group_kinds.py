@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from consumers.models import State, TopicKind
-from consumers.selectors.group_detail import group_detail
-from consumers.selectors.group_rows import GroupFilters, ListKind
-from consumers.selectors.groups import group_list, kind_counts, state_counts
-from consumers.selectors.overview import overview
+from consumers.selectors.groups.detail import group_detail
+from consumers.selectors.groups.listing import group_list, kind_counts, state_counts
+from consumers.selectors.groups.rows import GroupFilters, ListKind
+from consumers.selectors.overview.shown import overview
 from consumers.selectors.queues import queue_list
 from tests.world import (
     NOW,

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import QueueSample
-from consumers.selectors.offset_stores import group_offsets
+from consumers.selectors.offset_stores.stores import group_offsets
 from consumers.stores.start import LAST_END
 from tests.store_rows import a_client, a_file_row, an_offset_file, an_owner
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago

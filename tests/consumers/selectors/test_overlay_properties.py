@@ -5,9 +5,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from consumers.models import Cluster, State
-from consumers.selectors.group_overlay import RANKS, UNKNOWN_RANK
-from consumers.selectors.group_rows import GroupFilters
-from consumers.selectors.groups import group_list, state_counts
+from consumers.selectors.groups.listing import group_list, state_counts
+from consumers.selectors.groups.overlay import RANKS, UNKNOWN_RANK
+from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.queues import group_queues
 from tests.world import (
     NOW,

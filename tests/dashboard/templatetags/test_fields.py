@@ -5,7 +5,7 @@ import pytest
 from django.template import Context, Template
 
 from consumers.polling.reading import NEVER_COMMITTED
-from consumers.selectors.group_rows import GroupRow
+from consumers.selectors.groups.rows import GroupRow
 from dashboard.pages.patterns import examples
 from dashboard.wording.fields import FIELDS
 from tests.world import NOW, ago

@@ -7,12 +7,19 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, QueueSample, QueueState, Reading, TagSample
-from consumers.polling.broker_clock import ClockBounds
 from consumers.polling.record.recorder import Recorder
 from consumers.polling.record.samples import remembered_samples
-from consumers.polling.samples import FirstStored, SampleBudget, SampleMemory, SamplesReading, StartAnswer, TagCount
-from consumers.polling.sampling import SamplePlanner, longest_time_lags, start_rules
-from consumers.polling.start_samples import StartRules
+from consumers.polling.samples.broker_clock import ClockBounds
+from consumers.polling.samples.planner import SamplePlanner, longest_time_lags, start_rules
+from consumers.polling.samples.reading import (
+    FirstStored,
+    SampleBudget,
+    SampleMemory,
+    SamplesReading,
+    StartAnswer,
+    TagCount,
+)
+from consumers.polling.samples.starts import StartRules
 from tests.readings import T0, at, broker, reading, row
 from tests.world import a_queue
 

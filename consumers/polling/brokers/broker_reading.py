@@ -1,0 +1,113 @@
+"""One broker's part of a reading: consumer offsets first, then broker offsets, so that lag is never too small.
+
+Two calls on RocketMQ 5.3.2 and later; configuration and min offsets come at a slower cadence. Any failure is the
+broker's own: its part is then unknown as a whole, with the reason.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from consumers.polling.cadence import Cadence
+from consumers.polling.memory import BrokerMemory, ClusterMemory
+from consumers.polling.reading import BrokerReading
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.errors import DeadlineExceeded, RocketMQError
+from consumers.rocketmq.names import DLQ_PREFIX
+from consumers.rocketmq.offset_tables import BROKER_OFFSETS
+from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_name
+
+from .min_offsets import read_min_offsets, with_min_offsets
+from .rows import join_rows
+
+JOINED_AT_ONCE = 20_000
+
+
+async def read_broker(
+    admin: BrokerAdmin,
+    name: str,
+    memory: ClusterMemory,
+    known: BrokerMemory,
+    cadence: Cadence,
+    now: datetime,
+    deadline_seconds: float,
+) -> BrokerReading:
+    """The deadline holds for each call, and twice of it for the broker's whole part."""
+    part = _Part(admin, known, cadence, now, deadline_seconds)
+    cause: RocketMQError
+    try:
+        async with asyncio.timeout(2 * deadline_seconds):
+            return await part.read(name, memory)
+    except TimeoutError:
+        cause = DeadlineExceeded(f"not read whole within {2 * deadline_seconds:g} s", address=admin.address)
+    except RocketMQError as failure:
+        cause = failure
+    return BrokerReading(name=name, address=admin.address, error=str(cause), cause=cause, version=part.known.version)
+
+
+@dataclass(frozen=True)
+class _Part:
+    admin: BrokerAdmin
+    known: BrokerMemory
+    cadence: Cadence
+    now: datetime
+    deadline_seconds: float
+
+    async def read(self, name: str, memory: ClusterMemory) -> BrokerReading:
+        known = self.known
+        configured = await self._refresh_config(self.cadence.config_seconds)
+        offsets = await self.admin.consumer_offsets(
+            parse=known.consumer_offsets, deadline_seconds=self.deadline_seconds
+        )
+        topics = set(pc.unique(offsets["topic"]).to_pylist())
+        if not configured and topics - known.topics.keys():
+            configured = await self._refresh_config(0)
+        subscribed = memory.subscriptions(known.topics)
+        wanted = topics | set(subscribed["topic"].to_pylist()) | {t for t in known.topics if t.startswith(DLQ_PREFIX)}
+        ends = await self._broker_offsets(sorted(wanted & known.topics.keys()))
+        rows = await _joined(offsets, ends, subscribed, known.read_queues)
+        await read_min_offsets(self.admin, known.min_offsets, rows, ends, self.cadence, self.now, self.deadline_seconds)
+        dead = ends.filter(pc.starts_with(ends["topic"].cast(pa.string()), DLQ_PREFIX))
+        return BrokerReading(
+            name=name,
+            address=self.admin.address,
+            version=known.version,
+            rows=with_min_offsets(rows, known.min_offsets),
+            dead_letters=with_min_offsets(dead.select(["topic", "queue_id", "broker_offset"]), known.min_offsets),
+            topics=tuple(known.topics.values()) if configured else None,
+            groups=tuple(known.groups.values()) if configured else None,
+        )
+
+    async def _refresh_config(self, seconds: float) -> bool:
+        """Topics and groups, unless they are younger than `seconds`; says whether they were read."""
+        known = self.known
+        if known.configured_at is not None and self.now - known.configured_at < timedelta(seconds=seconds):
+            return False
+        topics, groups = await asyncio.gather(
+            self.admin.topics(deadline_seconds=self.deadline_seconds),
+            self.admin.groups(deadline_seconds=self.deadline_seconds),
+        )
+        known.topics = {topic.name: topic for topic in topics.topics}
+        known.groups = {group.name: group for group in groups.groups}
+        # Every answer carries the version; a broker that has just started cannot yet answer GET_BROKER_RUNTIME_INFO.
+        known.version = mq_version_name(self.admin.broker_version) if self.admin.broker_version else None
+        known.configured_at = self.now
+        return True
+
+    async def _broker_offsets(self, topics: list[str]) -> pa.Table:
+        if (self.admin.broker_version or 0) >= BULK_OFFSETS_VERSION:
+            return await self.admin.broker_offsets(topics, deadline_seconds=self.deadline_seconds)
+        answers = await asyncio.gather(
+            *(self.admin.broker_offsets_of(topic, deadline_seconds=self.deadline_seconds) for topic in topics)
+        )
+        return pa.concat_tables([BROKER_OFFSETS.empty_table(), *answers]).unify_dictionaries()
+
+
+async def _joined(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queues: dict[str, int]) -> pa.Table:
+    """In a thread where it takes a while, so that one broker's rows do not hold up the answers of the others."""
+    if offsets.num_rows < JOINED_AT_ONCE:
+        return join_rows(offsets, ends, subscribed, read_queues)
+    return await asyncio.to_thread(join_rows, offsets, ends, subscribed, read_queues)

@@ -1,0 +1,32 @@
+"""One broker in one sweep over the groups: few calls at once, and no more once it fell silent or said it is busy."""
+
+import asyncio
+
+from consumers.polling.brokers.circuit import is_busy
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.client_values import GroupConnections
+from consumers.rocketmq.errors import BrokerRefused, RocketMQError
+
+# Half of a broker's 16 threads for admin calls (RocketMQ 5.4.0, BrokerController, adminBrokerExecutor).
+AT_ONCE = 8
+
+
+class SweptBroker:
+    def __init__(self, admin: BrokerAdmin, deadline_seconds: float) -> None:
+        self.address = admin.address
+        self._admin = admin
+        self._deadline_seconds = deadline_seconds
+        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._stopped_by: RocketMQError | None = None
+
+    async def connections(self, group: str) -> GroupConnections | RocketMQError:
+        """What it says of the group, or why it does not: then each group that is still to come has this reason."""
+        async with self._turns:
+            if self._stopped_by is not None:
+                return self._stopped_by
+            try:
+                return await self._admin.connections(group, deadline_seconds=self._deadline_seconds)
+            except RocketMQError as error:
+                if is_busy(error) or not isinstance(error, BrokerRefused):
+                    self._stopped_by = error
+                return error

@@ -1,0 +1,198 @@
+"""The overlay of groups, in SQL, so that lists are filtered, ordered and paged by what is shown.
+
+A group with queues on a broker that is not read has no numbers; on one that is silent it is UNKNOWN, but for a worse
+state of a queue that is still read. What was judged too long ago says nothing. The rules of queues: overlay.py.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django.db import models
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Concat
+
+from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State, TopicKind
+from consumers.selectors.brokers import BrokerAge, ClusterAge, broker_ages
+from consumers.selectors.limits import Limits, limits
+
+STATES = list(State)
+RANKS = {state: rank for rank, state in enumerate(STATES)}
+UNKNOWN_RANK = RANKS[State.UNKNOWN]
+WORSE_THAN_UNKNOWN = STATES[:UNKNOWN_RANK]
+# Stands for a cluster that has no broker at all: a group of it is unread, and no broker is the cause.
+NO_BROKER = 0
+
+Column = Combinable | Case | Value | F
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The brokers of all clusters as they stand at `now`."""
+
+    clusters: dict[int, ClusterAge]
+    now: datetime
+    limits: Limits
+
+    @classmethod
+    def at(cls, now: datetime) -> "Overlay":
+        return cls(broker_ages(), now, limits())
+
+    @cached_property
+    def brokers(self) -> dict[int, BrokerAge]:
+        return {broker.id: broker for cluster in self.clusters.values() for broker in cluster.brokers}
+
+    @cached_property
+    def everything_is_read(self) -> bool:
+        known = all(cluster.brokers for cluster in self.clusters.values())
+        return known and not any(self.is_unread(broker) for broker in self.brokers.values())
+
+    def is_unread(self, broker: BrokerAge) -> bool:
+        return broker.unread_reason(self.now, self.limits) is not None
+
+    def is_silent(self, broker: BrokerAge) -> bool:
+        return broker.is_silent(self.now, self.limits)
+
+    @cached_property
+    def groups(self) -> QuerySet[Any]:
+        """Groups with every shown column as an alias; `annotate(name=F(name))` selects those that are wanted."""
+        return self._with_columns(self._located(), guarded=not self.everything_is_read)
+
+    @cached_property
+    def read_groups(self) -> QuerySet[Any]:
+        """The groups of which nothing is unread, with the same columns: looked up once a group, not once a column."""
+        return self._with_columns(self._located().filter(unread_by__isnull=True), guarded=False)
+
+    def _located(self) -> QuerySet[Any]:
+        return ConsumerGroup.objects.alias(
+            unread_by=self._on_brokers(self.is_unread), silent_by=self._on_brokers(self.is_silent)
+        )
+
+    def _with_columns(self, groups: QuerySet[Any], *, guarded: bool) -> QuerySet[Any]:
+        def read(column: Column) -> Column:
+            """Null for a group of which something is unread: a part of a number is not the number."""
+            return Case(When(unread_by__isnull=True, then=column)) if guarded else column
+
+        columns = {f"shown_{name}": read(F(name)) for name in ("members", "online")}
+        columns |= {
+            f"shown_{name}": read(F(f"total__{name}"))
+            for name in ("dlq_messages", "never_committed_queues", "expired_messages")
+        }
+        columns |= {
+            f"shown_{name}": read(self._judged(F(f"judged__{name}")))
+            for name in ("consume_rate", "produce_rate", "retry_rate")
+        }
+        return groups.alias(
+            shown_rank=self._rank(),
+            shown_lag_messages=read(F("total__lag_messages")),
+            shown_lag_messages_at_least=self._lag_at_least(),
+            **columns,
+        ).alias(
+            shown_time_lag_seconds=read(self._time_lag()),
+            shown_drain_seconds=read(self._judged(_drain())),
+            shown_taken_at=self._taken_at(),
+        )
+
+    def _on_brokers(self, chosen: Callable[[BrokerAge], bool]) -> Case | Value:
+        """The longest unread of the chosen brokers that has queues of the group, by id; null where there is none."""
+        whens: list[When] = []
+        for cluster in self.clusters.values():
+            of_cluster = Q(cluster=cluster.id)
+            hit = sorted((broker for broker in cluster.brokers if chosen(broker)), key=_longest_unread_first)
+            if len(hit) == len(cluster.brokers):
+                whens.append(When(of_cluster, then=Value(hit[0].id if hit else NO_BROKER)))
+                continue
+            for broker in hit:
+                held = QueueSnapshot.objects.filter(group=OuterRef("pk"), queue__broker=broker.name)
+                # On a broker that was never read any group may have queues.
+                concerned = of_cluster & Exists(held) if broker.last_read_at else of_cluster
+                whens.append(When(concerned, then=Value(broker.id)))
+        field = models.BigIntegerField()
+        return Case(*whens, default=None, output_field=field) if whens else Value(None, output_field=field)
+
+    def _judged(self, column: Column) -> Column:
+        return Case(When(judged__judged_at__gte=self.limits.judged_since(self.now), then=column))
+
+    def _rank(self) -> Case:
+        """The cheap questions first: the database asks them in this order, and looks for queues only where it must."""
+        unknown = Value(UNKNOWN_RANK)
+        worst = Coalesce(Subquery(self.still_read("rank")), unknown)
+        ranks = [When(judged__state=state, then=Value(rank)) for state, rank in RANKS.items()]
+        return Case(
+            When(judged__isnull=True, then=unknown),
+            When(judged__judged_at__lt=self.limits.judged_since(self.now), then=unknown),
+            When(Q(judged__state__in=WORSE_THAN_UNKNOWN) & Q(silent_by__isnull=False), then=worst),
+            When(silent_by__isnull=False, then=unknown),
+            *ranks,
+            default=unknown,
+            output_field=models.IntegerField(),
+        )
+
+    def still_read(self, column: str) -> QuerySet[QueueState]:
+        """`column` of the worst queue of a group that is worse than UNKNOWN and not on a silent broker."""
+        silent = Q(pk__in=[])
+        for cluster in self.clusters.values():
+            names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
+            if len(names) == len(cluster.brokers):
+                silent |= Q(group__cluster=cluster.id)
+            elif names:
+                silent |= Q(group__cluster=cluster.id, queue__broker__in=names)
+        worse = [When(state=state, then=Value(RANKS[state])) for state in WORSE_THAN_UNKNOWN]
+        own_letters = Concat(Value("%DLQ%"), F("group__name"))
+        return (
+            QueueState.objects.filter(group=OuterRef("pk"), state__in=WORSE_THAN_UNKNOWN)
+            .exclude(silent)
+            .exclude(queue__topic__kind=TopicKind.RETRY)
+            .exclude(queue__topic__name=own_letters)
+            .annotate(rank=Case(*worse, output_field=models.IntegerField()))
+            .order_by("rank", "since", "pk")
+            .values(column)[:1]
+        )
+
+    def _lag_at_least(self) -> Case:
+        """The lag, or the sum of what the newest reading knows where that reading is young enough."""
+        since = self.limits.read_since(self.now)
+        times = {cluster.id: cluster.newest_reading_at for cluster in self.clusters.values()}
+        fresh = [pk for pk, at in times.items() if at is not None and at >= since]
+        lag = F("total__lag_messages")
+        return Case(
+            When(unread_by__isnull=True, total__lag_messages__isnull=False, then=lag),
+            When(cluster__in=fresh, total__lag_messages__isnull=True, then=F("total__lag_messages_at_least")),
+        )
+
+    def _time_lag(self) -> Case:
+        """Zero exactly where the lag is; a judged zero beside a lag is from before the lag."""
+        judged = Q(judged__judged_at__gte=self.limits.judged_since(self.now))
+        return Case(
+            When(shown_lag_messages=0, then=Value(0.0)),
+            When(judged & Q(judged__time_lag_seconds__gt=0), then=F("judged__time_lag_seconds")),
+            output_field=models.FloatField(),
+        )
+
+    def _taken_at(self) -> Coalesce | F:
+        # Without a time there is nothing to choose from; PostgreSQL would take a choice of nulls for text.
+        times = [
+            When(unread_by=broker.id, then=Value(broker.last_read_at))
+            for broker in self.brokers.values()
+            if broker.last_read_at is not None
+        ]
+        newest = [
+            When(cluster=cluster.id, unread_by__isnull=True, then=Value(cluster.newest_reading_at))
+            for cluster in self.clusters.values()
+            if cluster.newest_reading_at is not None
+        ]
+        if not times and not newest:
+            return F("total__last_good_at")
+        by_broker = Case(*times, *newest, output_field=models.DateTimeField())
+        return Coalesce(F("total__last_good_at"), by_broker, output_field=models.DateTimeField())
+
+
+def _drain() -> Case:
+    return Case(When(shown_lag_messages__gt=0, judged__drain_seconds__gt=0, then=F("judged__drain_seconds")))
+
+
+def _longest_unread_first(broker: BrokerAge) -> tuple[bool, datetime | None]:
+    return broker.last_read_at is not None, broker.last_read_at

@@ -1,0 +1,100 @@
+"""From a group under its overlay to its row: every null with its reason."""
+
+from typing import Any
+
+from consumers.models import GroupKind, TimeLagKind
+from consumers.selectors.overlay import NOT_JUDGED_YET
+
+from .rows import GroupRow
+from .shown import NOT_READ_YET, ShownGroup
+
+NOT_ASKED = "its members have not been asked for yet"
+YOUNG_LAG = "the lag is younger than the last judgement"
+MEASURED = ("never_committed_queues", "members", "online", "dlq_messages", "expired_messages")
+JUDGED = ("consume_rate", "produce_rate", "retry_rate")
+
+
+def row_fields(shown: ShownGroup) -> dict[str, Any]:
+    """The values of all fields of GroupRow, as a detail needs them too."""
+    group, judged, verdict = shown.group, shown.judged, shown.verdict
+    lag, time_lag = shown.shown("lag_messages"), shown.shown("time_lag_seconds")
+    fields: dict[str, Any] = {
+        "id": group.pk,
+        "cluster": group.cluster.name,
+        "group": group.name,
+        "kind": GroupKind(group.kind),
+        "state": verdict.state,
+        "state_detail": verdict.sentence,
+        "since": verdict.since,
+        "flags": tuple(str(flag) for flag in shown.flags.reasons),
+        "flag_reasons": {str(flag): reason for flag, reason in shown.flags.reasons.items()},
+        "completeness": judged.completeness if judged and not shown.unjudged_reason else None,
+        "lag_messages": lag,
+        "lag_messages_at_least": shown.shown("lag_messages_at_least"),
+        "time_lag_seconds": time_lag,
+        "time_lag_kind": time_lag_kind(lag, time_lag, judged.time_lag_kind if judged else None),
+        "drain_seconds": shown.shown("drain_seconds"),
+        "message_model": group.message_model,
+        "consume_type": group.consume_type,
+        "taken_at": shown.shown("taken_at"),
+        "judged_at": judged.judged_at if judged else None,
+        "unknown_reason": shown.lag_reason,
+    }
+    fields |= {name: shown.shown(name) for name in (*MEASURED, *JUDGED)}
+    return fields | {"unknown": _reasons(shown, fields)}
+
+
+def group_row(shown: ShownGroup) -> GroupRow:
+    return GroupRow(**row_fields(shown))
+
+
+def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -> TimeLagKind:
+    """`judged` is the kind of the newest judgement, null where there is none."""
+    if time_lag is None or judged is None:
+        return TimeLagKind.EXACT if lag == 0 else TimeLagKind.UNKNOWN
+    if lag == 0:
+        return TimeLagKind.EXACT
+    # A queue of it is not known: it may wait for longer.
+    return TimeLagKind.AT_LEAST if lag is None else TimeLagKind(judged)
+
+
+def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
+    """A reason for each null that `unknown_reason` does not speak of."""
+    membership = shown.unread_reason or shown.group.membership_error or NOT_ASKED
+    judged = shown.unread_reason or shown.unjudged_reason or "the judged range does not tell"
+    reasons = {
+        "since": shown.unread_reason or NOT_JUDGED_YET,
+        "completeness": shown.unjudged_reason or NOT_JUDGED_YET,
+        "lag_messages_at_least": shown.lag_reason or NOT_READ_YET,
+        "never_committed_queues": shown.unread_reason or NOT_READ_YET,
+        "time_lag_seconds": _time_lag_reason(shown, fields["lag_messages"]),
+        "drain_seconds": _drain_reason(shown, fields),
+        "dlq_messages": shown.unread_reason
+        or (NOT_READ_YET if shown.total is None else "its dead letters were not read"),
+        "expired_messages": shown.lag_reason or "the min offset of a queue with lag was not read",
+        "taken_at": NOT_READ_YET,
+        "judged_at": NOT_JUDGED_YET,
+    }
+    reasons |= dict.fromkeys(JUDGED, judged)
+    reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
+    undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
+    nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
+    return nulls | ({"flags": undecided} if undecided else {})
+
+
+def _time_lag_reason(shown: ShownGroup, lag: int | None) -> str:
+    if shown.unread_reason or shown.unjudged_reason:
+        return shown.unread_reason or shown.unjudged_reason or ""
+    if shown.judged is not None and shown.judged.time_lag_seconds is None:
+        return "the judged range does not tell"
+    return YOUNG_LAG if lag else shown.lag_reason or NOT_JUDGED_YET
+
+
+def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
+    if fields["lag_messages"] is None:
+        return shown.lag_reason or NOT_READ_YET
+    if fields["lag_messages"] == 0:
+        return "nothing to drain"
+    return shown.unjudged_reason or (
+        "the rates are not known" if None in (fields["consume_rate"], fields["produce_rate"]) else "it does not drain"
+    )

@@ -1,0 +1,145 @@
+"""What the selectors say of groups. Field names are those of the REST API; null stands with its reason beside it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from consumers.models import GroupKind, State, TimeLagKind
+from consumers.selectors.anomalies.rows import Anomaly
+from consumers.selectors.tag_samples import TagSampleRow
+
+
+class ListKind(StrEnum):
+    """What a list is of. Ghosts are user groups that nobody uses any more, listed apart from those in use."""
+
+    USER = "user"
+    SYSTEM = "system"
+    GHOST = "ghost"
+
+
+@dataclass(frozen=True)
+class GroupFilters:
+    """`kind` None means every kind. `ordering` is a column of ORDERINGS, with `-` before it for descending."""
+
+    cluster: str | None = None
+    search: str | None = None
+    state: State | None = None
+    online: bool | None = None
+    kind: ListKind | None = ListKind.USER
+    ordering: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupRow:
+    """One group. `unknown_reason` says why `lag_messages` is null, `unknown` why other fields are.
+
+    `taken_at` is the reading that the numbers are from: while they are unknown, the last good one.
+    `lag_messages_at_least` is the sum of the queues that are known; equal to `lag_messages` where all are.
+    """
+
+    id: int
+    cluster: str
+    group: str
+    kind: GroupKind
+    state: State
+    state_detail: str
+    since: datetime | None
+    flags: tuple[str, ...]
+    flag_reasons: dict[str, str]
+    completeness: float | None
+    lag_messages: int | None
+    lag_messages_at_least: int | None
+    never_committed_queues: int | None
+    time_lag_seconds: float | None
+    time_lag_kind: TimeLagKind
+    consume_rate: float | None
+    produce_rate: float | None
+    drain_seconds: float | None
+    members: int | None
+    online: bool | None
+    message_model: str | None
+    consume_type: str | None
+    retry_rate: float | None
+    dlq_messages: int | None
+    expired_messages: int | None
+    taken_at: datetime | None
+    judged_at: datetime | None
+    unknown_reason: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GroupPage:
+    """`count` rows in all, shown `page_size` at a time: this is page `page` of `pages`, both from 1."""
+
+    rows: list[GroupRow]
+    count: int
+    page: int
+    pages: int
+
+
+@dataclass(frozen=True)
+class MemberRow:
+    client_id: str
+    address: str
+    language: str
+    version: str | None
+    online_since: datetime | None
+    seen_at: datetime
+    subscription: list[dict[str, str]] | None
+    strategy: str | None
+    consume_type: str | None
+    message_model: str | None
+    queues: int | None
+    messages_per_second: float | None
+    unknown: dict[str, str]
+
+
+@dataclass(frozen=True)
+class TopicRow:
+    """The queues of one topic that a group has. Null sums: one of the queues is unknown.
+
+    `retired_since` is null while a member subscribes to it; a retired topic has no part in the group's sums and state.
+    """
+
+    topic: str
+    kind: str
+    queues: int
+    never_committed_queues: int | None
+    lag_messages: int | None
+    lag_messages_at_least: int | None
+    time_lag_seconds: float | None
+    retired_since: datetime | None
+    unknown_reason: str | None
+    unknown: dict[str, str]
+
+
+@dataclass(frozen=True)
+class WorstQueue:
+    topic: str
+    broker: str
+    queue_id: int
+    state: State
+    rule: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupDetail(GroupRow):
+    """A group with the rule that decided and the numbers it looked at (`detail`), its topics, members and anomalies.
+
+    While a broker with queues of it is not read, `unknown` says of which queues no anomaly can be told.
+    """
+
+    rule: str
+    detail: dict[str, Any]
+    worst_queue: WorstQueue | None
+    topics: list[TopicRow]
+    anomalies: list[Anomaly]
+    tag_samples: list[TagSampleRow]
+    subscriptions: list[dict[str, str]]
+    clients: list[MemberRow]
+    membership_at: datetime | None
+    consume_from_where: str | None
+    retry_max_times: int | None
+    retry_queue_nums: int | None

@@ -1,0 +1,105 @@
+"""One broker's part of a reading, from a peer that does as a broker does, or does not."""
+
+import asyncio
+import json
+
+import pytest
+
+from consumers.polling.brokers.broker_reading import read_broker
+from consumers.polling.cadence import Cadence
+from consumers.polling.memory import BrokerMemory, ClusterMemory
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.frames import encode
+from consumers.rocketmq.pool import ConnectionPool
+from tests.consumers.rocketmq.fake_server import commands, reply, served
+from tests.readings import T0
+
+VERSION_5_4_0 = 493
+CADENCE = Cadence(config_seconds=60, min_offset_seconds=60)
+DATA_VERSION = {"counter": 1, "stateVersion": 0, "timestamp": 1}
+
+
+def topics(*names):
+    queues = {"readQueueNums": 1, "writeQueueNums": 1, "perm": 6, "order": False, "attributes": {}}
+    table = {name: {"topicName": name, **queues} for name in names}
+    return json.dumps({"dataVersion": DATA_VERSION, "topicConfigTable": table}).encode()
+
+
+HEALTHY = {
+    RequestCode.GET_ALL_TOPIC_CONFIG: topics("Orders"),
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: json.dumps(
+        {"dataVersion": DATA_VERSION, "subscriptionGroupTable": {}}
+    ).encode(),
+    RequestCode.GET_ALL_CONSUMER_OFFSET: b'{"dataVersion":{},"offsetTable":{"Orders@billing":{0:7}}}',
+    RequestCode.GET_CONSUME_STATS: (
+        b'{"consumeTps":0.0,"offsetTable":{{"brokerName":"broker-a","queueId":0,"topic":"Orders"}:'
+        b'{"brokerOffset":10,"consumerOffset":0,"lastTimestamp":0,"pullOffset":0}}}'
+    ),
+}
+
+
+def read(answers, readings=1, deadline_seconds=1.0):
+    """The last of `readings` readings, and the codes that were asked. A code without an answer is met with silence."""
+    asked = []
+
+    async def behave(reader, writer):
+        async for command in commands(reader):
+            asked.append(RequestCode(command.code))
+            if command.code == RequestCode.GET_MIN_OFFSET:
+                writer.write(encode(reply(command, ext_fields={"offset": "2"}, version=VERSION_5_4_0)))
+            elif (body := answers.get(command.code)) is not None:
+                body = body.pop(0) if isinstance(body, list) and len(body) > 1 else body
+                body = body[0] if isinstance(body, list) else body
+                writer.write(encode(reply(command, body=body, version=VERSION_5_4_0)))
+
+    async def run():
+        async with served(behave) as address, ConnectionPool() as pool:
+            memory, known = ClusterMemory(), BrokerMemory(address)
+            for _ in range(readings):
+                admin = BrokerAdmin(pool, address)
+                part = await read_broker(admin, "broker-a", memory, known, CADENCE, T0, deadline_seconds)
+            return part
+
+    return asyncio.run(run()), asked
+
+
+def test_a_healthy_broker_gives_its_rows():
+    part, _ = read(HEALTHY)
+    assert part.error is None
+    (row,) = part.rows.to_pylist()
+    assert (row["group"], row["consumer_offset"], row["broker_offset"], row["min_offset"]) == ("billing", 7, 10, 2)
+
+
+def test_consumer_offsets_are_asked_before_broker_offsets():
+    _, asked = read(HEALTHY)
+    assert asked.index(RequestCode.GET_ALL_CONSUMER_OFFSET) < asked.index(RequestCode.GET_CONSUME_STATS)
+
+
+def test_a_second_reading_costs_two_calls():
+    _, asked = read(HEALTHY, readings=2)
+    assert asked[-2:] == [RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_CONSUME_STATS]
+    assert len(asked) == 2 + 2 + 1 + 2
+
+
+def test_a_topic_that_the_configuration_lacks_makes_it_read_again_at_once():
+    grown = {**HEALTHY, RequestCode.GET_ALL_TOPIC_CONFIG: [topics("Other"), topics("Other", "Orders")]}
+    part, asked = read(grown, readings=2)
+    assert asked.count(RequestCode.GET_ALL_TOPIC_CONFIG) == 2
+    assert part.rows["unknown_reason"].to_pylist() == [None]
+
+
+@pytest.mark.parametrize("silent", HEALTHY, ids=lambda code: code.name)
+def test_a_call_that_is_not_answered_makes_the_whole_part_unknown(silent):
+    answers = {code: body for code, body in HEALTHY.items() if code != silent}
+    part, _ = read(answers, deadline_seconds=0.2)
+    assert (part.rows, part.dead_letters) == (None, None)
+    assert "127.0.0.1" in part.error
+
+
+@pytest.mark.parametrize("broken", HEALTHY, ids=lambda code: code.name)
+@pytest.mark.parametrize("body", [b"", b"{", b'{"offsetTable":5}', b"\xff\xfe", b"[]"])
+def test_a_body_that_makes_no_sense_is_an_error_and_never_a_number(broken, body):
+    part, _ = read({**HEALTHY, broken: body})
+    assert part.rows is None
+    assert part.error

@@ -1,0 +1,169 @@
+"""Masters, slaves, busy and broken brokers, in readings at given times."""
+
+import asyncio
+import contextlib
+
+import pytest
+
+from consumers.polling.brokers.circuit import Patience
+from consumers.polling.cadence import Cadence
+from consumers.polling.collect import collect_offsets
+from consumers.polling.memory import ClusterMemory
+from consumers.polling.reading import NOT_CAUGHT_UP
+from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.versions import BULK_OFFSETS_VERSION
+from tests.consumers.polling.fake_broker import VERSION_4_9_7, FakeBroker
+from tests.consumers.rocketmq.fake_server import served, silence
+from tests.readings import at
+
+OFFSETS, STATS = RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_CONSUME_STATS
+NOBODY = "127.0.0.1:1"
+BUSY = {OFFSETS: 2}
+
+
+def read(*seconds, master=None, slave=None, deadline_seconds=1.0, before=None):
+    """The reading at each second. Without a master its address is one where nobody listens."""
+
+    async def main():
+        memory = ClusterMemory(patience=Patience(failures=2, open_seconds=30, busy_seconds=20))
+        async with contextlib.AsyncExitStack() as stack:
+            at_master = await stack.enter_async_context(served(master)) if master else NOBODY
+            lists = {0: at_master}
+            if slave:
+                lists[1] = await stack.enter_async_context(served(slave))
+            name_server = await stack.enter_async_context(served(FakeBroker(lists=lists)))
+            pool = await stack.enter_async_context(ConnectionPool())
+            readings = []
+            for number, second in enumerate(seconds):
+                if before:
+                    before(number)
+                reading = await collect_offsets(
+                    pool, "prod", [name_server], memory, Cadence(0, 0), at(second), deadline_seconds
+                )
+                readings.append(reading)
+            return readings
+
+    return asyncio.run(main())
+
+
+def read_last(*seconds, **world):
+    return read(*seconds, **world)[-1]
+
+
+def part_of(reading):
+    (part,) = reading.brokers
+    return part
+
+
+def test_a_master_that_answers_is_read_and_its_slave_is_not_asked():
+    slave = FakeBroker()
+    part = part_of(*read(0, master=FakeBroker(), slave=slave))
+    assert (part.read, part.read_from, sum(slave.asked.values())) == (True, None, 0)
+
+
+def test_a_slave_is_read_in_the_place_of_a_master_that_does_not_answer_and_says_so():
+    reading = read(0, slave=FakeBroker(offset=5))[0]
+    part, slave = part_of(reading), reading.listed[1].address
+    assert (part.read, part.address, part.read_from, part.answered_by) == (True, NOBODY, slave, slave)
+    assert "cannot connect" in part.master_error
+    assert part.rows["consumer_offset"].to_pylist() == [5]
+
+
+@pytest.mark.parametrize(("of_slave", "read"), [(6, None), (7, 7), (9, 9)])
+def test_what_a_slave_says_is_unknown_where_its_master_had_said_more(of_slave, read):
+    master = FakeBroker(offset=7)
+
+    def broken_then(number):
+        master.refuses = {OFFSETS: 14} if number else {}
+
+    rows = part_of(read_last(0, 15, master=master, slave=FakeBroker(offset=of_slave), before=broken_then)).rows
+    assert rows["consumer_offset"].to_pylist() == [read]
+    assert rows["unknown_reason"].to_pylist() == [NOT_CAUGHT_UP if read is None else None]
+
+
+def test_a_broker_s_cost_holds_that_of_its_slave():
+    alone, replaced = part_of(*read(0, slave=FakeBroker())), part_of(*read(0, master=FakeBroker()))
+    assert (alone.cost.calls, replaced.cost.calls) == (5, 5)
+    assert alone.cost.bytes == replaced.cost.bytes > 0
+    assert alone.cost.seconds > 0
+
+
+def test_where_neither_answers_the_reason_is_the_masters():
+    part = part_of(*read(0, slave=silence, deadline_seconds=0.1))
+    assert (part.read, part.read_from, part.rows) == (False, None, None)
+    assert part.error.startswith(f"{NOBODY}: cannot connect")
+
+
+def test_a_master_that_is_back_is_read_again():
+    master = FakeBroker(refuses={OFFSETS: 14})
+    readings = read(0, 15, master=master, slave=FakeBroker(offset=5), before=lambda n: n and master.refuses.clear())
+    assert [part_of(reading).read_from is None for reading in readings] == [False, True]
+
+
+def test_a_broker_that_failed_twice_is_not_asked_until_the_period_is_over():
+    parts = [part_of(reading) for reading in read(0, 15, 30, 44, 45)]
+    assert ["not asked until" in part.error for part in parts] == [False, True, True, True, True]
+    assert "02:00:45" in parts[3].error
+    assert "02:01:15" in parts[4].error
+
+
+def test_a_probe_that_is_answered_is_followed_by_the_whole_reading_at_once():
+    master = FakeBroker()
+
+    def silent_at_first(number):
+        master.silent = number < 2
+
+    parts = [part_of(r) for r in read(0, 15, 45, master=master, before=silent_at_first, deadline_seconds=0.2)]
+    assert [part.read for part in parts] == [False, False, True]
+    assert master.asked[RequestCode.GET_ALL_DELAY_OFFSET] == 1
+
+
+def test_a_busy_broker_is_unknown_with_that_reason_and_left_alone():
+    master = FakeBroker(refuses=dict(BUSY))
+    parts = [part_of(reading) for reading in read(0, 9, 21, master=master)]
+    assert master.asked[OFFSETS] == 2
+    for part in parts:
+        assert (part.read, part.rows) == (False, None)
+        assert "SYSTEM_BUSY" in part.error
+        assert "not asked until" in part.error
+
+
+def test_a_broker_that_is_no_longer_busy_is_read_after_its_pause():
+    master = FakeBroker(refuses=dict(BUSY))
+    parts = [part_of(r) for r in read(0, 21, master=master, before=lambda n: n and master.refuses.clear())]
+    assert [part.read for part in parts] == [False, True]
+
+
+def test_a_slave_is_read_while_its_master_is_busy():
+    part = part_of(*read(0, master=FakeBroker(refuses=dict(BUSY)), slave=FakeBroker()))
+    assert (part.read, "SYSTEM_BUSY" in part.master_error) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("version", "calls"), [(VERSION_4_9_7, 2), (BULK_OFFSETS_VERSION - 1, 2), (BULK_OFFSETS_VERSION, 1)]
+)
+def test_an_older_broker_is_asked_topic_by_topic(version, calls):
+    master = FakeBroker(version=version)
+    master.topics = ("Orders", "Payments")
+    part = part_of(*read(0, master=master))
+    assert (part.read, master.asked[STATS]) == (True, calls)
+    assert part.rows["broker_offset"].to_pylist() == [10, 10]
+
+
+def test_a_name_server_that_is_silent_costs_its_share_of_the_deadline_once():
+    silent_calls = 0
+
+    async def silent(reader, writer):
+        nonlocal silent_calls
+        silent_calls += 1
+        await silence(reader, writer)
+
+    async def main():
+        memory = ClusterMemory()
+        async with served(silent) as dead, served(FakeBroker(lists={0: NOBODY})) as alive, ConnectionPool() as pool:
+            for second in (0, 15, 30):
+                await collect_offsets(pool, "prod", [dead, alive], memory, Cadence(0, 0), at(second), 0.4)
+            return memory.name_server == alive
+
+    assert (asyncio.run(main()), silent_calls) == (True, 1)

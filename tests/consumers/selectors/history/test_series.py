@@ -1,0 +1,135 @@
+"""The past: every window of the range is there, and what was not read is null."""
+
+from datetime import timedelta
+
+import pyarrow as pa
+import pytest
+
+from consumers.lake.paths import file_name, hour_folder
+from consumers.lake.schemas import WINDOWS
+from consumers.lake.store import Lake
+from consumers.models import GroupWindow, PipelineRun
+from consumers.selectors.history.heatmap import queue_heatmap
+from consumers.selectors.history.series import group_history, sparklines
+from tests.world import NOW, a_cluster, a_group, ago
+
+pytestmark = pytest.mark.django_db
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def group():
+    done = {"since": ago(3600), "until": NOW - 2 * MINUTE, "started_at": ago(60), "finished_at": ago(50)}
+    PipelineRun.objects.create(**done)
+    return a_group(a_cluster())
+
+
+def a_group_window(group, minutes_ago: int, lag: int | None, **fields):
+    values = {"step_seconds": 60, "readings": 4, "consume_rate": 1.0, "produce_rate": 2.0} | fields
+    GroupWindow.objects.create(group=group, start=NOW - minutes_ago * MINUTE, lag_messages=lag, **values)
+
+
+def write_windows(location, step: int, rows: list[tuple]):
+    """Rows of (minutes ago, topic, queue id, lag, consume rate)."""
+    for minutes, topic, queue_id, lag, rate in rows:
+        start = NOW - minutes * MINUTE
+        row = {"cluster": "prod", "start": start, "step_seconds": step, "group": "billing", "topic": topic}
+        row |= {"broker": "broker-a", "queue_id": queue_id, "kind": "normal", "lag_messages": lag, "readings": 4}
+        row |= {"time_lag_seconds": None, "time_lag_kind": None, "consume_rate": rate, "produce_rate": rate}
+        row |= {"unknown_reason": None if lag is not None else "consumer ahead"}
+        name = f"{topic}-{queue_id}-{file_name(start)}"
+        folder = hour_folder(f"windows_{step}", "prod", start)
+        Lake.at(str(location)).write(pa.Table.from_pylist([row], schema=WINDOWS), f"{folder}/{name}", WINDOWS)
+
+
+@pytest.fixture
+def lake(tmp_path, settings):
+    settings.CONSUMERSCOPE_LAKE = str(tmp_path)
+    return tmp_path
+
+
+def the_history(minutes: int = 5, **arguments):
+    return group_history("prod", "billing", since=NOW - minutes * MINUTE, until=NOW, now=NOW, **arguments)
+
+
+def test_it_has_every_window_of_the_range_with_nulls_where_nothing_was_read(group):
+    a_group_window(group, 5, 10)
+    a_group_window(group, 3, None, unknown_reason="broker-b could not be read")
+
+    [series] = the_history().series
+
+    assert [point.lag_messages for point in series.points] == [10, None, None, None, None]
+    assert [point.unknown_reason for point in series.points] == [
+        None,
+        "no reading in this window",
+        "broker-b could not be read",
+        "not aggregated yet",
+        "not aggregated yet",
+    ]
+    assert [point.at for point in series.points] == [NOW - number * MINUTE for number in (5, 4, 3, 2, 1)]
+
+
+@pytest.mark.parametrize(("hours", "step"), [(1, 60), (6, 60), (7, 600), (168, 600), (169, 3600)])
+def test_it_takes_a_step_that_fits_the_range(group, hours, step):
+    history = group_history("prod", "billing", since=NOW - timedelta(hours=hours), until=NOW, now=NOW)
+    assert (history.step_seconds, len(history.series[0].points)) == (step, hours * 3600 // step)
+
+
+def test_it_knows_no_history_of_a_group_that_is_not_there(group):
+    assert group_history("prod", "nobody", since=ago(60), until=NOW, now=NOW) is None
+
+
+def test_it_reads_queues_from_the_lake(group, lake):
+    write_windows(lake, 60, [(3, "Orders", 1, 7, 1.0), (5, "Orders", 0, 5, 1.0), (3, "Orders", 0, 6, 1.0)])
+
+    series = the_history(by="queue").series
+
+    assert [(one.topic, one.broker, one.queue_id) for one in series] == [
+        ("Orders", "broker-a", 0),
+        ("Orders", "broker-a", 1),
+    ]
+    assert [point.lag_messages for point in series[0].points] == [5, None, 6, None, None]
+
+
+def test_it_sums_a_topic_only_where_all_its_queues_are_known(group, lake):
+    rows = [(5, "Orders", 0, 5, 1.0), (4, "Orders", 0, 5, 1.0), (3, "Orders", 0, 6, 1.0), (2, "Orders", 0, None, 1.0)]
+    write_windows(lake, 60, [*rows, (4, "Orders", 1, 2, 2.0), (2, "Orders", 1, 4, 2.0)])
+
+    [series] = the_history(by="topic").series
+
+    assert [point.lag_messages for point in series.points] == [5, 7, None, None, None]
+    assert [point.consume_rate for point in series.points] == [1.0, 3.0, None, 3.0, None]
+    assert series.points[2].unknown_reason == "a queue of it was not read in this window"
+    assert series.points[3].unknown_reason == "consumer ahead"
+
+
+def test_it_joins_ten_minutes_to_hours(group, lake):
+    whole = [(120 - 10 * part, "Orders", 0, part, 6.0) for part in range(6)]
+    partly = [(60 - 10 * part, "Orders", 0, part, 6.0) for part in range(3)]
+    write_windows(lake, 600, whole + partly)
+
+    [series] = the_history(120, by="queue", step_seconds=3600).series
+
+    assert [point.lag_messages for point in series.points] == [5, 2]
+    assert [point.consume_rate for point in series.points] == [6.0, None]
+    assert [point.readings for point in series.points] == [24, 12]
+
+
+def test_it_draws_unknown_queues_as_gaps_of_the_heatmap(group, lake):
+    write_windows(lake, 60, [(2, "Orders", 0, 5, 1.0), (1, "Orders", 1, 0, 1.0)])
+
+    heatmap = queue_heatmap("prod", "billing", since=NOW - 2 * MINUTE, until=NOW)
+
+    assert heatmap.queues == [("Orders", "broker-a", 0), ("Orders", "broker-a", 1)]
+    assert heatmap.values == [[5, None], [None, 0]]
+
+
+def test_it_draws_all_sparklines_with_one_query(group, django_assert_num_queries):
+    other = a_group(group.cluster, "audit")
+    a_group_window(group, 2, 3)
+    a_group_window(other, 1, 4)
+
+    with django_assert_num_queries(1):
+        lines = sparklines([group.pk, other.pk], NOW - 2 * MINUTE, NOW)
+
+    assert lines == {group.pk: [3, None], other.pk: [None, 4]}
