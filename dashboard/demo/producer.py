@@ -23,6 +23,14 @@ class Producer:
     ) -> None:
         self._producer.shutdown()
 
+    def look_up(self, topic: str) -> None:
+        """Asks the name server where the topic is.
+
+        The client itself asks every 30 s, and forgets a broker that was down until it asks again (RocketMQ 5.4.0,
+        MQClientInstance.cleanOfflineBroker).
+        """
+        self._producer.getDefaultMQProducerImpl().getMqClientFactory().updateTopicRouteInfoFromNameServer(topic)
+
     def send(
         self,
         topic: str,

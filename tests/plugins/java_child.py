@@ -40,6 +40,8 @@ class Calls:
 
     def send(self, topic: str, broker: str, queue_id: int, count: int, size: int = 20, tags: str = "") -> list[int]:
         body = b"x" * size
+        # A test before this one may have killed the broker.
+        self._producer.look_up(topic)
         return [
             self._producer.send(topic, body, tags=tags, keys=f"key-{number}", queue=(broker, queue_id))[2]
             for number in range(count)
