@@ -1,7 +1,6 @@
 """What each call asks for, over a real socket, and what becomes of the answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -12,30 +11,11 @@ from consumers.rocketmq.client_values import GroupConnections
 from consumers.rocketmq.errors import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
 from consumers.rocketmq.frames import Command
 from consumers.rocketmq.pool import ConnectionPool
-from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served
+from tests.consumers.rocketmq.asking import Use, ask, golden_answer
+from tests.consumers.rocketmq.fake_server import answering, reply
 from tests.consumers.rocketmq.golden import golden
 
-Use = Callable[[BrokerAdmin], Awaitable[Any]]
 UNUSED = {"consumerGroup": "__consumerscope_none__"}
-
-
-def ask(behaviour: Behaviour, use: Use) -> Any:
-    async def main() -> Any:
-        async with served(behaviour) as address, ConnectionPool() as pool:
-            return await use(BrokerAdmin(pool, address))
-
-    return asyncio.run(main())
-
-
-def golden_answer(name: str, seen: list[Command] | None = None) -> Behaviour:
-    answer = golden(name)
-
-    def note(request: Command) -> Command:
-        if seen is not None:
-            seen.append(request)
-        return reply(request, answer.code, ext_fields=answer.ext_fields, body=answer.body, remark=answer.remark)
-
-    return answering(note)
 
 
 @pytest.mark.parametrize(

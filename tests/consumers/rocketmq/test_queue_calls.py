@@ -1,20 +1,13 @@
 """Calls about single queues: what is asked for, and what becomes of the answers of a real broker."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
-
 import pytest
 
-from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.errors import BrokerRefused, RemoteProtocolError
 from consumers.rocketmq.frames import Command
 from consumers.rocketmq.message_values import PullOutcome, QueueEntries, QueueEntry
-from consumers.rocketmq.pool import ConnectionPool
-from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served
-from tests.consumers.rocketmq.golden import golden
+from tests.consumers.rocketmq.asking import Use, ask, golden_answer
+from tests.consumers.rocketmq.fake_server import answering, reply
 
-Use = Callable[[BrokerAdmin], Awaitable[Any]]
 PULL = {
     "consumerGroup": "TOOLS_CONSUMER",
     "topic": "orders",
@@ -27,25 +20,6 @@ PULL = {
     "subscription": "*",
     "subVersion": "0",
 }
-
-
-def ask(behaviour: Behaviour, use: Use) -> Any:
-    async def main() -> Any:
-        async with served(behaviour) as address, ConnectionPool() as pool:
-            return await use(BrokerAdmin(pool, address))
-
-    return asyncio.run(main())
-
-
-def golden_answer(name: str, seen: list[Command] | None = None) -> Behaviour:
-    answer = golden(name)
-
-    def note(request: Command) -> Command:
-        if seen is not None:
-            seen.append(request)
-        return reply(request, answer.code, ext_fields=answer.ext_fields, body=answer.body, remark=answer.remark)
-
-    return answering(note)
 
 
 @pytest.mark.parametrize(
