@@ -37,6 +37,7 @@ MEMBERSHIP = pa.schema(
         ("members", pa.int32()),  # null unless complete
         ("consume_type", TEXT),
         ("message_model", TEXT),
+        ("sub_version", TIME),  # the newest that a broker told: by the members' clocks, a change of theirs
     ]
 )
 
@@ -62,6 +63,11 @@ OWNERSHIP = pa.schema(
         ("last_pull_at", TIME),
         ("last_consume_at", TIME),
         ("last_lock_at", TIME),
+        # Of the client, the same in each of its rows; null in that of a client that did not answer.
+        ("started_at", TIME),
+        ("strategy", TEXT),
+        ("subscription", TEXT),  # "topic expression_type expression" a line, in their order, without the retry topic
+        ("sub_version", TIME),
     ]
 )
 

@@ -1,11 +1,12 @@
 """Django rows: entities, newest snapshots, judged states, group windows, events. Each file says who writes it."""
 
-from .client import Assignment, Client
+from .client import Assignment, Client, ClientSubscription
 from .cluster import Broker, Cluster
 from .group import ConsumerGroup, GroupKind, GroupTotal
 from .lease import Lease
 from .offset_file import OffsetFile, OffsetFileKind
 from .reading import PipelineRun, Reading
+from .rebalance import Rebalance, RebalanceTopic
 from .sample import QueueSample, TagSample
 from .snapshot import QueueSnapshot
 from .state import GroupState, QueueState, State, StateChange, TimeLagKind
@@ -18,6 +19,7 @@ __all__ = [
     "Assignment",
     "Broker",
     "Client",
+    "ClientSubscription",
     "Cluster",
     "ConsumerGroup",
     "GroupKind",
@@ -33,6 +35,8 @@ __all__ = [
     "QueueSnapshot",
     "QueueState",
     "Reading",
+    "Rebalance",
+    "RebalanceTopic",
     "State",
     "StateChange",
     "TagSample",

@@ -1,4 +1,4 @@
-"""Members of groups and the queues they were seen to own. Written by the poll only."""
+"""Members of groups, the queues they were seen to own and what they subscribe to. Written by the poll only."""
 
 from django.db import models
 
@@ -29,9 +29,23 @@ class Client(models.Model):
     gone_by = models.DateTimeField(null=True)
     running_info_at = models.DateTimeField(null=True)
     running_info_error = models.TextField(null=True)
+    connections = models.JSONField(
+        default=dict, help_text="{broker: [address]}: its connections, by the brokers that list it"
+    )
+    listed_since = models.DateTimeField(null=True, help_text="Since when these brokers, and no others, list it")
+    duplicated_since = models.DateTimeField(
+        null=True, help_text="Since when one broker lists two connections under this id: two processes share it"
+    )
+    sub_version = models.DateTimeField(
+        null=True, help_text="By its own clock: when its queues or subscriptions last changed"
+    )
+    broker_assigned = models.JSONField(
+        null=True, help_text="[{topic, broker, queue_id, mode}] that a broker gives it, where brokers share out queues"
+    )
+    broker_assigned_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["group", "gone_by"])]
+        indexes = [models.Index(fields=["group", "gone_by"]), models.Index(fields=["group", "seen_since"])]
         constraints = [
             models.UniqueConstraint(
                 fields=["group", "client_id"], condition=models.Q(gone_by=None), name="one_present_row_per_client"
@@ -66,9 +80,35 @@ class Assignment(models.Model):
     last_lock_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["group", "gone_by"])]
+        indexes = [models.Index(fields=["group", "gone_by"]), models.Index(fields=["group", "seen_since"])]
         constraints = [
             models.UniqueConstraint(
                 fields=["group", "queue", "client_id"], condition=models.Q(gone_by=None), name="one_present_assignment"
+            )
+        ]
+
+
+class ClientSubscription(models.Model):
+    """An interval in which a client said that it subscribes to a topic so. Its group's own retry topic is left out.
+
+    Another expression is another interval. `gone_by` null: it still did when last asked.
+    """
+
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="client_subscriptions")
+    client_id = models.CharField(max_length=255)
+    topic = models.CharField(max_length=255)
+    expression = models.TextField()
+    expression_type = models.CharField(max_length=20, null=True)
+    seen_since = models.DateTimeField()
+    last_seen = models.DateTimeField()
+    gone_by = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["group", "gone_by"]), models.Index(fields=["group", "seen_since"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["group", "client_id", "topic"],
+                condition=models.Q(gone_by=None),
+                name="one_present_subscription",
             )
         ]

@@ -37,6 +37,16 @@ class ConsumerGroup(models.Model):
     )
     presence = models.JSONField(default=dict, help_text="{day: [full answers, those without a member]}, of eight days")
     unsubscribed = models.JSONField(default=dict, help_text="{topic: since}: with offsets, but no member subscribes")
+    sub_version = models.DateTimeField(
+        null=True,
+        help_text="By its members' clocks: the newest change of queues or subscriptions that a broker told of",
+    )
+    members_changed_at = models.DateTimeField(
+        null=True, help_text="The reading that last saw its members, their queues or their subscriptions change"
+    )
+    settled_at = models.DateTimeField(
+        null=True, help_text="The first of two whole readings in a row that agree since then; null while none do"
+    )
     outside_store = models.CharField(max_length=255, null=True, help_text="Class of an offset store of its own")
 
     class Meta:

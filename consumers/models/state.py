@@ -62,6 +62,7 @@ class GroupState(models.Model):
     usual_gap_seconds = models.FloatField(
         null=True, help_text="The 95th percentile of the time between two moves of its queues while behind"
     )
+    last_rebalance_at = models.DateTimeField(null=True, help_text="The reading that saw its newest rebalance")
     usual_gap_at = models.DateTimeField(null=True, help_text="When that was last looked for")
     judged_at = models.DateTimeField()
 

@@ -33,6 +33,8 @@ class Queue(models.Model):
     queue_id = models.IntegerField()
     readable = models.BooleanField(null=True)
     writable = models.BooleanField(null=True)
+    first_seen_at = models.DateTimeField(null=True, help_text="The reading that first saw it; null: it was not noted")
+    readable_since = models.DateTimeField(null=True, help_text="The reading that saw `readable` become what it is")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["topic", "broker", "queue_id"], name="one_row_per_queue")]
