@@ -99,18 +99,27 @@ class OffsetsReading:
 
 @dataclass(frozen=True)
 class Member:
-    """A member as the brokers list it, with the address of a broker that can reach it."""
+    """A member as the brokers list it, with the address of a broker that can reach it.
+
+    `connections`: the addresses under which each broker lists it, sorted; two at one broker are two processes under
+    one id. By the broker's name, of a proxy by its address: only a proxy's name holds a colon.
+    """
 
     client_id: str
     address: str
     language: str
     version: str | None
     broker_address: str
+    connections: dict[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
 class GroupMembers:
-    """The answers of all brokers about one group, united. `error` is set where one of them did not answer."""
+    """The answers of all brokers about one group, united. `error` is set where one of them did not answer.
+
+    `answered_by`: who did, those among them that know no member too, named as in a member's connections. `sub_version`:
+    the newest that one of them told, by the members' clocks; that of the group's own retry topic does not count.
+    """
 
     group: str
     members: tuple[Member, ...]
@@ -119,6 +128,8 @@ class GroupMembers:
     consume_from_where: str | None
     subscriptions: tuple[dict[str, str | None], ...]
     error: str | None = None
+    sub_version: datetime | None = None
+    answered_by: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -143,7 +154,12 @@ class OwnedQueue:
 
 @dataclass(frozen=True)
 class ClientReading:
-    """What a client said of itself. Where `error` is set it did not."""
+    """What a client said of itself. Where `error` is set it did not, or was not asked for the reason that stands there.
+
+    `subscription`: "topic expression_type expression" a line, sorted, and `sub_version` the newest change of its queues
+    or subscriptions by its own clock, both without its group's retry topic. `broker_assigned`: what a broker gives it,
+    [{topic, broker, queue_id, mode}]; None where it shares out queues itself, or the broker did not say of every topic.
+    """
 
     group: str
     client_id: str
@@ -155,13 +171,36 @@ class ClientReading:
     subscriptions: tuple[dict[str, str | None], ...] | None = None
     settings: dict[str, str] | None = None
     pop_queues: tuple[dict[str, str | int | None], ...] | None = None
+    sub_version: datetime | None = None
+    subscription: str | None = None
+    broker_assigned: tuple[dict[str, str | int], ...] | None = None
 
 
 @dataclass(frozen=True)
 class MembersReading:
+    """`groups_hurried`: asked of their clients out of turn, because they changed or have not settled.
+
+    `clients_asked` counts calls to clients, `seconds` is the whole, of which two parts are given apart.
+    """
+
     cluster: str
     taken_at: datetime
     groups: tuple[GroupMembers, ...] = ()
     clients: tuple[ClientReading, ...] = field(default=())
     calls: int = 0
     seconds: float = 0.0
+    bytes: int = 0
+    sweep_seconds: float = 0.0
+    running_info_seconds: float = 0.0
+    groups_hurried: int = 0
+    clients_asked: int = 0
+
+    @property
+    def whole_groups(self) -> frozenset[str]:
+        """Groups of which every broker answered, and every member that they list spoke."""
+        spoke = {(client.group, client.client_id) for client in self.clients if client.error is None}
+        return frozenset(
+            answer.group
+            for answer in self.groups
+            if answer.complete and all((answer.group, member.client_id) in spoke for member in answer.members)
+        )
