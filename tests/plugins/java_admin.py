@@ -85,6 +85,10 @@ class JavaAdmin:
         given = self._call("allocate", strategy=strategy, queues=queues, clients=clients, client=client)
         return [(topic, broker, queue_id) for topic, broker, queue_id in given]
 
+    def allocate_many(self, cases: list[dict[str, Any]]) -> list[list[str]]:
+        """By case, what RocketMQ's own strategy class gives each client, as Java prints it: see java_allocation."""
+        return list(self._call("allocate_many", cases=cases))
+
     def _call(self, call: str, **arguments: Any) -> Any:
         assert self._child.stdin is not None
         self._child.stdin.write(json.dumps({"call": call, "arguments": arguments}).encode() + b"\n")

@@ -21,8 +21,7 @@ from dashboard.demo.jvm import start_jvm
 from dashboard.demo.membership import Handler, Membership
 from dashboard.demo.producer import Producer
 from dashboard.demo.reserved_stdout import reserve_stdout
-
-REBALANCE = "org.apache.rocketmq.client.consumer.rebalance."
+from tests.plugins.java_allocation import REBALANCE, java_shares
 
 
 class Calls:
@@ -81,6 +80,10 @@ class Calls:
             all_clients.add(one)
         given = JClass(REBALANCE + strategy)().allocate("group", client, all_queues, all_clients)
         return [[str(one.getTopic()), str(one.getBrokerName()), int(one.getQueueId())] for one in given]
+
+    def allocate_many(self, cases: list[dict[str, Any]]) -> list[list[str]]:
+        """By case, what RocketMQ's own strategy class gives each client: see java_allocation."""
+        return [java_shares(case) for case in cases]
 
 
 def answer(calls: Calls, line: str) -> dict[str, Any]:

@@ -1,0 +1,121 @@
+"""What each strategy gives whom: the examples are what RocketMQ 5.4.0's own classes answered."""
+
+import pytest
+
+from consumers.rocketmq.allocation.allocate import NothingToShare, allocate, broadcast, owners, share_of
+from consumers.rocketmq.allocation.averagely import Averagely
+from consumers.rocketmq.allocation.averagely_by_circle import AveragelyByCircle
+from consumers.rocketmq.allocation.by_machine_room import ByMachineRoom, room_of
+from consumers.rocketmq.allocation.consistent_hash import ConsistentHash
+from consumers.rocketmq.allocation.machine_room_nearby import MachineRoomNearby, NoRoom
+from consumers.rocketmq.allocation.queue_key import QueueKey
+
+THREE = ["c1", "c2", "c3"]
+
+
+def queues(*names: str) -> list[QueueKey]:
+    """`a3` is queue 3 of T on broker-a."""
+    return [QueueKey("T", f"broker-{name[0]}", int(name[1:])) for name in names]
+
+
+EIGHT = queues("a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3")
+
+
+def said(shares) -> dict[str, str]:
+    return {
+        client: " ".join(f"{queue.broker[-1]}{queue.queue_id}" for queue in share) for client, share in shares.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("strategy", "first", "second", "third"),
+    [
+        (Averagely(), "a0 a1 a2", "a3 b0 b1", "b2 b3"),
+        (AveragelyByCircle(), "a0 a3 b2", "a1 b0 b3", "a2 b1"),
+        (ConsistentHash(), "a0 b0 b3", "a1 a2 b2", "a3 b1"),
+    ],
+)
+def test_each_strategy_shares_eight_queues_among_three(strategy, first, second, third):
+    assert said(allocate(strategy, EIGHT, THREE)) == {"c1": first, "c2": second, "c3": third}
+
+
+def test_machine_rooms_leave_the_queues_of_other_rooms_to_nobody():
+    named = [QueueKey("T", f"{room}@broker-a", number) for room in ("idc1", "idc2") for number in range(4)]
+    shares = allocate(ByMachineRoom(frozenset({"idc1"})), named, THREE)
+    assert {client: [queue.queue_id for queue in share] for client, share in shares.items()} == {
+        "c1": [0, 3],
+        "c2": [1],
+        "c3": [2],
+    }
+
+
+def nearby(rooms: dict[str, str]) -> MachineRoomNearby:
+    return MachineRoomNearby(lambda queue: rooms.get(queue.broker), rooms.get, Averagely())
+
+
+def test_a_room_without_a_client_is_shared_by_all():
+    strategy = nearby({"broker-a": "A", "broker-b": "B", "c1": "A", "c2": "C", "c3": "C"})
+    assert said(allocate(strategy, EIGHT, THREE)) == {"c1": "a0 a1 a2 a3 b0 b1", "c2": "b2", "c3": "b3"}
+
+
+def test_a_client_without_a_room_is_refused():
+    with pytest.raises(NoRoom, match="client c3"):
+        allocate(nearby({"broker-a": "A", "broker-b": "B", "c1": "A", "c2": "C"}), EIGHT, THREE)
+
+
+def test_two_processes_with_one_id_leave_half_of_the_queues_to_nobody():
+    found = owners(allocate(Averagely(), EIGHT, ["c1", "c1"]), ["c1", "c1"])
+    assert found == dict.fromkeys(queues("a0", "a1", "a2", "a3"), ("c1", "c1"))
+
+
+def test_two_processes_with_one_id_own_all_of_a_ring_twice():
+    found = owners(allocate(ConsistentHash(), EIGHT, ["c1", "c1"]), ["c1", "c1"])
+    assert found == dict.fromkeys(EIGHT, ("c1", "c1"))
+
+
+def test_clients_beyond_the_number_of_queues_own_nothing():
+    assert said(allocate(Averagely(), queues("a0", "a1"), THREE)) == {"c1": "a0", "c2": "a1", "c3": ""}
+
+
+def test_clients_are_sorted_as_text_not_as_addresses():
+    shares = allocate(Averagely(), queues("a0", "a1"), ["192.0.2.2@1", "192.0.2.10@1"])
+    assert said(shares) == {"192.0.2.10@1": "a0", "192.0.2.2@1": "a1"}
+
+
+def test_names_beyond_the_first_plane_sort_by_their_surrogates():
+    shares = allocate(Averagely(), queues("a0", "a1"), ["\uffee", "\U0001f600"])
+    assert said(shares) == {"\U0001f600": "a0", "\uffee": "a1"}
+
+
+def test_a_client_that_the_broker_does_not_list_owns_nothing():
+    assert share_of("c9", Averagely(), EIGHT, THREE) == ()
+    assert share_of("c3", Averagely(), EIGHT, THREE) == tuple(queues("b2", "b3"))
+
+
+@pytest.mark.parametrize(
+    ("of", "among", "why"), [([], THREE, "no queues"), (EIGHT, [], "no clients"), (EIGHT, ["", "c1"], "empty id")]
+)
+def test_what_makes_the_clients_throw_is_refused(of, among, why):
+    with pytest.raises(NothingToShare, match=why):
+        allocate(Averagely(), of, among)
+
+
+def test_in_broadcasting_everyone_owns_everything():
+    assert broadcast(reversed(EIGHT), THREE) == dict.fromkeys(THREE, tuple(EIGHT))
+
+
+@pytest.mark.parametrize(
+    ("broker", "room"),
+    [("idc1@a", "idc1"), ("a", None), ("idc1@", None), ("@a", ""), ("a@b@c", None), ("a@b@", "a"), ("@", None)],
+)
+def test_a_room_stands_in_a_name_of_exactly_two_parts(broker, room):
+    assert room_of(broker) == room
+
+
+def test_a_ring_with_fewer_than_no_nodes_is_refused():
+    with pytest.raises(ValueError, match="-1 times"):
+        ConsistentHash(-1)
+
+
+def test_nobody_stands_on_a_ring_without_nodes():
+    assert said(allocate(ConsistentHash(0), EIGHT, THREE)) == {"c1": "", "c2": "", "c3": ""}
