@@ -1,0 +1,61 @@
+"""Rebalances for tests, each with the least that it needs. Times are given, never read."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from consumers.models import ConsumerGroup, Rebalance, RebalanceTopic
+from tests.world import ago
+
+JOINED = {"cause": "joined", "client_id": "10.0.0.9@3312", "address": "10.0.0.9:41022"}
+
+
+def a_rebalance(group: ConsumerGroup, at: datetime | None = None, **fields: Any) -> Rebalance:
+    """One that began within the 15 s before `at` (ten minutes ago) and settled 15 s after it: a member joined."""
+    at = at or ago(600)
+    values: dict[str, Any] = {
+        "started_after": at - timedelta(seconds=15),
+        "started_before": at,
+        "last_change_at": at,
+        "settled_at": at + timedelta(seconds=15),
+        "polls": 2,
+        "cause": "joined",
+        "evidence": [JOINED],
+        "members_before": 2,
+        "members_after": 3,
+        "client_ids_before": ["10.0.0.7@3312", "10.0.0.8@3312"],
+        "client_ids_after": ["10.0.0.7@3312", "10.0.0.8@3312", "10.0.0.9@3312"],
+        "episode_since": at,
+        "judged_at": at + timedelta(seconds=30),
+    }
+    return Rebalance.objects.create(group=group, **(values | fields))
+
+
+def a_move(queue_id: int = 0, before: str = "10.0.0.7@3312", after: str = "10.0.0.9@3312", **fields: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "broker": "broker-a",
+        "queue_id": queue_id,
+        "before": [before],
+        "after": [after],
+        "unowned_seconds": 15.0,
+        "doubly_owned_seconds": 0.0,
+        "replayed_messages_low": 3,
+        "replayed_messages": 11,
+    }
+    return values | fields
+
+
+def a_moved_topic(rebalance: Rebalance, topic: str = "Orders", **fields: Any) -> RebalanceTopic:
+    """Eight queues, of which the one in `moves` moved."""
+    values: dict[str, Any] = {
+        "queues": 8,
+        "queues_moved": 1,
+        "unowned_queue_seconds": 15.0,
+        "doubly_owned_queue_seconds": 0.0,
+        "doubly_owned_queues": 0,
+        "replayed_messages_low": 3,
+        "replayed_messages": 11,
+        "lag_before_messages": 120,
+        "lag_peak_messages": 480,
+        "moves": [a_move()],
+    }
+    return RebalanceTopic.objects.create(rebalance=rebalance, topic=topic, **(values | fields))
