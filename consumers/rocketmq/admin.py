@@ -3,10 +3,12 @@
 Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates the group), 308 (deletes offsets).
 """
 
+import json
+
 from .broker_values import GroupConfigs, QueueStats, TopicConfigs, TopicQueueStats
 from .calls import DEADLINE_SECONDS, parsed
-from .client_bodies import group_connections, running_info
-from .client_values import GroupConnections, RunningInfo
+from .client_bodies import assigned_queues, group_connections, running_info
+from .client_values import AssignedQueue, GroupConnections, RunningInfo
 from .codes import RequestCode, ResponseCode
 from .config_bodies import broker_config, broker_runtime, delay_offsets, group_configs, topic_configs
 from .errors import BrokerRefused
@@ -82,3 +84,30 @@ class BrokerAdmin(QueueCalls):
         fields = {"consumerGroup": group, "clientId": client_id, "jstackEnable": "true" if jstack else "false"}
         answer = await self._call(RequestCode.GET_CONSUMER_RUNNING_INFO, fields, deadline_seconds)
         return await parsed(running_info, answer.body, self.address)
+
+    async def query_assignment(
+        self,
+        group: str,
+        topic: str,
+        client_id: str,
+        strategy: str,
+        message_model: str,
+        *,
+        deadline_seconds: float = DEADLINE_SECONDS,
+    ) -> list[AssignedQueue] | None:
+        """The queues that the broker gives the client, None where it has no answer. `strategy`: AVG or AVG_BY_CIRCLE.
+
+        Stores nothing, registers nobody and asks no client. Of a topic that nobody asked it about before, the broker
+        fetches the route and keeps it fresh from then on (5.4.0, TopicRouteInfoManager), so ask only of clients that
+        ask this themselves: those with clientRebalance off.
+        """
+        wanted = {
+            "topic": topic,
+            "consumerGroup": group,
+            "clientId": client_id,
+            "strategyName": strategy,
+            "messageModel": message_model,
+        }
+        # The wish is in the body; the header has none (5.4.0, QueryAssignmentRequestBody).
+        answer = await self._call(RequestCode.QUERY_ASSIGNMENT, {}, deadline_seconds, json.dumps(wanted).encode())
+        return await parsed(assigned_queues, answer.body, self.address)

@@ -91,8 +91,8 @@ class BrokerOffsetCalls:
         with blaming(self.address):
             return offset_of_header(answer.ext_fields, code)
 
-    async def _call(self, code: int, ext_fields: dict[str, str], deadline_seconds: float) -> Command:
-        answer = await call(self._pool, self.address, code, ext_fields, deadline_seconds=deadline_seconds)
+    async def _call(self, code: int, ext_fields: dict[str, str], deadline_seconds: float, body: bytes = b"") -> Command:
+        answer = await call(self._pool, self.address, code, ext_fields, body, deadline_seconds=deadline_seconds)
         self.broker_version = answer.version
         return answer
 

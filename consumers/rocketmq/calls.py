@@ -22,11 +22,12 @@ async def call(
     address: str,
     code: int,
     ext_fields: Mapping[str, str] | None = None,
+    body: bytes = b"",
     *,
     deadline_seconds: float = DEADLINE_SECONDS,
 ) -> Command:
     """The answer, if its code is success. Brokers set remarks on successes too: a remark says nothing by itself."""
-    answer = await pool.request(address, code, ext_fields, deadline_seconds=deadline_seconds)
+    answer = await pool.request(address, code, ext_fields, body, deadline_seconds=deadline_seconds)
     if answer.code != ResponseCode.SUCCESS:
         raise refused(answer.code, answer.remark, code, address=address)
     return answer

@@ -1,6 +1,7 @@
-"""Bodies that tell of a group's clients: their list (203) and what one of them says of itself (307)."""
+"""Bodies that tell of a group's clients: their list (203), what one says of itself (307), what it is given (400)."""
 
 from .client_values import (
+    AssignedQueue,
     ClientConnection,
     ConsumeStatus,
     GroupConnections,
@@ -10,12 +11,12 @@ from .client_values import (
     Subscription,
 )
 from .codes import RequestCode
-from .fastjson import loads
+from .fastjson import loads, loads_plain
 from .fields import Fields
 
 
 def group_connections(body: bytes) -> GroupConnections:
-    answer = Fields(loads(body), RequestCode.GET_CONSUMER_CONNECTION_LIST)
+    answer = Fields(loads_plain(body), RequestCode.GET_CONSUMER_CONNECTION_LIST)
     clients = [
         ClientConnection(
             client_id=connection.text("clientId"),
@@ -47,6 +48,19 @@ def running_info(body: bytes) -> RunningInfo:
         status={answer.as_text(topic): _consume_status(fields) for topic, fields in answer.entries("statusTable")},
         jstack=answer.optional_text("jstack"),
     )
+
+
+def assigned_queues(body: bytes) -> list[AssignedQueue] | None:
+    """None where the broker has no answer: it does not know the topic, the client, or the strategy (5.4.0,
+    QueryAssignmentProcessor: null assignments, which fastjson leaves out)."""
+    answer = Fields(loads_plain(body), RequestCode.QUERY_ASSIGNMENT)
+    if not answer.has("messageQueueAssignments"):
+        return None
+    return [
+        AssignedQueue(queue.text("topic"), queue.text("brokerName"), queue.small("queueId"), entry.text("mode"))
+        for entry in answer.items("messageQueueAssignments")
+        for queue in [entry.inner("messageQueue")]
+    ]
 
 
 def _subscription(fields: Fields) -> Subscription:

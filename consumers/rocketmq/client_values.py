@@ -71,6 +71,16 @@ class PopQueue:
 
 
 @dataclass(frozen=True)
+class AssignedQueue:
+    """A queue that a broker gives a client. `mode` is PULL or POP; `queue_id` is -1 where it pops from any queue."""
+
+    topic: str
+    broker: str
+    queue_id: int
+    mode: str
+
+
+@dataclass(frozen=True)
 class ConsumeStatus:
     """Averages of the client's last minute, `rt` in milliseconds; failed_messages are those of the last hour."""
 

@@ -29,6 +29,10 @@ class Fields:
     def names(self) -> list[Name]:
         return list(self._values)
 
+    def has(self, name: Name) -> bool:
+        """False also where it is null."""
+        return self._values.get(name) is not None
+
     def text(self, name: Name) -> str:
         return self._required(name, self.optional_text(name))
 

@@ -1,6 +1,7 @@
 """What each call asks for, over a real socket, and what becomes of the answer."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -51,6 +52,18 @@ def test_it_asks_for(use: Use, name: str, code: int, ext_fields: dict[str, str])
     seen: list[Command] = []
     assert ask(golden_answer(name, seen), use) is not None
     assert [(request.code, dict(request.ext_fields)) for request in seen] == [(code, ext_fields)]
+
+
+def test_it_asks_in_the_body_what_a_broker_gives_a_client() -> None:
+    seen: list[Command] = []
+
+    def answer(request: Command) -> Command:
+        seen.append(request)
+        return reply(request, body=b'{"messageQueueAssignments":[]}')
+
+    assert ask(answering(answer), lambda broker: broker.query_assignment("g", "T", "c", "AVG", "CLUSTERING")) == []
+    wish = {"topic": "T", "consumerGroup": "g", "clientId": "c", "strategyName": "AVG", "messageModel": "CLUSTERING"}
+    assert [(request.code, dict(request.ext_fields), json.loads(request.body)) for request in seen] == [(400, {}, wish)]
 
 
 def test_it_asks_for_settings_and_runtime_values() -> None:

@@ -1,11 +1,12 @@
-"""Bodies of 203 and 307."""
+"""Bodies of 203, 307 and 400."""
 
 import json
 
 import pytest
 
-from consumers.rocketmq.client_bodies import group_connections, running_info
+from consumers.rocketmq.client_bodies import assigned_queues, group_connections, running_info
 from consumers.rocketmq.client_values import (
+    AssignedQueue,
     ClientConnection,
     ConsumeStatus,
     GroupConnections,
@@ -148,3 +149,26 @@ def test_it_reads_a_thread_dump() -> None:
 def test_it_names_what_is_wrong_with_what_a_client_says(tables: dict[str, str], why: str) -> None:
     with pytest.raises(RemoteProtocolError, match=rf"GET_CONSUMER_RUNNING_INFO \(307\).*{why}"):
         running_info(info_body(**tables))
+
+
+def test_it_reads_the_queues_that_a_broker_gives_a_client() -> None:
+    entries = f'[{{"messageQueue":{QUEUE},"mode":"PULL"}},{{"messageQueue":{QUEUE},"mode":"POP"}}]'
+    assert assigned_queues(f'{{"messageQueueAssignments":{entries}}}'.encode()) == [
+        AssignedQueue("T", "b", 1, "PULL"),
+        AssignedQueue("T", "b", 1, "POP"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [(b"{}", None), (b'{"messageQueueAssignments":null}', None), (b'{"messageQueueAssignments":[]}', [])],
+)
+def test_a_broker_without_an_answer_is_not_one_that_gives_nothing(
+    body: bytes, given: list[AssignedQueue] | None
+) -> None:
+    assert assigned_queues(body) == given
+
+
+def test_it_names_what_is_wrong_with_an_assignment() -> None:
+    with pytest.raises(RemoteProtocolError, match=r"QUERY_ASSIGNMENT \(400\).*0\.messageQueue is missing"):
+        assigned_queues(b'{"messageQueueAssignments":[{"mode":"PULL"}]}')
