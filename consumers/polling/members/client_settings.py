@@ -54,9 +54,13 @@ def offset_store(properties: Mapping[str, str]) -> str | None:
     printed = properties.get(OFFSET_STORE)
     if printed is None:
         return None
-    # Java prints an object as class@hash, unless its class prints something else, which may be anything.
+    return printed_class(printed) or UNNAMED_CLASS
+
+
+def printed_class(printed: str) -> str | None:
+    """Java prints an object as class@hash, unless its class prints something else, which may be anything: None."""
     match = _PRINTED_OBJECT.fullmatch(printed)
-    return match[1] if match else UNNAMED_CLASS
+    return match[1] if match else None
 
 
 def outside_store(settings: Mapping[str, str] | None) -> str | None:

@@ -14,6 +14,7 @@ from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.pool import ConnectionPool
 
 from .client_settings import kept_settings
+from .strategy_class import strategy_class
 
 AT_ONCE = 16
 
@@ -42,13 +43,11 @@ async def _read_client(pool: ConnectionPool, group: str, member: Member, deadlin
 
 def client_reading(group: str, client_id: str, info: RunningInfo) -> ClientReading:
     properties = info.properties
-    strategy = properties.get("allocateMessageQueueStrategy")
     return ClientReading(
         group=group,
         client_id=client_id,
         queues=tuple(_owned(queue) for queue in info.queues),
-        # `org.apache.….AllocateMessageQueueAveragely@73830414`: the class is the strategy.
-        strategy=strategy.split("@")[0].rsplit(".", 1)[-1] if strategy else None,
+        strategy=strategy_class(properties.get("allocateMessageQueueStrategy")),
         orderly=_truth(properties.get("PROP_CONSUMEORDERLY")),
         started_at=_time(_whole(properties.get("PROP_CONSUMER_START_TIMESTAMP"))),
         subscriptions=tuple(

@@ -43,7 +43,7 @@ def test_a_time_that_was_not_said_is_null_and_not_1970():
     [
         (
             "allocateMessageQueueStrategy",
-            "org.x.AllocateMessageQueueAveragely@738",
+            "org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely@738",
             "strategy",
             "AllocateMessageQueueAveragely",
         ),
