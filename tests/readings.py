@@ -80,11 +80,13 @@ def reading(seconds, *brokers, cluster="prod"):
     )
 
 
-def member(client_id, address="10.0.0.1:5000"):
-    return Member(client_id, address, "JAVA", "V5_4_0", "127.0.0.1:1")
+def member(client_id, address="10.0.0.1:5000", **connections):
+    """Connected to broker-a alone, unless other brokers' lists are given: broker_a=("10.0.0.1:5000",)."""
+    named = {name.replace("_", "-"): addresses for name, addresses in connections.items()}
+    return Member(client_id, address, "JAVA", "V5_4_0", "127.0.0.1:1", named or {"broker-a": (address,)})
 
 
-def group_members(group, *client_ids, error=None, message_model="CLUSTERING"):
+def group_members(group, *client_ids, error=None, message_model="CLUSTERING", **more):
     online = bool(client_ids)
     return GroupMembers(
         group=group,
@@ -94,6 +96,7 @@ def group_members(group, *client_ids, error=None, message_model="CLUSTERING"):
         consume_from_where="CONSUME_FROM_LAST_OFFSET" if online else None,
         subscriptions=({"topic": "Orders", "expression": "*", "expression_type": "TAG"},) if online else (),
         error=error,
+        **{"answered_by": ("broker-a",)} | more,
     )
 
 
@@ -102,8 +105,8 @@ def owned(topic, broker_name, queue_id, **more):
     return OwnedQueue(**values | {"topic": topic, "broker": broker_name, "queue_id": queue_id})
 
 
-def client(group, client_id, *queues, error=None):
-    return ClientReading(group=group, client_id=client_id, error=error, queues=queues)
+def client(group, client_id, *queues, error=None, **more):
+    return ClientReading(group=group, client_id=client_id, error=error, queues=queues, **more)
 
 
 def members(seconds, groups=(), clients=(), cluster="prod"):

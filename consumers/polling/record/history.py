@@ -11,6 +11,8 @@ from consumers.lake.store import Lake
 from consumers.lake.whole_hour import rows_in_group
 from consumers.polling.reading import ClientReading, MembersReading, OffsetsReading
 
+OF_THE_CLIENT = ("group", "client_id", "error", "orderly", "started_at", "strategy", "subscription", "sub_version")
+
 
 def write_history(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: MembersReading | None) -> None:
     """`rows` are those of all brokers, with their broker. Writing the same reading again replaces it."""
@@ -39,6 +41,7 @@ def membership_rows(members: MembersReading) -> list[dict[str, Any]]:
             "members": len(answer.members) if answer.complete else None,
             "consume_type": answer.consume_type,
             "message_model": answer.message_model,
+            "sub_version": answer.sub_version,
         }
         for answer in members.groups
     ]
@@ -53,7 +56,7 @@ def ownership_rows(members: MembersReading) -> list[dict[str, Any]]:
 
 
 def _client_rows(client: ClientReading) -> Iterator[dict[str, Any]]:
-    whose = {"group": client.group, "client_id": client.client_id, "error": client.error, "orderly": client.orderly}
+    whose = {name: getattr(client, name) for name in OF_THE_CLIENT}
     for queue in client.queues:
         yield {**whose, **vars(queue)}
     if not client.queues:
