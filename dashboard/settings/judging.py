@@ -44,5 +44,10 @@ JUDGE = {
         "habit_wait_factor": 2,
         # Offsets that move so long after brokers listed no member are moved by members that they do not list.
         "unlisted_after_seconds": 60,
+        # A group flaps from so many episodes of rebalances within an hour on, and is restless from so many within a day.
+        "flapping_episodes_per_hour": 6,
+        "restless_episodes_per_day": 24,
+        # An episode that has gone on for so long, and is no rollout, does not settle.
+        "unsettled_after_seconds": 600,
     }.items()
 }

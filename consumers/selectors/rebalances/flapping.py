@@ -1,0 +1,105 @@
+"""Groups that rebalance again and again: counted in episodes, so that a rollout counts once, whatever its size."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Max, Q
+
+from consumers.models import ConsumerGroup, Rebalance
+
+from .filters import LONGEST, filtered
+from .rows import RebalanceFilters
+
+HOUR, DAY = timedelta(hours=1), timedelta(hours=24)
+
+
+class Level(StrEnum):
+    """Worst first. flapping: many episodes within the hour · unsettled: one that does not end and is no rollout ·
+    restless: many within the day · calm."""
+
+    FLAPPING = "flapping"
+    UNSETTLED = "unsettled"
+    RESTLESS = "restless"
+    CALM = "calm"
+
+
+@dataclass(frozen=True)
+class Flapping:
+    """The episodes with a rebalance in the hour and in the day before a moment.
+
+    `changing_seconds` is how long an episode has lasted that is still going on; null where none is.
+    """
+
+    cluster: str
+    group: str
+    level: Level
+    episodes_hour: int
+    episodes_day: int
+    changing_seconds: float | None
+    newest_at: datetime | None
+
+
+def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
+    """Groups that are not calm, the worst first. Three queries."""
+    found = _flapping(RebalanceFilters(cluster=cluster), now)
+    return sorted(
+        (row for row in found if row.level != Level.CALM),
+        key=lambda row: (list(Level).index(row.level), -row.episodes_hour, -row.episodes_day, row.cluster, row.group),
+    )
+
+
+def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
+    """Of one group; calm where it has no rebalance, or does not exist. Three queries."""
+    found = _flapping(RebalanceFilters(cluster=cluster, group=group), now)
+    return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, None, None)
+
+
+def level_of(
+    episodes_hour: int, episodes_day: int, changing_seconds: float | None, judge: Mapping[str, float]
+) -> Level:
+    if episodes_hour >= judge["flapping_episodes_per_hour"]:
+        return Level.FLAPPING
+    if changing_seconds is not None and changing_seconds >= judge["unsettled_after_seconds"]:
+        return Level.UNSETTLED
+    return Level.RESTLESS if episodes_day >= judge["restless_episodes_per_day"] else Level.CALM
+
+
+def _flapping(filters: RebalanceFilters, now: datetime) -> list[Flapping]:
+    changing, counted = _changing(filters, now), _counted(filters, now)
+    groups = ConsumerGroup.objects.select_related("cluster").in_bulk(list(counted))
+    return [
+        Flapping(
+            cluster=groups[pk].cluster.name,
+            group=groups[pk].name,
+            level=level_of(row["hour"], row["day"], changing.get(pk), settings.JUDGE),
+            episodes_hour=row["hour"],
+            episodes_day=row["day"],
+            changing_seconds=changing.get(pk),
+            newest_at=row["newest"],
+        )
+        for pk, row in counted.items()
+    ]
+
+
+def _counted(filters: RebalanceFilters, now: datetime) -> dict[int, dict[str, Any]]:
+    found = filtered(filters).filter(started_before__gte=now - DAY, started_before__lt=now).order_by()
+    rows: Iterable[Any] = found.values("group_id").annotate(
+        day=Count("episode_since", distinct=True),
+        hour=Count("episode_since", distinct=True, filter=Q(started_before__gte=now - HOUR)),
+        newest=Max("started_before"),
+    )
+    return {row["group_id"]: row for row in rows}
+
+
+def _changing(filters: RebalanceFilters, now: datetime) -> dict[int, float]:
+    """How long the episodes have lasted that are going on and are no rollout so far, by group."""
+    recent = now - timedelta(seconds=settings.JUDGE["unsettled_after_seconds"])
+    still = filtered(filters).filter(
+        started_before__gte=now - LONGEST, settled_at=None, last_change_at__gte=recent, rollout=False
+    )
+    rows: Iterable[Rebalance] = still.order_by("started_before")
+    return {row.group_id: (row.last_change_at - row.episode_since).total_seconds() for row in rows}

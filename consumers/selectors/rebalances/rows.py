@@ -1,0 +1,194 @@
+"""What the selectors say of rebalances. Field names are those of REST; null stands with its reason beside it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Cause(StrEnum):
+    """Why a group rebalanced, as `Rebalance.cause` says it: one of these words, or several with commas between."""
+
+    JOINED = "joined"
+    LEFT = "left"
+    GONE = "gone"
+    SILENT = "silent"
+    RECONNECTED = "reconnected"
+    RESTARTED = "restarted"
+    QUEUE_COUNT = "queue count"
+    SUBSCRIPTION = "subscription"
+    STRATEGY = "strategy"
+    BROKER = "broker"
+    PULL_STUCK = "pull stuck"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class RebalanceFilters:
+    """`since` and `until` are for the reading that first saw the rebalance: in [since, until).
+
+    Rebalances of RocketMQ's own groups are among those of a named group only. `touching`: also those that began
+    before `since` and were still going on then.
+    """
+
+    cluster: str | None = None
+    group: str | None = None
+    cause: Cause | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    touching: bool = False
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one cause was told by, as one sentence and as facts; `log` is the line that RocketMQ writes of it."""
+
+    cause: str
+    sentence: str
+    facts: dict[str, Any]
+    log: "LogLine | None"
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A text to search for, and the file that has it: of the brokers, or of the named member's host."""
+
+    file: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Move:
+    """A queue that changed hands, had no owner for a while, or two. Null numbers were not told."""
+
+    topic: str
+    broker: str
+    queue_id: int
+    before: tuple[str, ...] | None
+    after: tuple[str, ...] | None
+    unowned_seconds: float | None
+    doubly_owned_seconds: float | None
+    replayed_messages_low: int | None
+    replayed_messages: int | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def moved(self) -> bool:
+        return self.before != self.after or self.before is None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a rebalance did to queues: of one topic, or of all its topics together."""
+
+    queues: int | None
+    queues_moved: int | None
+    unowned_queue_seconds: float | None
+    doubly_owned_queue_seconds: float | None
+    doubly_owned_queues: int | None
+    replayed_messages_low: int | None
+    replayed_messages: int | None
+    lag_before_messages: int | None
+    lag_peak_messages: int | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RebalanceEvent:
+    """One rebalance with all its topics together. `event` is its name for ever: cluster, group and `started_before`.
+
+    It began between `started_after` (null: no reading before is known) and `started_before`. `settled_seconds` is the
+    time to the first of two readings in a row that agree, null while they do not. `episode` is how many rebalances
+    belong to its episode: those with less than a minute between the end of one and the start of the next.
+    """
+
+    id: int
+    event: str
+    cluster: str
+    group: str
+    at: str
+    started_after: datetime | None
+    started_before: datetime
+    last_change_at: datetime
+    settled_at: datetime | None
+    settled_seconds: float | None
+    dated_at: datetime | None
+    polls: int
+    causes: tuple[str, ...]
+    sentence: str
+    members_before: int | None
+    members_after: int | None
+    rollout: bool
+    episode_since: datetime
+    episode: int
+    cost: Cost
+    judged_at: datetime
+    unknown: dict[str, str]
+
+    @property
+    def settled(self) -> bool:
+        return self.settled_at is not None
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """`count` events in all, this is page `page` of `pages`, both from 1."""
+
+    rows: list[RebalanceEvent]
+    count: int
+    page: int
+    pages: int
+
+
+@dataclass(frozen=True)
+class TopicCost:
+    topic: str
+    cost: Cost
+    moves: list[Move]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RebalanceDetail(RebalanceEvent):
+    """One rebalance with its evidence, and its topics with the queues that moved."""
+
+    evidence: list[Evidence]
+    client_ids_before: list[str] | None
+    client_ids_after: list[str] | None
+    topics: list[TopicCost]
+    others_of_episode: list[RebalanceEvent]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RebalanceRow:
+    """What a rebalance did to one topic. `topic` null: no topic of the group was known."""
+
+    event: str
+    cluster: str
+    group: str
+    topic: str | None
+    started_after: datetime | None
+    started_before: datetime
+    last_change_at: datetime
+    settled: bool
+    settled_at: datetime | None
+    dated_at: datetime | None
+    polls: int
+    cause: str
+    evidence: list[dict[str, Any]]
+    members_before: int | None
+    members_after: int | None
+    client_ids_before: list[str] | None
+    client_ids_after: list[str] | None
+    queues: int | None
+    queues_moved: int | None
+    unowned_queue_seconds: float | None
+    doubly_owned_queue_seconds: float | None
+    doubly_owned_queues: int | None
+    replayed_messages_low: int | None
+    replayed_messages: int | None
+    lag_before_messages: int | None
+    lag_peak_messages: int | None
+    rollout: bool
+    episode_since: datetime
+    judged_at: datetime
+    unknown: dict[str, str]

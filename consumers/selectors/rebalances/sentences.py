@@ -1,0 +1,156 @@
+"""What a rebalance was told by, in words. Each cause says its own facts; a fact that is missing was not told."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from .rows import Cause
+
+# Facts that a sentence of their cause says already.
+SAID = {"cause", "client_id", "address", "topic", "broker", "queue_id", "before", "after", "at"}
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+Facts = Mapping[str, Any]
+
+
+def evidence_sentence(found: Facts, started_after: datetime | None, started_before: datetime) -> str:
+    """`found` is one entry of `Rebalance.evidence`. Times are those of the readings around the change, in UTC."""
+    opening, *more = OPENINGS.get(str(found.get("cause")), _unnamed)(found)
+    rest = [
+        f"{name.replace('_', ' ')}: {_said(value)}" for name, value in sorted(found.items()) if _is_more(name, value)
+    ]
+    return " · ".join([f"{opening} {_when(found, started_after, started_before)}", *more, *rest])
+
+
+def moment(value: Any) -> datetime | None:
+    """A moment out of JSON; None where `value` is none."""
+    if not isinstance(value, str) or not MOMENT.match(value):
+        return None
+    at = parse_datetime(value)
+    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
+
+
+def _is_more(name: str, value: Any) -> bool:
+    return name not in SAID and value is not None and not isinstance(value, dict | list)
+
+
+def _when(found: Facts, started_after: datetime | None, started_before: datetime) -> str:
+    """The reading that saw it, where one is named; else the two readings that the rebalance began between."""
+    at = moment(found.get("at"))
+    if at is not None and at != started_before:
+        return _("by %s UTC") % _time(at)
+    if started_after is None:
+        return _("by %s UTC") % _time(started_before)
+    return _("between %(after)s and %(before)s UTC") % {"after": _time(started_after), "before": _time(started_before)}
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%H:%M:%S}"
+
+
+def _said(value: Any) -> str:
+    at = moment(value)
+    if at is not None:
+        return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _who(found: Facts) -> str:
+    return str(found.get("client_id") or _("a member"))
+
+
+def _ends(found: Facts) -> list[str]:
+    """`before → after`, as far as they are known."""
+    before, after = found.get("before"), found.get("after")
+    if before is None and after is None:
+        return []
+    ends = [_("unknown") if value is None else _said(value) for value in (before, after)]
+    return [" → ".join(ends)]
+
+
+def _joined(found: Facts) -> list[str]:
+    if not found.get("address"):
+        return [_("%s joined") % _who(found)]
+    return [_("%(who)s joined from %(address)s") % {"who": _who(found), "address": found["address"]}]
+
+
+def _left(found: Facts) -> list[str]:
+    return [_("%s left") % _who(found), _("its final commit was seen")]
+
+
+def _gone(found: Facts) -> list[str]:
+    return [_("%s went away") % _who(found), _("whether it left or died cannot be told")]
+
+
+def _silent(found: Facts) -> list[str]:
+    return [_("%s was dropped by its broker") % _who(found), _("it had not answered any more")]
+
+
+def _reconnected(found: Facts) -> list[str]:
+    return [_("%s connected anew") % _who(found), *_ends(found), _("it had not started anew")]
+
+
+def _restarted(found: Facts) -> list[str]:
+    return [_("%s started anew under the same id") % _who(found), *_ends(found)]
+
+
+def _queue_count(found: Facts) -> list[str]:
+    topic, before, after = found.get("topic") or _("a topic"), found.get("before"), found.get("after")
+    if not isinstance(before, int) or not isinstance(after, int):
+        return [_("the number of queues of %s changed") % topic, *_ends(found)]
+    words = {"topic": topic, "before": before, "after": after}
+    one, many = (
+        "%(topic)s went from %(before)s to %(after)s queue",
+        "%(topic)s went from %(before)s to %(after)s queues",
+    )
+    return [ngettext(one, many, after) % words]
+
+
+def _subscription(found: Facts) -> list[str]:
+    words = {"who": _who(found), "topic": found.get("topic")}
+    changed = (
+        _("%(who)s changed its subscription to %(topic)s") if words["topic"] else _("%(who)s changed its subscription")
+    )
+    return [changed % words, *_ends(found)]
+
+
+def _strategy(found: Facts) -> list[str]:
+    return [_("%s shares queues out by another strategy") % _who(found), *_ends(found)]
+
+
+def _broker(found: Facts) -> list[str]:
+    return [_("%s could not be read") % (found.get("broker") or _("a broker"))]
+
+
+def _pull_stuck(found: Facts) -> list[str]:
+    place = "/".join(str(found[name]) for name in ("topic", "broker", "queue_id") if found.get(name) is not None)
+    taken = _("%(who)s took %(queue)s anew") % {"who": _who(found), "queue": place or _("its own queue")}
+    return [taken, _("it had not pulled for 120 s")]
+
+
+def _unknown(found: Facts) -> list[str]:
+    return [_("queues changed hands"), _("nothing that was read says why")]
+
+
+def _unnamed(found: Facts) -> list[str]:
+    return [str(found.get("cause") or Cause.UNKNOWN)]
+
+
+OPENINGS: dict[str, Callable[[Facts], list[str]]] = {
+    Cause.JOINED: _joined,
+    Cause.LEFT: _left,
+    Cause.GONE: _gone,
+    Cause.SILENT: _silent,
+    Cause.RECONNECTED: _reconnected,
+    Cause.RESTARTED: _restarted,
+    Cause.QUEUE_COUNT: _queue_count,
+    Cause.SUBSCRIPTION: _subscription,
+    Cause.STRATEGY: _strategy,
+    Cause.BROKER: _broker,
+    Cause.PULL_STUCK: _pull_stuck,
+    Cause.UNKNOWN: _unknown,
+}
