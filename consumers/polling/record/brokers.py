@@ -66,10 +66,11 @@ def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
     ]
 
 
-def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading) -> None:
+def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading, now: datetime) -> None:
     """Which queues of the known topics can be read and written on this broker; neither where it has them no more."""
     if broker.topics is None:
         return
+    ids.configured[broker.name] = {topic.name: max(topic.read_queues, topic.write_queues) for topic in broker.topics}
     wanted = {}
     for topic in broker.topics:
         for queue_id in range(max(topic.read_queues, topic.write_queues)):
@@ -77,10 +78,16 @@ def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading)
             if pk is not None:
                 readable = queue_id < topic.read_queues and bool(topic.perm & READ)
                 wanted[pk] = (readable, queue_id < topic.write_queues and bool(topic.perm & WRITE))
-    stored = Queue.objects.filter(topic__cluster=cluster, broker=broker.name).values_list("pk", "readable", "writable")
-    gone = (False, False)
-    differing = {pk: wanted.get(pk, gone) for pk, *before in stored.iterator() if wanted.get(pk, gone) != tuple(before)}
-    stamp_each(Queue.objects.all(), ("readable", "writable"), differing)
+    fields = ("readable", "writable", "readable_since")
+    differing = {}
+    stored = Queue.objects.filter(topic__cluster=cluster, broker=broker.name).values_list("pk", *fields)
+    for pk, *before, since in stored.iterator():
+        after = wanted.get(pk, (False, False))
+        if after != tuple(before):
+            # What was not known before has not changed.
+            flipped = before[0] is not None and before[0] != after[0]
+            differing[pk] = (*after, now if flipped else since)
+    stamp_each(Queue.objects.all(), fields, differing)
 
 
 def write_only_queues(reading: OffsetsReading, topics: set[str]) -> set[QueueKey]:

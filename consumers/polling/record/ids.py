@@ -20,6 +20,8 @@ class EntityIds:
     groups: dict[str, int] = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
     queues: dict[QueueKey, int] = field(default_factory=dict)
+    # The number of queues of each topic, by broker, as it last told this process.
+    configured: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cluster: Cluster) -> "EntityIds":
@@ -53,14 +55,22 @@ class EntityIds:
         missing = sorted(set(keys) - self.queues.keys())
         if not missing:
             return
+        appeared = [now if self._was_absent(key) else None for key in missing]
         self._make_topics(cluster, {topic for topic, _, _ in missing}, now)
         columns: dict[str, Sequence[Any]] = {
             "topic": [self.topics[topic] for topic, _, _ in missing],
             "broker": [broker for _, broker, _ in missing],
             "queue_id": [queue_id for _, _, queue_id in missing],
+            "first_seen_at": appeared,
         }
-        upsert(Queue, list(columns), columns)
+        upsert(Queue, ["topic", "broker", "queue_id"], columns, update=False)
         self.queues = _stored_queues(cluster)
+
+    def _was_absent(self, key: QueueKey) -> bool:
+        """Whether the broker said before that it has no such queue, of a topic that is known. Of what is looked at for
+        the first time, be it the cluster, a topic or a broker, nobody knows how long it has been there."""
+        topic, broker, queue_id = key
+        return topic in self.topics and broker in self.configured and queue_id >= self.configured[broker].get(topic, 0)
 
     def _make_topics(self, cluster: Cluster, names: Iterable[str], now: datetime) -> None:
         missing = sorted(set(names) - self.topics.keys())

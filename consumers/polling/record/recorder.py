@@ -72,7 +72,7 @@ class Recorder:
             record_brokers(self.cluster, reading)
             record_group_config(self.cluster, reading)
             for broker in reading.brokers:
-                record_topic_config(self.cluster, self.ids, broker)
+                record_topic_config(self.cluster, self.ids, broker, reading.taken_at)
         self._record_snapshots(reading, reading_columns(rows, queues, self.ids), kinds)
         if members is not None:
             record_members(self.cluster, self.ids, members)
@@ -88,6 +88,7 @@ class Recorder:
         """A poll by hand may have recorded a reading since: what it wrote is what the next one is compared with."""
         if newest_reading(self.cluster) != self.newest:
             fresh = Recorder.of(self.cluster)
+            fresh.ids.configured = self.ids.configured
             self.ids, self.stored, self.moves = fresh.ids, fresh.stored, fresh.moves
 
     def _make_entities(
