@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from .layout import AXIS, QUIET, figure
-from .points import Change, Figure, Line, on_axis
+from .points import Change, Figure, Line, Span, on_axis
 
 SERIES, FEW = 8, 10
 
@@ -15,6 +15,7 @@ def lag_lines(
     total: Line,
     parts: Sequence[Line],
     changes: Sequence[Change],
+    spans: Sequence[Span] = (),
     *,
     until: datetime,
 ) -> Figure:
@@ -29,6 +30,7 @@ def lag_lines(
         since,
         until,
         changes,
+        spans,
         hovermode="x unified",
         bargap=0,
         barmode="overlay",

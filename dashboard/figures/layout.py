@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from .points import Change, Figure, on_axis
+from .points import Change, Figure, Span, on_axis
 
 CONFIG = {"displayModeBar": False, "responsive": True, "doubleClick": "reset", "showTips": False}
 INK, QUIET, RULE, PAPER = "var(--ink)", "var(--ink-quiet)", "var(--rule)", "var(--paper)"
+REBALANCE = "⇄"
 # All figures of a page share their time axis, so that one moment stands under the other.
 LEFT = 104
 AXIS: dict[str, Any] = {
@@ -22,9 +23,20 @@ AXIS: dict[str, Any] = {
 }
 
 
-def figure(traces: list[Figure], since: datetime, until: datetime, changes: Sequence[Change], **layout: Any) -> Figure:
-    """A Plotly figure over [since, until], with the changes of state marked on its time axis."""
+def figure(
+    traces: list[Figure],
+    since: datetime,
+    until: datetime,
+    changes: Sequence[Change],
+    spans: Sequence[Span] = (),
+    **layout: Any,
+) -> Figure:
+    """A Plotly figure over [since, until], with changes of state and rebalances (`spans`) marked on its time axis."""
     shapes, annotations = _marks([change for change in changes if since <= change.at <= until])
+    for span in spans:
+        if span.until >= since and span.since <= until:
+            shapes.append(_shade(span, since, until))
+            annotations.append(_sign(span, since))
     return {
         "data": traces,
         "layout": {
@@ -42,6 +54,37 @@ def figure(traces: list[Figure], since: datetime, until: datetime, changes: Sequ
             **layout,
         },
         "config": CONFIG,
+    }
+
+
+def _shade(span: Span, since: datetime, until: datetime) -> Figure:
+    """A band over the time that it went on; its edges show it where it was too short for a band."""
+    return {
+        "type": "rect",
+        "xref": "x",
+        "yref": "paper",
+        "x0": on_axis(max(since, span.since)),
+        "x1": on_axis(min(until, span.until)),
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": "var(--rebalance)",
+        "opacity": 0.3,
+        "line": {"color": "var(--rebalance)", "width": 1},
+    }
+
+
+def _sign(span: Span, since: datetime) -> Figure:
+    return {
+        "x": on_axis(max(since, span.since)),
+        "y": 0,
+        "xref": "x",
+        "yref": "paper",
+        "yanchor": "bottom",
+        "xanchor": "center",
+        "showarrow": False,
+        "text": REBALANCE,
+        "hovertext": span.text,
+        "font": {"color": QUIET, "size": 12},
     }
 
 

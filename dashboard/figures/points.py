@@ -26,6 +26,15 @@ class Change:
     text: str
 
 
+@dataclass(frozen=True)
+class Span:
+    """Something that went on from `since` to `until`, drawn as a faint band; `text` tells it on hover."""
+
+    since: datetime
+    until: datetime
+    text: str
+
+
 def on_axis(at: datetime) -> str:
     """Plotly knows no zones: every axis is UTC and says so."""
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from .layout import AXIS, LEFT, QUIET, figure
-from .points import Change, Figure, Line, on_axis
+from .points import Change, Figure, Line, Span, on_axis
 
 ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 15
 SCALE = [[i / 4, f"var(--heat-{i})"] for i in range(5)]
@@ -16,6 +16,7 @@ def queue_heatmap(
     step: timedelta,
     queues: Sequence[Line],
     changes: Sequence[Change],
+    spans: Sequence[Span] = (),
     *,
     until: datetime,
 ) -> Figure:
@@ -43,6 +44,7 @@ def queue_heatmap(
         since,
         until,
         changes,
+        spans,
         height=EDGE_PIXELS + ROW_PIXELS * max(4, len(queues)),
         hovermode="closest",
         margin={"l": LEFT, "r": 14, "t": 40, "b": 42},

@@ -1,0 +1,40 @@
+"""Rebalances on the time axis of every figure: a faint band, and a sign that tells on hover."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from dashboard.figures.layout import figure
+from dashboard.figures.points import Figure, Span
+
+SINCE = datetime(2026, 3, 14, 2, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def marked(first: int, last: int) -> Figure:
+    """From the one minute to the other of an axis of an hour."""
+    span = Span(SINCE + first * MINUTE, SINCE + last * MINUTE, "a member joined")
+    layout: Figure = figure([], SINCE, SINCE + 60 * MINUTE, [], [span])["layout"]
+    return layout
+
+
+def test_a_rebalance_is_a_band_over_its_time_with_a_sign_that_tells() -> None:
+    layout = marked(10, 12)
+    [band], [sign] = layout["shapes"], layout["annotations"]
+    assert (band["x0"], band["x1"]) == ("2026-03-14 02:10:00", "2026-03-14 02:12:00")
+    assert (sign["x"], sign["hovertext"]) == ("2026-03-14 02:10:00", "a member joined")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "ends"), [(-5, 3, ("02:00:00", "02:03:00")), (58, 70, ("02:58:00", "03:00:00"))]
+)
+def test_it_is_cut_at_the_ends_of_the_axis(first: int, last: int, ends: tuple[str, str]) -> None:
+    layout = marked(first, last)
+    assert (layout["shapes"][0]["x0"][11:], layout["shapes"][0]["x1"][11:]) == ends
+    assert layout["annotations"][0]["x"][11:] == ends[0]
+
+
+@pytest.mark.parametrize(("first", "last"), [(-9, -5), (61, 62)])
+def test_one_outside_the_axis_is_not_drawn(first: int, last: int) -> None:
+    layout = marked(first, last)
+    assert layout["shapes"] == layout["annotations"] == []
