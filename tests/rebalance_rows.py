@@ -30,7 +30,9 @@ def a_rebalance(group: ConsumerGroup, at: datetime | None = None, **fields: Any)
     return Rebalance.objects.create(group=group, **(values | fields))
 
 
-def a_move(queue_id: int = 0, before: str = "10.0.0.7@3312", after: str = "10.0.0.9@3312", **fields: Any) -> dict[str, Any]:
+def a_move(
+    queue_id: int = 0, before: str = "10.0.0.7@3312", after: str = "10.0.0.9@3312", **fields: Any
+) -> dict[str, Any]:
     values: dict[str, Any] = {
         "broker": "broker-a",
         "queue_id": queue_id,

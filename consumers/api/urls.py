@@ -9,6 +9,7 @@ from .groups import GroupListView
 from .history import HistoryView
 from .offsets import OffsetListView
 from .queues import QueueListView
+from .rebalances import GroupRebalanceListView, RebalanceListView
 from .status import StatusView
 
 GROUP = "v1/groups/<str:cluster>/<str:group>/"
@@ -21,6 +22,8 @@ urlpatterns = [
     path(f"{GROUP}offsets/", OffsetListView.as_view(), name="api-group-offsets"),
     path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),
     path(f"{GROUP}status/", StatusView.as_view(), name="api-group-status"),
+    path(f"{GROUP}rebalances/", GroupRebalanceListView.as_view(), name="api-group-rebalances"),
+    path("v1/rebalances/", RebalanceListView.as_view(), name="api-rebalances"),
     path("schema/", documents.schema, name="schema"),
     path("docs/", documents.page, name="docs"),
     # Only paths that end as all of ours do: without the slash a path is first sent on to the one with it.

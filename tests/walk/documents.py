@@ -22,7 +22,13 @@ TRUE_ZEROS = {
 TRUE_ZEROS_OF = {"never_read_cluster": {("", "failed_readings")}}
 # Claims that stay true whatever is not read: what a reading got, that a broker did not answer, and that a queue which
 # is read has an offset.
-TRUE_FALSES = {("last_reading", "complete"), ("brokers", "reachable"), ("", "never_committed")}
+TRUE_FALSES = {
+    ("last_reading", "complete"),
+    ("brokers", "reachable"),
+    ("", "never_committed"),
+    # Of a rebalance: no two readings have agreed.
+    ("", "settled"),
+}
 # Where null says that there is no such thing: no other page, no single queue that decided, all topics together.
 NO_SUCH_THING = {
     ("", "next"),

@@ -14,6 +14,8 @@ from consumers.models import (
     QueueSnapshot,
     QueueState,
     Reading,
+    Rebalance,
+    RebalanceTopic,
     StateChange,
 )
 from consumers.polling.reading import AHEAD, NEVER_COMMITTED
@@ -58,7 +60,7 @@ def unasked_broker(group: ConsumerGroup) -> None:
 
 
 def no_pipeline(group: ConsumerGroup) -> None:
-    for model in (GroupState, QueueState, GroupWindow, PipelineRun, StateChange):
+    for model in (GroupState, QueueState, GroupWindow, PipelineRun, StateChange, Rebalance):
         model.objects.all().delete()
 
 
@@ -116,6 +118,14 @@ def members_not_asked(group: ConsumerGroup) -> None:
     )  # fmt: skip
 
 
+def unsampled_rebalance(group: ConsumerGroup) -> None:
+    """That something happened is seen, and nothing of what."""
+    ids = dict.fromkeys(("client_ids_before", "client_ids_after", "members_before", "members_after"))
+    Rebalance.objects.update(**ids, started_after=None, settled_at=None, dated_at=None, cause="unknown", evidence=[])
+    numbers = [field.name for field in RebalanceTopic._meta.fields if field.null]
+    RebalanceTopic.objects.update(**dict.fromkeys(numbers), moves=[])
+
+
 def min_offsets_unread(group: ConsumerGroup) -> None:
     QueueSnapshot.objects.update(min_offset=None)
     GroupTotal.objects.update(expired_messages=None)
@@ -130,7 +140,9 @@ def consumer_ahead(group: ConsumerGroup) -> None:
 
 def never_read_group(group: ConsumerGroup) -> None:
     """Only its name is known, by the configuration of a broker."""
-    for model in (GroupState, QueueState, GroupWindow, StateChange, QueueSnapshot, GroupTotal, Assignment, Client):
+    for model in (
+        GroupState, QueueState, GroupWindow, StateChange, QueueSnapshot, GroupTotal, Assignment, Client, Rebalance,
+    ):  # fmt: skip
         model.objects.all().delete()
     members_not_asked(group)
 
@@ -146,6 +158,7 @@ WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
     for lose in (
         everything_known, dead_broker, just_died_broker, never_read_broker, unasked_broker, no_pipeline, stale_pipeline,
         polling_stopped, no_name_server, no_broker_known, never_committed, not_sampled, silent_members,
-        members_not_asked, min_offsets_unread, consumer_ahead, never_read_group, never_read_cluster,
+        members_not_asked, unsampled_rebalance, min_offsets_unread, consumer_ahead, never_read_group,
+        never_read_cluster,
     )
 }  # fmt: skip

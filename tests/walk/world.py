@@ -19,6 +19,7 @@ from consumers.models import (
 )
 from consumers.polling.reading import NEVER_COMMITTED
 from tests.browser.windows import MINUTE, put_windows
+from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.world import (
     NOW,
     a_broker,
@@ -64,8 +65,18 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     _never_committed(group, a_queue(cluster, "Orders", 9))
     _never_committed(group, a_queue(cluster, "%RETRY%billing", 9, kind="retry"))
     _sums(group, queues[0])
+    _rebalance(group)
     _past(group, lake)
     return group
+
+
+def _rebalance(group: ConsumerGroup) -> None:
+    row = a_rebalance(group, dated_at=ago(605), rollout=True)
+    moved = a_move(1, doubly_owned_seconds=15.0)
+    a_moved_topic(row, doubly_owned_queue_seconds=15.0, doubly_owned_queues=1, moves=[moved])
+    # Two of an episode.
+    a_moved_topic(a_rebalance(group, ago(560), dated_at=ago(565), rollout=True, episode_since=ago(600)), moves=[moved],
+                  doubly_owned_queue_seconds=15.0, doubly_owned_queues=1)  # fmt: skip
 
 
 def _runs() -> None:

@@ -19,6 +19,7 @@ from consumers.api.groups import GroupSerializer
 from consumers.api.history import PointSerializer, SeriesSerializer
 from consumers.api.offsets import ExposureSerializer, OffsetSerializer, StoreSerializer
 from consumers.api.queues import QueueSerializer
+from consumers.api.rebalances import RebalanceSerializer
 from consumers.api.status import StatusSerializer
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import BrokerRow, ClusterRow, ReadingRow
@@ -26,6 +27,7 @@ from consumers.selectors.groups.rows import GroupDetail, GroupRow, MemberRow, To
 from consumers.selectors.history.rows import Point, Series
 from consumers.selectors.offset_stores.rows import OffsetRow, StoreRow
 from consumers.selectors.queue_rows import QueueRow
+from consumers.selectors.rebalances.rows import RebalanceRow
 from consumers.selectors.status import GroupStatus
 from consumers.stores.exposure import Exposure
 
@@ -50,6 +52,7 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (StoreSerializer, StoreRow, set()),
         (ExposureSerializer, Exposure, {"unknown"}),
         (StatusSerializer, GroupStatus, set()),
+        (RebalanceSerializer, RebalanceRow, set()),
         (PointSerializer, Point, set()),
         (SeriesSerializer, Series, set()),
         (BrokerSerializer, BrokerRow, set()),
@@ -66,8 +69,9 @@ def test_it_says_every_field_of_a_row(serializer, row, kept_inside):
 def test_it_names_every_path(api):
     paths = yaml.safe_load(api.get("/api/schema/").content)["paths"]
     under = "/api/v1/groups/{cluster}/{group}/"
-    expected = {"/api/v1/clusters/", "/api/v1/groups/", under}
-    assert set(paths) == expected | {f"{under}{name}/" for name in ("queues", "offsets", "history", "status")}
+    expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
+    names = ("queues", "offsets", "history", "status", "rebalances")
+    assert set(paths) == expected | {f"{under}{name}/" for name in names}
 
 
 @pytest.mark.django_db

@@ -1,0 +1,127 @@
+"""GET rebalances/ and GET groups/{cluster}/{group}/rebalances/"""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.models import Cluster, ConsumerGroup
+from consumers.selectors.rebalances.rows import Cause, RebalanceFilters
+from consumers.selectors.rebalances.topic_rows import rebalance_rows
+
+from .found import group_missing
+from .pages import page_response
+from .parameters import Choice, Paging
+from .schema import described
+
+
+class OfGroupParameters(Paging):
+    """`from` and `to` are for the reading that first saw the rebalance: in [from, to)."""
+
+    cause = Choice([cause.value for cause in Cause], required=False, help_text="Has this cause, perhaps among others")
+    to = serializers.DateTimeField(required=False, help_text="ISO 8601; before it a reading first saw the rebalance")
+
+    def get_fields(self) -> dict[str, Any]:
+        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
+        return {"from": serializers.DateTimeField(required=False, help_text="ISO 8601"), **super().get_fields()}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        values = super().validate(attrs)
+        if "from" in values and "to" in values and values["from"] >= values["to"]:
+            raise serializers.ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
+        return values
+
+
+class RebalanceParameters(OfGroupParameters):
+    cluster = serializers.CharField(required=False)
+    group = serializers.CharField(required=False, help_text="The whole name; of RocketMQ's own groups only by name")
+
+
+class EvidenceSerializer(serializers.Serializer[Any]):
+    """What one cause was told by. Beside these the facts of the cause: `client_id`, `address`, `topic`, `before` …"""
+
+    cause = serializers.ChoiceField([cause.value for cause in Cause])
+    sentence = serializers.CharField()
+
+    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
+        return dict(instance)
+
+
+class RebalanceSerializer(serializers.Serializer[Any]):
+    """What a rebalance did to one topic. What is not known is null: `unknown` says why."""
+
+    event = serializers.CharField(help_text="Its name for ever: cluster/group/moment; all its topics share it")
+    cluster = serializers.CharField()
+    group = serializers.CharField()
+    topic = serializers.CharField(allow_null=True)
+    started_after = serializers.DateTimeField(allow_null=True, help_text="The last reading before it")
+    started_before = serializers.DateTimeField(help_text="The first reading that saw a change")
+    last_change_at = serializers.DateTimeField(help_text="The last reading that saw a change")
+    settled = serializers.BooleanField()
+    settled_at = serializers.DateTimeField(allow_null=True, help_text="The first of two readings in a row that agree")
+    dated_at = serializers.DateTimeField(allow_null=True, help_text="By the clock of a member")
+    polls = serializers.IntegerField(help_text="Readings of the group from the first change to the settled end")
+    cause = serializers.CharField(help_text=f"One or several, with commas: {', '.join(Cause)}")
+    evidence = EvidenceSerializer(many=True)
+    members_before = serializers.IntegerField(allow_null=True)
+    members_after = serializers.IntegerField(allow_null=True)
+    client_ids_before = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    client_ids_after = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    queues = serializers.IntegerField(allow_null=True)
+    queues_moved = serializers.IntegerField(allow_null=True, help_text="Owned by another member after it than before")
+    unowned_queue_seconds = serializers.FloatField(allow_null=True, help_text="Summed over queues, as readings saw it")
+    doubly_owned_queue_seconds = serializers.FloatField(allow_null=True)
+    doubly_owned_queues = serializers.IntegerField(allow_null=True)
+    replayed_messages_low = serializers.IntegerField(allow_null=True)
+    replayed_messages = serializers.IntegerField(allow_null=True, help_text="At most so many")
+    lag_before_messages = serializers.IntegerField(allow_null=True)
+    lag_peak_messages = serializers.IntegerField(allow_null=True)
+    rollout = serializers.BooleanField(help_text="Every member after it has started during its episode")
+    episode_since = serializers.DateTimeField(help_text="Shared by rebalances with less than a minute between two")
+    judged_at = serializers.DateTimeField()
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class RebalanceListView(APIView):
+    @described("rebalances", RebalanceSerializer, parameters=RebalanceParameters, paged=True)
+    def get(self, request: Request) -> Response:
+        """Rebalances of all groups, the newest first: one row for each topic of one."""
+        values = RebalanceParameters.of(request)
+        cluster, group = values.get("cluster"), values.get("group")
+        if cluster is not None and not Cluster.objects.filter(name=cluster).exists():
+            raise NotFound(f"There is no cluster {cluster!r}.")
+        if group is not None and not _exists(cluster, group):
+            raise NotFound(f"There is no group {group!r}{f' in cluster {cluster!r}' if cluster else ''}.")
+        return _rows(request, values, cluster, group)
+
+
+class GroupRebalanceListView(APIView):
+    @described("group_rebalances", RebalanceSerializer, parameters=OfGroupParameters, paged=True)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """Rebalances of one group, the newest first: one row for each topic of one."""
+        values = OfGroupParameters.of(request)
+        if not _exists(cluster, group):
+            raise group_missing(cluster, group)
+        return _rows(request, values, cluster, group)
+
+
+def _exists(cluster: str | None, group: str) -> bool:
+    found = ConsumerGroup.objects.filter(name=group)
+    return (found if cluster is None else found.filter(cluster__name=cluster)).exists()
+
+
+def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: str | None) -> Response:
+    cause = values.get("cause")
+    filters = RebalanceFilters(
+        cluster=cluster,
+        group=group,
+        cause=None if cause is None else Cause(cause),
+        since=values.get("from"),
+        until=values.get("to"),
+    )
+    paging = {name: values[name] for name in ("page", "page_size")}
+    found = rebalance_rows(filters, **paging)
+    return page_response(request, RebalanceSerializer, found.rows, count=found.count, **paging)
