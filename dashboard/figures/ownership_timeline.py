@@ -31,21 +31,28 @@ def colour_number(owner: int) -> int:
 
 
 def ownership_timeline(
-    timeline: Timeline, changes: Sequence[Change], spans: Sequence[Span] = (), *, at: datetime | None = None
+    timeline: Timeline,
+    changes: Sequence[Change],
+    spans: Sequence[Span] = (),
+    *,
+    since: datetime,
+    until: datetime,
+    at: datetime | None = None,
 ) -> Figure:
     """Changes of state are marked on the time axis, rebalances (`spans`) in a lane above the queues.
 
-    The first queue stands at the top. `at`: the moment that the page's tables show, where it is not the newest.
+    The first queue stands at the top. The axis is that of the figures beside it: the timeline's ends may stand out.
+    `at`: the moment that the page's tables show, where it is not the newest.
     """
     step, queues = timedelta(seconds=timeline.step_seconds), timeline.queues
     edges = [timeline.since + step * cell for cell in range(timeline.cells)] + [timeline.until]
     drawn = figure(
         [
             *(_cells(timeline, edges), *_patterns(timeline, edges), *alarms(timeline, edges)),
-            *rebalances(spans, timeline.since, timeline.until),
+            *rebalances(spans, since, until),
         ],
-        timeline.since,
-        timeline.until,
+        since,
+        until,
         changes,
         hovermode="closest",
         **place(len(queues)),
@@ -56,7 +63,7 @@ def ownership_timeline(
     layout["annotations"] += _words(timeline, edges)
     if not queues:
         layout["annotations"].append(_empty(timeline))
-    if at is not None and timeline.since <= at <= timeline.until:
+    if at is not None and since <= at <= until:
         layout["shapes"].append(_moment(at))
     return drawn
 

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,8 +26,9 @@ def a_timeline(*rows: list[TimelineRun], why: str | None = None) -> Timeline:
     return Timeline(START, START + cells * MINUTE, 60.0, cells, CLIENTS, queues, why)
 
 
-def drawn(*rows: list[TimelineRun]) -> Figure:
-    return ownership_timeline(a_timeline(*rows), [])
+def drawn(*rows: list[TimelineRun], **more: Any) -> Figure:
+    timeline = more.pop("timeline", None) or a_timeline(*rows)
+    return ownership_timeline(timeline, **{"changes": [], "since": START, "until": timeline.until} | more)
 
 
 def trace(figure: Figure, name: str, mode: str = "lines") -> Figure:
@@ -108,7 +110,7 @@ def test_many_owners_share_colours_but_neighbours_never() -> None:
 
 def test_it_lies_on_the_time_axis_with_the_changes_of_state() -> None:
     change = Change(START + 2 * MINUTE, "STALL", "blocked")
-    figure = ownership_timeline(a_timeline([a_run(9, "owner", 0)]), [change])
+    figure = drawn([a_run(9, "owner", 0)], changes=[change])
     assert figure["layout"]["xaxis"]["range"] == ["2026-03-14 02:00:00", "2026-03-14 02:09:00"]
     assert [mark["text"] for mark in figure["layout"]["annotations"]] == ["STALL"]
 
@@ -116,18 +118,23 @@ def test_it_lies_on_the_time_axis_with_the_changes_of_state() -> None:
 def test_rebalances_stand_in_a_lane_and_tell_on_hover() -> None:
     span = Span(START - MINUTE, START + MINUTE, "billing: joined")
     gone = Span(START - 9 * MINUTE, START - 8 * MINUTE, "billing: left")
-    lane = trace(ownership_timeline(a_timeline([a_run(9, "owner", 0)]), [], [span, gone]), "rebalances", "text")
+    lane = trace(drawn([a_run(9, "owner", 0)], spans=[span, gone]), "rebalances", "text")
     assert lane["x"] == ["2026-03-14 02:00:00"]
     assert lane["customdata"] == ["billing: joined"]
 
 
+def test_its_axis_is_that_of_the_figures_beside_it() -> None:
+    figure = drawn([a_run(9, "owner", 0)], since=START + MINUTE, until=START + 8 * MINUTE)
+    assert figure["layout"]["xaxis"]["range"] == ["2026-03-14 02:01:00", "2026-03-14 02:08:00"]
+
+
 def test_the_moment_of_the_tables_is_a_line() -> None:
-    figure = ownership_timeline(a_timeline([a_run(9, "owner", 0)]), [], at=START + 4 * MINUTE)
+    figure = drawn([a_run(9, "owner", 0)], at=START + 4 * MINUTE)
     assert [shape["x0"] for shape in figure["layout"]["shapes"]] == ["2026-03-14 02:04:00"]
 
 
 def test_without_queues_it_says_why() -> None:
-    figure = ownership_timeline(a_timeline(why="every member owns every queue"), [])
+    figure = drawn(timeline=a_timeline(why="every member owns every queue"))
     assert [mark["text"] for mark in figure["layout"]["annotations"]] == ["every member owns every queue"]
 
 
