@@ -39,7 +39,11 @@ def a_move(
         "before": [before],
         "after": [after],
         "unowned_seconds": 15.0,
+        "unowned_seconds_low": 0.0,
+        "unowned_seconds_high": 30.0,
         "doubly_owned_seconds": 0.0,
+        "doubly_owned_seconds_low": 0.0,
+        "doubly_owned_seconds_high": 0.0,
         "replayed_messages_low": 3,
         "replayed_messages": 11,
     }

@@ -72,7 +72,9 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
 
 def _rebalance(group: ConsumerGroup) -> None:
     row = a_rebalance(group, dated_at=ago(605), rollout=True)
-    moved = a_move(1, doubly_owned_seconds=15.0)
+    moved = a_move(
+        1, **{f"{kind}_seconds{end}": 15.0 for kind in ("unowned", "doubly_owned") for end in ("", "_low", "_high")}
+    )
     a_moved_topic(row, doubly_owned_queue_seconds=15.0, doubly_owned_queues=1, moves=[moved])
     # Two of an episode.
     a_moved_topic(a_rebalance(group, ago(560), dated_at=ago(565), rollout=True, episode_since=ago(600)), moves=[moved],

@@ -5,7 +5,7 @@ from typing import Any
 
 from consumers.models import RebalanceTopic
 
-from .rows import Cost, Move, TopicCost
+from .rows import Cost, Move
 
 SUMS = (
     "queues",
@@ -47,12 +47,16 @@ def cost_of_all(topics: Sequence[RebalanceTopic]) -> Cost:
     return Cost(**values, unknown=reasons)
 
 
-def topic_cost(topic: RebalanceTopic) -> TopicCost:
+OF_MOVE = tuple(
+    [f"{kind}_seconds{bound}" for kind in ("unowned", "doubly_owned") for bound in ("", "_low", "_high")]
+    + ["replayed_messages_low", "replayed_messages"]
+)
+
+
+def moves_of(topic: RebalanceTopic) -> list[Move]:
+    """In order of broker and queue id."""
     moves = [_move(topic.topic, move) for move in topic.moves]
-    return TopicCost(topic.topic, cost_of_topic(topic), sorted(moves, key=lambda move: (move.broker, move.queue_id)))
-
-
-OF_MOVE = ("unowned_seconds", "doubly_owned_seconds", "replayed_messages_low", "replayed_messages")
+    return sorted(moves, key=lambda move: (move.broker, move.queue_id))
 
 
 def _move(topic: str, move: dict[str, Any]) -> Move:

@@ -1,21 +1,20 @@
 """One rebalance with everything that its page shows."""
 
-from datetime import datetime
+from consumers.models import Rebalance, RebalanceTopic
 
-from consumers.models import Rebalance
-
-from .costs import topic_cost
+from .costs import cost_of_topic, moves_of
 from .event_name import moment_of
 from .events import episode_sizes, event_fields, events_of
 from .log_lines import log_line
-from .rows import Evidence, RebalanceDetail, RebalanceEvent
+from .rows import Evidence, RebalanceDetail, RebalanceEvent, TopicCost
 from .sentences import evidence_sentence
+from .stayed import Holders, holders, stayed
 
 OTHERS_SHOWN = 20
 
 
 def rebalance_detail(cluster: str, group: str, at: str) -> RebalanceDetail | None:
-    """The rebalance of that name (event_name.py); None when there is none. Six queries."""
+    """The rebalance of that name (event_name.py); None when there is none. Eight queries."""
     moment = moment_of(at)
     if moment is None:
         return None
@@ -24,14 +23,20 @@ def rebalance_detail(cluster: str, group: str, at: str) -> RebalanceDetail | Non
     if row is None:
         return None
     episode = episode_sizes([row])[row.group_id, row.episode_since]
+    held = holders(row)
     return RebalanceDetail(
         **event_fields(row, episode),
         evidence=evidence_of(row),
         client_ids_before=row.client_ids_before,
         client_ids_after=row.client_ids_after,
-        topics=[topic_cost(topic) for topic in sorted(row.topics.all(), key=lambda topic: topic.topic)],
+        topics=[_topic(topic, held) for topic in sorted(row.topics.all(), key=lambda topic: topic.topic)],
         others_of_episode=_others(row) if episode > 1 else [],
     )
+
+
+def _topic(topic: RebalanceTopic, held: Holders) -> TopicCost:
+    moves = moves_of(topic)
+    return TopicCost(topic.topic, cost_of_topic(topic), moves, stayed(held[topic.topic], moves))
 
 
 def evidence_of(row: Rebalance) -> list[Evidence]:
@@ -50,8 +55,3 @@ def _others(row: Rebalance) -> list[RebalanceEvent]:
     """The newest others of the same episode."""
     same = Rebalance.objects.filter(group=row.group_id, episode_since=row.episode_since).exclude(pk=row.pk)
     return events_of(list(same.order_by("-started_before").values_list("pk", flat=True)[:OTHERS_SHOWN]))
-
-
-def around(detail: RebalanceEvent) -> tuple[datetime, datetime]:
-    """When it began at the earliest, and when it was over, or last changed."""
-    return detail.started_after or detail.started_before, detail.settled_at or detail.last_change_at

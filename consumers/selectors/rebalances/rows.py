@@ -59,7 +59,10 @@ class LogLine:
 
 @dataclass(frozen=True)
 class Move:
-    """A queue that changed hands, had no owner for a while, or two. Null numbers were not told."""
+    """A queue that changed hands, had no owner for a while, or two. Null numbers were not told.
+
+    Seconds are as readings sampled them, between `_low` and `_high`.
+    """
 
     topic: str
     broker: str
@@ -67,14 +70,19 @@ class Move:
     before: tuple[str, ...] | None
     after: tuple[str, ...] | None
     unowned_seconds: float | None
+    unowned_seconds_low: float | None
+    unowned_seconds_high: float | None
     doubly_owned_seconds: float | None
+    doubly_owned_seconds_low: float | None
+    doubly_owned_seconds_high: float | None
     replayed_messages_low: int | None
     replayed_messages: int | None
     unknown: dict[str, str] = field(default_factory=dict)
 
     @property
-    def moved(self) -> bool:
-        return self.before != self.after or self.before is None
+    def moved(self) -> bool | None:
+        """Null where who held it before or after is not known."""
+        return None if self.before is None or self.after is None else self.before != self.after
 
 
 @dataclass(frozen=True)
@@ -142,9 +150,21 @@ class EventPage:
 
 @dataclass(frozen=True)
 class TopicCost:
+    """`stayed`: the queues that are not among `moves`."""
+
     topic: str
     cost: Cost
     moves: list[Move]
+    stayed: list["Stayed"]
+
+
+@dataclass(frozen=True)
+class Stayed:
+    """A queue that kept its owners; null where nobody is known to have held it then."""
+
+    broker: str
+    queue_id: int
+    owners: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,12 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from consumers.models import Assignment, Queue
 from consumers.selectors.rebalances.detail import rebalance_detail
 from consumers.selectors.rebalances.event_name import moment_of, moment_text
 from consumers.selectors.rebalances.events import cause_counts, newest_rebalances, rebalance_list
 from consumers.selectors.rebalances.rows import Cause, RebalanceFilters
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
-from tests.world import a_cluster, a_group, ago
+from tests.world import a_cluster, a_group, a_queue, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -140,6 +141,20 @@ def test_a_detail_has_its_topics_with_the_queues_that_moved(billing):
     assert (first.queue_id, first.before, first.after) == (1, ("10.0.0.7@3312",), ("10.0.0.9@3312",))
     assert second.unknown == {"replayed_messages": "its old owner never said"}
     assert found.evidence[0].log.text == "new consumer connected, group: billing "
+
+
+def test_what_did_not_move_is_told_with_who_held_it_then(billing):
+    queues = [a_queue(billing.cluster, "Orders", number) for number in range(5)]
+    hold = {"group": billing, "last_seen": ago(400)}
+    Assignment.objects.create(queue=queues[1], client_id="a@1", seen_since=ago(9000), **hold)
+    Assignment.objects.create(queue=queues[2], client_id="b@1", seen_since=ago(9000), gone_by=ago(390), **hold)
+    Assignment.objects.create(queue=queues[3], client_id="c@1", seen_since=ago(500), **hold)
+    Queue.objects.filter(pk=queues[4].pk).update(first_seen_at=ago(100))
+    a_moved_topic(a_rebalance(billing), "Orders", moves=[a_move(0)])
+
+    [topic] = rebalance_detail("prod", "billing", moment_text(ago(600))).topics
+
+    assert [(one.queue_id, one.owners) for one in topic.stayed] == [(1, ("a@1",)), (2, ("b@1",)), (3, None)]
 
 
 def test_a_detail_names_the_others_of_its_episode(billing):
