@@ -47,6 +47,12 @@ class ClusterMemory:
     patience: Patience = field(default_factory=Patience)
     name_server: str | None = None
 
+    @property
+    def topics(self) -> frozenset[str] | None:
+        """Those of any broker; None before one was asked."""
+        listed = [broker.topics.keys() for broker in (*self.brokers.values(), *self.slaves.values()) if broker.topics]
+        return frozenset().union(*listed) if listed else None
+
     def circuit(self, address: str) -> Circuit:
         return self.circuits.setdefault(address, Circuit(self.patience))
 

@@ -11,10 +11,13 @@ from django.conf import settings as site
 
 from consumers.lake.disk import below_floor
 from consumers.lake.store import Lake
-from consumers.models import Client, Cluster, GroupKind, Reading
+from consumers.models import Cluster, Reading
 from consumers.polling.brokers.store_configs import StoreConfigMemory, read_store_configs
 from consumers.polling.files.file_poller import OffsetFilePoller
-from consumers.polling.members.collect_members import Rotation, collect_members
+from consumers.polling.members.collect_members import collect_members
+from consumers.polling.members.known_groups import rotation
+from consumers.polling.members.silences import Silences
+from consumers.polling.members.turn import AskedBroker, Turn
 from consumers.polling.record.recorder import Recorder
 from consumers.polling.record.samples import remembered_samples
 from consumers.polling.record.store_configs import record_store_configs
@@ -50,6 +53,7 @@ class ClusterPoller:
         self.settings = settings
         self.wire = Wire()
         self.memory = remembered(cluster)
+        self.silences = Silences()
         self.recorder = Recorder.of(cluster)
         self.samples = remembered_samples(cluster)
         self.planner = SamplePlanner(cluster)
@@ -94,19 +98,11 @@ class ClusterPoller:
     def _poll_members(self, offsets: OffsetsReading, now: datetime) -> MembersReading | None:
         if offsets.nothing_read:
             return None
-        members = self.wire.run(
-            collect_members(
-                self.wire.pool,
-                self.cluster.name,
-                [broker.answered_by for broker in offsets.brokers if broker.read and broker.answered_by],
-                self.cluster.proxies,
-                unread_reason(offsets),
-                rotation(self.cluster, seen_groups(offsets)),
-                self.settings.budget,
-                now,
-                self.settings.deadline_seconds,
-            )
-        )
+        turn = Turn(self.wire.pool, self.settings.budget, now, self.settings.deadline_seconds)
+        who = rotation(self.cluster, seen_groups(offsets), self.memory.topics)
+        brokers = asked_brokers(offsets, self.cluster.proxies)
+        reading = collect_members(turn, self.cluster.name, brokers, unread_reason(offsets), who, self.silences)
+        members = self.wire.run(reading)
         remember_subscriptions(self.memory, members)
         return members
 
@@ -144,6 +140,13 @@ def unread_reason(offsets: OffsetsReading) -> str | None:
     return next((f"{broker.name}: {broker.error}" for broker in offsets.brokers if not broker.read), offsets.error)
 
 
+def asked_brokers(offsets: OffsetsReading, proxies: Iterable[str]) -> list[AskedBroker]:
+    """A slave that answers in its master's place goes by its address: its clients' connections are others."""
+    read = [(broker, broker.answered_by) for broker in offsets.brokers if broker.read]
+    brokers = [AskedBroker(broker.read_from or broker.name, address) for broker, address in read if address]
+    return [*brokers, *map(AskedBroker.proxy, proxies)]
+
+
 def seen_groups(offsets: OffsetsReading) -> set[str]:
     groups: set[str] = set()
     for broker in offsets.brokers:
@@ -151,15 +154,6 @@ def seen_groups(offsets: OffsetsReading) -> set[str]:
             groups.update(pc.unique(broker.rows["group"]).to_pylist())
         groups.update(group.name for group in broker.groups or ())
     return {group for group in groups if not is_system_group(group)}
-
-
-def rotation(cluster: Cluster, seen: Iterable[str]) -> Rotation:
-    """Groups that were never asked first, then the longest unasked."""
-    stored = dict(cluster.groups.filter(kind=GroupKind.USER).values_list("name", "membership_at"))
-    names = sorted({*stored, *seen}, key=lambda name: (stored.get(name) is not None, stored.get(name) or name, name))
-    spoke = Client.objects.filter(group__cluster=cluster, gone_by=None)
-    times = spoke.values_list("group__name", "client_id", "running_info_at")
-    return Rotation(names, {(group, client): at for group, client, at in times if at is not None})
 
 
 def remembered(cluster: Cluster) -> ClusterMemory:

@@ -158,7 +158,7 @@ class ClientReading:
 
     `subscription`: "topic expression_type expression" a line, sorted, and `sub_version` the newest change of its queues
     or subscriptions by its own clock, both without its group's retry topic. `broker_assigned`: what a broker gives it,
-    [{topic, broker, queue_id, mode}]; None where it shares out queues itself, or the broker did not say of every topic.
+    [{topic, broker, queue_id, mode}]; None where it shares out queues itself, was not asked about, or for the error.
     """
 
     group: str
@@ -174,6 +174,7 @@ class ClientReading:
     sub_version: datetime | None = None
     subscription: str | None = None
     broker_assigned: tuple[dict[str, str | int], ...] | None = None
+    broker_assigned_error: str | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from django.conf import settings
 
 from consumers.lake.store import Lake
 from consumers.polling.files.offset_files import FileLimits
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.samples.reading import SampleBudget
 
 from .cadence import Cadence
@@ -27,7 +27,13 @@ class PollSettings:
     def of_site(cls) -> "PollSettings":
         return cls(
             cadence=Cadence(settings.POLL_CONFIG_SECONDS, settings.POLL_MIN_OFFSET_SECONDS),
-            budget=Budget(settings.POLL_MEMBERSHIP_CALLS, settings.POLL_RUNNING_INFO_CALLS),
+            budget=Budget(
+                settings.POLL_MEMBERSHIP_CALLS,
+                settings.POLL_RUNNING_INFO_CALLS,
+                settings.POLL_MEMBERSHIP_SECONDS,
+                settings.POLL_RUNNING_INFO_SECONDS,
+                settings.POLL_PATIENCE_SECONDS,
+            ),
             deadline_seconds=settings.POLL_CALL_DEADLINE_SECONDS,
             lake=Lake.at(settings.CONSUMERSCOPE_LAKE),
             disk_floor_mib=settings.LAKE_DISK_FLOOR_MIB,

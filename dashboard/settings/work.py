@@ -18,8 +18,14 @@ POLL_CONFIG_SECONDS = number("POLL_CONFIG_SECONDS", 60)
 # How long brokers keep messages and whether they take any: one call a broker.
 POLL_STORE_CONFIG_SECONDS = number("POLL_STORE_CONFIG_SECONDS", 600)
 POLL_MIN_OFFSET_SECONDS = number("POLL_MIN_OFFSET_SECONDS", 60)
-POLL_MEMBERSHIP_CALLS = int(number("POLL_MEMBERSHIP_CALLS", 2000))
-POLL_RUNNING_INFO_CALLS = int(number("POLL_RUNNING_INFO_CALLS", 100))
+# Enough for 2,000 groups on two brokers in each reading; larger clusters are read in turns.
+POLL_MEMBERSHIP_CALLS = int(number("POLL_MEMBERSHIP_CALLS", 4000))
+POLL_RUNNING_INFO_CALLS = int(number("POLL_RUNNING_INFO_CALLS", 200))
+# Past it a round begins no more calls: a third of the interval each leaves the rest to offsets and recording.
+POLL_MEMBERSHIP_SECONDS = number("POLL_MEMBERSHIP_SECONDS", CONSUMERSCOPE_POLL_SECONDS / 3)
+POLL_RUNNING_INFO_SECONDS = number("POLL_RUNNING_INFO_SECONDS", CONSUMERSCOPE_POLL_SECONDS / 3)
+# So long after a change a group's members are asked in each reading: longer than an orderly lock lasts (60 s).
+POLL_PATIENCE_SECONDS = number("POLL_PATIENCE_SECONDS", 120)
 POLL_EXACT_CALLS = int(number("POLL_EXACT_CALLS", 20))
 POLL_START_CALLS = int(number("POLL_START_CALLS", 20))
 POLL_TAG_CALLS = int(number("POLL_TAG_CALLS", 10))

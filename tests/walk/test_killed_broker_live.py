@@ -13,7 +13,7 @@ from consumers.api.urls import urlpatterns
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.cadence import Cadence
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from tests.exposition_parser import parsed

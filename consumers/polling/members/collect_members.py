@@ -1,76 +1,80 @@
-"""The membership part of a reading: who to ask is planned from the rows, under a budget."""
+"""The membership part of a reading: who to ask is planned from the rows and this very sweep, under a budget."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Iterator, Sequence
 
-from consumers.polling.reading import ClientReading, Member, MembersReading
-from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.polling.reading import ClientReading, GroupMembers, Member, MembersReading
 
+from .client_round import ClientRound
+from .known_groups import Rotation
 from .membership import read_groups
-from .running_info import read_clients
+from .planning import KEPT_FOR_ROTATION, plan_clients, plan_sweep
+from .silences import Silences
+from .turn import AskedBroker, Turn
 
 # 5.4.0, RemotingProtocolServer: GET_CONSUMER_RUNNING_INFO is not among what a proxy serves.
 BEHIND_A_PROXY = "proxies pass no question on to their clients"
 
 
-@dataclass(frozen=True)
-class Budget:
-    membership_calls: int
-    running_info_calls: int
-
-
-@dataclass(frozen=True)
-class Rotation:
-    """Groups in the order of asking, and when each client of theirs last spoke (absent: never)."""
-
-    groups: Sequence[str]
-    spoke_at: dict[tuple[str, str], datetime]
-
-
 async def collect_members(
-    pool: ConnectionPool,
+    turn: Turn,
     cluster: str,
-    addresses: Sequence[str],
-    proxies: Sequence[str],
+    brokers: Sequence[AskedBroker],
     unread: str | None,
     rotation: Rotation,
-    budget: Budget,
-    now: datetime,
-    deadline_seconds: float,
+    silences: Silences,
 ) -> MembersReading:
-    clock = asyncio.get_running_loop().time
-    began, calls = clock(), pool.calls
-    # Clients of a proxy register there, so it is asked like one broker more (5.4.0, ConsumerManagerActivity).
-    brokers = [BrokerAdmin(pool, address) for address in (*addresses, *proxies)]
-    asked = rotation.groups[: budget.membership_calls // max(len(brokers), 1)]
-    groups = await read_groups(brokers, asked, unread, deadline_seconds)
-    members = [(answer.group, member) for answer in groups for member in answer.members]
-    silent = [
-        ClientReading(group, member.client_id, error=BEHIND_A_PROXY)
-        for group, member in members
-        if member.broker_address in proxies
-    ]
-    members = [(group, member) for group, member in members if member.broker_address not in proxies]
-    clients = await read_clients(pool, plan_clients(members, rotation, budget.running_info_calls), deadline_seconds)
+    """`brokers`, and after them the proxies: clients of a proxy register there, so it is asked like one broker more
+    (5.4.0, ConsumerManagerActivity)."""
+    clock, budget = asyncio.get_running_loop().time, turn.budget
+    before, began = turn.pool.spent(), clock()
+    names = plan_sweep(rotation, budget.membership_calls // max(len(brokers), 1), budget, turn.now)
+    answers = await read_groups(turn, brokers, names, unread, rotation.topics)
+    swept = clock()
+    who = _Reach({broker.address for broker in brokers if broker.passes_on}, silences, turn)
+    askable = {answer.group: who.askable(answer) for answer in answers}
+    plan = plan_clients(answers, askable, rotation, silences, budget, turn.now)
+    unasked = list(who.out_of_reach(answers, plan.groups))
+    asking = ClientRound(turn, silences, rotation.topics)
+    clients = await asking.read(plan.clients)
+    # Never less than a quarter, or they would never be asked where clients are many.
+    left = max(budget.running_info_calls - asking.asked, budget.running_info_calls // KEPT_FOR_ROTATION)
+    clients = await asking.assign(clients, plan.clients, left)
+    spent = turn.pool.spent()
     return MembersReading(
         cluster=cluster,
-        taken_at=now,
-        groups=tuple(groups),
-        clients=(*clients, *silent),
-        calls=pool.calls - calls,
+        taken_at=turn.now,
+        groups=tuple(answers),
+        clients=(*clients, *unasked),
+        calls=spent.calls - before.calls,
+        bytes=spent.bytes_received - before.bytes_received,
         seconds=clock() - began,
+        sweep_seconds=swept - began,
+        running_info_seconds=clock() - swept,
+        groups_hurried=plan.hurried,
+        clients_asked=asking.asked,
     )
 
 
-def plan_clients(members: Sequence[tuple[str, Member]], rotation: Rotation, calls: int) -> list[tuple[str, Member]]:
-    """Members that never spoke first (their group has changed), then the longest silent."""
+class _Reach:
+    """Who cannot be asked in this reading, and why."""
 
-    def turn(asked: tuple[str, Member]) -> tuple[bool, datetime | str, str]:
-        group, member = asked
-        spoke_at = rotation.spoke_at.get((group, member.client_id))
-        return (spoke_at is not None, spoke_at or group, member.client_id)
+    def __init__(self, addresses: set[str], silences: Silences, turn: Turn) -> None:
+        self._addresses, self._silences, self._now = addresses, silences, turn.now
+        silences.forget_old(turn.now)
 
-    return sorted(members, key=turn)[:calls]
+    def askable(self, answer: GroupMembers) -> list[Member]:
+        return [member for member in answer.members if self._hindrance(answer.group, member) is None]
+
+    def out_of_reach(self, answers: Sequence[GroupMembers], asked: Collection[str]) -> Iterator[ClientReading]:
+        """Silent members of groups that were asked, and all that no broker reaches."""
+        for answer in answers:
+            for member in answer.members:
+                reason = self._hindrance(answer.group, member)
+                if reason == BEHIND_A_PROXY or (reason is not None and answer.group in asked):
+                    yield ClientReading(answer.group, member.client_id, error=reason)
+
+    def _hindrance(self, group: str, member: Member) -> str | None:
+        if member.broker_address not in self._addresses:
+            return BEHIND_A_PROXY
+        return self._silences.not_asked((group, member.client_id), self._now)

@@ -4,62 +4,99 @@ Costs one call per group and broker, so it has a budget; the groups that were as
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 
 from consumers.polling.reading import GroupMembers, Member
-from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.client_values import GroupConnections
+from consumers.rocketmq.client_values import ClientConnection, GroupConnections, Subscription
 from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.rocketmq.versions import mq_version_name
 
 from .sweep import SweptBroker
+from .times import time_of
+from .turn import AskedBroker, Turn
+
+Answer = tuple[AskedBroker, GroupConnections | RocketMQError]
 
 
 async def read_groups(
-    brokers: Sequence[BrokerAdmin], groups: Sequence[str], unread: str | None, deadline_seconds: float
+    turn: Turn,
+    brokers: Sequence[AskedBroker],
+    groups: Sequence[str],
+    unread: str | None,
+    topics: Collection[str] | None,
 ) -> list[GroupMembers]:
-    """One answer per group. `unread` says which broker could not be asked at all: no answer is complete then."""
-    swept = [SweptBroker(broker, deadline_seconds) for broker in brokers]
-    return list(await asyncio.gather(*(_read_group(swept, group, unread) for group in groups)))
+    """One answer per group that was reached in time. `unread` says which broker could not be asked at all: no answer
+    is complete then."""
+    until = asyncio.get_running_loop().time() + turn.budget.membership_seconds
+    swept = [SweptBroker(broker, turn, until) for broker in brokers]
+    answers = await asyncio.gather(*(_read_group(swept, group, unread, topics) for group in groups))
+    return [answer for answer in answers if answer is not None]
 
 
-async def _read_group(brokers: Sequence[SweptBroker], group: str, unread: str | None) -> GroupMembers:
-    answers = await asyncio.gather(*(broker.connections(group) for broker in brokers))
-    return unite(group, [(broker.address, answer) for broker, answer in zip(brokers, answers, strict=True)], unread)
+async def _read_group(
+    brokers: Sequence[SweptBroker], group: str, unread: str | None, topics: Collection[str] | None
+) -> GroupMembers | None:
+    told = await asyncio.gather(*(swept.connections(group) for swept in brokers))
+    answers = [(swept.broker, answer) for swept, answer in zip(brokers, told, strict=True) if answer is not None]
+    return unite(group, answers, unread, topics) if len(answers) == len(brokers) else None
 
 
 def unite(
-    group: str, answers: Sequence[tuple[str, GroupConnections | RocketMQError]], unread: str | None = None
+    group: str, answers: Sequence[Answer], unread: str | None = None, topics: Collection[str] | None = None
 ) -> GroupMembers:
     """All brokers' answers as one; the first broker that lists a member is where it can be reached."""
-    members: dict[str, Member] = {}
-    subscriptions: dict[str, dict[str, str | None]] = {}
-    spoken: GroupConnections | None = None
     errors = [unread] if unread else []
-    for address, answer in answers:
-        if isinstance(answer, RocketMQError):
-            errors.append(str(answer))
-            continue
-        if not answer.online:
-            continue
-        spoken = spoken or answer
-        for client in answer.clients:
-            version = mq_version_name(client.version)
-            members.setdefault(
-                client.client_id, Member(client.client_id, client.address, client.language, version, address)
-            )
-        for subscription in answer.subscriptions:
-            subscriptions[subscription.topic] = {
-                "topic": subscription.topic,
-                "expression": subscription.expression,
-                "expression_type": subscription.expression_type,
-            }
+    errors += [str(answer) for _, answer in answers if isinstance(answer, RocketMQError)]
+    told = [(broker, answer) for broker, answer in answers if not isinstance(answer, RocketMQError)]
+    spoken = next((answer for _, answer in told if answer.online), None)
+    by_topic = {one.topic: one for _, answer in told for one in answer.subscriptions}
     return GroupMembers(
         group=group,
-        members=tuple(sorted(members.values(), key=lambda member: member.client_id)),
+        members=tuple(_members(told)),
         consume_type=spoken.consume_type if spoken else None,
         message_model=spoken.message_model if spoken else None,
         consume_from_where=spoken.consume_from_where if spoken else None,
-        subscriptions=tuple(subscriptions[topic] for topic in sorted(subscriptions)),
+        subscriptions=tuple(
+            {"topic": topic, "expression": one.expression, "expression_type": one.expression_type}
+            for topic, one in sorted(by_topic.items())
+        ),
         error=errors[0] if errors else None if answers else "No broker could be asked.",
+        sub_version=newest_change(group, [one for _, answer in told for one in answer.subscriptions], topics),
+        answered_by=tuple(broker.name for broker, _ in told),
     )
+
+
+def newest_change(group: str, subscriptions: Sequence[Subscription], topics: Collection[str] | None) -> datetime | None:
+    """By the clients' clocks, over what they share out: not the group's own retry topic.
+
+    A topic that no broker has tells nothing: its subscribers move the time at each of their turns, every 20 s, without
+    a change (RocketMQ 5.4.0, RebalanceImpl.rebalanceByTopic).
+    """
+    own = RETRY_PREFIX + group
+    counted = [one for one in subscriptions if one.topic != own and (topics is None or one.topic in topics)]
+    return time_of(max((one.sub_version or 0 for one in counted), default=None))
+
+
+def _members(told: Sequence[tuple[AskedBroker, GroupConnections]]) -> Iterator[Member]:
+    """By client id. A broker lists its connections in no order (5.4.0, ConsumerConnection): the first by address
+    stands for the member, so that it is the same one in each reading."""
+    listed: dict[str, dict[AskedBroker, list[ClientConnection]]] = {}
+    for broker, answer in told:
+        for client in answer.clients:
+            listed.setdefault(client.client_id, {}).setdefault(broker, []).append(client)
+    for client_id, by_broker in sorted(listed.items()):
+        reached_by = next(iter(by_broker))
+        first = min(by_broker[reached_by], key=lambda client: client.address)
+        yield Member(
+            client_id=client_id,
+            address=first.address,
+            language=first.language,
+            version=mq_version_name(first.version),
+            broker_address=reached_by.address,
+            connections={
+                broker.name: tuple(sorted(client.address for client in clients))
+                for broker, clients in by_broker.items()
+            },
+        )

@@ -1,47 +1,21 @@
-"""What clients say of themselves, through a broker: the queues they hold and how far each is.
+"""What a client says of itself, in our words: the queues it holds and how far each is."""
 
-A client that hangs holds its call for up to 10 s (RocketMQ 5.4.0, Broker2Client), so the whole round has a limit.
-"""
+from collections.abc import Collection, Sequence
 
-import asyncio
-from collections.abc import Sequence
-from datetime import UTC, datetime
-
-from consumers.polling.reading import ClientReading, Member, OwnedQueue
-from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.client_values import PopQueue, ProcessQueue, RunningInfo
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.polling.reading import ClientReading, OwnedQueue
+from consumers.rocketmq.client_values import PopQueue, ProcessQueue, RunningInfo, Subscription
+from consumers.rocketmq.names import RETRY_PREFIX
 
 from .client_settings import kept_settings
+from .membership import newest_change
 from .strategy_class import strategy_class
-
-AT_ONCE = 16
-
-
-async def read_clients(
-    pool: ConnectionPool, asked: Sequence[tuple[str, Member]], deadline_seconds: float
-) -> list[ClientReading]:
-    """One reading per (group, member), in their order."""
-    turns = asyncio.Semaphore(AT_ONCE)
-
-    async def read(group: str, member: Member) -> ClientReading:
-        async with turns:
-            return await _read_client(pool, group, member, deadline_seconds)
-
-    return list(await asyncio.gather(*(read(group, member) for group, member in asked)))
+from .times import time_of
 
 
-async def _read_client(pool: ConnectionPool, group: str, member: Member, deadline_seconds: float) -> ClientReading:
-    admin = BrokerAdmin(pool, member.broker_address)
-    try:
-        info = await admin.running_info(group, member.client_id, deadline_seconds=deadline_seconds)
-        return client_reading(group, member.client_id, info)
-    except RocketMQError as error:
-        return ClientReading(group=group, client_id=member.client_id, error=str(error))
-
-
-def client_reading(group: str, client_id: str, info: RunningInfo) -> ClientReading:
+def client_reading(
+    group: str, client_id: str, info: RunningInfo, topics: Collection[str] | None = None
+) -> ClientReading:
+    """`topics`: those that brokers have; null where nobody knows."""
     properties = info.properties
     return ClientReading(
         group=group,
@@ -49,19 +23,28 @@ def client_reading(group: str, client_id: str, info: RunningInfo) -> ClientReadi
         queues=tuple(_owned(queue) for queue in info.queues),
         strategy=strategy_class(properties.get("allocateMessageQueueStrategy")),
         orderly=_truth(properties.get("PROP_CONSUMEORDERLY")),
-        started_at=_time(_whole(properties.get("PROP_CONSUMER_START_TIMESTAMP"))),
+        started_at=time_of(_whole(properties.get("PROP_CONSUMER_START_TIMESTAMP"))),
         subscriptions=tuple(
             {"topic": s.topic, "expression": s.expression, "expression_type": s.expression_type}
             for s in info.subscriptions
         ),
         settings=kept_settings(properties),
         pop_queues=tuple(_popped(queue) for queue in info.pop_queues if not queue.dropped),
+        sub_version=newest_change(group, info.subscriptions, topics),
+        subscription=_lines(group, info.subscriptions),
     )
+
+
+def _lines(group: str, subscriptions: Sequence[Subscription]) -> str:
+    """Members that subscribe alike say the same text: no type is TAG (RocketMQ 5.4.0, ExpressionType.isTagType)."""
+    own = RETRY_PREFIX + group
+    lines = [f"{s.topic} {s.expression_type or 'TAG'} {s.expression}" for s in subscriptions if s.topic != own]
+    return "\n".join(sorted(lines))
 
 
 def _popped(queue: PopQueue) -> dict[str, str | int | None]:
     """As it is stored: the time as text."""
-    last_pop_at = _time(queue.last_pop_ms)
+    last_pop_at = time_of(queue.last_pop_ms)
     return {
         "topic": queue.topic,
         "broker": queue.broker,
@@ -82,14 +65,10 @@ def _owned(queue: ProcessQueue) -> OwnedQueue:
         cached_count=queue.cached_count,
         locked=queue.locked,
         dropped=queue.dropped,
-        last_pull_at=_time(queue.last_pull_ms),
-        last_consume_at=_time(queue.last_consume_ms),
-        last_lock_at=_time(queue.last_lock_ms),
+        last_pull_at=time_of(queue.last_pull_ms),
+        last_consume_at=time_of(queue.last_consume_ms),
+        last_lock_at=time_of(queue.last_lock_ms),
     )
-
-
-def _time(milliseconds: int | None) -> datetime | None:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
 
 
 def _whole(text: str | None) -> int | None:

@@ -7,23 +7,34 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.client_values import GroupConnections
 from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 
+from .turn import AskedBroker, Turn
+
 # Half of a broker's 16 threads for admin calls (RocketMQ 5.4.0, BrokerController, adminBrokerExecutor).
 AT_ONCE = 8
 
 
 class SweptBroker:
-    def __init__(self, admin: BrokerAdmin, deadline_seconds: float) -> None:
-        self.address = admin.address
-        self._admin = admin
-        self._deadline_seconds = deadline_seconds
+    """`until` is a time of the event loop."""
+
+    def __init__(self, broker: AskedBroker, turn: Turn, until: float) -> None:
+        self.broker = broker
+        self._admin = BrokerAdmin(turn.pool, broker.address)
+        self._deadline_seconds = turn.deadline_seconds
+        self._until = until
+        self._clock = asyncio.get_running_loop().time
         self._turns = asyncio.Semaphore(AT_ONCE)
         self._stopped_by: RocketMQError | None = None
 
-    async def connections(self, group: str) -> GroupConnections | RocketMQError:
-        """What it says of the group, or why it does not: then each group that is still to come has this reason."""
+    async def connections(self, group: str) -> GroupConnections | RocketMQError | None:
+        """What it says of the group, or why it does not: then each group that is still to come has this reason.
+
+        None: the time was up before the group's turn.
+        """
         async with self._turns:
             if self._stopped_by is not None:
                 return self._stopped_by
+            if self._clock() >= self._until:
+                return None
             try:
                 return await self._admin.connections(group, deadline_seconds=self._deadline_seconds)
             except RocketMQError as error:

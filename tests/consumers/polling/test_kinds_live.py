@@ -10,7 +10,7 @@ from consumers.lake.store import Lake
 from consumers.models import Broker, Cluster, ConsumerGroup
 from consumers.polling.cadence import Cadence
 from consumers.polling.flags import KindLimits, retired_topics
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 

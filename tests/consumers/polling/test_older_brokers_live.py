@@ -10,7 +10,7 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Broker, Cluster, ConsumerGroup, GroupTotal, QueueSnapshot
 from consumers.polling.cadence import Cadence
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller, Poll
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_ordinal

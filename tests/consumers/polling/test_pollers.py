@@ -14,7 +14,7 @@ from consumers.models import Cluster
 from consumers.polling import pollers
 from consumers.polling.cadence import Cadence
 from consumers.polling.collect import collect_offsets
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.registration.access import Access

@@ -11,7 +11,7 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster
 from consumers.polling.cadence import Cadence
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.selectors.groups.listing import group_list

@@ -3,21 +3,10 @@
 import pytest
 
 from consumers.models import Client, Cluster
-from consumers.polling.members.collect_members import Rotation, plan_clients
+from consumers.polling.members.known_groups import KnownGroup, KnownMember, rotation
 from consumers.polling.memory import ClusterMemory
-from consumers.polling.poll import remember_subscriptions, remembered, rotation
-from tests.readings import T0, at, group_members, member, members
-
-
-def test_clients_that_never_spoke_come_before_the_longest_silent():
-    asked = [("g", member(name)) for name in ("late", "early", "fresh")]
-    turn = Rotation(["g"], {("g", "late"): at(30), ("g", "early"): at(10)})
-    assert [m.client_id for _, m in plan_clients(asked, turn, 3)] == ["fresh", "early", "late"]
-
-
-def test_no_more_clients_are_asked_than_the_budget_allows():
-    asked = [("g", member(name)) for name in ("a", "b", "c")]
-    assert len(plan_clients(asked, Rotation(["g"], {}), 2)) == 2
+from consumers.polling.poll import remember_subscriptions, remembered
+from tests.readings import T0, at, group_members, members
 
 
 @pytest.mark.django_db
@@ -29,14 +18,25 @@ def test_groups_that_were_never_asked_come_before_the_longest_unasked():
 
 
 @pytest.mark.django_db
-def test_when_each_client_last_spoke_is_kept_in_the_database():
+def test_what_the_rows_know_of_a_group_and_its_present_members():
     cluster = Cluster.objects.create(name="prod", namesrv="127.0.0.1:9876", created_at=T0)
-    group = cluster.groups.create(name="g", kind="user", first_seen_at=T0)
+    facts = {"sub_version": at(1), "members_changed_at": at(2), "settled_at": at(3)}
+    group = cluster.groups.create(name="g", kind="user", first_seen_at=T0, **facts)
     times = {"address": "a", "language": "JAVA", "seen_since": T0, "last_seen": T0}
-    Client.objects.create(group=group, client_id="spoke", running_info_at=at(5), **times)
+    spoke = {"running_info_at": at(5), "connections": {"broker-a": ["10.0.0.1:5"]}}
+    Client.objects.create(group=group, client_id="spoke", **spoke, **times)
     Client.objects.create(group=group, client_id="silent", **times)
     Client.objects.create(group=group, client_id="gone", running_info_at=at(5), gone_by=at(9), **times)
-    assert rotation(cluster, []).spoke_at == {("g", "spoke"): at(5)}
+    present = {"spoke": KnownMember({"broker-a": ["10.0.0.1:5"]}, at(5)), "silent": KnownMember({})}
+    assert rotation(cluster, []).of("g") == KnownGroup(**facts, members=present)
+
+
+def test_topics_of_every_broker_are_known_once_one_was_asked():
+    memory = ClusterMemory()
+    assert memory.topics is None
+    memory.broker("broker-a", "a:1").topics = {"Orders": None}
+    memory.broker("broker-b", "b:1").topics = {"Bills": None}
+    assert memory.topics == {"Orders", "Bills"}
 
 
 def test_a_broadcasting_group_has_no_subscriptions_that_could_be_never_committed():

@@ -14,7 +14,7 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Cluster, QueueSample
 from consumers.polling.cadence import Cadence
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.registration.cluster_options import set_secret
 from consumers.polling.settings import PollSettings

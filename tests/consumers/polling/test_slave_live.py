@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from consumers.lake.store import Lake
 from consumers.models import Broker, Cluster, QueueSnapshot
 from consumers.polling.cadence import Cadence
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.reading import BrokerReading
 from consumers.polling.settings import PollSettings

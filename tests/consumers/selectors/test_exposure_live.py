@@ -10,7 +10,7 @@ from consumers.lake.store import Lake
 from consumers.models import Assignment, Cluster
 from consumers.polling.cadence import Cadence
 from consumers.polling.files.offset_files import FileLimits
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings

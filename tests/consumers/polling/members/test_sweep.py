@@ -6,8 +6,11 @@ import json
 
 import pytest
 
-from consumers.polling.members.collect_members import BEHIND_A_PROXY, Budget, Rotation, collect_members
+from consumers.polling.members.collect_members import BEHIND_A_PROXY, collect_members
+from consumers.polling.members.known_groups import Rotation
+from consumers.polling.members.silences import Silences
 from consumers.polling.members.sweep import AT_ONCE
+from consumers.polling.members.turn import AskedBroker, Budget, Turn
 from consumers.rocketmq.frames import encode
 from consumers.rocketmq.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, commands, reply, served, silence
@@ -15,6 +18,7 @@ from tests.readings import T0
 
 GROUPS = [f"group-{number}" for number in range(40)]
 OFFLINE = 206
+BUDGET = Budget(1000, 10)
 
 
 def listing(*client_ids):
@@ -35,19 +39,18 @@ def refusing(code):
 
 
 def sweep(*brokers, **world):
-    return reading_of(*brokers, **world).groups
+    return list(reading_of(*brokers, **world).groups)
 
 
-def reading_of(*brokers, proxies=(), groups=GROUPS, deadline_seconds=1.0):
+def reading_of(*brokers, proxies=(), groups=GROUPS, deadline_seconds=1.0, budget=BUDGET):
     async def main():
         async with contextlib.AsyncExitStack() as stack:
             pool = await stack.enter_async_context(ConnectionPool())
             at = [await stack.enter_async_context(served(peer)) for peer in (*brokers, *proxies)]
-            split = len(brokers)
-            rotation, budget = Rotation(groups, {}), Budget(1000, 10)
-            return await collect_members(
-                pool, "prod", at[:split], at[split:], None, rotation, budget, T0, deadline_seconds
-            )
+            asked = [AskedBroker(f"broker-{number}", address) for number, address in enumerate(at[: len(brokers)])]
+            asked += map(AskedBroker.proxy, at[len(brokers) :])
+            turn = Turn(pool, budget, T0, deadline_seconds)
+            return await collect_members(turn, "prod", asked, None, Rotation(groups), Silences())
 
     return asyncio.run(main())
 
@@ -120,3 +123,8 @@ def test_no_more_calls_are_under_way_to_one_broker_than_allowed():
 
     assert all(answer.complete for answer in sweep(slow))
     assert most == AT_ONCE
+
+
+def test_groups_that_the_time_does_not_reach_are_left_for_the_next_reading():
+    broker, asked = refusing(OFFLINE)
+    assert (sweep(broker, budget=Budget(1000, 10, membership_seconds=0.0)), asked) == ([], [])

@@ -9,7 +9,7 @@ from django.utils import timezone
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster, ConsumerGroup, QueueSample, TagSample
 from consumers.polling.cadence import Cadence
-from consumers.polling.members.collect_members import Budget
+from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.selectors.tag_samples import tag_samples
