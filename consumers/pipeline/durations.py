@@ -30,6 +30,10 @@ class Durations:
     # Membership and ownership are asked for in turn, under a budget: how old an answer still counts.
     evidence_seconds: float = 900
     habit_wait_factor: float = 2
+    rebalance_patience_seconds: float = 120
+    rebalance_merge_seconds: float = 60
+    rebalance_lookback_seconds: float = 1800
+    rebalance_longest_seconds: float = 1800
     poll_seconds: float = 15
     kinds: KindLimits = field(default_factory=KindLimits)
 

@@ -44,6 +44,15 @@ JUDGE = {
         "habit_wait_factor": 2,
         # Offsets that move so long after brokers listed no member are moved by members that they do not list.
         "unlisted_after_seconds": 60,
+        # A rebalance whose queues are not all held by one member is not over so soon after the last change: locks of
+        # orderly members last 60 s, and members look for new queues every 30 s.
+        "rebalance_patience_seconds": 120,
+        # Rebalances with less than this between them are one episode.
+        "rebalance_merge_seconds": 60,
+        # How far before a change its group's readings are looked at.
+        "rebalance_lookback_seconds": 1800,
+        # A group that does not settle has another rebalance after so long; one that nothing more is seen of is given up.
+        "rebalance_longest_seconds": 1800,
         # A group flaps from so many episodes of rebalances within an hour on, and is restless from so many within a day.
         "flapping_episodes_per_hour": 6,
         "restless_episodes_per_day": 24,
