@@ -1,18 +1,24 @@
 """Which client held which queue, from when to when, as far as polling can tell, and what it said of the queue last.
 
-An interval ends when its client spoke and no longer holds the queue, or when a whole list of members lacks it.
+An interval ends when its client spoke and no longer holds the queue, when the client started anew or was not heard for
+so long that it may have lost the queue meanwhile, or when a whole list of members lacks it.
 A client that did not answer keeps its intervals: silence is not a loss.
 """
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
-from consumers.models import Assignment
+from consumers.models import Assignment, Queue
+from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.reading import MembersReading
 
+from .client_rows import ClientKey
 from .ids import BATCH, EntityIds
+from .let_go import LetGo
+from .spoken import Spoken
 from .stamps import stamp
 
 # What a client says of a queue: the same names in its answer and in the row, where `last_seen` says of when it is.
@@ -39,26 +45,35 @@ class _Known:
     memory: Memory
 
 
-def record_assignments(ids: EntityIds, reading: MembersReading) -> None:
+def record_assignments(
+    ids: EntityIds,
+    groups: Mapping[str, int],
+    reading: MembersReading,
+    spoken: Spoken,
+    spoke_before: Collection[ClientKey],
+) -> set[int]:
+    """`groups`: the ids of those that the reading is about: nothing is learned of the others.
+
+    Returns those in which a client of `spoke_before` said that it got or lost a queue; retry topics do not count.
+    """
     now = reading.taken_at
-    known = _known(ids, reading)
+    known = _known(groups.values())
     held = _held(ids, reading)
-    Assignment.objects.bulk_create(
-        [_row(holding, held[holding], now) for holding in sorted(held.keys() - known.keys())], batch_size=BATCH
-    )
-    still_held = held.keys() & known.keys()
-    moved = {holding for holding in still_held if held[holding] != known[holding].memory}
+    let_go = LetGo.of(groups, reading, spoken.answered)
+    lost = {holding for holding in known.keys() - held.keys() if let_go.says(holding[:2])}
+    broken = {holding for holding in known.keys() - lost if holding[:2] in spoken.interrupted}
+    going_on = held.keys() & (known.keys() - broken)
+    stamp(Assignment.objects.all(), [known[holding].pk for holding in lost | broken], gone_by=now)
+    begun = [_row(holding, held[holding], now) for holding in sorted(held.keys() - going_on)]
+    Assignment.objects.bulk_create(begun, batch_size=BATCH)
+    moved = {holding for holding in going_on if held[holding] != known[holding].memory}
     _rewrite([_row(holding, held[holding], now, known[holding].pk) for holding in moved])
-    stamp(Assignment.objects.all(), [known[holding].pk for holding in still_held - moved], last_seen=now)
-    let_go = _LetGo.of(ids, reading)
-    gone = [known[holding].pk for holding in known.keys() - held.keys() if let_go.says(holding)]
-    stamp(Assignment.objects.all(), gone, gone_by=now)
+    stamp(Assignment.objects.all(), [known[holding].pk for holding in going_on - moved], last_seen=now)
+    differing = (held.keys() - known.keys()) | {holding for holding in lost if holding[:2] in spoken.answered}
+    return _outside_retries({holding for holding in differing if holding[:2] in spoke_before}, groups)
 
 
-def _known(ids: EntityIds, reading: MembersReading) -> dict[Holding, _Known]:
-    """Those of the groups that the reading is about: nothing is learned of the others."""
-    names = {answer.group for answer in reading.groups} | {client.group for client in reading.clients}
-    groups = [ids.groups[name] for name in names if name in ids.groups]
+def _known(groups: Collection[int]) -> dict[Holding, _Known]:
     present = Assignment.objects.filter(group__in=groups, gone_by=None)
     rows = present.values_list(*KEY, "pk", *MEMORY)
     return {row[:3]: _Known(row[3], row[4:]) for row in rows}
@@ -75,6 +90,13 @@ def _held(ids: EntityIds, reading: MembersReading) -> dict[Holding, Memory]:
     return held
 
 
+def _outside_retries(holdings: Collection[Holding], groups: Mapping[str, int]) -> set[int]:
+    """The groups of those whose queue is not of a retry topic of the group's own."""
+    topics = dict(Queue.objects.filter(pk__in={queue for *_, queue in holdings}).values_list("pk", "topic__name"))
+    names = {pk: name for name, pk in groups.items()}
+    return {group for group, _, queue in holdings if kind_in_group(names[group], topics[queue]) != "retry"}
+
+
 def _row(holding: Holding, memory: Memory, now: datetime, pk: int | None = None) -> Assignment:
     values = dict(zip(KEY, holding, strict=True)) | dict(zip(MEMORY, memory, strict=True))
     return Assignment(pk=pk, seen_since=now, last_seen=now, **values)
@@ -85,25 +107,3 @@ def _rewrite(rows: list[Assignment]) -> None:
     Assignment.objects.bulk_create(
         rows, batch_size=BATCH, update_conflicts=True, unique_fields=["pk"], update_fields=[*MEMORY, "last_seen"]
     )
-
-
-@dataclass(frozen=True)
-class _LetGo:
-    spoke: frozenset[tuple[int, str]]
-    members: dict[int, frozenset[str]]
-
-    @classmethod
-    def of(cls, ids: EntityIds, reading: MembersReading) -> "_LetGo":
-        spoke = {(c.group, c.client_id) for c in reading.clients if c.error is None and c.group in ids.groups}
-        return cls(
-            frozenset((ids.groups[group], client_id) for group, client_id in spoke),
-            {
-                ids.groups[answer.group]: frozenset(member.client_id for member in answer.members)
-                for answer in reading.groups
-                if answer.complete and answer.group in ids.groups
-            },
-        )
-
-    def says(self, holding: Holding) -> bool:
-        group, client_id, _ = holding
-        return (group, client_id) in self.spoke or (group in self.members and client_id not in self.members[group])

@@ -5,6 +5,7 @@ database holds, taken into memory only after it was written.
 """
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,8 @@ class Recorder:
                 record_topic_config(self.cluster, self.ids, broker, reading.taken_at)
         self._record_snapshots(reading, reading_columns(rows, queues, self.ids), kinds)
         if members is not None:
-            record_members(self.cluster, self.ids, members)
+            stand_ins = {broker.name for broker in reading.brokers if broker.read_from is not None}
+            record_members(self.cluster, self.ids, members, stand_ins, longest_silence())
             record_unsubscribed(self.cluster, members, rows)
             self.presence.note(self.ids, members.groups, members.taken_at)
         if samples is not None:
@@ -161,12 +163,7 @@ class Recorder:
     ) -> Reading:
         answered: dict[str, Any] = {"groups_read": 0, "clients_read": 0, "calls": 0, "seconds": 0.0}
         if members is not None:
-            answered = {
-                "groups_read": sum(answer.complete for answer in members.groups),
-                "clients_read": sum(client.error is None for client in members.clients),
-                "calls": members.calls,
-                "seconds": round(members.seconds, 4),
-            }
+            answered = dict(members.summary)
         if samples is not None:
             answered["samples"] = samples.summary
         return Reading.objects.update_or_create(
@@ -183,6 +180,11 @@ class Recorder:
                 "members": answered,
             },
         )[0]
+
+
+def longest_silence() -> timedelta:
+    """A poll or two may fail; after more, nobody knows what happened meanwhile."""
+    return timedelta(seconds=max(3 * settings.CONSUMERSCOPE_POLL_SECONDS, 120))
 
 
 def newest_reading(cluster: Cluster) -> int | None:
