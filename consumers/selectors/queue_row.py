@@ -10,7 +10,6 @@ from .brokers import BrokerAge
 from .limits import Limits
 from .overlay import (
     MIN_ABOVE_END,
-    NOT_BUILT,
     NOT_JUDGED_YET,
     NOT_SAMPLED,
     OWN_DEAD_LETTERS,
@@ -23,6 +22,7 @@ from .overlay import (
     time_lag,
     unjudged_reason,
 )
+from .ownership.expected import ExpectedOwners
 from .queue_rows import QueueRow
 from .sentences import sentence, state_parts
 from .unacked import Unacked
@@ -43,6 +43,7 @@ class GroupFacts:
     outside: str | None = None
     samples: dict[int, QueueSample] = field(default_factory=dict)
     unacked: Unacked = field(default_factory=lambda: Unacked(NOT_SAMPLED, {}))
+    expected: ExpectedOwners = field(default_factory=lambda: ExpectedOwners(why=NOT_SAMPLED))
 
     @property
     def unjudged(self) -> str | None:
@@ -78,6 +79,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         behind = time_lag(read, state, facts.unjudged, asked)
         lag, lag_reason = read.lag_messages, read.reason
     unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
+    expected, why_not_expected = facts.expected.of_queue(queue.pk)
     values = {
         **_numbers(read),
         "unacked_messages": unacked,
@@ -86,12 +88,13 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         "time_lag_error_seconds": behind.error_seconds,
         **verdict.values,
         "owner": ", ".join(sorted(facts.owners.get(queue.pk, ()))) or None,
-        "expected_owner": None,
+        "expected_owner": expected,
         "taken_at": broker.last_read_at if broker else None,
         "judged_at": facts.judged.judged_at if facts.judged and state else None,
     }
     reasons = _reasons(read, behind, verdict.reason, values["owner"], facts.no_owner_reason) | {
-        "unacked_messages": unacked_reason
+        "unacked_messages": unacked_reason,
+        "expected_owner": why_not_expected,
     }
     return QueueRow(
         topic=queue.topic.name,
@@ -170,6 +173,5 @@ def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, n
         **dict.fromkeys(("state", "rule", "since", "provisional"), unjudged),
         "judged_at": unjudged or NOT_JUDGED_YET,
         "owner": no_owner,
-        "expected_owner": NOT_BUILT,
         "taken_at": read.reason or "it was not read",
     }

@@ -9,6 +9,7 @@ from consumers.polling.flags import outside_reason, retired_topics
 from .brokers import BrokerAge, broker_ages
 from .limits import limits
 from .overlay import NOT_SAMPLED
+from .ownership.expected import ExpectedOwners, expected_owners
 from .queue_row import GroupFacts, queue_row
 from .queue_rows import QueueRow
 from .unacked import Unacked
@@ -51,7 +52,8 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     if topic is not None:
         snapshots = snapshots.filter(queue__topic__name=topic)
     brokers = broker_ages([group.cluster_id])[group.cluster_id].brokers
-    owners, why_unowned = _owners(group, _why_nothing_is_read(brokers, now))
+    unread = _why_nothing_is_read(brokers, now)
+    owners, why_unowned = _owners(group, unread)
     facts = GroupFacts(
         name=group.name,
         judged=getattr(group, "judged", None),
@@ -63,6 +65,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         retired=retired_topics(group, now, limits().kinds),
         outside=outside_reason(group),
         unacked=Unacked.of(group),
+        expected=expected_owners(group) if unread is None else ExpectedOwners(why=unread),
         samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group)},
     )
     states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}

@@ -2,11 +2,12 @@
 
 import pytest
 
-from consumers.models import Assignment, Client, State
+from consumers.models import Assignment, Client, Queue, State
 from consumers.selectors.queues import queue_list
 from tests.world import (
     NOW,
     a_broker,
+    a_client,
     a_cluster,
     a_dead_broker,
     a_group,
@@ -61,7 +62,17 @@ def test_it_says_not_sampled_where_nobody_asked_a_member(group):
     a_snapshot(group, a_queue(group.cluster), 90, 100)
     assert the_row().unknown["pull_offset"] == "not sampled"
     assert the_row().unknown["owner"] == "not sampled"
-    assert the_row().unknown["expected_owner"] == "not built"
+    assert the_row().unknown["expected_owner"] == "no member of it is known"
+
+
+def test_it_names_who_is_to_own_a_queue(group):
+    queue = a_queue(group.cluster)
+    Queue.objects.update(readable=True)
+    a_snapshot(group, queue, 90, 100)
+    said = {"strategy": "AllocateMessageQueueAveragely", "pop_queues": [], "running_info_at": ago(20)}
+    subscribed = [{"topic": "Orders", "expression": "*", "expression_type": "TAG"}]
+    a_client(group, "c1", connections={"broker-a": ["c1:1"]}, subscriptions=subscribed, **said)
+    assert the_row().expected_owner == "c1"
 
 
 def test_it_shows_no_offset_of_a_dead_broker(group):

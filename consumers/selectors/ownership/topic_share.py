@@ -1,0 +1,106 @@
+"""Who is to own the queues of one topic: what its members compute, each for itself, from the same lists. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from consumers.models import Queue
+from consumers.rocketmq.allocation.allocate import allocate
+from consumers.rocketmq.allocation.java_order import java_order
+from consumers.rocketmq.allocation.named import NotSimulable, named_strategy
+from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.rocketmq.allocation.strategy import Shares
+
+from .member_facts import MemberFacts
+from .why import Sort, Why
+
+POP = "POP"
+
+
+@dataclass(frozen=True)
+class TopicShare:
+    """`owners` by the queue's id, an id once for each process that bears it; a queue of nobody is in neither.
+
+    `fallen`: to whom queues fall that do not subscribe to the topic, so that nobody consumes them: a topic's queues are
+    shared among all members of the group. `why`: what makes both doubtful, or leaves them empty.
+    """
+
+    topic: str
+    queues: Mapping[int, QueueKey]
+    owners: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    fallen: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    why: Why | None = None
+
+    def doubted(self, why: Why) -> "TopicShare":
+        return TopicShare(self.topic, self.queues, self.owners, self.fallen, why)
+
+
+def topic_share(topic: str, queues: Iterable[Queue], members: Sequence[MemberFacts]) -> TopicShare:
+    """`queues`: those that can be read, all members having spoken."""
+    keys = {queue.pk: QueueKey(topic, queue.broker, queue.queue_id) for queue in queues}
+    empty = TopicShare(topic, keys)
+    if not keys or not members:
+        return empty
+    listed = _listed({key.broker for key in keys.values()}, members)
+    if isinstance(listed, Why):
+        return empty.doubted(listed)
+    own = _own_shares(topic, list(keys.values()), members, listed)
+    return empty.doubted(own) if isinstance(own, Why) else _joined(empty, members, own, listed)
+
+
+def _listed(brokers: Iterable[str], members: Sequence[MemberFacts]) -> Counter[str] | Why:
+    """How many processes bear each id, by the list that every broker of the topic gives."""
+    lists = {
+        broker: Counter({member.client_id: len(member.connections.get(broker, ())) for member in members})
+        for broker in sorted(brokers)
+    }
+    first, agreed = next(iter(lists.items()))
+    for broker, others in lists.items():
+        # Counters that lack an id equal those that count it as none.
+        if others != agreed:
+            return Why(Sort.LISTS, f"{first} and {broker} list different members: each client asks one of them")
+    return agreed
+
+
+def _own_shares(
+    topic: str, queues: Sequence[QueueKey], members: Sequence[MemberFacts], listed: Counter[str]
+) -> Shares | Why:
+    """What each takes to be its own. Clients of different strategies compute each by its own."""
+    by_strategy: dict[str, Shares] = {}
+    own: Shares = {}
+    for member in members:
+        if member.is_given_queues:
+            given = _given(topic, member)
+            if isinstance(given, Why):
+                return given
+            own[member.client_id] = given
+            continue
+        name = member.strategy or ""
+        if name not in by_strategy:
+            strategy = named_strategy(name)
+            if isinstance(strategy, NotSimulable):
+                return Why(Sort.NOT_SIMULABLE, strategy.reason)
+            by_strategy[name] = allocate(strategy, queues, listed.elements()) if listed.total() else {}
+        own[member.client_id] = by_strategy[name].get(member.client_id, ())
+    return own
+
+
+def _given(topic: str, member: MemberFacts) -> tuple[QueueKey, ...] | Why:
+    if member.assigned is None:
+        return Why(Sort.GIVEN, f"{member.client_id} is given its queues by a broker, which has not said yet which")
+    ours = [one for one in member.assigned if one["topic"] == topic]
+    if any(one.get("mode") == POP for one in ours):
+        return Why(Sort.OWNERLESS, f"messages of {topic} are popped: no queue of it has an owner")
+    return tuple(QueueKey(topic, str(one["broker"]), int(one["queue_id"])) for one in ours)
+
+
+def _joined(empty: TopicShare, members: Sequence[MemberFacts], own: Shares, listed: Counter[str]) -> TopicShare:
+    ids = {key: pk for pk, key in empty.queues.items()}
+    owners: dict[int, tuple[str, ...]] = {}
+    fallen: dict[int, tuple[str, ...]] = {}
+    for member in sorted(members, key=lambda one: java_order(one.client_id)):
+        found = owners if member.subscribes(empty.topic) else fallen
+        for key in own[member.client_id]:
+            if (pk := ids.get(key)) is not None:
+                found[pk] = found.get(pk, ()) + (member.client_id,) * max(1, listed[member.client_id])
+    return TopicShare(empty.topic, empty.queues, owners, fallen)
