@@ -9,6 +9,8 @@ from jpype import JClass
 from .membership import Handler, Membership, Message
 
 LISTENER = "org.apache.rocketmq.client.consumer.listener."
+API_MILLISECONDS = 15_000
+REBALANCE = "org.apache.rocketmq.client.consumer.rebalance."
 
 
 class Consumer:
@@ -26,6 +28,15 @@ class Consumer:
         """What it holds is consumed; commits go on, by the timer alone."""
         self._consumer.suspend()
 
+    def held(self) -> list[tuple[str, str, int]]:
+        """Topic, broker and queue id of every queue that it works on at this moment, as its own table says."""
+        table = self._consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable()
+        return sorted(
+            (str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))
+            for queue, process in dict(table).items()
+            if not process.isDropped()
+        )
+
     def shutdown(self) -> None:
         """Commits what was consumed and says goodbye to the brokers."""
         self._consumer.shutdown()
@@ -42,6 +53,8 @@ class Consumer:
 def _configure(consumer: Any, namesrv: str, membership: Membership) -> None:
     consumer.setNamesrvAddr(namesrv)
     consumer.setClientIP("127.0.0.1")
+    # A member starts or fails; RocketMQ's own 3 s are short on a machine that starts a whole cluster beside it.
+    consumer.setMqClientApiTimeout(API_MILLISECONDS)
     consumer.setInstanceName(membership.instance)
     consumer.setConsumeThreadMin(membership.threads)
     consumer.setConsumeThreadMax(membership.threads)
@@ -61,6 +74,10 @@ def _configure(consumer: Any, namesrv: str, membership: Membership) -> None:
         consumer.setPersistConsumerOffsetInterval(membership.commit_milliseconds)
     if membership.max_reconsume_times is not None:
         consumer.setMaxReconsumeTimes(membership.max_reconsume_times)
+    if membership.strategy is not None:
+        consumer.setAllocateMessageQueueStrategy(JClass(REBALANCE + membership.strategy)())
+    if membership.route_milliseconds is not None:
+        consumer.setPollNameServerInterval(membership.route_milliseconds)
     if membership.suspend_milliseconds is not None:
         consumer.setSuspendCurrentQueueTimeMillis(membership.suspend_milliseconds)
 

@@ -45,3 +45,7 @@ class Membership:
     commit_milliseconds: int | None = None
     # RocketMQ's own waits for nothing.
     wait_at_shutdown_milliseconds: int = 0
+    # How the queues are shared out: a class of RocketMQ's rebalance package. None leaves its own, the averagely one.
+    strategy: str | None = None
+    # How often it asks name servers for routes. None leaves RocketMQ's own: 30 s.
+    route_milliseconds: int | None = None
