@@ -197,6 +197,21 @@ class MembersReading:
     clients_asked: int = 0
 
     @property
+    def summary(self) -> dict[str, int | float]:
+        """As it is stored beside the reading."""
+        return {
+            "groups_read": sum(answer.complete for answer in self.groups),
+            "groups_hurried": self.groups_hurried,
+            "clients_asked": self.clients_asked,
+            "clients_read": sum(client.error is None for client in self.clients),
+            "calls": self.calls,
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 4),
+            "sweep_seconds": round(self.sweep_seconds, 4),
+            "running_info_seconds": round(self.running_info_seconds, 4),
+        }
+
+    @property
     def whole_groups(self) -> frozenset[str]:
         """Groups of which every broker answered, and every member that they list spoke."""
         spoke = {(client.group, client.client_id) for client in self.clients if client.error is None}

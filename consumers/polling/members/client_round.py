@@ -63,12 +63,12 @@ class ClientRound:
         return [by_client.get((reading.group, reading.client_id), reading) for reading in readings]
 
     async def _read(self, group: str, member: Member) -> ClientReading | None:
-        async with self._clients.setdefault(member.client_id, asyncio.Lock()):
-            async with self._slots(member.broker_address):
-                if self._is_over(member.broker_address) or member.client_id in self._hung:
-                    return None
-                self.asked += 1
-                return await self._ask(group, member)
+        client = self._clients.setdefault(member.client_id, asyncio.Lock())
+        async with client, self._slots(member.broker_address):
+            if self._is_over(member.broker_address) or member.client_id in self._hung:
+                return None
+            self.asked += 1
+            return await self._ask(group, member)
 
     async def _ask(self, group: str, member: Member) -> ClientReading:
         admin, whom = BrokerAdmin(self._turn.pool, member.broker_address), (group, member.client_id)

@@ -69,7 +69,7 @@ def plan_clients(
     calls = budget.running_info_calls
     unsettled.sort(key=turn)
     chosen.take(unsettled, calls - calls // KEPT_FOR_ROTATION)
-    chosen.take(sorted(others, key=turn), calls)
+    chosen.take(sorted(others, key=turn), max(calls, chosen.calls + calls // KEPT_FOR_ROTATION))
     chosen.take(unsettled, calls)
     clients = [(group, member) for group in chosen.groups for member in askable[group]]
     clients.sort(key=lambda asked: silences.fell_silent((asked[0], asked[1].client_id)))
@@ -80,16 +80,16 @@ class _Chosen:
     def __init__(self, askable: Mapping[str, Sequence[Member]]) -> None:
         self.groups: dict[str, None] = {}
         self._askable = askable
-        self._calls = 0
+        self.calls = 0
 
     def take(self, groups: Sequence[str], calls: int) -> None:
         """Groups in their order while fewer than so many calls are planned."""
         for group in groups:
-            if self._calls >= calls:
+            if self.calls >= calls:
                 return
             if group not in self.groups:
                 self.groups[group] = None
-                self._calls += len(self._askable[group])
+                self.calls += len(self._askable[group])
 
 
 def _is_unsettled(

@@ -1,74 +1,105 @@
-"""A round over clients: none is asked twice at once, and those that hang do not take all of a broker's threads."""
+"""The round over the clients of a reading, on a real socket."""
 
 import asyncio
+import contextlib
+import json
+from dataclasses import replace
 
-from consumers.polling.members.client_round import HUNG, ClientRound
+import pytest
+
+from consumers.polling.members.client_round import ClientRound
 from consumers.polling.members.silences import Silences
 from consumers.polling.members.sweep import AT_ONCE
 from consumers.polling.members.turn import Budget, Turn
-from consumers.polling.reading import Member
 from consumers.rocketmq.frames import encode
 from consumers.rocketmq.pool import ConnectionPool
-from tests.consumers.rocketmq.fake_server import commands, reply, served
-from tests.readings import T0
+from tests.consumers.rocketmq.fake_server import answering, commands, reply, served
+from tests.readings import T0, member
 
-INFO = b'{"mqTable":{},"properties":{},"statusTable":{},"subscriptionSet":[]}'
-
-
-class Broker:
-    """Answers for each client after a moment, never for those in `hanging`; notes who is asked at once."""
-
-    def __init__(self, hanging=()):
-        self.hanging, self.asked, self.at_once, self.most_at_once = hanging, [], [], 0
-
-    async def __call__(self, reader, writer):
-        answers = set()
-        async for request in commands(reader):
-            answers.add(asyncio.create_task(self._answer(request, writer)))
-
-    async def _answer(self, request, writer):
-        client = request.ext_fields["clientId"]
-        self.asked.append(client)
-        self.at_once.append(client)
-        self.most_at_once = max(self.most_at_once, self.at_once.count(client))
-        await asyncio.sleep(3600 if client in self.hanging else 0.01)
-        self.at_once.remove(client)
-        writer.write(encode(reply(request, body=INFO)))
+TABLES = {"mqTable": {}, "mqPopTable": {}, "statusTable": {}, "subscriptionSet": [], "properties": {}}
+INFO = json.dumps(TABLES).encode()
+CLIENTS = [f"c{number:02}" for number in range(40)]
 
 
-def read(broker, asked):
+def round_over(*peers, clients=CLIENTS, silences=None, deadline_seconds=0.3, seconds=5.0):
+    """Each peer is a broker that reaches every client; the readings, and the round itself."""
+
     async def main():
-        async with ConnectionPool() as pool, served(broker) as address:
-            turn = Turn(pool, Budget(100, 100), T0, deadline_seconds=0.2)
-            members = [(group, Member(client, "10.0.0.1:5", "JAVA", None, address)) for group, client in asked]
-            return await ClientRound(turn, Silences(), None).read(members)
+        async with contextlib.AsyncExitStack() as stack:
+            pool = await stack.enter_async_context(ConnectionPool())
+            at = [await stack.enter_async_context(served(peer)) for peer in peers]
+            turn = Turn(pool, Budget(0, 100, running_info_seconds=seconds), T0, deadline_seconds)
+            asking = ClientRound(turn, silences if silences is not None else Silences(), None)
+            asked = [("g", replace(member(client), broker_address=address)) for address in at for client in clients]
+            return await asking.read(asked), asking
 
     return asyncio.run(main())
 
 
-def test_a_client_is_asked_about_one_of_its_groups_at_a_time():
-    broker = Broker()
-    answers = read(broker, [(f"group-{number}", "shop@1") for number in range(5)])
-    assert [answer.error for answer in answers] == [None] * 5
-    assert broker.most_at_once == 1
+def speaking(hung=(), code=0):
+    """Passes questions on; these clients never answer."""
+
+    async def behave(reader, writer):
+        async for request in commands(reader):
+            if request.ext_fields["clientId"] not in hung:
+                writer.write(encode(reply(request, code, body=INFO)))
+
+    return behave
 
 
-def test_clients_are_asked_beside_each_other():
-    broker = Broker(hanging=["b"])
-    answers = read(broker, [("g", "a"), ("g", "b"), ("g", "c")])
-    assert [(answer.client_id, answer.error is None) for answer in answers] == [("a", True), ("b", False), ("c", True)]
+def test_every_client_that_is_reached_has_a_reading_in_order():
+    readings, asking = round_over(speaking())
+    assert [(reading.client_id, reading.error) for reading in readings] == [(client, None) for client in CLIENTS]
+    assert asking.asked == len(CLIENTS)
 
 
-def test_a_client_that_hung_is_not_asked_about_its_other_groups():
-    broker = Broker(hanging=["shop@1"])
-    answers = read(broker, [("group-1", "shop@1"), ("group-2", "shop@1")])
-    assert [answer.group for answer in answers] == ["group-1"]
-    assert broker.asked == ["shop@1"]
+def test_a_hung_client_is_an_error_and_remembered_and_holds_up_no_other():
+    silences = Silences()
+    readings, _ = round_over(speaking(hung={"c05"}), silences=silences)
+    assert [r.client_id for r in readings if r.error] == ["c05"]
+    assert "no answer to GET_CONSUMER_RUNNING_INFO" in readings[5].error
+    assert silences.fell_silent(("g", "c05"))
+    assert not silences.fell_silent(("g", "c04"))
 
 
-def test_a_broker_whose_clients_hang_is_asked_no_more_before_its_threads_are_taken():
-    names = [f"shop@{number}" for number in range(40)]
-    broker = Broker(hanging=names)
-    answers = read(broker, [("g", name) for name in names])
-    assert all(answer.error for answer in answers)
-    assert AT_ONCE <= len(broker.asked) < AT_ONCE + HUNG
+def test_what_the_time_does_not_reach_is_not_asked_and_is_no_error():
+    assert round_over(speaking(), seconds=0.0)[0] == []
+
+
+def test_hung_clients_end_the_round_with_its_time():
+    """All but the first few would each hold a place until the deadline."""
+    readings, asking = round_over(speaking(hung=set(CLIENTS)), deadline_seconds=0.2, seconds=0.1)
+    assert (len(readings), asking.asked) == (AT_ONCE, AT_ONCE)
+
+
+def test_no_more_clients_are_asked_at_once_through_one_broker_than_allowed():
+    waiting = []
+
+    async def slow(reader, writer):
+        async for request in commands(reader):
+            waiting.append(request)
+            most.append(len(waiting))
+            asyncio.get_running_loop().call_later(0.01, release, request, writer)
+
+    def release(request, writer):
+        waiting.remove(request)
+        writer.write(encode(reply(request, body=INFO)))
+
+    most = []
+    assert len(round_over(slow)[0]) == len(CLIENTS)
+    assert max(most) == AT_ONCE
+
+
+@pytest.mark.parametrize("code", [2])
+def test_a_busy_broker_is_asked_no_more_and_its_clients_are_not_called_silent(code):
+    silences, asked = Silences(), []
+    busy = answering(lambda request: asked.append(request) or reply(request, code))
+    readings, _ = round_over(busy, silences=silences)
+    assert len(asked) <= AT_ONCE
+    assert len(readings) == len(asked)
+    assert not silences.silent
+
+
+def test_one_busy_broker_does_not_keep_another_from_answering():
+    readings, _ = round_over(speaking(code=2), speaking())
+    assert sum(reading.error is None for reading in readings) == len(CLIENTS)
