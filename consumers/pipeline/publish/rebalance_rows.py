@@ -1,0 +1,122 @@
+"""Rebalance and RebalanceTopic rows of what a run found: those that differ are written, those not found again go.
+
+The same range twice leaves every row as it is. A rebalance that is not settled is written again until it is.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+from django.db import models, transaction
+
+from consumers.models import ConsumerGroup, Rebalance, RebalanceTopic
+
+from .batches import upsert
+from .last_rebalance import stamp_last_rebalance
+from .rebalance_values import EVENT_FIELDS, TOPIC_FIELDS, event_values, moment, topic_values
+
+GROUPS_AT_ONCE = 200
+Key = tuple[int, datetime]  # group id, started_before
+
+
+def write_rebalances(
+    events: pa.Table, topics: pa.Table, spans: pa.Table, until: datetime, judged_at: datetime
+) -> tuple[int, int]:
+    """How many of `events` have rows, and how many rows of others were deleted.
+
+    `spans`: cluster, group, anchor_us: the groups that were looked at, each from when to `until`. Their rebalances in
+    between are those of `events` and no others.
+    """
+    ids = _group_ids(spans)
+    anchors = {ids[one["cluster"], one["group"]]: moment(one["anchor_us"]) for one in _placed(spans, ids)}
+    found = {_key(one, ids): event_values(one) for one in _placed(events, ids)}
+    parts: dict[Key, dict[str, dict[str, Any]]] = {key: {} for key in found}
+    for one in _placed(topics, ids):
+        parts[_key(one, ids)][one["topic"]] = topic_values(one)
+    deleted = 0
+    for chosen in _batches(sorted(anchors)):
+        with transaction.atomic():
+            stored = _stored({pk: anchors[pk] for pk in chosen}, until)
+            mine = {key: values for key, values in found.items() if key[0] in chosen}
+            deleted += _delete(Rebalance.objects.all(), [row.pk for key, row in stored.items() if key not in mine])
+            _write(mine, parts, stored, judged_at)
+            stamp_last_rebalance(chosen)
+    return len(found), deleted
+
+
+def _write(
+    found: dict[Key, dict[str, Any]],
+    parts: dict[Key, dict[str, dict[str, Any]]],
+    stored: dict[Key, Rebalance],
+    judged_at: datetime,
+) -> None:
+    # What is still going on at the end of this range may have been seen further by a later run.
+    later = {key for key, row in stored.items() if row.judged_at > judged_at}
+    kept = {key: values for key, values in found.items() if key not in later or values["settled_at"] is not None}
+    differing = [
+        Rebalance(group_id=key[0], started_before=key[1], judged_at=judged_at, **values)
+        for key, values in kept.items()
+        if _differs(stored.get(key), values)
+    ]
+    upsert(differing, ["group", "started_before"], [*EVENT_FIELDS, "judged_at"])
+    _write_topics({pk: parts[key] for key, pk in _pks(kept).items()})
+
+
+def _pks(found: Collection[Key]) -> dict[Key, int]:
+    groups, moments = {group for group, _ in found}, {started for _, started in found}
+    rows = Rebalance.objects.filter(group__in=groups)
+    if moments:
+        rows = rows.filter(started_before__gte=min(moments), started_before__lte=max(moments))
+    keys = ((row[:2], row[2]) for row in rows.values_list("group_id", "started_before", "pk"))
+    return {key: pk for key, pk in keys if key in found}
+
+
+def _write_topics(found: dict[int, dict[str, dict[str, Any]]]) -> None:
+    stored = {(row.rebalance_id, row.topic): row for row in RebalanceTopic.objects.filter(rebalance__in=list(found))}
+    wanted = {(pk, topic): values for pk, topics in found.items() for topic, values in topics.items()}
+    _delete(RebalanceTopic.objects.all(), [row.pk for key, row in stored.items() if key not in wanted])
+    differing = [
+        RebalanceTopic(rebalance_id=key[0], topic=key[1], **values)
+        for key, values in wanted.items()
+        if _differs(stored.get(key), values)
+    ]
+    upsert(differing, ["rebalance", "topic"], TOPIC_FIELDS)
+
+
+def _differs(row: models.Model | None, values: dict[str, Any]) -> bool:
+    return row is None or any(getattr(row, name) != value for name, value in values.items())
+
+
+def _stored(anchors: dict[int, datetime], until: datetime) -> dict[Key, Rebalance]:
+    """Of each group those that began after its anchor."""
+    rows = Rebalance.objects.filter(
+        group__in=anchors, started_before__gt=min(anchors.values()), started_before__lt=until
+    )
+    return {(row.group_id, row.started_before): row for row in rows if row.started_before > anchors[row.group_id]}
+
+
+def _delete(rows: models.QuerySet, pks: Sequence[int]) -> int:
+    for start in range(0, len(pks), 500):
+        rows.filter(pk__in=pks[start : start + 500]).delete()
+    return len(pks)
+
+
+def _group_ids(spans: pa.Table) -> dict[tuple[str, str], int]:
+    clusters = set(spans["cluster"].to_pylist())
+    rows = ConsumerGroup.objects.filter(cluster__name__in=clusters).values_list("cluster__name", "name", "id")
+    return {(cluster, name): pk for cluster, name, pk in rows}
+
+
+def _placed(rows: pa.Table, ids: dict[tuple[str, str], int]) -> Iterator[dict[str, Any]]:
+    """A group may have been deleted since it was read."""
+    return (one for one in rows.to_pylist() if (one["cluster"], one["group"]) in ids)
+
+
+def _key(one: dict[str, Any], ids: dict[tuple[str, str], int]) -> Key:
+    return ids[one["cluster"], one["group"]], moment(one["started_before_us"])
+
+
+def _batches(pks: Sequence[int]) -> Iterator[set[int]]:
+    for start in range(0, len(pks), GROUPS_AT_ONCE):
+        yield set(pks[start : start + GROUPS_AT_ONCE])
