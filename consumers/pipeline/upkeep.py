@@ -5,12 +5,21 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from consumers.lake import compaction, knot_days, retention
 from consumers.lake.disk import below_floor
 from consumers.lake.store import Lake
-from consumers.models import GroupWindow, PipelineRun, Reading, StateChange
+from consumers.models import (
+    Assignment,
+    Client,
+    ClientSubscription,
+    GroupWindow,
+    PipelineRun,
+    Reading,
+    Rebalance,
+    StateChange,
+)
 
 from .usual_gaps import learn_usual_gaps
 
@@ -20,6 +29,7 @@ logger = logging.getLogger(__name__)
 MARGIN = timedelta(minutes=10)
 KNOTS_KEPT = timedelta(days=30)
 DELETED_AT_ONCE = 10_000
+INTERVALS: tuple[type[Model], ...] = (Client, Assignment, ClientSubscription)
 
 
 def kept_for() -> dict[str, timedelta]:
@@ -62,6 +72,9 @@ def prune_rows(now: datetime, kept: Mapping[str, timedelta]) -> int:
             GroupWindow.objects.filter(step_seconds=60, start__lt=minute),
             GroupWindow.objects.filter(step_seconds__gt=60, start__lt=ten_minutes),
             StateChange.objects.filter(at__lt=ten_minutes),
+            Rebalance.objects.filter(started_before__lt=ten_minutes),
+            # What still lasts is kept, however long ago it began.
+            *(model._default_manager.filter(gone_by__lt=ten_minutes) for model in INTERVALS),
         )
     )
 

@@ -4,12 +4,21 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.models import GroupWindow, PipelineRun, Reading
+from consumers.models import (
+    Assignment,
+    Client,
+    ClientSubscription,
+    GroupWindow,
+    PipelineRun,
+    Reading,
+    Rebalance,
+    RebalanceTopic,
+)
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.runs import due_range, sentence
 from consumers.pipeline.slices import slices
 from consumers.pipeline.upkeep import kept_for, prune_rows
-from tests.world import NOW, a_cluster, a_group, a_reading, ago
+from tests.world import NOW, a_cluster, a_group, a_queue, a_reading, ago
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
@@ -73,3 +82,38 @@ def test_rows_go_with_the_files_that_they_stand_beside():
     assert Reading.objects.count() == 1
     assert PipelineRun.objects.get().until == ago(86400)
     assert sorted(GroupWindow.objects.values_list("step_seconds", flat=True)) == [60, 600]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("model", "more"),
+    [
+        (Client, {"address": "10.0.0.1:5000", "language": "JAVA"}),
+        (Assignment, {}),
+        (ClientSubscription, {"topic": "Orders", "expression": "*"}),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_intervals_go_90_days_after_their_end_and_what_lasts_is_kept(model, more):
+    group = a_group(a_cluster())
+    if model is Assignment:
+        more = {"queue": a_queue(group.cluster)}
+    for client_id, days in (("lasts", None), ("ended 89 days ago", 89), ("ended 91 days ago", 91)):
+        gone_by = None if days is None else ago(days * 86400)
+        times = {"seen_since": ago(200 * 86400), "last_seen": ago(95 * 86400), "gone_by": gone_by}
+        model.objects.create(group=group, client_id=client_id, **times, **more)
+
+    assert prune_rows(NOW, kept_for()) == 1
+    assert set(model.objects.values_list("client_id", flat=True)) == {"lasts", "ended 89 days ago"}
+
+
+@pytest.mark.django_db
+def test_rebalances_go_with_their_topics_after_90_days():
+    group = a_group(a_cluster())
+    for days in (89, 91):
+        at = ago(days * 86400)
+        values = {"started_before": at, "last_change_at": at, "episode_since": at, "judged_at": at, "polls": 2}
+        RebalanceTopic.objects.create(rebalance=Rebalance.objects.create(group=group, **values), topic="Orders")
+
+    assert prune_rows(NOW, kept_for()) == 2
+    assert RebalanceTopic.objects.get().rebalance.started_before == ago(89 * 86400)
