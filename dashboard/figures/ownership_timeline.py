@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -71,13 +72,21 @@ def ownership_timeline(
 def _cells(timeline: Timeline, edges: Sequence[datetime]) -> Figure:
     """`runs` are spread into cells by the browser: [how many cells, their value, what they say]."""
     size, queues = len(COLOURS), timeline.queues
+    texts: dict[tuple[Any, ...], str] = {}
+
+    def text_of(run: TimelineRun) -> str:
+        # Thousands of runs say the same, and each word is looked up in the language of the reader.
+        if (text := texts.get(run[1:])) is None:
+            text = texts[run[1:]] = said(run, timeline)
+        return text
+
     scale = [[edge / size, colour] for i, colour in enumerate(COLOURS) for edge in (i, i + 1)]
     return {
         "type": "heatmap",
         "x": [on_axis(start + (end - start) / 2) for start, end in pairwise(edges)],
         "y": list(range(len(queues))),
         "names": [f"{queue.topic} / {queue.broker} / {queue.queue_id}" for queue in queues],
-        "runs": [[[run.cells, _value(run), said(run, timeline)] for run in queue.runs] for queue in queues],
+        "runs": [[[run.cells, _value(run), text_of(run)] for run in queue.runs] for queue in queues],
         "ygap": 1 if len(queues) <= 100 else 0,
         "zmin": 0.5,
         "zmax": size + 0.5,
