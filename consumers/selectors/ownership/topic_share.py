@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from consumers.models import Queue
 from consumers.rocketmq.allocation.allocate import allocate
@@ -22,23 +23,25 @@ class TopicShare:
     """`owners` by the queue's id, an id once for each process that bears it; a queue of nobody is in neither.
 
     `fallen`: to whom queues fall that do not subscribe to the topic, so that nobody consumes them: a topic's queues are
-    shared among all members of the group. `why`: what makes both doubtful, or leaves them empty.
+    shared among all members of the group. `readable_since` where that was noted. `why`: what makes the shares doubtful,
+    or leaves them empty.
     """
 
     topic: str
     queues: Mapping[int, QueueKey]
+    readable_since: Mapping[int, datetime]
     owners: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     fallen: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     why: Why | None = None
 
     def doubted(self, why: Why) -> "TopicShare":
-        return TopicShare(self.topic, self.queues, self.owners, self.fallen, why)
+        return replace(self, why=why)
 
 
-def topic_share(topic: str, queues: Iterable[Queue], members: Sequence[MemberFacts]) -> TopicShare:
+def topic_share(topic: str, queues: Sequence[Queue], members: Sequence[MemberFacts]) -> TopicShare:
     """`queues`: those that can be read, all members having spoken."""
     keys = {queue.pk: QueueKey(topic, queue.broker, queue.queue_id) for queue in queues}
-    empty = TopicShare(topic, keys)
+    empty = TopicShare(topic, keys, {queue.pk: since for queue in queues if (since := _since(queue)) is not None})
     if not keys or not members:
         return empty
     listed = _listed({key.broker for key in keys.values()}, members)
@@ -46,6 +49,11 @@ def topic_share(topic: str, queues: Iterable[Queue], members: Sequence[MemberFac
         return empty.doubted(listed)
     own = _own_shares(topic, list(keys.values()), members, listed)
     return empty.doubted(own) if isinstance(own, Why) else _joined(empty, members, own, listed)
+
+
+def _since(queue: Queue) -> datetime | None:
+    noted = [at for at in (queue.first_seen_at, queue.readable_since) if at is not None]
+    return max(noted, default=None)
 
 
 def _listed(brokers: Iterable[str], members: Sequence[MemberFacts]) -> Counter[str] | Why:
@@ -103,4 +111,4 @@ def _joined(empty: TopicShare, members: Sequence[MemberFacts], own: Shares, list
         for key in own[member.client_id]:
             if (pk := ids.get(key)) is not None:
                 found[pk] = found.get(pk, ()) + (member.client_id,) * max(1, listed[member.client_id])
-    return TopicShare(empty.topic, empty.queues, owners, fallen)
+    return replace(empty, owners=owners, fallen=fallen)
