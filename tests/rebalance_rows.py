@@ -6,6 +6,7 @@ from typing import Any
 from consumers.models import ConsumerGroup, Rebalance, RebalanceTopic
 from tests.world import ago
 
+OLD, NEW = "10.0.0.7@3312", "10.0.0.9@3312"
 JOINED = {"cause": "joined", "client_id": "10.0.0.9@3312", "address": "10.0.0.9:41022"}
 
 
@@ -31,13 +32,13 @@ def a_rebalance(group: ConsumerGroup, at: datetime | None = None, **fields: Any)
 
 
 def a_move(
-    queue_id: int = 0, before: str = "10.0.0.7@3312", after: str = "10.0.0.9@3312", **fields: Any
+    queue_id: int = 0, before: tuple[str, ...] = (OLD,), after: tuple[str, ...] = (NEW,), **fields: Any
 ) -> dict[str, Any]:
     values: dict[str, Any] = {
         "broker": "broker-a",
         "queue_id": queue_id,
-        "before": [before],
-        "after": [after],
+        "before": list(before),
+        "after": list(after),
         "unowned_seconds": 15.0,
         "unowned_seconds_low": 0.0,
         "unowned_seconds_high": 30.0,

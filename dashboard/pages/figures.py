@@ -11,11 +11,12 @@ from consumers.selectors.history.rows import History, Series
 from consumers.selectors.history.series import NOT_AGGREGATED, group_history
 from consumers.selectors.overview.shown import changes
 from dashboard.figures.lag_lines import lag_lines
-from dashboard.figures.points import Change, Line
+from dashboard.figures.points import Change, Figure, Line, Span
 from dashboard.figures.queue_heatmap import queue_heatmap
 
 from .access import page
 from .ranges import Range, range_of
+from .rebalance_spans import rebalance_spans
 
 # The windows that the pipeline has not come to yet: one that is open, and one that closed while it ran.
 OPEN_WINDOWS = 2
@@ -26,20 +27,25 @@ QUEUES_SHOWN = 200
 def lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     now = timezone.now()
     shown = range_of(request, now)
-    history = history_of(cluster, group, shown, now, "group")
-    topics = history_of(cluster, group, shown, now, "topic").series
+    return JsonResponse(lag_figure(cluster, group, shown, now, rebalance_spans(cluster, group, shown)))
+
+
+def lag_figure(
+    cluster: str, group: str, shown: Range, now: datetime, spans: list[Span], step_seconds: int | None = None
+) -> Figure:
+    history = history_of(cluster, group, shown, now, "group", step_seconds)
+    topics = history_of(cluster, group, shown, now, "topic", step_seconds).series
     parts = [line_of(series, str(series.topic)) for series in topics] if len(topics) > 1 else []
     total = line_of(history.series[0], _("all topics"))
     size = closed_windows(total)
-    return JsonResponse(
-        lag_lines(
-            [point.at for point in history.series[0].points][:size],
-            timedelta(seconds=history.step_seconds),
-            cut(total, size),
-            [cut(part, size) for part in parts],
-            marks_of(cluster, group, shown, now),
-            until=now,
-        )
+    return lag_lines(
+        [point.at for point in history.series[0].points][:size],
+        timedelta(seconds=history.step_seconds),
+        cut(total, size),
+        [cut(part, size) for part in parts],
+        marks_of(cluster, group, shown),
+        spans,
+        until=shown.until,
     )
 
 
@@ -55,20 +61,28 @@ def queues(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     size = max((closed_windows(line) for line in lines), default=len(every))
     starts = every[:size]
     chosen = [cut(line, size) for line in most_behind(lines)]
-    return JsonResponse(queue_heatmap(starts, step, chosen, marks_of(cluster, group, shown, now), until=now))
+    marks, spans = marks_of(cluster, group, shown), rebalance_spans(cluster, group, shown)
+    return JsonResponse(queue_heatmap(starts, step, chosen, marks, spans, until=now))
 
 
 def history_of(
-    cluster: str, group: str, shown: Range, now: datetime, by: Literal["group", "topic", "queue"]
+    cluster: str,
+    group: str,
+    shown: Range,
+    now: datetime,
+    by: Literal["group", "topic", "queue"],
+    step_seconds: int | None = None,
 ) -> History:
-    history = group_history(cluster, group, since=shown.since, until=shown.until, now=now, by=by)
+    history = group_history(
+        cluster, group, since=shown.since, until=shown.until, now=now, by=by, step_seconds=step_seconds
+    )
     if history is None:
         raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": group, "cluster": cluster})
     return history
 
 
-def marks_of(cluster: str, group: str, shown: Range, now: datetime) -> list[Change]:
-    found = changes(cluster=cluster, group=group, since=shown.since, until=now)
+def marks_of(cluster: str, group: str, shown: Range) -> list[Change]:
+    found = changes(cluster=cluster, group=group, since=shown.since, until=shown.until)
     return [Change(change.at, change.after, change.sentence) for change in found]
 
 

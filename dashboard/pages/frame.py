@@ -38,7 +38,12 @@ class Frame:
     @property
     def rail(self) -> list[Choice]:
         here = self.request.path
-        pages = (("overview", _("Overview")), ("groups", _("Groups")), ("clusters", _("Clusters")))
+        pages = (
+            ("overview", _("Overview")),
+            ("groups", _("Groups")),
+            ("rebalances", _("Rebalances")),
+            ("clusters", _("Clusters")),
+        )
         return [Choice(str(label), self.to(name), _is_under(here, reverse(name))) for name, label in pages]
 
     @property
@@ -72,6 +77,10 @@ class Frame:
     @property
     def groups_page(self) -> str:
         return self.to("groups")
+
+    @property
+    def rebalances_page(self) -> str:
+        return self.to("rebalances")
 
     @property
     def unknown_page(self) -> str:

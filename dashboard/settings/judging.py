@@ -53,7 +53,7 @@ JUDGE = {
         "rebalance_lookback_seconds": 1800,
         # A group that does not settle has another rebalance after so long; one that nothing more is seen of is given up.
         "rebalance_longest_seconds": 1800,
-        # A group flaps from so many episodes of rebalances within an hour on, and is restless from so many within a day.
+        # A group flaps from so many episodes of rebalances within an hour on, is restless from so many within a day.
         "flapping_episodes_per_hour": 6,
         "restless_episodes_per_day": 24,
         # An episode that has gone on for so long, and is no rollout, does not settle.

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.urls import URLPattern, reverse
 
-PROD_BILLING = {"cluster": "prod", "group": "billing"}
+# `at` is the moment of the walked rebalance.
+PROD_BILLING = {"cluster": "prod", "group": "billing", "at": "2026-03-14T02:50:00.000000Z"}
 
 
 def addresses(

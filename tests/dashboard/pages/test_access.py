@@ -3,20 +3,21 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from consumers.selectors.rebalances.event_name import moment_text
 from dashboard.pages.urls import urlpatterns
-from tests.world import a_cluster, a_group
+from tests.rebalance_rows import a_rebalance
+from tests.world import a_cluster, a_group, ago
 
 OPEN = {"login", "logout", "theme", "favicon"}
-ARGUMENTS = {"group": ("prod", "billing"), "group_part": ("prod", "billing")}
-ARGUMENTS |= {"group_offsets": ("prod", "billing"), "group_offsets_part": ("prod", "billing")}
-ARGUMENTS |= {"lag_figure": ("prod", "billing"), "queues_figure": ("prod", "billing")}
+NAMES = {"cluster": "prod", "group": "billing", "at": moment_text(ago(600))}
+ROUTES = {str(route.name): route for route in urlpatterns}
 GUARDED = [str(pattern.name) for pattern in urlpatterns if pattern.name not in OPEN]
 
 pytestmark = pytest.mark.django_db
 
 
 def address(name: str) -> str:
-    return reverse(name, args=ARGUMENTS.get(name, ()))
+    return reverse(name, kwargs={word: NAMES[word] for word in ROUTES[name].pattern.converters})
 
 
 @pytest.mark.parametrize("name", GUARDED)
@@ -35,7 +36,7 @@ def test_a_part_tells_the_browser_to_load_the_page_again_when_the_session_is_ove
 
 @pytest.mark.parametrize("name", GUARDED)
 def test_it_answers_who_is_logged_in_and_is_not_cached(admin_client: Client, name: str) -> None:
-    a_group(a_cluster(), "billing")
+    a_rebalance(a_group(a_cluster(), "billing"), ago(600))
     response = admin_client.get(address(name))
     assert response.status_code == 200
     assert "no-store" in response.headers["Cache-Control"]

@@ -1,0 +1,30 @@
+"""Rebalances of a group as bands on the time axis of its figures."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from consumers.selectors.rebalances.marks import Mark, rebalance_marks
+from dashboard.figures.points import Span
+from dashboard.wording.causes import CAUSES
+from dashboard.wording.times import clock
+
+from .ranges import Range
+
+
+def rebalance_spans(cluster: str, group: str, shown: Range) -> list[Span]:
+    found = rebalance_marks(cluster=cluster, group=group, since=shown.since, until=shown.until)
+    return [
+        Span(mark.since, mark.until, f"{clock(mark.since, shown.until)} UTC · {mark_words(mark)}") for mark in found
+    ]
+
+
+def mark_words(mark: Mark) -> str:
+    """`rebalance: joined`, `rollout of 7 rebalances`, `flapping: 14 rebalances in 8 episodes`."""
+    many = ngettext("%(n)s rebalance", "%(n)s rebalances", mark.rebalances) % {"n": mark.rebalances}
+    if mark.episodes > 1:
+        return _("flapping: %(many)s in %(episodes)s episodes") % {"many": many, "episodes": mark.episodes}
+    if mark.rollout:
+        return _("rollout: %s") % many
+    if mark.rebalances > 1:
+        return _("%s in a row") % many
+    return _("rebalance: %s") % ", ".join(str(CAUSES.get(cause, cause)) for cause in mark.causes)

@@ -1,0 +1,116 @@
+"""The numbers of rebalances in cells: with units, or why they are not known."""
+
+from typing import Any
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from dashboard.wording.again import again
+from dashboard.wording.causes import CAUSES, LEVELS
+from dashboard.wording.numbers import count, duration
+
+from .fields import unknown
+
+register = template.Library()
+register.filter("level", lambda level: LEVELS[level])
+register.filter("cause", lambda cause: CAUSES.get(cause, cause))
+
+
+@register.simple_tag
+def causes(event: Any) -> SafeString:
+    """The words of all causes, and whether it was a rollout."""
+    words = [str(CAUSES.get(word, word)) for word in event.causes]
+    if event.rollout:
+        words.append(_("rollout"))
+    return format_html_join(" ", '<span class="tag">{}</span>', ((word,) for word in words))
+
+
+@register.simple_tag(takes_context=True)
+def moved(context: template.Context, cost: Any) -> SafeString:
+    """`3 of 8`"""
+    if cost.queues_moved is None:
+        return unknown(context, cost.unknown["queues_moved"], brief=True)
+    if cost.queues is None:
+        return format_html("{}", count(cost.queues_moved))
+    return format_html("{}", _("%(moved)s of %(all)s") % {"moved": count(cost.queues_moved), "all": count(cost.queues)})
+
+
+@register.simple_tag(takes_context=True)
+def unowned(context: template.Context, cost: Any) -> SafeString:
+    """Seconds summed over queues."""
+    seconds = cost.unowned_queue_seconds
+    return unknown(context, cost.unknown["unowned_queue_seconds"], brief=True) if seconds is None else _loud(seconds)
+
+
+@register.simple_tag(takes_context=True)
+def doubly(context: template.Context, cost: Any) -> SafeString:
+    """How many queues had two owners, and for how long in all."""
+    queues, seconds = cost.doubly_owned_queues, cost.doubly_owned_queue_seconds
+    if queues is None:
+        return unknown(context, cost.unknown["doubly_owned_queues"], brief=True)
+    said = _("none") if queues == 0 else _("%(n)s for %(time)s") % {"n": count(queues), "time": _length(seconds)}
+    return format_html('<span class="{}">{}</span>', "late" if queues else "quiet", said)
+
+
+@register.simple_tag(takes_context=True)
+def replayed(context: template.Context, row: Any) -> SafeString:
+    """Of a rebalance, a topic or a queue: between two bounds."""
+    words = again(row.replayed_messages_low, row.replayed_messages)
+    if words is None:
+        return unknown(context, row.unknown["replayed_messages"], brief=True)
+    return format_html('<span class="{}">{}</span>', "" if row.replayed_messages else "quiet", words)
+
+
+@register.simple_tag(takes_context=True)
+def ends(context: template.Context, row: Any, name: str) -> SafeString:
+    """`2 → 3`, of the fields `{name}_before` and `{name}_after`."""
+    return _arrow(context, row, f"{name}_before", f"{name}_after")
+
+
+@register.simple_tag(takes_context=True)
+def lags(context: template.Context, cost: Any) -> SafeString:
+    """`120 → 480`: before it, and the most within it."""
+    return _arrow(context, cost, "lag_before_messages", "lag_peak_messages")
+
+
+@register.simple_tag(takes_context=True)
+def holders(context: template.Context, move: Any, end: str) -> SafeString:
+    """Who held a queue before or after."""
+    owners = getattr(move, end)
+    if owners is None:
+        return unknown(context, move.unknown[end], brief=True)
+    return format_html_join(", ", "{}", ((owner,) for owner in owners)) or format_html(
+        '<span class="difference">{}</span>', _("nobody")
+    )
+
+
+@register.simple_tag(takes_context=True)
+def lapse(context: template.Context, move: Any, name: str) -> SafeString:
+    """How long one queue was so: as sampled, and between which bounds."""
+    seconds = getattr(move, f"{name}_seconds")
+    if seconds is None:
+        return unknown(context, move.unknown[f"{name}_seconds"], brief=True)
+    low, high = getattr(move, f"{name}_seconds_low"), getattr(move, f"{name}_seconds_high")
+    if low is None or high is None or low == high == seconds:
+        return _loud(seconds)
+    words = {"low": duration(low), "high": duration(high)}
+    return format_html('{} <span class="u line">{}</span>', _loud(seconds), _("%(low)s to %(high)s") % words)
+
+
+def _arrow(context: template.Context, row: Any, *names: str) -> SafeString:
+    values = {name: getattr(row, name) for name in names}
+    said = [
+        format_html("{}", count(value)) if value is not None else unknown(context, row.unknown[name], brief=True)
+        for name, value in values.items()
+    ]
+    return format_html("{} → {}", *said)
+
+
+def _loud(seconds: float) -> SafeString:
+    return format_html('<span class="{}">{}</span>', "difference" if seconds else "quiet", _length(seconds))
+
+
+def _length(seconds: float | None) -> str:
+    return _("an unknown time") if seconds is None else duration(seconds)
