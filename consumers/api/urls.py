@@ -3,6 +3,7 @@ from django.urls import path, re_path
 from . import documents
 from . import schema as schema_extensions  # noqa: F401 - describes tokens to the schema by being imported
 from .absent import AbsentView
+from .assignments import AssignmentListView
 from .clusters import ClusterListView
 from .group import GroupView
 from .groups import GroupListView
@@ -19,6 +20,7 @@ urlpatterns = [
     path("v1/groups/", GroupListView.as_view(), name="api-groups"),
     path(GROUP, GroupView.as_view(), name="api-group"),
     path(f"{GROUP}queues/", QueueListView.as_view(), name="api-group-queues"),
+    path(f"{GROUP}assignments/", AssignmentListView.as_view(), name="api-group-assignments"),
     path(f"{GROUP}offsets/", OffsetListView.as_view(), name="api-group-offsets"),
     path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),
     path(f"{GROUP}status/", StatusView.as_view(), name="api-group-status"),

@@ -52,7 +52,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     if topic is not None:
         snapshots = snapshots.filter(queue__topic__name=topic)
     brokers = broker_ages([group.cluster_id])[group.cluster_id].brokers
-    unread = _why_nothing_is_read(brokers, now)
+    unread = why_nothing_is_read(brokers, now)
     owners, why_unowned = _owners(group, unread)
     facts = GroupFacts(
         name=group.name,
@@ -73,7 +73,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]
 
 
-def _why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | None:
+def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | None:
     """Members are asked by way of any broker: where none is read, nobody knows what they hold."""
     unread = [broker.unread_reason(now, limits()) for broker in brokers]
     return next(iter(unread), "no broker of the cluster is known yet") if None not in unread else None

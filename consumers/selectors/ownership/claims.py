@@ -1,6 +1,5 @@
 """Intervals in which a client was seen to own a queue, as far as they touch a range."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -41,9 +40,9 @@ def newest_claims(group: ConsumerGroup) -> Claims:
     return _by_queue(Assignment.objects.filter(group=group, gone_by=None))
 
 
-def first_claims(group: ConsumerGroup, queues: Sequence[int], after: datetime, by: datetime) -> Claims:
-    """Those of the queues that began after one moment and by another. One query."""
-    return _by_queue(Assignment.objects.filter(group=group, queue__in=queues, seen_since__gt=after, seen_since__lte=by))
+def first_claims(group: ConsumerGroup, after: datetime, by: datetime) -> Claims:
+    """Those that began after one moment and by another. One query."""
+    return _by_queue(Assignment.objects.filter(group=group, seen_since__gt=after, seen_since__lte=by))
 
 
 def _by_queue(rows: QuerySet[Assignment]) -> Claims:

@@ -60,7 +60,8 @@ def members_at(group: ConsumerGroup, at: datetime | None = None) -> list[MemberF
         return [_facts(client, _said(client.subscriptions)) for client in present]
     present = rows.filter(Q(gone_by=None) | Q(gone_by__gt=at), seen_since__lte=at).order_by("client_id")
     subscribed = _subscribed_at(group, at)
-    return [_facts(client, _then(client, subscribed.get(client.client_id))) for client in present]
+    retry = f"%RETRY%{group.name}"
+    return [_facts(client, _then(client, subscribed.get(client.client_id), retry)) for client in present]
 
 
 def _said(subscriptions: Iterable[Mapping[str, str]] | None) -> dict[str, Expression] | None:
@@ -77,11 +78,10 @@ def _subscribed_at(group: ConsumerGroup, at: datetime) -> dict[str, dict[str, Ex
     return found
 
 
-def _then(client: Client, subscribed: dict[str, Expression] | None) -> dict[str, Expression] | None:
+def _then(client: Client, subscribed: dict[str, Expression] | None, retry: str) -> dict[str, Expression] | None:
     """Intervals leave out the group's own retry topic, to which a member subscribes for as long as it lives."""
     if subscribed is None:
         return None
-    retry = f"%RETRY%{client.group.name}"
     said = _said(client.subscriptions) or {}
     return subscribed | {topic: said[topic] for topic in said if topic == retry}
 

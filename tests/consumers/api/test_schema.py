@@ -7,6 +7,7 @@ import pytest
 import yaml
 from django.core.management import call_command
 
+from consumers.api.assignments import AssignmentSerializer
 from consumers.api.clusters import BrokerSerializer, ClusterSerializer, LastReadingSerializer
 from consumers.api.group import (
     AnomalySerializer,
@@ -26,6 +27,7 @@ from consumers.selectors.cluster_rows import BrokerRow, ClusterRow, ReadingRow
 from consumers.selectors.groups.rows import GroupDetail, GroupRow, MemberRow, TopicRow, WorstQueue
 from consumers.selectors.history.rows import Point, Series
 from consumers.selectors.offset_stores.rows import OffsetRow, StoreRow
+from consumers.selectors.ownership.rows import AssignmentRow
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.rebalances.rows import RebalanceRow
 from consumers.selectors.status import GroupStatus
@@ -48,6 +50,7 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (WorstQueueSerializer, WorstQueue, set()),
         (AnomalySerializer, Anomaly, set()),
         (QueueSerializer, QueueRow, set()),
+        (AssignmentSerializer, AssignmentRow, set()),
         (OffsetSerializer, OffsetRow, set()),
         (StoreSerializer, StoreRow, set()),
         (ExposureSerializer, Exposure, {"unknown"}),
@@ -70,7 +73,7 @@ def test_it_names_every_path(api):
     paths = yaml.safe_load(api.get("/api/schema/").content)["paths"]
     under = "/api/v1/groups/{cluster}/{group}/"
     expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
-    names = ("queues", "offsets", "history", "status", "rebalances")
+    names = ("queues", "assignments", "offsets", "history", "status", "rebalances")
     assert set(paths) == expected | {f"{under}{name}/" for name in names}
 
 

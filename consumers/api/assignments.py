@@ -1,0 +1,59 @@
+"""GET groups/{cluster}/{group}/assignments/"""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.selectors.ownership.assignments import assignments
+from consumers.selectors.queues import find_group
+
+from .found import group_missing
+from .pages import list_response
+from .parameters import Paging
+from .schema import described
+
+
+class AssignmentParameters(Paging):
+    at = serializers.DateTimeField(required=False, help_text="ISO 8601, a time in the past; without it: the newest")
+    topic = serializers.CharField(required=False)
+
+
+class AssignmentSerializer(serializers.Serializer[Any]):
+    """A queue with one owner of it: one with several has a row for each. Without one, `unknown` says why."""
+
+    topic = serializers.CharField()
+    broker = serializers.CharField()
+    queue_id = serializers.IntegerField()
+    owner = serializers.CharField(allow_null=True, help_text="Client id; at a past time only where it is certain")
+    seen_since = serializers.DateTimeField(allow_null=True, help_text="The first answer that said so")
+    last_seen = serializers.DateTimeField(allow_null=True, help_text="The last answer that said so")
+    gone_by = serializers.DateTimeField(allow_null=True, help_text="The answer that denied it; null while none did")
+    expected_owner = serializers.CharField(
+        allow_null=True,
+        help_text="Whom the members' own strategy gives it to; several, with commas, where ids are shared",
+    )
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class AssignmentListView(APIView):
+    @described("group_assignments", AssignmentSerializer, parameters=AssignmentParameters, paged=True)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """Who owns which queue, or owned it at a past time: in order of topic, broker, queue and owner."""
+        filters, now = AssignmentParameters.of(request), timezone.now()
+        paging = {name: filters.pop(name) for name in ("page", "page_size")}
+        _refuse_the_future(filters.get("at"), now)
+        found = find_group(cluster, group)
+        if found is None:
+            raise group_missing(cluster, group)
+        return list_response(request, AssignmentSerializer, assignments(found, now=now, **filters), **paging)
+
+
+def _refuse_the_future(at: datetime | None, now: datetime) -> None:
+    if at is not None and at > now:
+        raise ValidationError({"at": [f"{at.isoformat()} lies in the future: nothing is known of it."]})
