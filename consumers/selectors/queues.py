@@ -15,6 +15,8 @@ from .queue_rows import QueueRow
 from .unacked import Unacked
 
 BROADCASTING = "BROADCASTING"
+# Why a queue has no owner, where that is proven.
+NO_MEMBER, NO_HOLDER = "the group has no member", "no member holds it"
 
 
 def find_group(cluster: str, group: str) -> ConsumerGroup | None:
@@ -96,7 +98,7 @@ def _owners(group: ConsumerGroup, unread: str | None) -> tuple[dict[int, list[st
 def no_owner_reason(group: ConsumerGroup, answers: Sequence[bool]) -> str:
     """Why a queue has no owner to show; `answers`: of each present member, whether it spoke."""
     if not answers and group.online is False:
-        return "the group has no member"
+        return NO_MEMBER
     if not any(answers):
         return NOT_SAMPLED
-    return "no member holds it" if all(answers) else "no member that answered holds it"
+    return NO_HOLDER if all(answers) else "no member that answered holds it"
