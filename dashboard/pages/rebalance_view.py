@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from consumers.selectors.rebalances.rows import Move, RebalanceDetail, TopicCost
 from dashboard.svg.before_after import QueueEnds, before_after, colour_places
@@ -68,8 +67,12 @@ def colours_of(detail: RebalanceDetail) -> dict[str, int]:
 
 
 def queue_ends(topic: TopicCost) -> list[QueueEnds]:
-    moved = [QueueEnds(move.broker, move.queue_id, move.before, move.after, False) for move in topic.moves]
-    return moved + [QueueEnds(one.broker, one.queue_id, one.owners, one.owners, True) for one in topic.stayed]
+    """Where it is not known what moved, it is not known who held a queue before that is not among the moves."""
+    ends = [QueueEnds(move.broker, move.queue_id, move.before, move.after, False) for move in topic.moves]
+    known = topic.cost.queues_moved is not None
+    return ends + [
+        QueueEnds(one.broker, one.queue_id, one.owners if known else None, one.owners, known) for one in topic.stayed
+    ]
 
 
 def _topic_views(detail: RebalanceDetail, all_moves: bool) -> Iterator[TopicView]:
@@ -82,9 +85,11 @@ def _topic_views(detail: RebalanceDetail, all_moves: bool) -> Iterator[TopicView
 
 
 def _label(topic: TopicCost) -> str:
-    moved = sum(move.moved is True for move in topic.moves)
+    moved = topic.cost.queues_moved
+    if moved is None:
+        return _("who held the queues of %s before and after; which of them moved is not known") % topic.topic
     words = {"n": count(moved), "topic": topic.topic, "all": count(len(queue_ends(topic)))}
-    text = ngettext("%(n)s of %(all)s queue of %(topic)s moved", "%(n)s of %(all)s queues of %(topic)s moved", moved)
+    text = _("%(n)s of %(all)s queues of %(topic)s moved")
     return _("before, above, and after, below: %s") % (text % words)
 
 

@@ -153,6 +153,8 @@ def never_read_cluster(group: ConsumerGroup) -> None:
         model.objects.all().delete()
 
 
+# Worlds in which no rebalance was found: the walked one has no page.
+NO_REBALANCE = frozenset({"no_pipeline", "never_read_group", "never_read_cluster"})
 WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
     lose.__name__: lose
     for lose in (

@@ -58,9 +58,23 @@ def test_the_picture_has_the_queues_that_stayed_too(admin_client: Client, billin
     )
     a_moved_topic(a_rebalance(billing), moves=[a_move(1)])
     picture = re.findall(r'<svg class="before-after".*?</svg>', admin_client.get(PAGE).text, re.DOTALL)[0]
-    assert 'aria-label="before, above, and after, below: 1 of 2 queue of Orders moved"' in picture
+    assert 'aria-label="before, above, and after, below: 1 of 2 queues of Orders moved"' in picture
     assert re.search(r'class="owner-2 stayed"[^>]*><title>10.0.0.8@3312<', picture)
     assert re.search(r'class="owner-1 moved"[^>]*><title>10.0.0.7@3312<', picture)
+
+
+def test_what_is_not_among_the_moves_is_not_said_to_have_stayed_where_moves_are_not_known(
+    admin_client: Client, billing: ConsumerGroup
+) -> None:
+    queue = a_queue(billing.cluster, "Orders", 5)
+    Assignment.objects.create(
+        group=billing, queue=queue, client_id="10.0.0.8@3312", seen_since=ago(9000), last_seen=NOW
+    )
+    a_moved_topic(a_rebalance(billing), moves=[], queues_moved=None)
+    picture = re.findall(r'<svg class="before-after".*?</svg>', admin_client.get(PAGE).text, re.DOTALL)[0]
+    assert "which of them moved is not known" in picture
+    assert "stayed" not in picture
+    assert "<title>not known</title>" in picture
 
 
 def test_members_are_counted_before_and_after(admin_client: Client, billing: ConsumerGroup) -> None:
