@@ -91,3 +91,10 @@ def test_an_hour_that_is_swapped_meanwhile_is_read_all_the_same(lake):
 
     before = rows(lake, "billing")
     assert rows(Lake(Swapping(), lake.root, lake.url), "billing") == before
+
+
+def test_files_of_other_minutes_are_not_opened(lake):
+    (late,) = files(lake, "windows_60", "prod", at(3600), at(7200))
+    with lake.filesystem.open_output_stream(late) as file:
+        file.write(b"no Parquet")
+    assert {row["start"] for row in rows(lake, "billing", until=61 * 60)} == {at(60), at(59 * 60)}
