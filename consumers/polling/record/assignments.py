@@ -52,13 +52,13 @@ def record_assignments(
     spoken: Spoken,
     spoke_before: Collection[ClientKey],
 ) -> set[int]:
-    """`groups`: the ids of those that the reading is about: nothing is learned of the others.
+    """`groups`: the ids of those of which anything was learned.
 
     Returns those in which a client of `spoke_before` said that it got or lost a queue; retry topics do not count.
     """
     now = reading.taken_at
     known = _known(groups.values())
-    held = _held(ids, reading)
+    held = _held(ids, groups, reading)
     let_go = LetGo.of(groups, reading, spoken.answered)
     lost = {holding for holding in known.keys() - held.keys() if let_go.says(holding[:2])}
     broken = {holding for holding in known.keys() - lost if holding[:2] in spoken.interrupted}
@@ -79,14 +79,16 @@ def _known(groups: Collection[int]) -> dict[Holding, _Known]:
     return {row[:3]: _Known(row[3], row[4:]) for row in rows}
 
 
-def _held(ids: EntityIds, reading: MembersReading) -> dict[Holding, Memory]:
+def _held(ids: EntityIds, groups: Mapping[str, int], reading: MembersReading) -> dict[Holding, Memory]:
     said = attrgetter(*MEMORY)
     held: dict[Holding, Memory] = {}
     for client in reading.clients:
+        if client.group not in groups:
+            continue
         for queue in client.queues:
             pk = ids.queues.get((queue.topic, queue.broker, queue.queue_id))
-            if pk is not None and client.group in ids.groups and not queue.dropped:
-                held[ids.groups[client.group], client.client_id, pk] = said(queue)
+            if pk is not None and not queue.dropped:
+                held[groups[client.group], client.client_id, pk] = said(queue)
     return held
 
 

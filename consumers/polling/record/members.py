@@ -44,21 +44,23 @@ def record_members(
         groups = {row.pk: row for row in _group_rows(cluster, answers.values())}
         names = {row.name: pk for pk, row in groups.items()}
         rows = ClientRows.of(groups)
-        changed = list_members(rows, names, answers.values(), stand_ins, now)
+        came_or_went = list_members(rows, names, answers.values(), stand_ins, now)
         listed = [(pk, member.client_id) for pk, answer in answers.items() for member in answer.members]
         spoken = note_words(rows, names, reading.clients, Continuity(groups, longest_silence), now)
-        changed |= spoken.changed
         rows.write(listed, spoken.answered, now)
         spoke_before = {key for key, at in rows.spoke_at.items() if at is not None}
-        changed |= record_assignments(ids, names, reading, spoken, spoke_before)
-        record_subscriptions(names, reading, spoken)
+        # Of the others no interval can begin, grow or end.
+        heard = {groups[pk].name: pk for pk in came_or_went | {group for group, _ in spoken.answered}}
+        moved = record_assignments(ids, heard, reading, spoken, spoke_before)
+        record_subscriptions(heard, reading, spoken)
         agreed = agreements(rows, groups, spoken.answered, now)
-        _record_groups(groups, answers, agreed, changed, now)
-        _record_outside_stores(changed | {group for group, _ in spoken.answered})
+        _record_groups(groups, answers, agreed, came_or_went | spoken.changed | moved, now)
+        _record_outside_stores(came_or_went | spoken.reset)
 
 
 def _group_rows(cluster: Cluster, answers: Iterable[GroupMembers]) -> list[ConsumerGroup]:
-    return list(cluster.groups.filter(name__in=[answer.group for answer in answers]))
+    rows = cluster.groups.filter(name__in=[answer.group for answer in answers])
+    return list(rows.defer("presence", "unsubscribed"))
 
 
 def _record_groups(

@@ -22,12 +22,14 @@ PASSIVE = "CONSUME_PASSIVELY"
 class Spoken:
     """`interrupted`: whose queues and subscriptions are not what they were said to be before, though they look alike.
 
-    `changed`: groups in which somebody started anew, or named another strategy or subscription than before.
+    `changed`: groups in which somebody started anew, or named another strategy or subscription than before; `reset`:
+    those in which somebody is set otherwise.
     """
 
     answered: set[ClientKey] = field(default_factory=set)
     interrupted: set[ClientKey] = field(default_factory=set)
     changed: set[int] = field(default_factory=set)
+    reset: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ def note_words(
     spoken = Spoken()
     keyed = [((groups[reading.group], reading.client_id), reading) for reading in readings if reading.group in groups]
     heard = [(key, reading) for key, reading in keyed if key in rows.present]
-    before = _predecessors(rows, [key for key, reading in heard if reading.error is None], now)
+    answered = [key for key, reading in heard if reading.error is None]
+    before = _predecessors(rows, answered, now)
+    rows.load([*(rows.present[key] for key in answered), *before.values()])
     for key, reading in heard:
         row = rows.present[key]
         if reading.error is not None:
@@ -84,6 +88,8 @@ def note_words(
             spoken.interrupted.add(key)
         if row.running_info_at is not None and _says_otherwise(row, reading, key in rows.doubled):
             spoken.changed.add(key[0])
+        if row.settings != reading.settings:
+            spoken.reset.add(key[0])
         _keep(rows, key, reading, now)
     return spoken
 

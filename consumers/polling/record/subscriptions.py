@@ -19,7 +19,7 @@ How = tuple[str, str | None]  # expression and its type
 
 
 def record_subscriptions(groups: Mapping[str, int], reading: MembersReading, spoken: Spoken) -> None:
-    """`groups`: the ids of those that the reading is about."""
+    """`groups`: the ids of those of which anything was learned."""
     now = reading.taken_at
     present = ClientSubscription.objects.filter(group__in=groups.values(), gone_by=None)
     rows = present.values_list("group_id", "client_id", "topic", "expression", "expression_type", "pk")
