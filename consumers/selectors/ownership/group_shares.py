@@ -77,8 +77,6 @@ def _why_not_computed(members: Sequence[MemberFacts], at: datetime | None) -> Wh
         if not member.spoke:
             said = f": {member.error}" if member.error else ""
             return Why(Sort.SILENT, f"{member.client_id} has not said what it subscribes to{said}")
-        if member.strategy is None and not member.is_given_queues:
-            return Why(Sort.NOT_SIMULABLE, f"{member.client_id} does not say by which strategy it shares queues")
         # Only a proxy's name holds a colon.
         if any(":" in name for name in member.connections):
             return Why(Sort.PROXY, f"{member.client_id} is connected to a proxy, which lists members of its own")

@@ -83,13 +83,14 @@ def _own_shares(
                 return given
             own[member.client_id] = given
             continue
-        name = member.strategy or ""
-        if name not in by_strategy:
-            strategy = named_strategy(name)
+        if member.strategy is None:
+            return Why(Sort.NOT_SIMULABLE, f"{member.client_id} does not say by which strategy it shares queues")
+        if member.strategy not in by_strategy:
+            strategy = named_strategy(member.strategy)
             if isinstance(strategy, NotSimulable):
                 return Why(Sort.NOT_SIMULABLE, strategy.reason)
-            by_strategy[name] = allocate(strategy, queues, listed.elements()) if listed.total() else {}
-        own[member.client_id] = by_strategy[name].get(member.client_id, ())
+            by_strategy[member.strategy] = allocate(strategy, queues, listed.elements()) if listed.total() else {}
+        own[member.client_id] = by_strategy[member.strategy].get(member.client_id, ())
     return own
 
 

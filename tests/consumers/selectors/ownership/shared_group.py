@@ -1,12 +1,18 @@
 """A group whose members share the eight queues of Orders, four on each of two brokers."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from consumers.models import Assignment, Client, ConsumerGroup, Queue
-from tests.world import a_broker, a_client, a_cluster, a_group, a_queue, ago
+from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.selectors.ownership.expected import expected_owners
+from consumers.selectors.ownership.finding import Kind, OwnershipFinding
+from consumers.selectors.ownership.findings import findings
+from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_queue, ago
 
 AVERAGELY, RING = "AllocateMessageQueueAveragely", "AllocateMessageQueueConsistentHash"
 BROKERS = ("broker-a", "broker-b")
+CLUSTERING = {"messageModel": "CLUSTERING", "clientRebalance": "true"}
 
 
 def a_shared_group(**fields: Any) -> ConsumerGroup:
@@ -33,7 +39,7 @@ def a_member(group: ConsumerGroup, client_id: str, topics: tuple[str, ...] = ("O
         "strategy": AVERAGELY,
         "orderly": False,
         "subscriptions": said,
-        "settings": {"messageModel": "CLUSTERING", "clientRebalance": "true"},
+        "settings": CLUSTERING,
         "pop_queues": [],
         "running_info_at": ago(20),
         "listed_since": ago(3600),
@@ -46,3 +52,25 @@ def holds(group: ConsumerGroup, client_id: str, queues: list[Queue], **fields: A
     values: dict[str, Any] = {"seen_since": ago(600), "last_seen": ago(20)} | fields
     for queue in queues:
         Assignment.objects.create(group=group, queue=queue, client_id=client_id, **values)
+
+
+def own_all(group: ConsumerGroup, queues: list[Queue], **fields: Any) -> None:
+    """Each queue is held by whom it is to be held by."""
+    expected = expected_owners(group)
+    for queue in queues:
+        for client_id in set(expected.owners.get(queue.pk, ())):
+            holds(group, client_id, [queue], **fields)
+
+
+def found(group: ConsumerGroup) -> dict[Kind, OwnershipFinding]:
+    """The findings by their kind, of which there is one each."""
+    group.refresh_from_db()
+    everything = findings(group, NOW)
+    by_kind = {finding.kind: finding for finding in everything}
+    assert len(by_kind) == len(everything)
+    return by_kind
+
+
+def numbers(queues: Sequence[QueueKey]) -> str:
+    """`a0 b3`: queue 0 on broker-a, 3 on broker-b."""
+    return " ".join(f"{queue.broker[-1]}{queue.queue_id}" for queue in queues)

@@ -1,0 +1,1 @@
+"""What each kind of finding is told by; ../findings.py puts them together."""
