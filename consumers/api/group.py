@@ -13,26 +13,9 @@ from consumers.selectors.groups.detail import group_detail
 
 from .found import group_missing
 from .groups import GroupSerializer
+from .members import SUBSCRIPTIONS, MemberSerializer
 from .parameters import Parameters
 from .schema import described
-
-SUBSCRIPTIONS = "topic, expression, expression_type"
-
-
-class MemberSerializer(serializers.Serializer[Any]):
-    client_id = serializers.CharField()
-    address = serializers.CharField()
-    language = serializers.CharField()
-    version = serializers.CharField(allow_null=True)
-    online_since = serializers.DateTimeField(allow_null=True)
-    seen_at = serializers.DateTimeField()
-    subscription = serializers.ListField(child=serializers.DictField(), allow_null=True, help_text=SUBSCRIPTIONS)
-    strategy = serializers.CharField(allow_null=True)
-    consume_type = serializers.CharField(allow_null=True)
-    message_model = serializers.CharField(allow_null=True)
-    queues = serializers.IntegerField(allow_null=True)
-    messages_per_second = serializers.FloatField(allow_null=True)
-    unknown = serializers.DictField(child=serializers.CharField())
 
 
 class TopicSerializer(serializers.Serializer[Any]):

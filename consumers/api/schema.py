@@ -43,9 +43,14 @@ PROBLEM = "application/problem+json"
 
 
 def described(
-    operation: str, answer: Any, *, parameters: type[serializers.Serializer[Any]] | None = None, paged: bool = False
+    operation: str,
+    answer: Any,
+    *,
+    parameters: type[serializers.Serializer[Any]] | None = None,
+    paged: bool = False,
+    beside: dict[str, serializers.Field[Any, Any, Any, Any]] | None = None,
 ) -> Any:
-    """Describes a GET: its answer (`paged`: pages of it), its parameters, and the problems it may end in."""
+    """Describes a GET: its answer (`paged`: pages of it, with what each has beside), its parameters, its problems."""
     if paged:
         answer = inline_serializer(
             f"{operation.title().replace('_', '')}Page",
@@ -54,6 +59,7 @@ def described(
                 "next": serializers.URLField(allow_null=True),
                 "previous": serializers.URLField(allow_null=True),
                 "results": answer(many=True),
+                **(beside or {}),
             },
         )
     problems = (400, 401, 403, 404) if parameters else (401, 403, 404)

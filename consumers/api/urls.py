@@ -8,6 +8,7 @@ from .clusters import ClusterListView
 from .group import GroupView
 from .groups import GroupListView
 from .history import HistoryView
+from .members import MemberListView
 from .offsets import OffsetListView
 from .queues import QueueListView
 from .rebalances import GroupRebalanceListView, RebalanceListView
@@ -20,6 +21,7 @@ urlpatterns = [
     path("v1/groups/", GroupListView.as_view(), name="api-groups"),
     path(GROUP, GroupView.as_view(), name="api-group"),
     path(f"{GROUP}queues/", QueueListView.as_view(), name="api-group-queues"),
+    path(f"{GROUP}members/", MemberListView.as_view(), name="api-group-members"),
     path(f"{GROUP}assignments/", AssignmentListView.as_view(), name="api-group-assignments"),
     path(f"{GROUP}offsets/", OffsetListView.as_view(), name="api-group-offsets"),
     path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),

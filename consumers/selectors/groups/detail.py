@@ -6,7 +6,7 @@ from datetime import datetime
 from consumers.models import ConsumerGroup
 from consumers.polling.flags import retired_topics
 from consumers.selectors.anomalies.named import group_anomalies
-from consumers.selectors.members import member_list
+from consumers.selectors.ownership.members import member_list
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.queues import group_queues
 from consumers.selectors.tag_samples import tag_samples
@@ -36,7 +36,7 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
         anomalies=group_anomalies(row, queues, online=fields["online"], flags=fields["flags"]),
         tag_samples=tag_samples(row),
         subscriptions=row.subscriptions,
-        clients=member_list(row),
+        clients=member_list(row, now=now),
         membership_at=row.membership_at,
         consume_from_where=row.consume_from_where,
         retry_max_times=row.retry_max_times,

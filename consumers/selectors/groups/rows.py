@@ -7,6 +7,7 @@ from typing import Any
 
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.selectors.anomalies.rows import Anomaly
+from consumers.selectors.ownership.rows import MemberRow
 from consumers.selectors.tag_samples import TagSampleRow
 
 
@@ -77,23 +78,6 @@ class GroupPage:
     count: int
     page: int
     pages: int
-
-
-@dataclass(frozen=True)
-class MemberRow:
-    client_id: str
-    address: str
-    language: str
-    version: str | None
-    online_since: datetime | None
-    seen_at: datetime
-    subscription: list[dict[str, str]] | None
-    strategy: str | None
-    consume_type: str | None
-    message_model: str | None
-    queues: int | None
-    messages_per_second: float | None
-    unknown: dict[str, str]
 
 
 @dataclass(frozen=True)

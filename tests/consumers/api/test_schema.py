@@ -12,22 +12,22 @@ from consumers.api.clusters import BrokerSerializer, ClusterSerializer, LastRead
 from consumers.api.group import (
     AnomalySerializer,
     GroupDetailSerializer,
-    MemberSerializer,
     TopicSerializer,
     WorstQueueSerializer,
 )
 from consumers.api.groups import GroupSerializer
 from consumers.api.history import PointSerializer, SeriesSerializer
+from consumers.api.members import MemberSerializer, QueuePlaceSerializer, QueueShareSerializer
 from consumers.api.offsets import ExposureSerializer, OffsetSerializer, StoreSerializer
 from consumers.api.queues import QueueSerializer
 from consumers.api.rebalances import RebalanceSerializer
 from consumers.api.status import StatusSerializer
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import BrokerRow, ClusterRow, ReadingRow
-from consumers.selectors.groups.rows import GroupDetail, GroupRow, MemberRow, TopicRow, WorstQueue
+from consumers.selectors.groups.rows import GroupDetail, GroupRow, TopicRow, WorstQueue
 from consumers.selectors.history.rows import Point, Series
 from consumers.selectors.offset_stores.rows import OffsetRow, StoreRow
-from consumers.selectors.ownership.rows import AssignmentRow
+from consumers.selectors.ownership.rows import AssignmentRow, MemberRow, QueuePlace, QueueShare
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.rebalances.rows import RebalanceRow
 from consumers.selectors.status import GroupStatus
@@ -46,6 +46,8 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (GroupSerializer, GroupRow, {"id"}),
         (GroupDetailSerializer, GroupDetail, {"id"}),
         (MemberSerializer, MemberRow, set()),
+        (QueuePlaceSerializer, QueuePlace, set()),
+        (QueueShareSerializer, QueueShare, set()),
         (TopicSerializer, TopicRow, set()),
         (WorstQueueSerializer, WorstQueue, set()),
         (AnomalySerializer, Anomaly, set()),
@@ -73,7 +75,7 @@ def test_it_names_every_path(api):
     paths = yaml.safe_load(api.get("/api/schema/").content)["paths"]
     under = "/api/v1/groups/{cluster}/{group}/"
     expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
-    names = ("queues", "assignments", "offsets", "history", "status", "rebalances")
+    names = ("queues", "members", "assignments", "offsets", "history", "status", "rebalances")
     assert set(paths) == expected | {f"{under}{name}/" for name in names}
 
 
