@@ -56,6 +56,7 @@ class GroupSerializer(serializers.Serializer[Any]):
     retry_rate = serializers.FloatField(allow_null=True, help_text="Messages per second into the retry topic")
     dlq_messages = serializers.IntegerField(allow_null=True)
     expired_messages = serializers.IntegerField(allow_null=True, help_text="Unconsumed, and deleted by the broker")
+    last_rebalance_at = serializers.DateTimeField(allow_null=True, help_text="The reading that first saw the newest")
     taken_at = serializers.DateTimeField(allow_null=True, help_text="While the lag is unknown: the last good reading")
     judged_at = serializers.DateTimeField(allow_null=True)
     unknown_reason = serializers.CharField(allow_null=True)

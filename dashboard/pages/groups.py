@@ -103,4 +103,5 @@ def _columns(frame: Frame, ordering: str) -> list[Column]:
         for name in NUMBERS
     ]
     heads.insert(len(words) + 1, Column("line", _("Over %s") % frame.range.label, "", "", "", is_number=False))
+    heads.append(column(frame, ordering, "last_rebalance_at", _("Rebalanced"), "", is_number=True))
     return [*heads, column(frame, ordering, "taken_at", _("Read"), "", is_number=True)]

@@ -11,11 +11,17 @@ from consumers.models import State
 from consumers.selectors.history.series import sparklines
 from consumers.selectors.overview import shown as selector
 from consumers.selectors.overview.rows import Change, Overview
+from consumers.selectors.rebalances.events import rebalance_count
+from consumers.selectors.rebalances.marks import Mark as RebalanceMark
+from consumers.selectors.rebalances.marks import rebalance_marks
+from consumers.selectors.rebalances.rows import RebalanceFilters
 from dashboard.svg.change_strip import Mark, change_strip
+from dashboard.svg.shapes import REBALANCE
 from dashboard.wording.times import clock
 
 from .access import page, part
 from .frame import Frame, context, frame_of
+from .rebalance_spans import mark_words
 
 # Shown even where no group is in them; the others only where one is.
 ALWAYS = (State.STOP, State.STALL, State.REWIND, State.WARN, State.UNKNOWN, State.OK)
@@ -36,6 +42,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
     shown = frame.range
     found = selector.overview(cluster=frame.cluster, since=shown.since, until=shown.until, now=frame.now)
     rows = [worst.row for worst in found.worst]
+    in_range = RebalanceFilters(cluster=frame.cluster, since=shown.since, until=shown.until, touching=True)
+    rebalanced = rebalance_marks(in_range)
     lines = sparklines([row.id for row in rows], shown.since, shown.until)
     return context(
         frame,
@@ -44,8 +52,12 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         worst=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in rows],
         oldest=_oldest(frame, found),
         strip=change_strip(
-            [_mark(frame, change) for change in found.changes], shown.since, shown.until, _("Changes of state")
+            [_mark(frame, change) for change in found.changes] + [_rebalance(frame, mark) for mark in rebalanced],
+            shown.since,
+            shown.until,
+            _("Changes of state and rebalances"),
         ),
+        rebalances=rebalance_count(in_range),
         clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],
         troubled=sum(found.counts[word] for word in State if word not in (State.OK, State.UNKNOWN, State.RECREATED)),
     )
@@ -59,3 +71,13 @@ def _mark(frame: Frame, change: Change) -> Mark:
     before = f"{change.before} → " if change.before else ""
     text = f"{clock(change.at, frame.now)} UTC · {change.group} · {before}{change.after} · {change.sentence}"
     return Mark(change.at, change.after, text, frame.group(change.cluster, change.group))
+
+
+def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
+    """Several lead to the list of them."""
+    text = f"{clock(mark.since, frame.now)} UTC · {mark.group} · {mark_words(mark)}"
+    if mark.rebalances > 1:
+        href = frame.to("rebalances", group=mark.group, cluster=mark.cluster)
+    else:
+        href = frame.to("rebalance", mark.cluster, mark.group, mark.at)
+    return Mark(max(mark.since, frame.range.since), REBALANCE, text, href)

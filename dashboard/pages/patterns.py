@@ -102,6 +102,7 @@ def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
         never_committed_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED, consume_rate=80.0,
         produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",
         consume_type="CONSUME_PASSIVELY", retry_rate=0.0, dlq_messages=312, expired_messages=0,
+        last_rebalance_at=now - timedelta(minutes=12),
         taken_at=now - timedelta(seconds=6),
         judged_at=now - timedelta(seconds=20), unknown_reason=None, unknown={},
     )  # fmt: skip

@@ -4,6 +4,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from consumers.selectors.rebalances.marks import Mark, rebalance_marks
+from consumers.selectors.rebalances.rows import RebalanceFilters
 from dashboard.figures.points import Span
 from dashboard.wording.causes import CAUSES
 from dashboard.wording.times import clock
@@ -12,7 +13,9 @@ from .ranges import Range
 
 
 def rebalance_spans(cluster: str, group: str, shown: Range) -> list[Span]:
-    found = rebalance_marks(cluster=cluster, group=group, since=shown.since, until=shown.until)
+    found = rebalance_marks(
+        RebalanceFilters(cluster=cluster, group=group, since=shown.since, until=shown.until, touching=True)
+    )
     return [
         Span(mark.since, mark.until, f"{clock(mark.since, shown.until)} UTC · {mark_words(mark)}") for mark in found
     ]

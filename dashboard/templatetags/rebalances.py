@@ -3,19 +3,35 @@
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from consumers.selectors.groups.row import NO_REBALANCE
+from consumers.selectors.rebalances.event_name import moment_text
 from dashboard.wording.again import again
 from dashboard.wording.causes import CAUSES, LEVELS
 from dashboard.wording.numbers import count, duration
 
+from .ages import age
 from .fields import unknown
 
 register = template.Library()
 register.filter("level", lambda level: LEVELS[level])
 register.filter("cause", lambda cause: CAUSES.get(cause, cause))
+
+
+@register.simple_tag(takes_context=True)
+def last_rebalance(context: template.Context, row: Any) -> SafeString:
+    """Of a group's row: how long ago, as a link to it."""
+    at = row.last_rebalance_at
+    if at is not None:
+        href = reverse("rebalance", args=(row.cluster, row.group, moment_text(at)))
+        return format_html('<a href="{}">{}</a>', href, age(context, at))
+    if row.unknown["last_rebalance_at"] == NO_REBALANCE:
+        return format_html('<span class="quiet" title="{}">{}</span>', NO_REBALANCE, _("none seen"))
+    return unknown(context, row.unknown["last_rebalance_at"], brief=True)
 
 
 @register.simple_tag

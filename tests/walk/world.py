@@ -124,7 +124,7 @@ def _sums(group: ConsumerGroup, worst: Queue) -> None:
     a_judged_group(
         group, "LOSS", rule="unread messages have expired", detail=DETAIL, completeness=0.75, worst_queue=worst,
         time_lag_seconds=61.5, time_lag_kind="interpolated", consume_rate=3.5, produce_rate=2.5, drain_seconds=200.0,
-        retry_rate=0.5,
+        retry_rate=0.5, last_rebalance_at=ago(560),
     )  # fmt: skip
     StateChange.objects.create(group=group, at=ago(600), before="OK", after="LOSS", rule="unread messages have expired")
 

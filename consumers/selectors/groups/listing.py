@@ -26,6 +26,7 @@ ORDERINGS = {
     "online": "shown_online",
     "message_model": "message_model",
     "consume_type": "consume_type",
+    "last_rebalance_at": "judged__last_rebalance_at",
 } | {name: f"shown_{name}" for name in (*MEASURED, *JUDGED, *OVERLAID)}
 COLUMNS = (*MEASURED, *JUDGED, *OVERLAID, "rank")
 

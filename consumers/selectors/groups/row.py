@@ -9,6 +9,7 @@ from .rows import GroupRow
 from .shown import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = "its members have not been asked for yet"
+NO_REBALANCE = "no rebalance of it has been seen"
 YOUNG_LAG = "the lag is younger than the last judgement"
 MEASURED = ("never_committed_queues", "members", "online", "dlq_messages", "expired_messages")
 JUDGED = ("consume_rate", "produce_rate", "retry_rate")
@@ -36,6 +37,7 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "drain_seconds": shown.shown("drain_seconds"),
         "message_model": group.message_model,
         "consume_type": group.consume_type,
+        "last_rebalance_at": judged.last_rebalance_at if judged else None,
         "taken_at": shown.shown("taken_at"),
         "judged_at": judged.judged_at if judged else None,
         "unknown_reason": shown.lag_reason,
@@ -72,6 +74,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "dlq_messages": shown.unread_reason
         or (NOT_READ_YET if shown.total is None else "its dead letters were not read"),
         "expired_messages": shown.lag_reason or "the min offset of a queue with lag was not read",
+        "last_rebalance_at": _rebalance_reason(shown),
         "taken_at": NOT_READ_YET,
         "judged_at": NOT_JUDGED_YET,
     }
@@ -88,6 +91,14 @@ def _time_lag_reason(shown: ShownGroup, lag: int | None) -> str:
     if shown.judged is not None and shown.judged.time_lag_seconds is None:
         return "the judged range does not tell"
     return YOUNG_LAG if lag else shown.lag_reason or NOT_JUDGED_YET
+
+
+def _rebalance_reason(shown: ShownGroup) -> str:
+    if shown.judged is None:
+        return NOT_JUDGED_YET
+    if shown.group.membership_at is None:
+        return shown.group.membership_error or NOT_ASKED
+    return NO_REBALANCE
 
 
 def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:

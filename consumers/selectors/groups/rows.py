@@ -64,6 +64,7 @@ class GroupRow:
     retry_rate: float | None
     dlq_messages: int | None
     expired_messages: int | None
+    last_rebalance_at: datetime | None
     taken_at: datetime | None
     judged_at: datetime | None
     unknown_reason: str | None

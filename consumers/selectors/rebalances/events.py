@@ -30,6 +30,10 @@ def rebalance_list(filters: RebalanceFilters, *, page: int = 1, page_size: int =
     return EventPage(events_of(chosen), count, page, pages)
 
 
+def rebalance_count(filters: RebalanceFilters) -> int:
+    return filtered(filters).count()
+
+
 def newest_rebalances(cluster: str, group: str, count: int = 5) -> list[RebalanceEvent]:
     """Of one group, newest first. Three queries."""
     found = filtered(RebalanceFilters(cluster=cluster, group=group))

@@ -36,14 +36,11 @@ class Mark:
     rollout: bool
 
 
-def rebalance_marks(
-    *, cluster: str | None = None, group: str | None = None, since: datetime, until: datetime
-) -> list[Mark]:
+def rebalance_marks(filters: RebalanceFilters) -> list[Mark]:
     """Newest first, at most EPISODES_SHOWN episodes. A group with as many episodes within any hour as flapping takes
     is one mark, unless it is the only group that was asked for. Two queries."""
-    filters = RebalanceFilters(cluster=cluster, group=group, since=since, until=until, touching=True)
     marks = _episodes(filters)
-    return marks if group else list(_one_for_each_that_flaps(marks))
+    return marks if filters.group else list(_one_for_each_that_flaps(marks))
 
 
 def _episodes(filters: RebalanceFilters) -> list[Mark]:

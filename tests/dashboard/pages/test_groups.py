@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from consumers.models import Cluster, ConsumerGroup, GroupWindow
+from consumers.models import Cluster, ConsumerGroup, GroupState, GroupWindow
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_total, ago
 
 pytestmark = pytest.mark.django_db
@@ -120,6 +120,15 @@ def test_thirty_groups_with_lines_weigh_less_than_100_kb(admin_client: Client, c
         ]
         GroupWindow.objects.bulk_create(windows)
     assert len(admin_client.get("/groups/").content) < 100_000
+
+
+def test_the_last_rebalance_leads_to_its_page(admin_client: Client, cluster: Cluster) -> None:
+    an_ok_group(cluster, "billing")
+    an_ok_group(cluster, "audit")
+    GroupState.objects.filter(group__name="billing").update(last_rebalance_at=ago(600))
+    assert 'href="/rebalances/prod/billing/2026-03-14T02:50:00.000000Z/"' in row_of(admin_client, "billing")
+    assert "none seen" in row_of(admin_client, "audit")
+    assert names(admin_client, "ordering=-last_rebalance_at") == ["billing", "audit"]
 
 
 GHOST = {"online": False, "members": 0, "offline_since": ago(9 * 86400), "first_seen_at": ago(10 * 86400)}

@@ -3,7 +3,8 @@ import re
 import pytest
 from django.test import Client
 
-from consumers.models import StateChange
+from consumers.models import ConsumerGroup, StateChange
+from tests.rebalance_rows import a_rebalance
 from tests.world import a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +58,27 @@ def test_a_change_before_the_range_is_no_mark(admin_client: Client) -> None:
     a_stalled_group()
     StateChange.objects.update(at=ago(901))
     assert "0 changes of state" in admin_client.get("/?range=15m").text
+
+
+def test_a_rebalance_is_a_mark_that_leads_to_it(admin_client: Client) -> None:
+    a_stalled_group()
+    a_rebalance(ConsumerGroup.objects.get())
+    page = admin_client.get("/").text
+    strip = page.split('class="strip"')[1].split("</svg></section>")[0]
+    assert 'href="/rebalances/prod/inventory/2026-03-14T02:50:00.000000Z/"' in strip
+    assert "02:50:00 UTC · inventory · rebalance: joined" in strip
+    assert "1 rebalance<" in page
+
+
+def test_a_group_that_flaps_is_one_mark_with_its_count(admin_client: Client) -> None:
+    a_stalled_group()
+    for number in range(1, 8):
+        a_rebalance(ConsumerGroup.objects.get(), ago(300 * number))
+    page = admin_client.get("/").text
+    assert page.count("state-rebalance") == 1
+    assert "inventory · flapping: 7 rebalances in 7 episodes" in page
+    assert 'href="/rebalances/?group=inventory&amp;cluster=prod"' in page
+    assert "7 rebalances<" in page
 
 
 def test_a_dead_broker_is_one_row_with_the_count_of_its_groups(admin_client: Client) -> None:

@@ -63,6 +63,30 @@ def test_a_broker_that_was_never_read_may_hold_queues_of_any_group():
     assert "broker-b" in row.unknown_reason
 
 
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({}, "no rebalance of it has been seen"),
+        ({"membership_at": None}, "its members have not been asked for yet"),
+        ({"membership_at": None, "membership_error": "timed out"}, "timed out"),
+    ],
+)
+def test_a_group_without_a_rebalance_says_why(fields, reason):
+    group = a_whole_group(a_cluster(), "billing")
+    ConsumerGroup.objects.update(**fields)
+    [row] = group_list(GroupFilters(), now=NOW).rows
+    assert (row.last_rebalance_at, row.unknown["last_rebalance_at"]) == (None, reason)
+    group.judged.delete()
+    assert group_list(GroupFilters(), now=NOW).rows[0].unknown["last_rebalance_at"] == "not judged yet"
+
+
+def test_the_last_rebalance_stays_so_whatever_is_not_read():
+    cluster = a_cluster()
+    a_dead_broker(cluster, "broker-b")
+    a_whole_group(cluster, "billing", broker="broker-b", last_rebalance_at=ago(7200))
+    assert group_list(GroupFilters(), now=NOW).rows[0].last_rebalance_at == ago(7200)
+
+
 def test_it_shows_nothing_measured_of_a_group_on_a_dead_broker():
     cluster = a_cluster()
     a_broker(cluster)

@@ -6,10 +6,12 @@ import pytest
 
 from consumers.selectors.rebalances.flapping import Level, flapping_groups, flapping_of, level_of
 from consumers.selectors.rebalances.marks import rebalance_marks
+from consumers.selectors.rebalances.rows import RebalanceFilters
 from tests.rebalance_rows import a_rebalance
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
+HOUR = RebalanceFilters(since=ago(3600), until=NOW, touching=True)
 JUDGE = {"flapping_episodes_per_hour": 6, "restless_episodes_per_day": 24, "unsettled_after_seconds": 600}
 
 
@@ -97,7 +99,7 @@ def test_a_group_without_a_rebalance_is_calm(billing):
 def test_an_episode_is_one_mark_from_its_first_to_its_last_change(billing):
     for seconds in (900, 800, 700):
         a_rebalance(billing, ago(seconds), episode_since=ago(900))
-    [mark] = rebalance_marks(since=ago(3600), until=NOW)
+    [mark] = rebalance_marks(HOUR)
     assert (mark.since, mark.until, mark.rebalances, mark.episodes) == (ago(900), ago(685), 3, 1)
     assert mark.at == "2026-03-14T02:48:20.000000Z"
 
@@ -105,7 +107,7 @@ def test_an_episode_is_one_mark_from_its_first_to_its_last_change(billing):
 def test_a_group_that_flaps_is_one_mark_with_its_counts(billing):
     episodes(billing, 7, 300)
     a_rebalance(a_group(billing.cluster, "stock"))
-    marks = {mark.group: mark for mark in rebalance_marks(since=ago(3600), until=NOW)}
+    marks = {mark.group: mark for mark in rebalance_marks(HOUR)}
     assert (marks["billing"].episodes, marks["billing"].rebalances) == (7, 7)
     assert (marks["billing"].since, marks["billing"].until) == (ago(2100), ago(285))
     assert marks["stock"].episodes == 1
@@ -113,11 +115,11 @@ def test_a_group_that_flaps_is_one_mark_with_its_counts(billing):
 
 def test_on_its_own_axis_a_group_that_flaps_has_every_episode(billing):
     episodes(billing, 7, 300)
-    assert len(rebalance_marks(cluster="prod", group="billing", since=ago(3600), until=NOW)) == 7
+    assert len(rebalance_marks(RebalanceFilters(group="billing", since=ago(3600), until=NOW))) == 7
 
 
 def test_marks_are_of_the_range(billing):
     for seconds in (5000, 2000, 50):
         a_rebalance(billing, ago(seconds))
-    [mark] = rebalance_marks(since=ago(3600), until=ago(100))
+    [mark] = rebalance_marks(RebalanceFilters(since=ago(3600), until=ago(100)))
     assert mark.since == ago(2000)
