@@ -10,7 +10,6 @@ from consumers.selectors.limits import limits
 from consumers.selectors.measures import age
 from consumers.selectors.overlay import iso
 
-from .expected import expected_of
 from .finding import Kind, Level, OwnershipCheck, OwnershipFinding
 from .group_shares import group_shares, strategies
 from .ring import ring_checked
@@ -97,12 +96,16 @@ def _why_stale(group: ConsumerGroup, now: datetime) -> str | None:
 
 def _compared(evidence: Evidence) -> tuple[int, int]:
     """How many queues have an expectation, nobody among them, and how many of these are held just so."""
-    expected = expected_of(evidence.shares)
-    queues = [queue for share in evidence.topics if share.why is None for queue in share.queues]
-    known = [queue for queue in queues if len(strategies(evidence.members)) < 2]
-    held = {queue: {one.client_id for one in evidence.held.get(queue, ())} for queue in known}
-    exact = [q for q in known if held[q] == set(expected.owners.get(q, ())) and len(expected.owners.get(q, ())) == 1]
-    return len(known), len(exact)
+    if evidence.shares.why is not None or len(strategies(evidence.members)) > 1:
+        return 0, 0
+    computed = [share for share in evidence.topics if share.why is None]
+    exact = sum(
+        len(owners := share.owners.get(queue, ())) == 1
+        and [one.client_id for one in evidence.held.get(queue, ())] == list(owners)
+        for share in computed
+        for queue in share.queues
+    )
+    return sum(len(share.queues) for share in computed), exact
 
 
 def _why_none_compared(evidence: Evidence, compared: int) -> str | None:

@@ -12,6 +12,7 @@ from consumers.rocketmq.allocation.named import CONSISTENT_HASH
 from consumers.selectors.brokers import MASTER
 from consumers.selectors.overlay import iso
 
+from .known_queue import COLUMNS, KnownQueue
 from .member_facts import MESSAGE_MODEL, MemberFacts, members_at
 from .sharing import EVERY_MEMBER, is_broadcasting, why_ownerless
 from .topic_share import TopicShare, topic_share
@@ -34,7 +35,7 @@ def group_shares(group: ConsumerGroup, at: datetime | None = None) -> GroupShare
     why = _why_not_listed(group, members, at) or _why_not_shared(group, members) or _why_not_computed(members, at)
     topics = sorted({topic for member in members for topic in member.expressions or ()})
     queues = _queues(group, topics, at)
-    read = {queue.pk: _was_readable(queue, at) for queues_of in queues.values() for queue in queues_of}
+    read = {queue.pk: queue.was_readable(at) for queues_of in queues.values() for queue in queues_of}
     unread = {pk: "clients do not read this queue" for pk, readable in read.items() if readable is False}
     sharing = members if why is None else ()
     shares = {topic: _share(topic, queues.get(topic, ()), read, sharing) for topic in topics}
@@ -42,7 +43,7 @@ def group_shares(group: ConsumerGroup, at: datetime | None = None) -> GroupShare
 
 
 def _share(
-    topic: str, queues: Sequence[Queue], read: Mapping[int, bool | None], members: Sequence[MemberFacts]
+    topic: str, queues: Sequence[KnownQueue], read: Mapping[int, bool | None], members: Sequence[MemberFacts]
 ) -> TopicShare:
     share = topic_share(topic, [queue for queue in queues if read[queue.pk]], members)
     unknown = next((queue.broker for queue in queues if read[queue.pk] is None), None)
@@ -87,25 +88,15 @@ def _why_not_computed(members: Sequence[MemberFacts], at: datetime | None) -> Wh
     return None
 
 
-def _queues(group: ConsumerGroup, topics: Iterable[str], at: datetime | None) -> dict[str, list[Queue]]:
+def _queues(group: ConsumerGroup, topics: Iterable[str], at: datetime | None) -> dict[str, list[KnownQueue]]:
     """On brokers that are read: rows of those that were taken away stay, and clients do not see them."""
     alive = Q(failing_since=None) if at is None else Q(failing_since=None) | Q(failing_since__gt=at)
     read = Broker.objects.filter(alive, cluster=group.cluster_id, broker_id=MASTER).values("name")
     rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=topics, broker__in=read)
-    found: dict[str, list[Queue]] = {}
-    for queue in rows.select_related("topic"):
-        found.setdefault(queue.topic.name, []).append(queue)
+    found: dict[str, list[KnownQueue]] = {}
+    for queue in map(KnownQueue._make, rows.values_list(*COLUMNS)):
+        found.setdefault(queue.topic, []).append(queue)
     return found
-
-
-def _was_readable(queue: Queue, at: datetime | None) -> bool | None:
-    """Null where that was not read; a queue that had not been seen yet was none."""
-    if at is None or queue.readable is None:
-        return queue.readable
-    if queue.first_seen_at is not None and queue.first_seen_at > at:
-        return False
-    flipped = queue.readable_since is not None and queue.readable_since > at
-    return queue.readable is not flipped
 
 
 def strategies(members: Iterable[MemberFacts]) -> list[str]:

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from consumers.models import Queue
 from consumers.rocketmq.allocation.allocate import allocate
 from consumers.rocketmq.allocation.java_order import java_order
 from consumers.rocketmq.allocation.named import NotSimulable, named_strategy
 from consumers.rocketmq.allocation.queue_key import QueueKey
 from consumers.rocketmq.allocation.strategy import Shares
 
+from .known_queue import KnownQueue
 from .member_facts import MemberFacts
 from .why import Sort, Why
 
@@ -38,10 +38,10 @@ class TopicShare:
         return replace(self, why=why)
 
 
-def topic_share(topic: str, queues: Sequence[Queue], members: Sequence[MemberFacts]) -> TopicShare:
+def topic_share(topic: str, queues: Sequence[KnownQueue], members: Sequence[MemberFacts]) -> TopicShare:
     """`queues`: those that can be read, all members having spoken."""
-    keys = {queue.pk: QueueKey(topic, queue.broker, queue.queue_id) for queue in queues}
-    empty = TopicShare(topic, keys, {queue.pk: since for queue in queues if (since := _since(queue)) is not None})
+    keys = {queue.pk: queue.key for queue in queues}
+    empty = TopicShare(topic, keys, {queue.pk: since for queue in queues if (since := queue.there_since) is not None})
     if not keys or not members:
         return empty
     listed = _listed({key.broker for key in keys.values()}, members)
@@ -49,11 +49,6 @@ def topic_share(topic: str, queues: Sequence[Queue], members: Sequence[MemberFac
         return empty.doubted(listed)
     own = _own_shares(topic, list(keys.values()), members, listed)
     return empty.doubted(own) if isinstance(own, Why) else _joined(empty, members, own, listed)
-
-
-def _since(queue: Queue) -> datetime | None:
-    noted = [at for at in (queue.first_seen_at, queue.readable_since) if at is not None]
-    return max(noted, default=None)
 
 
 def _listed(brokers: Iterable[str], members: Sequence[MemberFacts]) -> Counter[str] | Why:
