@@ -15,7 +15,6 @@ from .limits import Limits
 
 NOT_JUDGED_YET = "not judged yet"
 NOT_SAMPLED = "not sampled"
-NOT_BUILT = "not built"
 MIN_ABOVE_END = "the min offset is above the broker offset: one of them is from before the topic was created anew"
 OWN_DEAD_LETTERS = "dead letters are not consumed by their own group"
 
