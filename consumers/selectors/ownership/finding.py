@@ -9,6 +9,8 @@ from typing import Any
 from consumers.rocketmq.allocation.queue_key import QueueKey
 from consumers.selectors.rebalances.rows import LogLine
 
+from .expected import ExpectedOwners
+
 
 class Level(StrEnum):
     """The worst first. NOTE: worth knowing, and no fault."""
@@ -64,7 +66,7 @@ class OwnershipFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnershipCheck:
-    """The findings, the worst first, and what they were found by.
+    """The findings, the worst first, and what they were found by: `expected` is what `expected_owners` gives.
 
     `why_not_compared`: why owners were not compared with what the members compute; other findings may stand all the
     same. Else `compared_queues` is how many were, %RETRY% topics left out, and `as_expected` how many of them have
@@ -72,6 +74,7 @@ class OwnershipCheck:
     """
 
     findings: Sequence[OwnershipFinding]
+    expected: ExpectedOwners
     members: int
     strategies: Sequence[str] = field(default_factory=list)
     answered_at: datetime | None = None

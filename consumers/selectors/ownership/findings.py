@@ -10,6 +10,7 @@ from consumers.selectors.limits import limits
 from consumers.selectors.measures import age
 from consumers.selectors.overlay import iso
 
+from .expected import expected_of
 from .finding import Kind, Level, OwnershipCheck, OwnershipFinding
 from .group_shares import group_shares, strategies
 from .ring import ring_checked
@@ -40,6 +41,7 @@ def ownership_check(group: ConsumerGroup, now: datetime) -> OwnershipCheck:
     why = stale or _why_none_compared(evidence, compared)
     return OwnershipCheck(
         findings=found,
+        expected=expected_of(evidence.shares),
         members=len(evidence.members),
         strategies=strategies(evidence.members),
         answered_at=None if None in answered else min((at for at in answered if at is not None), default=None),

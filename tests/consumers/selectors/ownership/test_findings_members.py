@@ -3,6 +3,7 @@
 import pytest
 
 from consumers.models import Queue
+from consumers.selectors.ownership.expected import expected_owners
 from consumers.selectors.ownership.finding import Kind, Level
 from consumers.selectors.ownership.findings import ownership_check
 from tests.consumers.selectors.ownership.shared_group import (
@@ -169,6 +170,7 @@ def test_the_check_says_what_it_was_made_against(group, queues):
     check = ownership_check(group, NOW)
     assert (check.members, check.strategies, check.answered_at) == (2, [AVERAGELY], ago(12))
     assert (check.compared_queues, check.as_expected, check.why_not_compared) == (8, 8, None)
+    assert check.expected == expected_owners(group)
 
 
 def test_the_check_counts_the_queues_that_are_not_as_expected(group, queues):
