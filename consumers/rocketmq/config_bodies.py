@@ -42,7 +42,7 @@ def delay_offsets(body: bytes) -> dict[int, int]:
 
 def offset_of_header(ext_fields: Mapping[str, str], request_code: int) -> int:
     """What 14, 29, 30 and 31 answer in the header's extFields."""
-    return Fields(dict(ext_fields), request_code, "extFields").number_text("offset")
+    return Fields(dict(ext_fields), request_code, ("extFields",)).number_text("offset")
 
 
 def _data_version(answer: Fields) -> DataVersion:

@@ -18,9 +18,9 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 class Fields:
-    """The object at `path` of the answer to `request_code`."""
+    """The object at `path` of the answer to `request_code`. Paths become text only when something is wrong there."""
 
-    def __init__(self, value: object, request_code: int, path: str = "") -> None:
+    def __init__(self, value: object, request_code: int, path: tuple[Name, ...] = ()) -> None:
         self._request_code, self._path = request_code, path
         if not isinstance(value, dict):
             raise self.wrong("", "is missing" if value is None else "is not an object")
@@ -93,7 +93,7 @@ class Fields:
         return value
 
     def inner(self, name: Name) -> "Fields":
-        return Fields(self._values.get(name), self._request_code, self._at(name))
+        return Fields(self._values.get(name), self._request_code, (*self._path, name))
 
     def optional_inner(self, name: Name) -> "Fields | None":
         return None if self._values.get(name) is None else self.inner(name)
@@ -108,7 +108,7 @@ class Fields:
         for key, value in self.entries(name):
             if not isinstance(key, tuple):
                 raise self.wrong(name, f"has the key {key!r}, which is not a queue")
-            yield Fields(dict(key), self._request_code, f"{self._at(name)} (key)"), value
+            yield Fields(dict(key), self._request_code, (*self._path, f"{name} (key)")), value
 
     def items(self, name: Name) -> "list[Fields]":
         """A list of objects."""
@@ -147,7 +147,7 @@ class Fields:
         values = self._values.get(name)
         if not isinstance(values, list):
             raise self.wrong(name, "is missing" if values is None else "is not a list")
-        return Fields(dict(enumerate(values)), self._request_code, self._at(name))
+        return Fields(dict(enumerate(values)), self._request_code, (*self._path, name))
 
     def as_text(self, key: Name) -> str:
         if not isinstance(key, str):
@@ -163,7 +163,7 @@ class Fields:
         return key
 
     def _at(self, name: Name) -> str:
-        return ".".join(str(part) for part in (self._path, name) if part != "")
+        return ".".join(str(part) for part in (*self._path, name) if part != "")
 
     def _required(self, name: Name, value: Value | None) -> Value:
         if value is None:

@@ -17,7 +17,7 @@ PULL_OUTCOMES = {
 
 
 def pulled(answer: Command) -> Pulled:
-    fields = Fields(dict(answer.ext_fields), RequestCode.PULL_MESSAGE, "extFields")
+    fields = Fields(dict(answer.ext_fields), RequestCode.PULL_MESSAGE, ("extFields",))
     outcome = PULL_OUTCOMES[ResponseCode(answer.code)]
     return Pulled(
         outcome=outcome,
