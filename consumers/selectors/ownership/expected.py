@@ -35,7 +35,7 @@ class ExpectedOwners:
 
 
 def expected_owners(group: ConsumerGroup, at: datetime | None = None) -> ExpectedOwners:
-    """As of the newest answers, or of `at`, as far as rows tell of it. Six queries at most."""
+    """As of the newest answers, or of `at`, as far as rows tell of it. Seven queries at most."""
     shares = ring_checked(group_shares(group, at), lambda: holders_at(group, at))
     return expected_of(shares)
 

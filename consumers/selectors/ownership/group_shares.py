@@ -1,6 +1,6 @@
 """The shares of all topics of a group, or why they cannot be told for any of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -30,22 +30,28 @@ class GroupShares:
 
 
 def group_shares(group: ConsumerGroup, at: datetime | None = None) -> GroupShares:
-    """As of now or of `at`. Five queries at most."""
+    """As of now or of `at`. Six queries at most."""
     members = members_at(group, at)
     why = _why_not_listed(group, members, at) or _why_not_shared(group, members) or _why_not_computed(members, at)
     topics = sorted({topic for member in members for topic in member.expressions or ()})
-    queues = _queues(group, topics, at)
+    brokers = _brokers(group, at)
+    queues = _queues(group, topics, brokers)
     read = {queue.pk: queue.was_readable(at) for queues_of in queues.values() for queue in queues_of}
     unread = {pk: "clients do not read this queue" for pk, readable in read.items() if readable is False}
     sharing = members if why is None else ()
-    shares = {topic: _share(topic, queues.get(topic, ()), read, sharing) for topic in topics}
+    stand_ins = {name for name, is_slave in brokers.items() if is_slave and at is None}
+    shares = {topic: _share(topic, queues.get(topic, ()), read, sharing, stand_ins) for topic in topics}
     return GroupShares(members, shares, why, unread)
 
 
 def _share(
-    topic: str, queues: Sequence[KnownQueue], read: Mapping[int, bool | None], members: Sequence[MemberFacts]
+    topic: str,
+    queues: Sequence[KnownQueue],
+    read: Mapping[int, bool | None],
+    members: Sequence[MemberFacts],
+    stand_ins: Collection[str],
 ) -> TopicShare:
-    share = topic_share(topic, [queue for queue in queues if read[queue.pk]], members)
+    share = topic_share(topic, [queue for queue in queues if read[queue.pk]], members, stand_ins)
     unknown = next((queue.broker for queue in queues if read[queue.pk] is None), None)
     if unknown is None or share.why is not None:
         return share
@@ -88,11 +94,15 @@ def _why_not_computed(members: Sequence[MemberFacts], at: datetime | None) -> Wh
     return None
 
 
-def _queues(group: ConsumerGroup, topics: Iterable[str], at: datetime | None) -> dict[str, list[KnownQueue]]:
-    """On brokers that are read: rows of those that were taken away stay, and clients do not see them."""
+def _brokers(group: ConsumerGroup, at: datetime | None) -> dict[str, bool]:
+    """Those that are read, and whether a slave is in the master's place. Of those that were taken away rows stay."""
     alive = Q(failing_since=None) if at is None else Q(failing_since=None) | Q(failing_since__gt=at)
-    read = Broker.objects.filter(alive, cluster=group.cluster_id, broker_id=MASTER).values("name")
-    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=topics, broker__in=read)
+    read = Broker.objects.filter(alive, cluster=group.cluster_id, broker_id=MASTER)
+    return {name: read_from is not None for name, read_from in read.values_list("name", "read_from")}
+
+
+def _queues(group: ConsumerGroup, topics: Iterable[str], brokers: Iterable[str]) -> dict[str, list[KnownQueue]]:
+    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__in=topics, broker__in=brokers)
     found: dict[str, list[KnownQueue]] = {}
     for queue in map(KnownQueue._make, rows.values_list(*COLUMNS)):
         found.setdefault(queue.topic, []).append(queue)

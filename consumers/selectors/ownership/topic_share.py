@@ -1,7 +1,7 @@
 """Who is to own the queues of one topic: what its members compute, each for itself, from the same lists. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -16,6 +16,7 @@ from .member_facts import MemberFacts
 from .why import Sort, Why
 
 POP = "POP"
+Lists = Mapping[str, Counter[str]]  # by broker, how many processes bear each id
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class TopicShare:
     """`owners` by the queue's id, an id once for each process that bears it; a queue of nobody is in neither.
 
     `fallen`: to whom queues fall that do not subscribe to the topic, so that nobody consumes them: a topic's queues are
-    shared among all members of the group. `readable_since` where that was noted. `why`: what makes the shares doubtful,
-    or leaves them empty.
+    shared among all members of the group. `readable_since` where that was noted. `lists`: the brokers' own, that must
+    agree; a slave's is not the master's. `why`: what makes the shares doubtful, or leaves them empty.
     """
 
     topic: str
@@ -32,31 +33,40 @@ class TopicShare:
     readable_since: Mapping[int, datetime]
     owners: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     fallen: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    lists: Lists = field(default_factory=dict)
     why: Why | None = None
 
     def doubted(self, why: Why) -> "TopicShare":
         return replace(self, why=why)
 
 
-def topic_share(topic: str, queues: Sequence[KnownQueue], members: Sequence[MemberFacts]) -> TopicShare:
-    """`queues`: those that can be read, all members having spoken."""
+def topic_share(
+    topic: str, queues: Sequence[KnownQueue], members: Sequence[MemberFacts], stand_ins: Collection[str]
+) -> TopicShare:
+    """`queues`: those that can be read, all members having spoken. `stand_ins`: brokers for which a slave answers."""
     keys = {queue.pk: queue.key for queue in queues}
     empty = TopicShare(topic, keys, {queue.pk: since for queue in queues if (since := queue.there_since) is not None})
     if not keys or not members:
         return empty
-    listed = _listed({key.broker for key in keys.values()}, members)
+    lists = _lists({key.broker for key in keys.values()} - set(stand_ins), members)
+    empty, listed = replace(empty, lists=lists), _agreed(topic, lists)
     if isinstance(listed, Why):
         return empty.doubted(listed)
     own = _own_shares(topic, list(keys.values()), members, listed)
     return empty.doubted(own) if isinstance(own, Why) else _joined(empty, members, own, listed)
 
 
-def _listed(brokers: Iterable[str], members: Sequence[MemberFacts]) -> Counter[str] | Why:
-    """How many processes bear each id, by the list that every broker of the topic gives."""
-    lists = {
+def _lists(brokers: Iterable[str], members: Sequence[MemberFacts]) -> Lists:
+    """How many processes bear each id, by the list that each broker gives."""
+    return {
         broker: Counter({member.client_id: len(member.connections.get(broker, ())) for member in members})
         for broker in sorted(brokers)
     }
+
+
+def _agreed(topic: str, lists: Lists) -> Counter[str] | Why:
+    if not lists:
+        return Why(Sort.CONNECTIONS, f"slaves answer for all brokers of {topic}: whom the masters list is not known")
     first, agreed = next(iter(lists.items()))
     for broker, others in lists.items():
         # Counters that lack an id equal those that count it as none.

@@ -99,10 +99,9 @@ def _is_known(evidence: Evidence, share: TopicShare) -> bool:
 
 def _lacking(evidence: Evidence, share: TopicShare) -> dict[str, set[str]]:
     """By broker the members that another one lists, or lists with more connections, for longer than a heartbeat."""
-    brokers = {key.broker for key in share.queues.values()}
     found: dict[str, set[str]] = {}
     for member in evidence.members:
-        counts = {broker: len(member.connections.get(broker, ())) for broker in brokers}
+        counts = {broker: listed[member.client_id] for broker, listed in share.lists.items()}
         since = _listed_since(member)
         if evidence.now - since <= HEARTBEAT or member.last_seen <= since:
             continue

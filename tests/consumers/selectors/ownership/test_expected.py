@@ -144,6 +144,17 @@ def test_brokers_without_a_queue_of_the_topic_may_list_whom_they_want():
     assert told(group, queues)[4:] == ["? clients do not read this queue"] * 4
 
 
+def test_a_slave_in_its_masters_place_does_not_tell_whom_the_master_lists():
+    group = a_shared_group()
+    queues = some_queues(group)
+    Broker.objects.filter(name="broker-b").update(read_from="127.0.0.1:10921")
+    a_member(group, "c1")
+    a_member(group, "c2", connections={"broker-a": ["c2:1"], "broker-b": []})
+    assert told(group, queues) == ["c1"] * 4 + ["c2"] * 4
+    Broker.objects.update(read_from="127.0.0.1:10921")
+    assert the_reason(group, queues).startswith("slaves answer for all brokers of Orders")
+
+
 def test_a_broker_that_is_not_read_leaves_its_queues_out():
     group = a_shared_group()
     queues = some_queues(group)
