@@ -13,6 +13,7 @@ from .offsets import OffsetListView
 from .queues import QueueListView
 from .rebalances import GroupRebalanceListView, RebalanceListView
 from .status import StatusView
+from .subscriptions import SubscriptionView
 
 GROUP = "v1/groups/<str:cluster>/<str:group>/"
 
@@ -23,6 +24,7 @@ urlpatterns = [
     path(f"{GROUP}queues/", QueueListView.as_view(), name="api-group-queues"),
     path(f"{GROUP}members/", MemberListView.as_view(), name="api-group-members"),
     path(f"{GROUP}assignments/", AssignmentListView.as_view(), name="api-group-assignments"),
+    path(f"{GROUP}subscriptions/", SubscriptionView.as_view(), name="api-group-subscriptions"),
     path(f"{GROUP}offsets/", OffsetListView.as_view(), name="api-group-offsets"),
     path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),
     path(f"{GROUP}status/", StatusView.as_view(), name="api-group-status"),

@@ -22,12 +22,14 @@ from consumers.api.offsets import ExposureSerializer, OffsetSerializer, StoreSer
 from consumers.api.queues import QueueSerializer
 from consumers.api.rebalances import RebalanceSerializer
 from consumers.api.status import StatusSerializer
+from consumers.api.subscriptions import DifferenceSerializer, SubscriptionSerializer, WantedSerializer
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import BrokerRow, ClusterRow, ReadingRow
 from consumers.selectors.groups.rows import GroupDetail, GroupRow, TopicRow, WorstQueue
 from consumers.selectors.history.rows import Point, Series
 from consumers.selectors.offset_stores.rows import OffsetRow, StoreRow
 from consumers.selectors.ownership.rows import AssignmentRow, MemberRow, QueuePlace, QueueShare
+from consumers.selectors.ownership.subscription_rows import Difference, SubscriptionRow, Wanted
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.rebalances.rows import RebalanceRow
 from consumers.selectors.status import GroupStatus
@@ -53,6 +55,9 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (AnomalySerializer, Anomaly, set()),
         (QueueSerializer, QueueRow, set()),
         (AssignmentSerializer, AssignmentRow, set()),
+        (SubscriptionSerializer, SubscriptionRow, set()),
+        (DifferenceSerializer, Difference, set()),
+        (WantedSerializer, Wanted, set()),
         (OffsetSerializer, OffsetRow, set()),
         (StoreSerializer, StoreRow, set()),
         (ExposureSerializer, Exposure, {"unknown"}),
@@ -75,7 +80,7 @@ def test_it_names_every_path(api):
     paths = yaml.safe_load(api.get("/api/schema/").content)["paths"]
     under = "/api/v1/groups/{cluster}/{group}/"
     expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
-    names = ("queues", "members", "assignments", "offsets", "history", "status", "rebalances")
+    names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances")
     assert set(paths) == expected | {f"{under}{name}/" for name in names}
 
 
