@@ -5,12 +5,26 @@ from django.templatetags.static import static
 from django.urls import path
 from django.views.generic import RedirectView
 
-from . import clusters, figures, group, group_offsets, groups, overview, patterns, rebalance, rebalances, theme
+from . import (
+    clusters,
+    figures,
+    group,
+    group_offsets,
+    group_ownership,
+    groups,
+    overview,
+    ownership_picture,
+    patterns,
+    rebalance,
+    rebalances,
+    theme,
+)
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("groups/", groups.groups, name="groups"),
     path("groups/<str:cluster>/<str:group>/", group.group, name="group"),
+    path("groups/<str:cluster>/<str:group>/ownership/", group_ownership.ownership, name="group_ownership"),
     path("groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets, name="group_offsets"),
     path("rebalances/", rebalances.rebalances, name="rebalances"),
     path("rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance, name="rebalance"),
@@ -19,6 +33,11 @@ urlpatterns = [
     path("parts/overview/", overview.overview_part, name="overview_part"),
     path("parts/groups/", groups.groups_part, name="groups_part"),
     path("parts/groups/<str:cluster>/<str:group>/", group.group_part, name="group_part"),
+    path(
+        "parts/groups/<str:cluster>/<str:group>/ownership/",
+        group_ownership.ownership_part,
+        name="group_ownership_part",
+    ),
     path("parts/groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets_part, name="group_offsets_part"),
     path("parts/rebalances/", rebalances.rebalances_part, name="rebalances_part"),
     path("parts/rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance_part, name="rebalance_part"),
@@ -26,6 +45,7 @@ urlpatterns = [
     path("figures/<str:cluster>/<str:group>/lag/", figures.lag, name="lag_figure"),
     path("figures/<str:cluster>/<str:group>/queues/", figures.queues, name="queues_figure"),
     path("figures/<str:cluster>/<str:group>/rebalances/<str:at>/", rebalance.rebalance_figure, name="rebalance_figure"),
+    path("figures/<str:cluster>/<str:group>/ownership/", ownership_picture.ownership, name="ownership_figure"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("favicon.ico", RedirectView.as_view(url=static("icons/consumerscope.svg")), name="favicon"),

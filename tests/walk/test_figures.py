@@ -12,6 +12,9 @@ from tests.walk.addresses import PROD_BILLING, addresses
 from tests.walk.losses import NO_REBALANCE
 
 PATHS = [path for path in addresses(urlpatterns, leave_out=frozenset()) if path.startswith("/figures/")]
+OWNERS = "/figures/prod/billing/ownership/"
+# Worlds whose members have not said what they hold.
+UNTOLD = {"not_sampled", "silent_members", "members_not_asked", "never_read_group", "never_read_cluster"}
 # Worlds whose second half hour is known of nothing.
 NO_HISTORY = {"no_pipeline", "never_read_group", "never_read_cluster"}
 
@@ -19,7 +22,9 @@ NO_HISTORY = {"no_pipeline", "never_read_group", "never_read_cluster"}
 def values(figure: dict[str, Any]) -> Iterator[float | None]:
     """Of lines and cells: the hatch is drawn beside them, from 0 to 1 of an axis of its own."""
     for trace in figure["data"]:
-        if trace["type"] == "heatmap":
+        if "runs" in trace:
+            yield from (value for row in trace["runs"] for _cells, value, _text in row)
+        elif trace["type"] == "heatmap":
             yield from (cell for row in trace["z"] for cell in row)
         elif trace.get("connectgaps") is False:
             yield from trace["y"]
@@ -47,6 +52,18 @@ def test_no_figure_draws_what_was_not_read(world: str, path: str) -> None:
     if None in drawn:
         assert hatches(figure)
         assert all(hatches(figure))
-    if world not in NO_HISTORY:
+    if path == OWNERS:
+        assert _is_said_by_members(world, figure, drawn)
+    elif world not in NO_HISTORY:
         assert {type(value) for value in drawn} == {int, type(None)}
         assert any("broker-b could not be read" in reason for reason in hatches(figure))
+
+
+def _is_said_by_members(world: str, figure: dict[str, Any], drawn: list[float | None]) -> bool:
+    """That a queue has no owner, or another one than before, is drawn where the members said so alone."""
+    texts = [text for row in figure["data"][0]["runs"] for _cells, _value, text in row]
+    assert all(texts)
+    assert None in drawn or not drawn
+    if world in UNTOLD:
+        return set(drawn) <= {None} and not [trace for trace in figure["data"] if trace.get("mode") == "markers"]
+    return {type(value) for value in drawn} == {int, type(None)}

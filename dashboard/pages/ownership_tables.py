@@ -1,0 +1,134 @@
+"""The tables of the Ownership tab: what was compared, the queues, the members."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from consumers.models import ConsumerGroup, TopicKind
+from consumers.polling.flags import BROADCASTING, Flag
+from consumers.selectors.groups.rows import GroupDetail
+from consumers.selectors.ownership.assignments import assignments
+from consumers.selectors.ownership.finding import Level, OwnershipCheck
+from consumers.selectors.ownership.findings import ownership_check
+from consumers.selectors.ownership.members import member_list
+from dashboard.wording.numbers import count
+
+from .frame import Choice, Frame
+from .groups_query import page_links, page_number
+from .member_lines import member_lines
+from .ownership_lines import QueueLine, counts, queue_lines
+from .problems import UnknownFilter
+
+ROWS, FEW, MEMBERS, FINDINGS = 100, 20, 30, 8
+
+
+def compared(frame: Frame, group: ConsumerGroup) -> dict[str, Any]:
+    check = ownership_check(group, frame.now)
+    return {
+        "check": check,
+        "findings": check.findings if "all" in frame.request.GET else check.findings[:FINDINGS],
+        "every_finding": frame.here(all="1"),
+        "is_sound": check.why_not_compared is None and all(found.level is Level.NOTE for found in check.findings),
+        "checked_against": _checked(check),
+    }
+
+
+def _checked(check: OwnershipCheck) -> str:
+    """`3 members, AllocateMessageQueueAveragely: 8 of 8 queues have their expected owner`."""
+    if not check.members:
+        return _("Owners are not compared: %s") % check.why_not_compared
+    members = ngettext("%(n)s member", "%(n)s members", check.members) % {"n": count(check.members)}
+    who = ", ".join([members, *check.strategies])
+    if check.why_not_compared is not None:
+        return _("%(who)s; owners are not compared: %(why)s") % {"who": who, "why": check.why_not_compared}
+    words = {"who": who, "n": count(check.as_expected), "all": count(check.compared_queues)}
+    return _("%(who)s: %(n)s of %(all)s queues have the owner that is to be expected") % words
+
+
+def queue_table(frame: Frame, detail: GroupDetail, group: ConsumerGroup, at: datetime | None) -> dict[str, Any]:
+    """`expected`: of each queue the client id that is to own it, or null with its reason."""
+    read = frame.request.GET.get
+    topic, shows_all = read("topic", ""), read("all", "")
+    if shows_all not in ("", "1"):
+        raise UnknownFilter("all", shows_all, ["1"])
+    topics = [row.topic for row in detail.topics if row.kind != TopicKind.DLQ]
+    if topic and topic not in topics:
+        raise UnknownFilter("topic", topic, topics)
+    lines = queue_lines(assignments(group, now=frame.now, at=at, topic=topic or None))
+    no_queues = _shared_by_all(detail) or ("" if lines else _("No queue of this group is known yet."))
+    odd = [line for line in lines if line.is_odd]
+    is_short = len(lines) <= FEW
+    return {
+        "expected": [(line.expected, line.unexpected) for line in lines],
+        "no_queues": no_queues,
+        "queue_count": len(lines),
+        "verdicts": counts(lines),
+        "queue_choices": [] if is_short else _choices(frame, len(odd), len(lines), bool(shows_all)),
+        "topic_choices": [Choice(_("all topics"), frame.here(topic=None), not topic)]
+        + [Choice(name, frame.here(topic=name), name == topic) for name in topics],
+        **_page(frame, lines if shows_all or is_short else odd),
+    }
+
+
+def _shared_by_all(detail: GroupDetail) -> str:
+    if detail.message_model == BROADCASTING:
+        return _("This group broadcasts: every member owns every queue, so none is without an owner or has too many.")
+    if Flag.POP in detail.flags:
+        return _("Its members own nothing: messages are popped, by any member from any queue that it was given.")
+    return ""
+
+
+def _choices(frame: Frame, odd: int, every: int, shows_all: bool) -> list[Choice]:
+    return [
+        Choice(_("that differ %s") % count(odd), frame.here(all=None), not shows_all),
+        Choice(_("all %s") % count(every), frame.here(all="1"), shows_all),
+    ]
+
+
+def _page(frame: Frame, lines: Sequence[QueueLine]) -> dict[str, Any]:
+    pages = max(1, -(-len(lines) // ROWS))
+    number = min(page_number(frame.request), pages)
+    first = (number - 1) * ROWS
+    shown = lines[first : first + ROWS]
+    return {
+        "queue_lines": shown,
+        "listed": len(lines),
+        "links": page_links(frame, number, pages),
+        "pages": pages,
+        "first": first + 1,
+        "last": first + len(shown),
+    }
+
+
+def member_table(
+    frame: Frame,
+    detail: GroupDetail,
+    group: ConsumerGroup,
+    expected: Sequence[tuple[str | None, str]],
+    owners: Sequence[str],
+) -> dict[str, Any]:
+    unsaid = next((why for owner, why in expected if owner is None), "")
+    known = (
+        None
+        if unsaid or not expected
+        else Counter(one for owner, _why in expected for one in (owner or "").split(", "))
+    )
+    lines = member_lines(member_list(group, now=frame.now), owners, known)
+    shows_all = "all" in frame.request.GET
+    return {
+        "members": lines if shows_all else lines[:MEMBERS],
+        "member_count": len(lines),
+        "every_member": frame.here(all="1"),
+        "not_expected": unsaid or _("no queue of the group is known yet"),
+        "no_members": _no_members(detail),
+    }
+
+
+def _no_members(detail: GroupDetail) -> str:
+    if reason := detail.unknown.get("clients"):
+        return _("Who is in the group is not known: %s") % reason
+    return _("The group has no member: nobody owns its queues.")
