@@ -36,7 +36,21 @@ class Rebalance(models.Model):
     class Meta:
         ordering = ["-started_before", "group"]
         constraints = [models.UniqueConstraint(fields=["group", "started_before"], name="one_rebalance_at_a_time")]
-        indexes = [models.Index(fields=["started_before"])]
+        indexes = [
+            # Lists over all groups are counted out of it, without the rows.
+            models.Index(
+                fields=[
+                    "started_before",
+                    "group",
+                    "episode_since",
+                    "last_change_at",
+                    "settled_at",
+                    "cause",
+                    "rollout",
+                ],
+                name="rebalances_by_time",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.group} at {self.started_before:%Y-%m-%d %H:%M:%S}"

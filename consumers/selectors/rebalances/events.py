@@ -1,7 +1,8 @@
 """Rebalances, one row each: the list over all groups, newest first, and the newest of one group."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Prefetch
@@ -20,7 +21,7 @@ NOT_DATED = "no member's clock dates it between the two readings"
 
 
 def rebalance_list(filters: RebalanceFilters, *, page: int = 1, page_size: int = 50) -> EventPage:
-    """One page; one beyond the last is the last. Four queries, however many rebalances."""
+    """One page; one beyond the last is the last. Six queries, however many rebalances."""
     found = filtered(filters)
     count = found.count()
     pages = max(1, -(-count // page_size))
@@ -35,7 +36,7 @@ def rebalance_count(filters: RebalanceFilters) -> int:
 
 
 def newest_rebalances(cluster: str, group: str, count: int = 5) -> list[RebalanceEvent]:
-    """Of one group, newest first. Three queries."""
+    """Of one group, newest first. Five queries."""
     found = filtered(RebalanceFilters(cluster=cluster, group=group))
     return events_of(list(found.values_list("pk", flat=True)[:count]))
 
@@ -55,9 +56,17 @@ def events_of(ids: Sequence[int]) -> list[RebalanceEvent]:
 
 def episode_sizes(rows: Iterable[Rebalance]) -> Counter[Any]:
     """How many rebalances each episode of `rows` has, by group and beginning."""
-    groups, begun = {row.group_id for row in rows}, {row.episode_since for row in rows}
-    same = Rebalance.objects.filter(group__in=groups, episode_since__in=begun).order_by()
-    counted = same.values("group_id", "episode_since").annotate(events=Count("pk"))
+    return sizes_of({(row.group_id, row.episode_since) for row in rows})
+
+
+def sizes_of(episodes: Collection[tuple[int, datetime]]) -> Counter[Any]:
+    """How many rebalances each of these has. One query."""
+    groups, begun = {group for group, _since in episodes}, {since for _group, since in episodes}
+    if not begun:
+        return Counter()
+    # The first of an episode is its beginning: what is older need not be looked at.
+    near = Rebalance.objects.filter(group__in=groups, started_before__gte=min(begun), episode_since__in=begun)
+    counted = near.order_by().values("group_id", "episode_since").annotate(events=Count("pk"))
     return Counter({(row["group_id"], row["episode_since"]): row["events"] for row in counted})
 
 

@@ -1,10 +1,11 @@
-"""Which rebalances a list is of, in SQL."""
+"""Which rebalances a list is of, in SQL. Without a join: a hundred thousand rows are counted out of an index."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from consumers.models import GroupKind, Rebalance
+from consumers.models import ConsumerGroup, GroupKind, Rebalance
 
 from .rows import Cause, RebalanceFilters
 
@@ -13,11 +14,8 @@ LONGEST = timedelta(hours=1)
 
 
 def filtered(filters: RebalanceFilters, *, by_cause: bool = True) -> QuerySet[Rebalance]:
-    """Newest first; ties by group."""
-    found = Rebalance.objects.order_by("-started_before", "pk")
-    if filters.cluster:
-        found = found.filter(group__cluster__name=filters.cluster)
-    found = found.filter(group__name=filters.group) if filters.group else found.filter(group__kind=GroupKind.USER)
+    """Newest first; ties by group. Two queries: the groups first."""
+    found = Rebalance.objects.filter(_of_groups(filters)).order_by("-started_before", "pk")
     if filters.since:
         found = found.filter(_since(filters))
     if filters.until:
@@ -26,6 +24,19 @@ def filtered(filters: RebalanceFilters, *, by_cause: bool = True) -> QuerySet[Re
         # No word of a cause is part of another.
         found = found.filter(cause__contains=filters.cause)
     return found
+
+
+def _of_groups(filters: RebalanceFilters) -> Q:
+    groups = ConsumerGroup.objects.all()
+    if filters.group:
+        named = groups.filter(name=filters.group)
+        return Q(group__in=_ids(named.filter(cluster__name=filters.cluster) if filters.cluster else named))
+    own = ~Q(group__in=_ids(groups.filter(kind=GroupKind.SYSTEM)))
+    return own & Q(group__in=groups.filter(cluster__name=filters.cluster).values("pk")) if filters.cluster else own
+
+
+def _ids(groups: QuerySet[Any]) -> list[int]:
+    return list(groups.values_list("pk", flat=True))
 
 
 def _since(filters: RebalanceFilters) -> Q:

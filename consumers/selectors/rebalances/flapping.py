@@ -44,7 +44,7 @@ class Flapping:
 
 
 def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
-    """Groups that are not calm, the worst first. Three queries."""
+    """Groups that are not calm, the worst first. Five queries."""
     found = _flapping(RebalanceFilters(cluster=cluster), now)
     return sorted(
         (row for row in found if row.level != Level.CALM),
@@ -53,7 +53,7 @@ def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
 
 
 def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
-    """Of one group; calm where it has no rebalance, or does not exist. Three queries."""
+    """Of one group; calm where it has no rebalance, or does not exist. Five queries."""
     found = _flapping(RebalanceFilters(cluster=cluster, group=group), now)
     return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, None, None)
 

@@ -7,15 +7,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, F, Max, Min
 
-from consumers.models import Rebalance
+from consumers.models import ConsumerGroup
 
 from .event_name import moment_text
+from .events import sizes_of
 from .filters import filtered, words_of
 from .rows import RebalanceFilters
 
-EPISODES_SHOWN = 200
+EPISODES_SHOWN, REBALANCES_LOOKED_AT = 200, 2000
+COLUMNS = ("group_id", "episode_since", "started_before", "last_change_at", "settled_at", "cause", "rollout")
 
 
 @dataclass(frozen=True)
@@ -37,45 +38,33 @@ class Mark:
 
 
 def rebalance_marks(filters: RebalanceFilters) -> list[Mark]:
-    """Newest first, at most EPISODES_SHOWN episodes. A group with as many episodes within any hour as flapping takes
-    is one mark, unless it is the only group that was asked for. Two queries."""
+    """Newest first: at most EPISODES_SHOWN, of the newest REBALANCES_LOOKED_AT rebalances. Four queries.
+
+    A group with as many episodes within any hour as flapping takes is one mark, unless no other was asked for.
+    """
     marks = _episodes(filters)
     return marks if filters.group else list(_one_for_each_that_flaps(marks))
 
 
 def _episodes(filters: RebalanceFilters) -> list[Mark]:
-    found = filtered(filters).order_by().values("group_id", "episode_since")
-    rows: list[Any] = list(
-        found.annotate(
-            since=Min("started_before"),
-            changed=Max("last_change_at"),
-            settled=Max("settled_at"),
-            newest=Max("started_before"),
-            rebalances=Count("pk"),
-        ).order_by("-newest")[:EPISODES_SHOWN]
-    )
-    newest = _newest({row["group_id"] for row in rows}, {row["newest"] for row in rows})
-    return [
-        _mark(row, newest[row["group_id"], row["newest"]]) for row in rows if (row["group_id"], row["newest"]) in newest
-    ]
+    newest: dict[tuple[int, datetime], Any] = {}
+    for row in filtered(filters).values(*COLUMNS)[:REBALANCES_LOOKED_AT]:
+        newest.setdefault((row["group_id"], row["episode_since"]), row)
+    shown = list(newest.items())[:EPISODES_SHOWN]
+    sizes = sizes_of([episode for episode, _row in shown])
+    groups = ConsumerGroup.objects.select_related("cluster").in_bulk([group for (group, _since), _row in shown])
+    return [_mark(row, groups[episode[0]], sizes[episode]) for episode, row in shown]
 
 
-def _newest(groups: set[int], moments: set[datetime]) -> dict[tuple[int, datetime], Any]:
-    rows: Iterable[Any] = Rebalance.objects.filter(group__in=groups, started_before__in=moments).values(
-        "group_id", "started_before", "cause", "rollout", cluster=F("group__cluster__name"), name=F("group__name")
-    )
-    return {(row["group_id"], row["started_before"]): row for row in rows}
-
-
-def _mark(row: Any, newest: Any) -> Mark:
+def _mark(newest: Any, group: ConsumerGroup, rebalances: int) -> Mark:
     return Mark(
-        cluster=newest["cluster"],
-        group=newest["name"],
-        since=row["since"],
-        until=max(row["changed"], row["settled"] or row["changed"]),
-        rebalances=row["rebalances"],
+        cluster=group.cluster.name,
+        group=group.name,
+        since=newest["episode_since"],
+        until=newest["settled_at"] or newest["last_change_at"],
+        rebalances=rebalances,
         episodes=1,
-        at=moment_text(row["newest"]),
+        at=moment_text(newest["started_before"]),
         causes=words_of(newest["cause"]),
         rollout=newest["rollout"],
     )

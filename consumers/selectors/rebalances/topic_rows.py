@@ -23,7 +23,7 @@ class RowPage:
 
 
 def rebalance_rows(filters: RebalanceFilters, *, page: int = 1, page_size: int = 100) -> RowPage:
-    """Newest first, a rebalance's topics by name. A rebalance without a topic has one row. Four queries."""
+    """Newest first, a rebalance's topics by name. A rebalance without a topic has one row. Five queries."""
     pairs = filtered(filters).annotate(topic_id=F("topics__pk"))
     start = (page - 1) * page_size
     chosen = list(

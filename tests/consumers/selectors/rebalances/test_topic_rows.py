@@ -58,5 +58,5 @@ def test_every_null_has_its_reason(billing):
 def test_it_asks_as_often_for_a_hundred_as_for_one(billing, django_assert_max_num_queries):
     for number in range(40):
         a_moved_topic(a_rebalance(billing, ago(600 + number)))
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(5):
         assert len(rebalance_rows(RebalanceFilters()).rows) == 40
