@@ -1,4 +1,8 @@
-"""Members of one group that subscribe to different topics, or to different messages of one."""
+"""Members of one group that subscribe to different topics, or to different messages of one.
+
+A broker keeps one subscription a group and topic, the newest, and filters pulls by it (RocketMQ 5.4.0,
+ConsumerGroupInfo and PullMessageProcessor).
+"""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -33,8 +37,9 @@ def subscriptions_differ(evidence: Evidence, effects: Effects) -> Iterator[Owner
         return
     effect = effects.of(Kind.SUBSCRIPTIONS)
     began = _began(evidence, list(found))
-    said = gettext("Members subscribe to different things: %s. Queues are shared among all of them all the same, and ")
-    said += gettext("whoever owns a queue skips what it does not subscribe to.")
+    said = gettext("Members subscribe to different things: %s. Brokers filter for all by what registered last.")
+    if evidence.queues_have_owners:
+        said += gettext(" Queues are shared among all, and whoever owns one skips what it does not subscribe to.")
     yield OwnershipFinding(
         kind=Kind.SUBSCRIPTIONS,
         level=Level.PROBLEM,

@@ -91,6 +91,13 @@ def test_different_tags_differ_since_the_second_of_them_began(group, queues):
     assert differ.since == ago(333)
 
 
+def test_a_broadcasting_group_shares_no_queues_that_different_subscriptions_could_skip(group, queues):
+    type(group).objects.update(message_model="BROADCASTING")
+    a_member(group, "c1")
+    a_member(group, "c2", subscriptions=subscribed(Orders="TagA"))
+    assert "Queues are shared" not in found(group)[Kind.SUBSCRIPTIONS].sentence
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [("A || B", "B||A"), ("*", ""), (" A ", "A"), ("A||A", "A")],
