@@ -23,7 +23,7 @@ from .chart_policy import with_charts
 from .frame import Frame, context, frame_of
 from .group_tabs import tabs
 from .moments import moment_of
-from .ownership_tables import compared, member_table, queue_table
+from .ownership_tables import compared, member_table, queue_table, subscription_table
 
 REBALANCES = 5
 
@@ -64,6 +64,7 @@ def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str
         newest_href=frame.here(at=None),
         **now_only,
         **queues,
+        **subscription_table(frame, group),
         **_legend(owners),
         **_rebalances(frame, cluster, name),
     )

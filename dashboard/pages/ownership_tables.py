@@ -15,6 +15,7 @@ from consumers.selectors.ownership.assignments import assignments
 from consumers.selectors.ownership.finding import Level, OwnershipCheck
 from consumers.selectors.ownership.findings import ownership_check
 from consumers.selectors.ownership.members import member_list
+from consumers.selectors.ownership.subscriptions import subscription_history
 from dashboard.wording.numbers import count
 
 from .frame import Choice, Frame
@@ -22,8 +23,9 @@ from .groups_query import page_links, page_number
 from .member_lines import member_lines
 from .ownership_lines import QueueLine, counts, queue_lines
 from .problems import UnknownFilter
+from .subscription_lines import subscription_lines
 
-ROWS, FEW, MEMBERS, FINDINGS = 100, 20, 30, 8
+ROWS, FEW, MEMBERS, FINDINGS, SUBSCRIPTIONS = 100, 20, 30, 8, 30
 
 
 def compared(frame: Frame, group: ConsumerGroup) -> dict[str, Any]:
@@ -132,3 +134,14 @@ def _no_members(detail: GroupDetail) -> str:
     if reason := detail.unknown.get("clients"):
         return _("Who is in the group is not known: %s") % reason
     return _("The group has no member: nobody owns its queues.")
+
+
+def subscription_table(frame: Frame, group: ConsumerGroup) -> dict[str, Any]:
+    found = subscription_history(group, since=frame.range.since, until=frame.now)
+    lines = subscription_lines(found.subscriptions)
+    return {
+        "subscriptions": found,
+        "differences": sorted(found.differences, key=lambda one: one.since, reverse=True),
+        "subscription_lines": lines[:SUBSCRIPTIONS],
+        "more_subscriptions": max(0, len(lines) - SUBSCRIPTIONS),
+    }

@@ -113,6 +113,20 @@ def test_between_two_answers_no_owner_is_claimed(admin_client: Client, group: Co
     assert len([row for row in rows if "unknown" in row and "changed hands between" in row]) == 3
 
 
+def test_members_that_subscribe_alike_say_so_on_one_line(admin_client: Client, group: ConsumerGroup) -> None:
+    [row] = rows_of(admin_client, "scroll-subscriptions")
+    assert row.startswith(f"Orders * {FIRST}, {SECOND}, {THIRD}")
+    assert "At no time of the range did two members differ." in said(admin_client)
+
+
+def test_a_difference_of_subscriptions_is_told_with_its_period(admin_client: Client, group: ConsumerGroup) -> None:
+    mine = group.client_subscriptions.get(client_id=THIRD)
+    mine.seen_since, mine.expression = ago(600), "TagA"
+    mine.save()
+    wanted = f"* : {FIRST}, {SECOND} TagA : {THIRD} from 02:50:00 UTC, still"
+    assert f"differ Members did not subscribe alike to Orders: {wanted}" in said(admin_client)
+
+
 def test_the_last_rebalances_lead_to_their_page_and_to_this_one_before_and_after(
     admin_client: Client, group: ConsumerGroup
 ) -> None:
