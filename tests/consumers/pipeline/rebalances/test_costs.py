@@ -1,0 +1,187 @@
+"""What a rebalance moved and cost: stories of one queue each, all of them through Spark at once."""
+
+import json
+from typing import Any
+
+import pytest
+
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.rebalances.gathered import gathered, with_bounds
+from consumers.pipeline.rebalances.topics import topic_costs
+from tests.consumers.pipeline.rebalances.cost_rows import Story, frames, says
+
+pytestmark = pytest.mark.spark
+
+FROM_A_TO_B = {0: {0: ["a"]}, 15: {0: ["b"]}, 30: {0: ["b"]}}
+STILL = {0: [(0, 100, 100), (15, 100, 100), (30, 100, 100)]}
+QUIET = [says(0, "a", 100), says(15, "b", 100), says(30, "b", 100)]
+
+STORIES = [
+    # a had done all below 1,000 and held 50 more; b began at what was committed, 900.
+    Story(
+        "killed",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 1000, (1000, 1049)), says(15, "b", 900, (900, 950)), says(30, "b", 1200)],
+        offsets={0: [(0, 900, 1600), (15, 900, 2000), (30, 1150, 2200)]},
+    ),
+    # b has gone on for a while when it is asked first: it cannot be told where it began.
+    Story(
+        "passed",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 1000, (1000, 1049)), says(15, "b", 1400, (1400, 1410)), says(30, "b", 1500)],
+        offsets={0: [(-60, 0, 5000), (-15, 750, 5000), (0, 990, 5000), (15, 1400, 5000), (30, 1500, 5000)]},
+    ),
+    Story("quiet", owners=FROM_A_TO_B, said=QUIET, offsets=STILL),
+    Story(
+        "lapsed",
+        owners={0: {0: ["a"]}, 15: {}, 30: {}, 45: {0: ["b"]}, 60: {0: ["b"]}},
+        said=[says(0, "a", 100), says(45, "b", 100)],
+        offsets=STILL,
+    ),
+    Story("once doubled", owners={0: {0: ["a"]}, 15: {0: ["a", "b"]}, 30: {0: ["b"]}}, said=QUIET, offsets=STILL),
+    Story(
+        "restarted",
+        owners={0: {0: ["a"]}, 15: {0: ["a"]}},
+        said=[says(0, "a", 1000), says(15, "a", 940, started_at=None) | {"started_at": says(9, "a", 0)["taken_at"]}],
+        offsets={0: [(0, 900, 1000), (15, 900, 1000)]},
+    ),
+    # A hole in its own answers, though nobody else held the queue.
+    Story(
+        "stuck",
+        owners={0: {0: ["a"]}, 15: {}, 30: {0: ["a"]}},
+        said=[says(0, "a", 1000), says(15, "a", None, topic=None, broker=None, queue_id=None), says(30, "a", 980)],
+        offsets={0: [(0, 980, 1000), (15, 980, 1000), (30, 980, 1000)]},
+    ),
+    Story("unasked before", owners={15: {0: ["b"]}}, said=QUIET[1:], offsets=STILL),
+    Story("unasked after", owners={0: {0: ["a"]}}, said=QUIET[:1], offsets=STILL),
+    Story("behind a proxy"),
+    Story("left alone", owners={0: {0: ["a"]}, 15: {}, 30: {}}, said=[says(0, "a", 100)], offsets=STILL, end=30),
+    Story("taken up", owners={0: {}, 15: {0: ["b"]}}, said=QUIET[1:], offsets=STILL),
+    Story(
+        "never committed",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", None), says(15, "b", None), says(30, "b", None)],
+        offsets={0: [(0, None, 0), (15, None, 0), (30, None, 0)]},
+    ),
+    Story(
+        "unsaid start",
+        owners=FROM_A_TO_B,
+        said=[says(0, "a", 1000), says(15, "b", None), says(30, "b", None)],
+        offsets={},
+    ),
+    # Queue 1 is seen first at 15 s.
+    Story(
+        "grown",
+        owners={0: {0: ["a"]}, 15: {0: ["a"], 1: ["a"]}},
+        said=[says(0, "a", 100), says(15, "a", 100), says(15, "a", 0, queue_id=1)],
+        offsets={**STILL, 1: [(15, 0, 4), (30, 4, 4)]},
+        wanted={0: None, 1: 15},
+    ),
+    Story("broadcasting", owners={0: {0: ["a"]}, 15: {0: ["a", "b"]}}, said=QUIET, offsets=STILL, broadcasting=True),
+    Story(
+        "unread in it",
+        owners={0: {0: ["a"], 1: ["a"]}, 15: {0: ["b"], 1: ["a"]}},
+        offsets={**STILL, 1: [(0, 5, 9), (30, 9, 9)]},
+        wanted={0: None, 1: None},
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def topics(_session) -> dict[str, dict[str, Any]]:
+    """The row of each story, by its group."""
+    given = frames(_session, STORIES)
+    bounded = with_bounds(given.pop("events"), given.pop("wholes"))
+    found = topic_costs(gathered(bounded, **given), Durations()).toArrow().to_pylist()
+    _session.catalog.clearCache()
+    assert len(found) == len(STORIES)
+    return {row["group"]: {**row, "unknown": json.loads(row["unknown"])} for row in found}
+
+
+@pytest.mark.parametrize(
+    ("group", "moved"),
+    [("killed", 1), ("restarted", 0), ("grown", 1), ("left alone", 1), ("broadcasting", 1), ("behind a proxy", None)],
+)
+def test_queues_that_moved_are_those_with_other_owners(topics, group, moved):
+    assert topics[group]["queues_moved"] == moved
+
+
+@pytest.mark.parametrize(
+    ("group", "low", "high"),
+    [
+        ("killed", 100, 150),  # 1,000 − 900 and 1,050 − 900
+        ("passed", 0, 144),  # 1,400 messages in 75 s: five seconds of that pace beside the 50 held
+        ("quiet", 0, 0),
+        ("lapsed", 0, 0),
+        ("restarted", 60, 100),
+        ("stuck", 20, 20),
+        ("left alone", 0, 0),  # nobody has it, so nobody was given anything again
+        ("never committed", 0, 0),
+        ("grown", 0, 0),
+    ],
+)
+def test_what_was_replayed_lies_between_two_bounds(topics, group, low, high):
+    assert (topics[group]["replayed_messages_low"], topics[group]["replayed_messages"]) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("group", "field", "reason"),
+    [
+        ("unasked before", "queues_moved", "who owned the queues before was not sampled"),
+        ("unasked after", "unowned_queue_seconds", "who owns the queues after it was not sampled"),
+        ("unasked after", "replayed_messages", "who owns the queues after it was not sampled"),
+        ("behind a proxy", "doubly_owned_queues", "who owned the queues before was not sampled"),
+        ("taken up", "replayed_messages", "who held it before it had no owner was not sampled"),
+        ("unsaid start", "replayed_messages_low", "where its next owner began is not known"),
+        ("broadcasting", "replayed_messages", "members of a broadcasting group keep offsets of their own"),
+        ("broadcasting", "doubly_owned_queues", "every member of a broadcasting group holds every queue"),
+        ("unsaid start", "lag_before_messages", "the lag before it was not known of every queue"),
+        ("never committed", "lag_peak_messages", "the lag was not known of every queue at some reading of it"),
+        ("unread in it", "lag_peak_messages", "the lag was not known of every queue at some reading of it"),
+    ],
+)
+def test_what_was_not_seen_is_null_with_its_reason(topics, group, field, reason):
+    assert (topics[group][field], topics[group]["unknown"][field]) == (None, reason)
+
+
+def test_every_null_of_every_story_has_a_reason(topics):
+    for row in topics.values():
+        assert {name for name, value in row.items() if value is None} == set(row["unknown"])
+
+
+@pytest.mark.parametrize(
+    ("group", "kind", "low", "sampled", "high"),
+    [
+        ("lapsed", "unowned", 15, 30, 45),
+        ("stuck", "unowned", 0, 15, 30),
+        ("once doubled", "doubly_owned", 0, 15, 30),
+        ("killed", "unowned", 0, 0, 0),
+        ("taken up", "unowned", 0, 0, 15),
+    ],
+)
+def test_a_lapse_lasts_from_reading_to_reading_with_both_bounds(topics, group, kind, low, sampled, high):
+    move = topics[group]["moves"][0]
+    seconds = [move[f"{kind}_seconds{bound}"] for bound in ("_low", "", "_high")]
+    assert seconds == [low, sampled, high]
+    assert topics[group][f"{kind}_queue_seconds"] == sampled
+
+
+def test_a_queue_that_two_members_held_in_one_reading_is_counted(topics):
+    counts = {group: topics[group]["doubly_owned_queues"] for group in ("once doubled", "killed", "broadcasting")}
+    assert counts == {"once doubled": 1, "killed": 0, "broadcasting": None}
+
+
+def test_a_queue_made_later_lacked_no_owner_before(topics):
+    row = topics["grown"]
+    assert (row["queues"], row["unowned_queue_seconds"]) == (2, 0)
+    assert [(move["queue_id"], move["before"], move["after"]) for move in row["moves"]] == [(1, [], ["a"])]
+
+
+def test_lag_is_that_of_the_reading_before_and_the_highest_within(topics):
+    assert (topics["killed"]["lag_before_messages"], topics["killed"]["lag_peak_messages"]) == (700, 1100)
+    assert topics["unread in it"]["lag_before_messages"] == 4
+
+
+def test_a_topic_without_a_move_has_its_row(topics):
+    row = topics["restarted"]
+    assert (row["queues"], row["queues_moved"], row["unowned_queue_seconds"]) == (1, 0, 0)
