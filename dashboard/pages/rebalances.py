@@ -19,7 +19,7 @@ from .groups_query import page_links, page_number
 from .problems import UnknownFilter
 from .ranges import RANGES
 
-ROWS = 50
+ROWS, FLAPPING = 50, 10
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ def rebalances_context(request: HttpRequest) -> dict[str, Any]:
         group=filters.group,
         every_group=frame.here(group=None),
         is_filtered=bool(filters.group or filters.cause),
-        flapping=[(row, frame.here(group=row.group, cluster=row.cluster, cause=None)) for row in flapping],
+        flapping=[(row, frame.here(group=row.group, cluster=row.cluster, cause=None)) for row in flapping[:FLAPPING]],
+        flapping_more=max(0, len(flapping) - FLAPPING),
         many_clusters=frame.cluster is None and len(frame.clusters) > 1,
         pipeline=pipeline_status(frame.now),
         newest=None if found.count else _newest(frame, filters),

@@ -44,17 +44,17 @@ class Flapping:
 
 
 def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
-    """Groups that are not calm, the worst first. Five queries."""
-    found = _flapping(RebalanceFilters(cluster=cluster), now)
+    """Groups that are not calm, the worst first. Six queries."""
+    found = _flapping(RebalanceFilters(cluster=cluster), now, calm=False)
     return sorted(
-        (row for row in found if row.level != Level.CALM),
+        found,
         key=lambda row: (list(Level).index(row.level), -row.episodes_hour, -row.episodes_day, row.cluster, row.group),
     )
 
 
 def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
-    """Of one group; calm where it has no rebalance, or does not exist. Five queries."""
-    found = _flapping(RebalanceFilters(cluster=cluster, group=group), now)
+    """Of one group; calm where it has no rebalance, or does not exist. Six queries."""
+    found = _flapping(RebalanceFilters(cluster=cluster, group=group), now, calm=True)
     return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, None, None)
 
 
@@ -68,20 +68,23 @@ def level_of(
     return Level.RESTLESS if episodes_day >= judge["restless_episodes_per_day"] else Level.CALM
 
 
-def _flapping(filters: RebalanceFilters, now: datetime) -> list[Flapping]:
+def _flapping(filters: RebalanceFilters, now: datetime, *, calm: bool) -> list[Flapping]:
+    """`calm`: calm ones too."""
     changing, counted = _changing(filters, now), _counted(filters, now)
-    groups = ConsumerGroup.objects.select_related("cluster").in_bulk(list(counted))
+    levels = {pk: level_of(row["hour"], row["day"], changing.get(pk), settings.JUDGE) for pk, row in counted.items()}
+    levels = {pk: level for pk, level in levels.items() if calm or level != Level.CALM}
+    names = ConsumerGroup.objects.filter(pk__in=list(levels)).values_list("pk", "cluster__name", "name")
     return [
         Flapping(
-            cluster=groups[pk].cluster.name,
-            group=groups[pk].name,
-            level=level_of(row["hour"], row["day"], changing.get(pk), settings.JUDGE),
-            episodes_hour=row["hour"],
-            episodes_day=row["day"],
+            cluster=cluster,
+            group=group,
+            level=levels[pk],
+            episodes_hour=counted[pk]["hour"],
+            episodes_day=counted[pk]["day"],
             changing_seconds=changing.get(pk),
-            newest_at=row["newest"],
+            newest_at=counted[pk]["newest"],
         )
-        for pk, row in counted.items()
+        for pk, cluster, group in names
     ]
 
 

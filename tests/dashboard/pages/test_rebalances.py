@@ -106,6 +106,16 @@ def test_groups_that_flap_are_named_above(admin_client: Client, billing: Consume
     assert "flapping billing prod newest 6 min 40 s ago 7 episodes in an hour, 7 in a day" in page
 
 
+def test_of_many_groups_that_flap_the_worst_are_named(admin_client: Client, billing: ConsumerGroup) -> None:
+    for number in range(12):
+        group = a_group(billing.cluster, f"group-{number:02}")
+        for episode in range(1, 8 if number < 11 else 9):
+            a_rebalance(group, ago(episode * 400))
+    page = admin_client.get("/rebalances/").text
+    assert re.findall(r'id="flapping-\d+"[^>]*>([^<]+)<', page) == ["group-11", *(f"group-{n:02}" for n in range(9))]
+    assert "and 2 more" in page
+
+
 def test_an_empty_list_teaches(admin_client: Client, billing: ConsumerGroup) -> None:
     page = admin_client.get("/rebalances/").text
     assert "A rebalance stands here when members of a group come or go" in page
