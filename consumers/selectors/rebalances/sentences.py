@@ -7,12 +7,15 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 
 from .rows import Cause
 
 # Facts that a sentence of their cause says already.
-SAID = {"cause", "client_id", "address", "topic", "broker", "queue_id", "before", "after", "at"}
+SAID = {
+    "cause", "client_id", "address", "as", "topic", "broker", "queue_id", "before", "after", "at", "last_seen",
+    "silent_since", "last_pull", "read_again_at",
+}  # fmt: skip
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 Facts = Mapping[str, Any]
 
@@ -39,13 +42,12 @@ def _is_more(name: str, value: Any) -> bool:
 
 
 def _when(found: Facts, started_after: datetime | None, started_before: datetime) -> str:
-    """The reading that saw it, where one is named; else the two readings that the rebalance began between."""
-    at = moment(found.get("at"))
-    if at is not None and at != started_before:
+    """The readings around it, as far as they are named; else those that the rebalance began between."""
+    at = moment(found.get("at")) or moment(found.get("read_again_at")) or started_before
+    after = moment(found.get("last_seen")) or (started_after if at == started_before else None)
+    if after is None:
         return _("by %s UTC") % _time(at)
-    if started_after is None:
-        return _("by %s UTC") % _time(started_before)
-    return _("between %(after)s and %(before)s UTC") % {"after": _time(started_after), "before": _time(started_before)}
+    return _("between %(after)s and %(before)s UTC") % {"after": _time(after), "before": _time(at)}
 
 
 def _time(at: datetime) -> str:
@@ -72,10 +74,17 @@ def _ends(found: Facts) -> list[str]:
     return [" → ".join(ends)]
 
 
+def _since(found: Facts, name: str, said: str, otherwise: str) -> str:
+    """`said` with the moment of the fact `name`; `otherwise` where that was not told."""
+    at = moment(found.get(name))
+    return _(otherwise) if at is None else _(said) % _time(at)
+
+
 def _joined(found: Facts) -> list[str]:
+    more = [str(found["as"])] if found.get("as") else []
     if not found.get("address"):
-        return [_("%s joined") % _who(found)]
-    return [_("%(who)s joined from %(address)s") % {"who": _who(found), "address": found["address"]}]
+        return [_("%s joined") % _who(found), *more]
+    return [_("%(who)s joined from %(address)s") % {"who": _who(found), "address": found["address"]}, *more]
 
 
 def _left(found: Facts) -> list[str]:
@@ -87,7 +96,7 @@ def _gone(found: Facts) -> list[str]:
 
 
 def _silent(found: Facts) -> list[str]:
-    return [_("%s was dropped by its broker") % _who(found), _("it had not answered any more")]
+    return [_("%s was dropped by its broker") % _who(found), _since(found, "silent_since", *NOT_ANSWERED)]
 
 
 def _reconnected(found: Facts) -> list[str]:
@@ -123,13 +132,14 @@ def _strategy(found: Facts) -> list[str]:
 
 
 def _broker(found: Facts) -> list[str]:
-    return [_("%s could not be read") % (found.get("broker") or _("a broker"))]
+    name = found.get("broker") or _("a broker")
+    return [(_("%s could be read again") if found.get("read_again_at") else _("%s could not be read")) % name]
 
 
 def _pull_stuck(found: Facts) -> list[str]:
     place = "/".join(str(found[name]) for name in ("topic", "broker", "queue_id") if found.get(name) is not None)
     taken = _("%(who)s took %(queue)s anew") % {"who": _who(found), "queue": place or _("its own queue")}
-    return [taken, _("it had not pulled for 120 s")]
+    return [taken, _since(found, "last_pull", *NOT_PULLED)]
 
 
 def _unknown(found: Facts) -> list[str]:
@@ -140,6 +150,9 @@ def _unnamed(found: Facts) -> list[str]:
     return [str(found.get("cause") or Cause.UNKNOWN)]
 
 
+# With the moment and without.
+NOT_ANSWERED = (gettext_noop("it had not answered since %s UTC"), gettext_noop("it had not answered any more"))
+NOT_PULLED = (gettext_noop("it had not pulled since %s UTC"), gettext_noop("it had not pulled for 120 s"))
 OPENINGS: dict[str, Callable[[Facts], list[str]]] = {
     Cause.JOINED: _joined,
     Cause.LEFT: _left,

@@ -53,6 +53,35 @@ def test_a_cause_says_its_facts(found, sentence):
     assert evidence_sentence(found, AFTER, BEFORE) == sentence
 
 
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (
+            {"cause": "joined", "as": "a second process under this id", "at": BEFORE.isoformat()} | WHO,
+            f"search-3 joined {BOUNDS} · a second process under this id",
+        ),
+        (
+            {"cause": "gone", "last_seen": ago(80).isoformat(), "at": ago(21).isoformat()} | WHO,
+            "search-3 went away between 02:58:40 and 02:59:39 UTC · whether it left or died cannot be told",
+        ),
+        (
+            {"cause": "silent", "silent_since": ago(180).isoformat()} | WHO,
+            f"search-3 was dropped by its broker {BOUNDS} · it had not answered since 02:57:00 UTC",
+        ),
+        (
+            {"cause": "broker", "broker": "broker-b", "read_again_at": ago(30).isoformat()},
+            "broker-b could be read again by 02:59:30 UTC",
+        ),
+        (
+            {"cause": "pull stuck", "topic": "Orders", "broker": "b", "queue_id": 1, "last_pull": ago(300).isoformat()},
+            f"a member took Orders/b/1 anew {BOUNDS} · it had not pulled since 02:55:00 UTC",
+        ),
+    ],
+)
+def test_a_cause_says_the_moments_that_it_was_told(found, sentence):
+    assert evidence_sentence(found, AFTER, BEFORE) == sentence
+
+
 def test_every_cause_has_its_words():
     for cause in Cause:
         assert not evidence_sentence({"cause": cause}, AFTER, BEFORE).startswith(f"{cause} between")
