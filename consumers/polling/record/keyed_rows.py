@@ -33,6 +33,23 @@ def upsert(
     _run(connection, model, f"INSERT INTO {table} ({into}) {source} ON CONFLICT ({key}) DO {change}", columns)
 
 
+def rewrite(model: type[models.Model], keys: Sequence[int], columns: dict[str, Sequence[Any]]) -> None:
+    """Changes these columns of rows that exist, by their primary keys, in short transactions. A row that is gone stays
+    gone. JSON fields are not for this."""
+    connection = _connection(model)
+    key = connection.ops.quote_name(str(model._meta.pk.column))
+    table = connection.ops.quote_name(model._meta.db_table)
+    names = [_column(connection, model, name) for name in columns]
+    by_key: dict[str, Sequence[Any]] = {**columns, model._meta.pk.name: keys}
+    if _takes_arrays(connection):
+        changes = ", ".join(f"{name} = fresh.{name}" for name in names)
+        rows = f"({_arrays(connection, model, by_key)}) AS fresh ({', '.join([*names, key])})"
+        statement = f"UPDATE {table} SET {changes} FROM {rows} WHERE {table}.{key} = fresh.{key}"
+    else:
+        statement = f"UPDATE {table} SET {', '.join(f'{name} = %s' for name in names)} WHERE {key} = %s"
+    _run(connection, model, statement, by_key)
+
+
 def delete(model: type[models.Model], columns: dict[str, Sequence[Any]]) -> None:
     """Deletes the rows that hold these values, in short transactions. Nothing may point at them."""
     connection = _connection(model)

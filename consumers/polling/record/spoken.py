@@ -135,14 +135,15 @@ def _same_connection(row: Client, now: datetime) -> Client:
 
 
 def _says_otherwise(row: Client, reading: ClientReading, is_doubled: bool) -> bool:
-    """What was not said before is not said otherwise."""
+    """What was not said before is not said otherwise. A process's own stamp only grows; two processes have two."""
     pairs: list[tuple[Any, Any]] = [
         (row.strategy, reading.strategy),
         (by_topic(reading.group, row.subscriptions), by_topic(reading.group, reading.subscriptions)),
     ]
-    if not is_doubled:
-        pairs.append((row.sub_version, reading.sub_version))
-    return any(before is not None and after is not None and before != after for before, after in pairs)
+    if any(before is not None and after is not None and before != after for before, after in pairs):
+        return True
+    before, after = row.sub_version, reading.sub_version
+    return not is_doubled and before is not None and after is not None and after > before
 
 
 def by_topic(group: str, subscriptions: Iterable[Mapping[str, Any]] | None) -> dict[str, tuple[str, str | None]] | None:

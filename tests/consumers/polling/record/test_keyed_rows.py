@@ -4,7 +4,7 @@ import pytest
 
 from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, Queue, QueueSnapshot, Topic
 from consumers.polling.record import keyed_rows
-from consumers.polling.record.keyed_rows import delete, upsert
+from consumers.polling.record.keyed_rows import delete, rewrite, upsert
 from tests.readings import T0, at
 
 pytestmark = pytest.mark.django_db
@@ -87,3 +87,21 @@ def test_without_update_rows_that_exist_keep_everything(groups):
     columns = {"queues": [9], "never_committed_queues": [9], "changed_at": [T0]}
     upsert(GroupTotal, ["group"], {"group": groups[:1], **columns}, update=False)
     assert [row[:2] for row in stored()] == [(1, 3), (1, 4)]
+
+
+def test_rows_are_changed_by_their_primary_keys_in_the_named_columns_alone(groups):
+    put(groups, lag_messages=[3, 4], queues=[7, 7])
+    rewrite(GroupTotal, groups[::-1], {"lag_messages": [5, None], "last_good_at": [at(7), None]})
+    assert stored() == [(7, None, None, None, 0), (7, 5, None, at(7), 0)]
+
+
+def test_a_row_that_is_gone_is_not_made_again(groups):
+    put(groups[:1])
+    rewrite(GroupTotal, groups, {"queues": [8, 9]})
+    assert [row[0] for row in stored()] == [8]
+
+
+def test_no_rows_are_nothing_to_rewrite(groups):
+    put(groups[:1])
+    rewrite(GroupTotal, [], {"queues": []})
+    assert [row[0] for row in stored()] == [1]

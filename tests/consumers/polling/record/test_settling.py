@@ -125,6 +125,7 @@ RETRIES = ({"topic": "%RETRY%billing", "expression": "*", "expression_type": "TA
         (ONE, [said(replace(Q0, commit_offset=99))], "it consumed"),
         (ONE, [said(Q0, RETRY, subscriptions=RETRIES)], "it got a queue of the group's own retry topic"),
         (replace(ONE, sub_version=at(-70)), [], "a broker told of an older change"),
+        (ONE, [said(Q0, sub_version=at(-70))], "its own stamp was of another topic too"),
         (ONE, [said(Q0)], "it did not say what it is"),
     ],
 )
