@@ -66,13 +66,14 @@ def one_sided(group, listed_since):
 
 def test_brokers_that_list_different_members_are_one_finding_with_what_they_lead_to(group, queues):
     one_sided(group, ago(300))
-    holds(group, "c1", queues)
+    holds(group, "c1", queues[:6])
     holds(group, "c2", queues[4:6])
     differ = found(group)[Kind.BROKERS_DIFFER]
     assert list(found(group)) == [Kind.BROKERS_DIFFER]
     assert differ.facts == {"missing": {"broker-b": ["c2"]}, "topics": ["Orders"]}
     assert "broker-b lacks c2" in differ.sentence
     assert numbers(differ.doubly_owned) == "b0 b1"
+    assert numbers(differ.unowned) == "b2 b3"
     assert differ.since == ago(300)
     assert differ.log_line.text == "[BUG] ConsumerGroup: billing The consumerId: "
 
