@@ -30,17 +30,14 @@ async def read_groups(
     """One answer per group that was reached in time. `unread` says which broker could not be asked at all: no answer
     is complete then."""
     until = asyncio.get_running_loop().time() + turn.budget.membership_seconds
-    swept = [SweptBroker(broker, turn, until) for broker in brokers]
-    answers = await asyncio.gather(*(_read_group(swept, group, unread, topics) for group in groups))
-    return [answer for answer in answers if answer is not None]
-
-
-async def _read_group(
-    brokers: Sequence[SweptBroker], group: str, unread: str | None, topics: Collection[str] | None
-) -> GroupMembers | None:
-    told = await asyncio.gather(*(swept.connections(group) for swept in brokers))
-    answers = [(swept.broker, answer) for swept, answer in zip(brokers, told, strict=True) if answer is not None]
-    return unite(group, answers, unread, topics) if len(answers) == len(brokers) else None
+    told = await asyncio.gather(*(SweptBroker(broker, turn, until).connections(groups) for broker in brokers))
+    read = []
+    for place, group in enumerate(groups):
+        answers = [(broker, by_group[place]) for broker, by_group in zip(brokers, told, strict=True)]
+        reached = [(broker, answer) for broker, answer in answers if answer is not None]
+        if len(reached) == len(brokers):
+            read.append(unite(group, reached, unread, topics))
+    return read
 
 
 def unite(
@@ -82,21 +79,20 @@ def newest_change(group: str, subscriptions: Sequence[Subscription], topics: Col
 def _members(told: Sequence[tuple[AskedBroker, GroupConnections]]) -> Iterator[Member]:
     """By client id. A broker lists its connections in no order (5.4.0, ConsumerConnection): the first by address
     stands for the member, so that it is the same one in each reading."""
-    listed: dict[str, dict[AskedBroker, list[ClientConnection]]] = {}
+    connections: dict[str, dict[str, tuple[str, ...]]] = {}
+    first: dict[str, tuple[AskedBroker, ClientConnection]] = {}
     for broker, answer in told:
-        for client in answer.clients:
-            listed.setdefault(client.client_id, {}).setdefault(broker, []).append(client)
-    for client_id, by_broker in sorted(listed.items()):
-        reached_by = next(iter(by_broker))
-        first = min(by_broker[reached_by], key=lambda client: client.address)
+        for client in sorted(answer.clients, key=lambda client: client.address):
+            first.setdefault(client.client_id, (broker, client))
+            by_broker = connections.setdefault(client.client_id, {})
+            by_broker[broker.name] = (*by_broker.get(broker.name, ()), client.address)
+    for client_id in sorted(first):
+        broker, client = first[client_id]
         yield Member(
             client_id=client_id,
-            address=first.address,
-            language=first.language,
-            version=mq_version_name(first.version),
-            broker_address=reached_by.address,
-            connections={
-                broker.name: tuple(sorted(client.address for client in clients))
-                for broker, clients in by_broker.items()
-            },
+            address=client.address,
+            language=client.language,
+            version=mq_version_name(client.version),
+            broker_address=broker.address,
+            connections=connections[client_id],
         )
