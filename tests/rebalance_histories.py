@@ -1,7 +1,7 @@
 """What happened to a group, reading by reading, as rows of the lake and of the poll.
 
-`see(15, a="01", b="23")`: at 15 s brokers list a and b, and they say that they hold these queues of Orders. None: it did
-not answer; NOT_ASKED: nobody asked it.
+`see(15, a="01", b="23")`: at 15 s brokers list a and b, and they say that they hold these queues of Orders.
+None: it did not answer; NOT_ASKED: nobody asked it.
 """
 
 from collections.abc import Sequence

@@ -18,9 +18,9 @@ def with_changes(readings: DataFrame, lookback_us: int) -> DataFrame:
     differs from its own before; after_us: not earlier than that it changed.
     """
     at = F.col("at_us")
-    came_or_went = F.exists(
-        "clients", lambda one: (one["seen_us"] == at) | F.coalesce(one["gone_us"] == at, F.lit(False))
-    )
+    # A second process under the same id is one more member, though the list of ids is the same.
+    moments = [F.col("clients")[name] for name in ("seen_us", "gone_us", "doubled_us")]
+    came_or_went = F.array_contains(F.concat(*moments), at)
     # The first that is seen of a group is no change, unless it is only the first for long.
     known_for_long = F.exists("clients", lambda one: one["seen_us"] < at - lookback_us)
     doubled = F.filter("clients", lambda one: is_present(one, at) & F.coalesce(one["doubled_us"] <= at, F.lit(False)))

@@ -22,7 +22,7 @@ def events(observed: DataFrame, durations: Durations) -> DataFrame:
     cluster, group, started_after_us (null: no reading before it is known), started_before_us (the first reading that
     shows a change: its key), last_change_us, settled_us (the first of the two that agree; null: not yet, or it was cut
     or given up), end_us (the newest reading that belongs to it), polls (readings up to settled_us, else to end_us),
-    ids_before and ids_after: sorted arrays of client ids (before: null where started_after_us is); and for the causes
+    client_ids_before and client_ids_after: sorted arrays (before: null where started_after_us is); and for the causes
     FIRST_OF_GROUP, said, topics, held_before, failing, versions.
     `observed`: what observations gives.
     """
@@ -109,8 +109,8 @@ def _with_ends(summed: DataFrame) -> DataFrame:
     return found.withColumns(
         {
             "polls": F.size(F.filter("readings_us", lambda at: at <= last)),
-            "ids_before": F.when(F.col("started_after_us").isNotNull(), _ids(F.col("started_after_us"))),
-            "ids_after": _ids(last),
+            "client_ids_before": F.when(F.col("started_after_us").isNotNull(), _ids(F.col("started_after_us"))),
+            "client_ids_after": _ids(last),
         }
     ).drop("is_settled", "readings_us", "wholes_us")
 
