@@ -82,12 +82,6 @@ def test_a_queue_on_a_dead_broker_is_unknown_beside_one_that_is_read(admin_clien
     assert "Orders / broker-a / 1" in queue_names(admin_client)[1]
 
 
-def test_it_lists_members_and_what_is_not_known_of_them(admin_client: Client, cluster: Cluster) -> None:
-    text = said(admin_client)
-    assert "10.0.0.7@1" in text
-    assert "9 s ago" in text
-
-
 def test_it_asks_for_its_figures_over_the_range(admin_client: Client, cluster: Cluster) -> None:
     page = admin_client.get("/groups/prod/billing/?range=6h").text
     assert 'data-figure="/figures/prod/billing/lag/?range=6h"' in page

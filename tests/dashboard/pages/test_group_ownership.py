@@ -89,6 +89,14 @@ def test_each_member_has_what_it_owns_beside_what_falls_to_it(admin_client: Clie
     assert re.search(r"Orders \* 2 2 ", third)
 
 
+def test_what_is_not_known_of_a_member_says_why(admin_client: Client, group: ConsumerGroup) -> None:
+    silent = {"running_info_at": None, "running_info_error": "timed out after 3 s", "strategy": None, "orderly": None}
+    Member.objects.filter(client_id=SECOND).update(version=None, **silent)
+    row = next(row for row in rows_of(admin_client, "scroll-members") if row.startswith(SECOND))
+    assert "unknown : the broker does not say" in row
+    assert row.count("unknown : timed out after 3 s") >= 3
+
+
 def test_a_shared_client_id_is_loud(admin_client: Client, group: ConsumerGroup) -> None:
     doubled = {broker: ["10.0.1.101:53301", "10.0.1.101:60001"] for broker in BROKERS}
     Member.objects.filter(client_id=SECOND).update(duplicated_since=ago(300), connections=doubled)
