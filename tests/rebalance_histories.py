@@ -5,10 +5,15 @@ None: it did not answer; NOT_ASKED: nobody asked it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.pipeline_rows import at, us
+import pyarrow as pa
+
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.rebalances.finding import Found
+from consumers.pipeline.rebalances.group_schema import GROUPS
+from tests.pipeline_rows import at, frame, us
 
 NOT_ASKED = "not asked"
 TOPIC, BROKER = "Orders", "broker-a"
@@ -106,8 +111,40 @@ def queues(count: int = 4, **fields: Any) -> list[dict[str, Any]]:
     return [{**one, "queue_id": number, **fields} for number in range(count)]
 
 
-def group_row(group: str, history: Sequence[Seen], *, since: float = 0, lookback: float = 1800, **fields: Any) -> dict:
+def group_row(
+    group: str, history: Sequence[Seen], *, since: float = 0, lookback: float = 1800, **fields: Any
+) -> dict[str, Any]:
     """A row of the groups that may have a rebalance, as changed_groups makes it."""
     values = {"cluster": "prod", "group": group, "since_us": us(since), "reach_us": us(since - lookback)}
     values |= {"shares_queues": True, "clients": clients(history), "queues": queues(), "brokers": []}
     return values | fields
+
+
+def saying(history: Sequence[Seen], **clients: dict[str, Any]) -> list[Seen]:
+    """With more of what these clients are and say."""
+    return [replace(seen, clients={**seen.clients, **clients}) for seen in history]
+
+
+def of_group(history: Sequence[Seen], **values: Any) -> list[Seen]:
+    """With more of what the brokers say of the group."""
+    return [replace(seen, group={**seen.group, **values}) for seen in history]
+
+
+def partly(history: Sequence[Seen]) -> list[Seen]:
+    """Where a broker of the group did not answer."""
+    return [replace(seen, complete=False) for seen in history]
+
+
+def found(spark: Any, histories: dict[str, tuple[Sequence[Seen], dict[str, Any]]], durations: Durations) -> Found:
+    """Readings and rebalances of many groups at once: by name their history and what else their row says."""
+    lake = {
+        name: frame(spark, name, [row for group, (seen, _) in histories.items() for row in rows(group, seen)])
+        for name, rows in (("membership", membership), ("ownership", ownership))
+    }
+    groups = [group_row(group, seen, **fields) for group, (seen, fields) in histories.items()]
+    known = spark.createDataFrame(pa.Table.from_pylist(groups, GROUPS))
+    return Found.of(lake["membership"], lake["ownership"], known, durations)
+
+
+def seconds(moment_us: int | None) -> float | None:
+    return None if moment_us is None else (moment_us - us(0)) / 1_000_000

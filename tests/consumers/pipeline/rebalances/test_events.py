@@ -1,0 +1,201 @@
+"""Readings of a group, and the rebalances in them: (after, before, last change, settled) in seconds."""
+
+import pytest
+
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.rebalances.finding import interpreted
+from consumers.polling.members.collect_members import BEHIND_A_PROXY
+from tests.pipeline_rows import at, us
+from tests.rebalance_histories import (
+    NOT_ASKED,
+    Seen,
+    every,
+    found,
+    of_group,
+    partly,
+    queues,
+    saying,
+    seconds,
+    see,
+)
+
+pytestmark = pytest.mark.spark
+
+ALONE = every(0, 60, a="0123")
+BOTH = every(0, 60, a="01", b="23")
+UNASKED = every(15, 135, a=NOT_ASKED, b=NOT_ASKED)
+HIDDEN = Seen(0, {"a": None}, error=BEHIND_A_PROXY)
+
+
+def hidden(first, last, **holds):
+    return [Seen(seen.seconds, holds, error=BEHIND_A_PROXY) for seen in every(first, last)]
+
+
+def in_turns(first, last):
+    """b is there at every other reading."""
+    pair = [(n, n % 2) for n in range(int((last - first) / 15) + 1)]
+    return [see(first + 15 * n, a="0123") if odd else see(first + 15 * n, a="01", b="23") for n, odd in pair]
+
+
+GROWN = [*queues(4), *queues(6, first_seen_us=us(75))[4:]]
+CASES = {
+    "nothing happens": (ALONE, {}, []),
+    "the first sight is none": (every(0, 30, a="01", b="23"), {}, []),
+    "a member that a silent broker may have listed before is none": (
+        [*partly([see(0, a="01")]), *every(15, 60, a="01", b="23")],
+        {},
+        [],
+    ),
+    "a member joins": ([*ALONE, *every(75, 120, a="01", b="23")], {}, [(60, 75, 75, 75)]),
+    "a member goes": ([*BOTH, *every(75, 120, a="0123")], {}, [(60, 75, 75, 75)]),
+    "the last member goes": ([*ALONE, see(75), see(90)], {}, [(60, 75, 75, 75)]),
+    "changes follow each other": (
+        [*ALONE, see(75, a="01", b="23"), *every(90, 120, a="0", b="12", c="3")],
+        {},
+        [(60, 75, 90, 90)],
+    ),
+    "two readings agree in between": (
+        [*ALONE, *every(75, 90, a="01", b="23"), *every(105, 135, a="0", b="12", c="3")],
+        {},
+        [(60, 75, 75, 75), (90, 105, 105, 105)],
+    ),
+    "a queue is held twice on its way": (
+        [*ALONE, see(75, a="0123", b="23"), *every(90, 120, a="01", b="23")],
+        {},
+        [(60, 75, 90, 90)],
+    ),
+    "locks of the one that went last a minute": (
+        [*BOTH, *every(75, 120, a="01"), *every(135, 165, a="0123")],
+        {},
+        [(60, 75, 135, 135)],
+    ),
+    "queues stay without an owner": ([*BOTH, *every(75, 240, a="01")], {}, [(60, 75, 75, 75)]),
+    "queues are without an owner for less than the patience": (
+        [*BOTH, *every(75, 180, a="01")],
+        {},
+        [(60, 75, 75, None)],
+    ),
+    "a reading is missed": ([*ALONE, *every(90, 120, a="01", b="23")], {}, [(60, 90, 90, 90)]),
+    "a member is silent for a while": (
+        [*BOTH, *every(75, 90, a="01", b=None), *every(105, 120, a="01", b="23")],
+        {},
+        [],
+    ),
+    "the one that joins is silent at first": (
+        [*ALONE, see(75, a="01", b=None), *every(90, 120, a="01", b="23")],
+        {},
+        [(60, 75, 75, 90)],
+    ),
+    "a broker is silent": ([*BOTH, *partly(every(75, 90, a="01")), *every(105, 120, a="01", b="23")], {}, []),
+    "queues move while a broker is silent": (
+        [*BOTH, *partly(every(75, 90, a="013", b="2")), *every(105, 135, a="013", b="2")],
+        {},
+        [(60, 75, 75, 105)],
+    ),
+    "members were not asked for long": (
+        [see(0, a="01", b="23"), *UNASKED, *every(150, 180, a="013", b="2")],
+        {},
+        [(0, 150, 150, 150)],
+    ),
+    "a member's own clock shows that it was still so": (
+        [
+            *of_group([see(0, a="01", b="23"), *UNASKED], sub_version=at(-100)),
+            *saying(every(150, 180, a="013", b="2"), a={"sub_version": at(147)}, b={"sub_version": at(148)}),
+        ],
+        {},
+        [(135, 150, 150, 150)],
+    ),
+    "the same queues are taken anew": (
+        [*saying(ALONE, a={"sub_version": at(-9)}), *saying(every(75, 105, a="0123"), a={"sub_version": at(70)})],
+        {},
+        [(60, 75, 75, 75)],
+    ),
+    "two processes share an id and answer in turn": (
+        [
+            *saying(BOTH, a={"sub_version": at(-9)}),
+            *saying([see(75, a="0", b="3")], a={"sub_version": at(71), "doubled_us": us(75)}),
+            *saying([see(90, a="0", b="3")], a={"sub_version": at(-9), "doubled_us": us(75)}),
+            *saying(every(105, 225, a="0", b="3"), a={"sub_version": at(71), "doubled_us": us(75)}),
+        ],
+        {},
+        [(60, 75, 75, 75)],
+    ),
+    "members pop": ([*every(0, 60, a=""), *every(75, 105, a="", b="")], {"shares_queues": False}, [(60, 75, 75, 75)]),
+    "every member holds every queue": (
+        of_group([*ALONE, *every(75, 105, a="0123", b="0123")], message_model="BROADCASTING"),
+        {},
+        [(60, 75, 75, 75)],
+    ),
+    "nobody can ask the members": ([*hidden(0, 60, a=None), *hidden(75, 105, a=None, b=None)], {}, [(60, 75, 75, 75)]),
+    "nobody polled for long": ([*BOTH, *every(4000, 4030, a="0123")], {}, [(60, 4000, 4000, 4000)]),
+    "members look for new queues one after the other": (
+        [*every(0, 75, a="01", b="23"), *every(90, 105, a="014", b="23"), *every(120, 150, a="014", b="235")],
+        {"queues": GROWN},
+        [(75, 90, 120, 120)],
+    ),
+    "it never settles": ([*ALONE, *in_turns(75, 1920)], {}, [(60, 75, 1860, None), (1860, 1875, 1920, None)]),
+    "a member hangs for good": (
+        [*BOTH, *every(75, 1995, step=30, a="0", b="13", c=None), *every(2010, 2040, a="0", b="12", c="3")],
+        {},
+        [(60, 75, 75, None), (1995, 2010, 2010, 2010)],
+    ),
+    "changes before the range are another run's": (
+        [*ALONE, *every(75, 120, a="01", b="23")],
+        {"since": 90},
+        [],
+    ),
+    "one that was not over when the range began is taken up": (
+        [*ALONE, see(75, a="01", b="23"), *every(90, 120, a="0", b="12", c="3")],
+        {"since": 75, "opened_us": us(75)},
+        [(60, 75, 90, 90)],
+    ),
+}
+ROLLED = [
+    *BOTH,
+    *saying(every(75, 105, a="01", c="23"), c={"started_at": at(70)}),
+    *saying(every(120, 150, c="23", d="01"), c={"started_at": at(70)}, d={"started_at": at(115)}),
+]
+EPISODES = {
+    "a rollout": (ROLLED, {}, [(75, False), (75, True)]),
+    "a minute of rest": (
+        [*ALONE, *every(75, 120, a="01", b="23"), *every(135, 165, a="0123")],
+        {},
+        [(75, False), (135, False)],
+    ),
+    "it follows a stored one": (
+        [*ALONE, *every(75, 105, a="01", b="23")],
+        {"episode_end_us": us(20), "episode_us": us(-100)},
+        [(-100, False)],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def events(_session):
+    both = {name: case[:2] for name, case in (CASES | EPISODES).items()}
+    with interpreted(_session):
+        rows = found(_session, both, Durations()).events.toArrow().to_pylist()
+    rows.sort(key=lambda row: row["started_before_us"])
+    return {name: [row for row in rows if row["group"] == name] for name in both}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_rebalance_lasts_from_the_first_change_until_two_whole_readings_agree(events, name):
+    bounds = ("started_after_us", "started_before_us", "last_change_us", "settled_us")
+    assert [tuple(seconds(row[bound]) for bound in bounds) for row in events[name]] == CASES[name][2]
+
+
+@pytest.mark.parametrize("name", EPISODES)
+def test_rebalances_with_less_than_a_minute_between_them_are_one_episode(events, name):
+    assert [(seconds(row["episode_us"]), row["rollout"]) for row in events[name]] == EPISODES[name][2]
+
+
+def test_it_counts_readings_up_to_where_it_settled(events):
+    (row,) = events["the one that joins is silent at first"]
+    assert (row["polls"], seconds(row["end_us"])) == (2, 105)
+
+
+def test_it_names_the_members_before_and_after(events):
+    (row,) = events["changes follow each other"]
+    assert (row["client_ids_before"], row["client_ids_after"]) == (["a"], ["a", "b", "c"])
+    assert (row["members_before"], row["members_after"]) == (1, 3)
