@@ -9,7 +9,7 @@ from consumers.selectors.brokers import broker_ages
 from consumers.selectors.overlay import iso
 from consumers.selectors.queues import no_owner_reason, why_nothing_is_read
 
-from .claims import INSTANT, Claim, claims_between, first_claims, newest_claims
+from .claims import INSTANT, Claim, Claims, claims_between, first_claims, newest_claims
 from .doubts import GroupDoubts
 from .expected import ExpectedOwners, expected_owners
 from .queues import OwnableQueue, ownable_queues
@@ -26,19 +26,27 @@ Owners = Callable[[OwnableQueue], tuple[Sequence[Claim], str]]  # and why there 
 
 
 def assignments(
-    group: ConsumerGroup, *, now: datetime, at: datetime | None = None, topic: str | None = None
+    group: ConsumerGroup,
+    *,
+    now: datetime,
+    at: datetime | None = None,
+    topic: str | None = None,
+    expected: ExpectedOwners | None = None,
 ) -> list[AssignmentRow]:
     """A row for each owner of a queue, and for each queue without: by topic, broker, queue and owner.
 
-    Without `at` the newest. The number of queries does not depend on that of queues and members.
+    Without `at` the newest; `expected` is then what `expected_owners` gives, for who has it at hand. The number of
+    queries does not depend on that of queues and members.
     """
-    return _at(group, at, topic) if at is not None else _newest(group, now, topic)
+    return _at(group, at, topic) if at is not None else _newest(group, now, topic, expected)
 
 
-def _newest(group: ConsumerGroup, now: datetime, topic: str | None) -> list[AssignmentRow]:
+def _newest(
+    group: ConsumerGroup, now: datetime, topic: str | None, expected: ExpectedOwners | None
+) -> list[AssignmentRow]:
     claims = newest_claims(group)
     unread = why_nothing_is_read(broker_ages([group.cluster_id])[group.cluster_id].brokers, now)
-    expected = expected_owners(group) if unread is None else ExpectedOwners(why=unread)
+    expected = (expected or expected_owners(group)) if unread is None else ExpectedOwners(why=unread)
     spoke = Client.objects.filter(group=group, gone_by=None).values_list("running_info_at", "running_info_error")
     reason = why_ownerless(group) or no_owner_reason(group, [at is not None and error is None for at, error in spoke])
 
@@ -55,36 +63,51 @@ def _newest(group: ConsumerGroup, now: datetime, topic: str | None) -> list[Assi
 def _at(group: ConsumerGroup, at: datetime, topic: str | None) -> list[AssignmentRow]:
     claims = claims_between(group, at, at + INSTANT)
     doubts = GroupDoubts.of(group, claims, at, at + INSTANT, why_ownerless(group))
+    then = first_claims(group, at, _last_denial(claims, at))
     queues = ownable_queues(group, claims.keys(), topic=topic)
-    told = {
-        queue.pk: segments(claims.get(queue.pk, ()), doubts.of_queue(queue), at, at + INSTANT)[0] for queue in queues
-    }
-    doubtful = [claim for one in told.values() if one.holding is Holding.CHANGED for claim in one.claims]
-    denied = max((claim.gone_by for claim in doubtful if claim.gone_by is not None), default=at)
-    then = first_claims(group, at, denied)
+
+    def told(queue: OwnableQueue) -> Segment:
+        of_queue = [*claims.get(queue.pk, ()), *then.get(queue.pk, ())]
+        return segments(of_queue, doubts.of_queue(queue), at, at + INSTANT)[0]
+
     without = NO_HOLDER if doubts.listed.members else NO_MEMBER
 
     def owners(queue: OwnableQueue) -> tuple[Sequence[Claim], str]:
-        segment = told[queue.pk]
+        segment = told(queue)
         if segment.holding in (Holding.OWNER, Holding.SEVERAL):
             return segment.claims, ""
         if segment.holding is Holding.CHANGED:
-            return (), changed_words(segment, then.get(queue.pk, ()))
+            return (), changed_words(segment)
         return (), segment.reason or without
 
     return _rows(queues, owners, expected_owners(group, at))
 
 
-def changed_words(segment: Segment, then: Sequence[Claim]) -> str:
+def _last_denial(claims: Claims, at: datetime) -> datetime:
+    """The answer by which the last of those was denied that had been told before."""
+    denials = [claim.gone_by for of_queue in claims.values() for claim in of_queue if claim.gone_by and claim.told < at]
+    return max(denials, default=at)
+
+
+def changed_words(segment: Segment) -> str:
     """Between which answers a queue changed hands, and from whom to whom."""
     left = [claim for claim in segment.claims if claim.gone_by is not None and claim.told < segment.since]
     if not left:
         return f"named at once by {', '.join(claim.owner for claim in segment.claims)}: one took it over just then"
     told, denied = (max(times) for times in zip(*((c.told, c.gone_by or c.told) for c in left), strict=True))
     between = f"between {iso(told)} and {iso(denied)}"
-    names = ", ".join(dict.fromkeys(claim.owner for claim in left))
-    after = ", ".join(dict.fromkeys(claim.owner for claim in then if claim.since <= denied))
-    return f"changed hands {between}: {names}, then {after}" if after else f"let go {between} by {names}"
+    names, after = _names(left), _names([claim for claim in segment.claims if claim not in left])
+    if not after:
+        return f"let go {between} by {names}"
+    return (
+        f"let go and taken again {between} by {names}"
+        if names == after
+        else f"changed hands {between}: {names}, then {after}"
+    )
+
+
+def _names(claims: Sequence[Claim]) -> str:
+    return ", ".join(dict.fromkeys(claim.owner for claim in claims))
 
 
 def _rows(queues: Sequence[OwnableQueue], owners: Owners, expected: ExpectedOwners) -> list[AssignmentRow]:

@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from consumers.models import Assignment, ConsumerGroup
 
 from .moments import as_text, moment, moment_or_none
+from .patience import Patience
 
 # Both ends of an interval are answers: at the last of them the client still said so.
 INSTANT = timedelta(microseconds=1)
@@ -21,9 +22,9 @@ class Claim(NamedTuple):
     told: datetime
     gone_by: datetime | None
 
-    def certain_until(self, patience: timedelta) -> datetime:
-        """Members are asked in turn: for as long as `patience` an owner that was not asked again is not doubted."""
-        return self.told + (patience if self.gone_by is None else INSTANT)
+    def certain_until(self, patience: Patience) -> datetime:
+        """Members are asked in turn: an owner that was not asked again is not doubted at once."""
+        return patience.until(self.owner, self.told) if self.gone_by is None else self.told + INSTANT
 
 
 Claims = dict[int, list[Claim]]  # by the queue's key in the database

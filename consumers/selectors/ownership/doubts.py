@@ -1,27 +1,19 @@
 """What leaves the ownership of a group's queues unknown over a range of time, gathered once for all of them."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from consumers.models import ConsumerGroup
-from consumers.selectors.limits import limits
 
 from .claims import Claims
 from .listed import Listed
+from .patience import Patience, patience_of
 from .queues import OwnableQueue
 from .segments import Doubts
 from .silent import silent_stretches
 from .stretches import Stretch, in_a_row
 from .undue import not_there, unsubscribed
 from .unread import unread_stretches
-
-# Members are asked in turn, and a group in which something changes within this time.
-LEAST_PATIENCE_SECONDS = 120.0
-
-
-def patience() -> timedelta:
-    """For how long an answer stands when no other follows."""
-    return timedelta(seconds=max(limits().late_seconds, LEAST_PATIENCE_SECONDS))
 
 
 @dataclass
@@ -31,7 +23,7 @@ class GroupDoubts:
     listed: Listed
     unread: list[Stretch]
     silent: list[Stretch]
-    patience: timedelta
+    patience: Patience
 
     def __post_init__(self) -> None:
         self._of_topics: dict[str, Doubts] = {}
@@ -41,12 +33,13 @@ class GroupDoubts:
         cls, group: ConsumerGroup, claims: Claims, since: datetime, until: datetime, ownerless: str | None
     ) -> "GroupDoubts":
         """`claims`: all of the group in that range; `ownerless`: why its queues need no owner at all. Six queries."""
-        waited, listed = patience(), Listed.of(group, since, until)
-        unread = unread_stretches(group, since, until, waited)
-        silent = silent_stretches(group, listed, claims, since, until, waited)
+        listed = Listed.of(group, since, until)
+        patience = patience_of(group, listed.silent)
+        unread = unread_stretches(group, since, until, patience.length)
+        silent = silent_stretches(group, listed, claims, since, until, patience)
         if ownerless is not None:
             silent = [Stretch(since, until, ownerless)]
-        return cls(since, until, listed, unread, silent, waited)
+        return cls(since, until, listed, unread, silent, patience)
 
     def of_queue(self, queue: OwnableQueue) -> Doubts:
         of_topic = self._of_topic(queue.topic)

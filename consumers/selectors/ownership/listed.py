@@ -1,7 +1,7 @@
 """Who was listed as a member of a group over a range of time, and what each said that it subscribes to."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from django.db.models import Min, Q
@@ -9,6 +9,7 @@ from django.db.models import Min, Q
 from consumers.models import Client, ClientSubscription, ConsumerGroup
 
 from .moments import as_text, moment, moment_or_none
+from .patience import Patience
 
 
 class Listing(NamedTuple):
@@ -59,10 +60,15 @@ class Listed:
             group.clients.aggregate(first=Min("seen_since"))["first"],
         )
 
-    def answered(self, patience: timedelta) -> dict[str, list[tuple[datetime, datetime]]]:
+    @property
+    def silent(self) -> frozenset[str]:
+        """Present members that did not answer when they were asked last."""
+        return frozenset(member.client_id for member in self.members if member.error and member.gone_by is None)
+
+    def answered(self, patience: Patience) -> dict[str, list[tuple[datetime, datetime]]]:
         """By client id, from one answer to another, as far as subscriptions tell."""
         spans: dict[str, list[tuple[datetime, datetime]]] = {}
         for one in self.subscribed:
-            end = one.told + (patience if one.gone_by is None else timedelta())
+            end = patience.until(one.client_id, one.told) if one.gone_by is None else one.told
             spans.setdefault(one.client_id, []).append((one.since, end))
         return spans

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from consumers.selectors.overlay import iso
 
 from .claims import Claim
+from .patience import Patience
 from .rows import Holding
 from .stretches import Stretch, within
 
@@ -31,7 +32,7 @@ class Doubts(NamedTuple):
 
     unread: Sequence[Stretch]
     silent: Sequence[Stretch]
-    patience: timedelta
+    patience: Patience
 
 
 def segments(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: datetime) -> list[Segment]:
@@ -73,7 +74,7 @@ def _told(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: datet
         yield Segment(since, until, Holding.UNKNOWN, reason=reason)
         return
     if left:
-        yield Segment(since, until, Holding.CHANGED, (*left, *_successors(claims, left)))
+        yield _left(left, _successors(claims, left), doubts.patience.length, since, until)
         return
     yield from _unclaimed(doubts.silent, since, until)
 
@@ -85,6 +86,17 @@ def _claimed(sure: Sequence[Claim], since: datetime, until: datetime) -> Segment
     pairs = ((one, other) for one, other in combinations(sure, 2) if one.owner != other.owner)
     is_double = any(min(one.told, other.told) > max(one.since, other.since) for one, other in pairs)
     return Segment(since, until, Holding.SEVERAL if is_double else Holding.CHANGED, tuple(sure))
+
+
+def _left(
+    left: Sequence[Claim], then: Sequence[Claim], longest: timedelta, since: datetime, until: datetime
+) -> Segment:
+    """The same owner before and after a long silence may have held it all the time, or not."""
+    told, denied = left[-1].told, left[-1].gone_by
+    if denied is not None and denied - told > longest and {claim.owner for claim in then} == {left[-1].owner}:
+        reason = f"{left[-1].owner} did not say between {iso(told)} and {iso(denied)} what it holds"
+        return Segment(since, until, Holding.UNKNOWN, reason=reason)
+    return Segment(since, until, Holding.CHANGED, (*left, *then))
 
 
 def _unclaimed(silent: Sequence[Stretch], since: datetime, until: datetime) -> Iterator[Segment]:

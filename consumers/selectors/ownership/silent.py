@@ -11,11 +11,12 @@ from consumers.selectors.overlay import iso
 
 from .claims import Claims
 from .listed import Listed
+from .patience import Patience
 from .stretches import Stretch, in_a_row, uncovered
 
 
 def silent_stretches(
-    group: ConsumerGroup, listed: Listed, claims: Claims, since: datetime, until: datetime, patience: timedelta
+    group: ConsumerGroup, listed: Listed, claims: Claims, since: datetime, until: datetime, patience: Patience
 ) -> list[Stretch]:
     """Within [since, until). `listed` and `claims`: all of the group in that range."""
     answered = listed.answered(patience)
@@ -27,7 +28,9 @@ def silent_stretches(
         why = f": {member.error}" if member.error and member.gone_by is None else ""
         reason = f"{member.client_id} was listed and had not said what it holds{why}"
         found += [Stretch(*piece, reason) for piece in uncovered(answered.get(member.client_id, ()), start, end)]
-    return in_a_row([*found, *_nobody_listed_yet(listed, since, until), *_not_asked(group, since, until, patience)])
+    return in_a_row(
+        [*found, *_nobody_listed_yet(listed, since, until), *_not_asked(group, since, until, patience.length)]
+    )
 
 
 def _nobody_listed_yet(listed: Listed, since: datetime, until: datetime) -> Iterator[Stretch]:

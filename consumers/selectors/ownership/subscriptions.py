@@ -10,8 +10,8 @@ from consumers.selectors.overlay import NOT_SAMPLED
 
 from .claims import INSTANT
 from .differences import Period, Said, Span, periods
-from .doubts import patience
 from .expression import Expression, expression
+from .patience import Patience, patience_of
 from .subscription_rows import Difference, SubscriptionHistory, SubscriptionRow, Wanted
 
 STILL = "it still said so when it was asked last"
@@ -25,15 +25,15 @@ def subscription_history(group: ConsumerGroup, *, since: datetime, until: dateti
     """Of [since, until), with the whole intervals that touch it. Two queries."""
     touching = Q(seen_since__lt=until) & (Q(gone_by=None) | Q(gone_by__gt=since))
     rows = list(ClientSubscription.objects.filter(touching, group=group).order_by("topic", "client_id", "seen_since"))
-    silent = Client.objects.filter(group=group, gone_by=None, running_info_at=None).order_by("client_id")
-    unsaid = {
-        client_id: error or NOT_SAMPLED for client_id, error in silent.values_list("client_id", "running_info_error")
-    }
+    present = Client.objects.filter(group=group, gone_by=None).order_by("client_id")
+    answers = list(present.values_list("client_id", "running_info_at", "running_info_error"))
+    silent = frozenset(client_id for client_id, _, error in answers if error)
+    unsaid = {client_id: error or NOT_SAMPLED for client_id, spoke_at, error in answers if spoke_at is None}
     return SubscriptionHistory(
         since,
         until,
         [_row(row) for row in rows],
-        _differences(rows, since, until),
+        _differences(rows, patience_of(group, silent), since, until),
         _unknown(bool(rows), unsaid),
     )
 
@@ -61,13 +61,14 @@ def _row(row: ClientSubscription) -> SubscriptionRow:
     )
 
 
-def _differences(rows: Sequence[ClientSubscription], since: datetime, until: datetime) -> list[Difference]:
-    waited = patience()
+def _differences(
+    rows: Sequence[ClientSubscription], patience: Patience, since: datetime, until: datetime
+) -> list[Difference]:
     by_topic: dict[str, list[Said]] = {}
     answered: dict[str, list[Span]] = {}
     texts: dict[Expression, tuple[str, str | None]] = {}
     for row in rows:
-        end = row.last_seen + (waited if row.gone_by is None else INSTANT)
+        end = row.last_seen + INSTANT if row.gone_by else patience.until(row.client_id, row.last_seen)
         wanted = expression(row.expression_type, row.expression)
         texts.setdefault(wanted, (row.expression, row.expression_type))
         said = Said(row.client_id, wanted, row.seen_since, end, row.gone_by or end)

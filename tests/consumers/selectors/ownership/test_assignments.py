@@ -112,6 +112,18 @@ def test_between_two_answers_it_says_who_let_go_where_nobody_followed(group):
     assert why(ago(1750)) == "no member held it: all had said what they hold"
 
 
+def test_one_that_started_anew_between_two_answers_let_go_and_took_it_again(group):
+    it_held(group, queue_of(group), "a", since=3605, until=1805, gone_by=1790)
+    it_held(group, queue_of(group), "a", since=1790)
+    assert why(ago(1800)) == "let go and taken again between 2026-03-14T02:29:55Z and 2026-03-14T02:30:10Z by a"
+
+
+def test_one_that_was_silent_for_long_is_not_said_to_have_let_go(group):
+    it_held(group, queue_of(group), "a", since=3605, until=1805, gone_by=1205)
+    it_held(group, queue_of(group), "a", since=1205)
+    assert why(ago(1800)) == "a did not say between 2026-03-14T02:29:55Z and 2026-03-14T02:39:55Z what it holds"
+
+
 def test_at_the_very_answers_the_owners_are_certain(group):
     it_held(group, queue_of(group), "a", since=3605, until=1805, gone_by=1790)
     it_held(group, queue_of(group), "b", since=1790)

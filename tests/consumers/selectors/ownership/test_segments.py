@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.selectors.ownership.claims import Claim
+from consumers.selectors.ownership.patience import Patience
 from consumers.selectors.ownership.rows import Holding
 from consumers.selectors.ownership.segments import Doubts, segments
 from consumers.selectors.ownership.stretches import Stretch
 from tests.world import NOW
 
-PATIENCE = timedelta(seconds=120)
+PATIENCE = Patience(timedelta(seconds=120))
 END = 300
 
 
@@ -118,7 +119,7 @@ def test_nothing_is_known_while_nothing_was_read():
 def test_an_unknown_stretch_says_why():
     doubts = Doubts([Stretch(at(0), at(50), "no reading")], [Stretch(at(50), at(300), "c had not said")], PATIENCE)
     assert [s.reason for s in segments([], doubts, at(0), at(END))] == ["no reading", "c had not said"]
-    late = segments([claim("a", -50, -10)], Doubts([], [], timedelta(seconds=5)), at(0), at(END))
+    late = segments([claim("a", -50, -10)], Doubts([], [], Patience(timedelta(seconds=5))), at(0), at(END))
     assert [s.reason for s in late] == ["a has not said since 2026-03-14T02:59:50Z what it holds"]
 
 

@@ -107,6 +107,21 @@ def test_a_missed_reading_or_two_make_no_hole(group):
     assert told() == [(60, "owner", "a")]
 
 
+def test_while_brokers_tell_of_no_change_an_owner_that_was_not_asked_again_is_not_doubted(group):
+    it_held(group, queue_of(group), "a", since=3700, until=605)
+    assert told()[-1] == (9, "unknown", "")
+    ConsumerGroup.objects.update(members_changed_at=ago(700))
+    assert told() == [(60, "owner", "a")]
+    Client.objects.filter(client_id="a").update(running_info_error="timed out after 3 s")
+    assert told()[-1] == (9, "unknown", "")
+
+
+def test_a_change_after_its_last_answer_leaves_an_owner_in_doubt(group):
+    it_held(group, queue_of(group), "a", since=3700, until=605)
+    ConsumerGroup.objects.update(members_changed_at=ago(600))
+    assert told()[-1] == (9, "unknown", "")
+
+
 def test_since_polling_stopped_nothing_is_known(group):
     it_held(group, queue_of(group), "a", since=3700, until=605)
     Reading.objects.filter(taken_at__gt=ago(606)).delete()
