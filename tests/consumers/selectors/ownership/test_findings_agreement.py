@@ -117,6 +117,13 @@ def test_the_order_of_subscriptions_does_not_matter(group, queues):
     assert found(group) == {}
 
 
+def test_a_retry_topic_that_only_some_subscribe_to_is_no_difference(group, queues):
+    a_member(group, "c1", ("Orders", "%RETRY%billing"))
+    a_member(group, "c2")
+    own_all(group, queues)
+    assert found(group) == {}
+
+
 def test_orderly_among_concurrent_members_lose_their_order(group, queues):
     a_member(group, "c1", orderly=True)
     a_member(group, "c2")

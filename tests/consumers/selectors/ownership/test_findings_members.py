@@ -174,6 +174,12 @@ def test_the_check_says_what_it_was_made_against(group, queues):
     assert check.expected == expected_owners(group)
 
 
+def test_the_check_does_not_say_when_all_answered_while_one_never_did(group, queues):
+    a_member(group, "c1")
+    a_member(group, "c2", running_info_at=None)
+    assert ownership_check(group, NOW).answered_at is None
+
+
 def test_the_check_counts_the_queues_that_are_not_as_expected(group, queues):
     a_member(group, "c1")
     a_member(group, "c2")
