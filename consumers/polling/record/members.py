@@ -1,7 +1,8 @@
 """Members of groups, what they hold and subscribe to, as intervals with the bounds that polling can give."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 
@@ -11,10 +12,12 @@ from consumers.polling.reading import GroupMembers, MembersReading
 
 from .assignments import record_assignments
 from .client_rows import ClientRows
+from .continuity import Continuity
 from .ids import BATCH, EntityIds
+from .keyed_rows import rewrite
 from .listed import list_members
 from .settling import Agreement, agreements, settle
-from .spoken import Continuity, note_words
+from .spoken import note_words
 from .stamps import stamp
 from .subscriptions import record_subscriptions
 
@@ -24,7 +27,6 @@ GROUP_FIELDS = (
     "message_model",
     "consume_type",
     "consume_from_where",
-    "subscriptions",
     "membership_error",
     "offline_since",
     "sub_version",
@@ -70,18 +72,28 @@ def _record_groups(
     changed: Collection[int],
     now: datetime,
 ) -> None:
-    differing, complete = [], []
+    differing: dict[int, tuple[Any, ...]] = {}
+    subscribed, complete = [], []
     for pk, group in groups.items():
         answer = answers[pk]
-        before = [getattr(group, name) for name in GROUP_FIELDS]
+        before, subscriptions = _values(group), group.subscriptions
         _note_answer(group, answer, now)
         settle(group, answer, agreed[pk], is_changed=pk in changed, now=now)
-        if before != [getattr(group, name) for name in GROUP_FIELDS]:
-            differing.append(group)
+        if before != (after := _values(group)):
+            differing[pk] = after
+        if subscriptions != group.subscriptions:
+            subscribed.append(group)
         if answer.complete:
             complete.append(pk)
-    ConsumerGroup.objects.bulk_update(differing, GROUP_FIELDS, batch_size=BATCH // 10)
+    if differing:
+        columns: dict[str, Sequence[Any]] = dict(zip(GROUP_FIELDS, zip(*differing.values(), strict=True), strict=True))
+        rewrite(ConsumerGroup, list(differing), columns)
+    ConsumerGroup.objects.bulk_update(subscribed, ["subscriptions"], batch_size=BATCH // 10)
     stamp(ConsumerGroup.objects.all(), complete, membership_at=now)
+
+
+def _values(group: ConsumerGroup) -> tuple[Any, ...]:
+    return tuple(getattr(group, name) for name in GROUP_FIELDS)
 
 
 def _note_answer(group: ConsumerGroup, answer: GroupMembers, now: datetime) -> None:
