@@ -118,7 +118,7 @@ class GroupMembers:
     """The answers of all brokers about one group, united. `error` is set where one of them did not answer.
 
     `answered_by`: who did, those among them that know no member too, named as in a member's connections. `sub_version`:
-    the newest that one of them told, by the members' clocks; that of the group's own retry topic does not count.
+    the newest that one of them told, by the members' clocks; those of the group's own retry topics do not count.
     """
 
     group: str
@@ -157,7 +157,7 @@ class ClientReading:
     """What a client said of itself. Where `error` is set it did not, or was not asked for the reason that stands there.
 
     `subscription`: "topic expression_type expression" a line, sorted, and `sub_version` the newest change of its queues
-    or subscriptions by its own clock, both without its group's retry topic. `broker_assigned`: what a broker gives it,
+    or subscriptions by its own clock, both without its group's retry topics. `broker_assigned`: what a broker gives it,
     [{topic, broker, queue_id, mode}]; None where it shares out queues itself, was not asked about, or for the error.
     """
 

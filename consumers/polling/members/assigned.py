@@ -6,11 +6,11 @@ The broker shares out among the clients that it lists itself.
 
 from dataclasses import asdict, replace
 
+from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.reading import ClientReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.client_values import AssignedQueue
 from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.names import RETRY_PREFIX
 
 # Those that a broker knows, by their class at the client (5.4.0, QueryAssignmentProcessor).
 STRATEGIES = {"AllocateMessageQueueAveragely": "AVG", "AllocateMessageQueueAveragelyByCircle": "AVG_BY_CIRCLE"}
@@ -18,13 +18,16 @@ CLUSTERING = "CLUSTERING"
 
 
 def topics_asked_for(reading: ClientReading) -> list[str]:
-    """The topics of which a broker shares out the queues; none where the client does so itself, or did not speak."""
+    """The topics of which a broker shares out the queues; none where the client does so itself, or did not speak.
+
+    Such a client subscribes to its own retry topics for popping too, of which most do not exist: they are left out.
+    """
     settings = reading.settings or {}
     leaves_it = settings.get("clientRebalance") == "false" and settings.get("messageModel") == CLUSTERING
     if not leaves_it or reading.orderly is not False or reading.strategy not in STRATEGIES:
         return []
-    own = RETRY_PREFIX + reading.group
-    return sorted(str(one["topic"]) for one in reading.subscriptions or () if one["topic"] != own)
+    topics = [str(one["topic"]) for one in reading.subscriptions or ()]
+    return sorted(topic for topic in topics if kind_in_group(reading.group, topic) != "retry")
 
 
 async def with_assigned(admin: BrokerAdmin, reading: ClientReading, deadline_seconds: float) -> ClientReading:

@@ -7,10 +7,10 @@ import asyncio
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
+from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.reading import GroupMembers, Member
 from consumers.rocketmq.client_values import ClientConnection, GroupConnections, Subscription
 from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.rocketmq.versions import mq_version_name
 
 from .sweep import SweptBroker
@@ -66,14 +66,17 @@ def unite(
 
 
 def newest_change(group: str, subscriptions: Sequence[Subscription], topics: Collection[str] | None) -> datetime | None:
-    """By the clients' clocks, over what they share out: not the group's own retry topic.
+    """By the clients' clocks, over what they share out: not the group's own retry topics.
 
     A topic that no broker has tells nothing: its subscribers move the time at each of their turns, every 20 s, without
     a change (RocketMQ 5.4.0, RebalanceImpl.rebalanceByTopic).
     """
-    own = RETRY_PREFIX + group
-    counted = [one for one in subscriptions if one.topic != own and (topics is None or one.topic in topics)]
-    return time_of(max((one.sub_version or 0 for one in counted), default=None))
+    times = [
+        one.sub_version or 0
+        for one in subscriptions
+        if (topics is None or one.topic in topics) and kind_in_group(group, one.topic) != "retry"
+    ]
+    return time_of(max(times, default=None))
 
 
 def _members(told: Sequence[tuple[AskedBroker, GroupConnections]]) -> Iterator[Member]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
+from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.reading import ClientReading, OwnedQueue
 from consumers.rocketmq.client_values import PopQueue, ProcessQueue, RunningInfo, Subscription
-from consumers.rocketmq.names import RETRY_PREFIX
 
 from .client_settings import kept_settings
 from .membership import newest_change
@@ -37,9 +37,8 @@ def client_reading(
 
 def _lines(group: str, subscriptions: Sequence[Subscription]) -> str:
     """Members that subscribe alike say the same text: no type is TAG (RocketMQ 5.4.0, ExpressionType.isTagType)."""
-    own = RETRY_PREFIX + group
-    lines = [f"{s.topic} {s.expression_type or 'TAG'} {s.expression}" for s in subscriptions if s.topic != own]
-    return "\n".join(sorted(lines))
+    counted = [one for one in subscriptions if kind_in_group(group, one.topic) != "retry"]
+    return "\n".join(sorted(f"{one.topic} {one.expression_type or 'TAG'} {one.expression}" for one in counted))
 
 
 def _popped(queue: PopQueue) -> dict[str, str | int | None]:

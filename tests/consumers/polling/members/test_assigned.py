@@ -16,7 +16,9 @@ AVERAGELY = "AllocateMessageQueueAveragely"
 
 
 def client(*topics, settings=LEAVES_IT, orderly=False, strategy=AVERAGELY):
-    subscriptions = tuple({"topic": t, "expression": "*", "expression_type": "TAG"} for t in (*topics, "%RETRY%g"))
+    subscriptions = tuple(
+        {"topic": t, "expression": "*", "expression_type": "TAG"} for t in (*topics, "%RETRY%g", "%RETRY%g_Orders")
+    )
     return ClientReading("g", "c1", None, (), strategy, orderly, None, subscriptions, settings)
 
 

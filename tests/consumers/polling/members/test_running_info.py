@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from consumers.polling.members.running_info import client_reading
-from consumers.rocketmq.client_values import PopQueue, ProcessQueue, RunningInfo
+from consumers.rocketmq.client_values import PopQueue, ProcessQueue, RunningInfo, Subscription
 
 QUEUE = ProcessQueue(
     topic="Orders",
@@ -75,3 +75,15 @@ def test_popped_queues_are_told_with_what_was_not_acknowledged():
         "wait_ack_count": 9,
         "last_pop_at": at,
     }
+
+
+def test_a_subscription_is_a_line_a_topic_without_the_groups_own_retry_topics():
+    said = [
+        Subscription("Orders", "a || b", "TAG", ("a", "b"), 2000),
+        Subscription("Bills", "*", None, (), 1000),
+        Subscription("%RETRY%g", "*", "TAG", (), 9000),
+        Subscription("%RETRY%g_Orders", "*", "TAG", (), 9000),
+    ]
+    reading = client_reading("g", "c1", RunningInfo({}, [], [], said, {}, None))
+    assert reading.subscription == "Bills TAG *\nOrders TAG a || b"
+    assert reading.sub_version == datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC)
