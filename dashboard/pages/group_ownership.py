@@ -9,8 +9,10 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.selectors.groups.detail import group_detail
+from consumers.selectors.groups.head import group_head
 from consumers.selectors.history.window_range import window_range
+from consumers.selectors.ownership.assignments import assignments
+from consumers.selectors.ownership.findings import ownership_check
 from consumers.selectors.ownership.owners import timeline_owners
 from consumers.selectors.queues import find_group
 from consumers.selectors.rebalances.events import newest_rebalances
@@ -49,21 +51,22 @@ def ownership_part(request: HttpRequest, cluster: str, group: str) -> HttpRespon
 
 def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
-    detail, group = group_detail(cluster, name, now=frame.now), find_group(cluster, name)
-    if detail is None or group is None:
+    group = find_group(cluster, name)
+    if group is None:
         raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
-    at = moment_of(request, frame.now)
+    at, head = moment_of(request, frame.now), group_head(group, now=frame.now)
     owners = timeline_owners(group, since=window_range(frame.range.since, frame.now).start, until=frame.now)
-    queues = queue_table(frame, detail, group, at)
-    now_only = {} if at else compared(frame, group) | member_table(frame, detail, group, queues["expected"], owners)
+    check = ownership_check(group, frame.now) if at is None else None
+    rows = assignments(group, now=frame.now, at=at, expected=check.expected if check else None)
+    now_only = {} if check is None else compared(frame, check) | member_table(frame, group, rows, owners)
     return context(
         frame,
-        group=detail,
+        group=head,
         tabs=tabs(frame, cluster, name),
         at=at,
         newest_href=frame.here(at=None),
         **now_only,
-        **queues,
+        **queue_table(frame, head, rows),
         **subscription_table(frame, group),
         **_legend(owners),
         **_rebalances(frame, cluster, name),

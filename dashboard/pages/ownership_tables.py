@@ -2,19 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from consumers.models import ConsumerGroup, TopicKind
+from consumers.models import ConsumerGroup
 from consumers.polling.flags import BROADCASTING, Flag
-from consumers.selectors.groups.rows import GroupDetail
-from consumers.selectors.ownership.assignments import assignments
+from consumers.selectors.groups.head import GroupHead
 from consumers.selectors.ownership.finding import Level, OwnershipCheck
-from consumers.selectors.ownership.findings import ownership_check
-from consumers.selectors.ownership.members import member_list
+from consumers.selectors.ownership.members import member_list, members_unknown
+from consumers.selectors.ownership.rows import AssignmentRow
 from consumers.selectors.ownership.subscriptions import subscription_history
 from dashboard.wording.numbers import count
 
@@ -28,8 +27,7 @@ from .subscription_lines import subscription_lines
 ROWS, FEW, MEMBERS, FINDINGS, SUBSCRIPTIONS = 100, 20, 30, 8, 30
 
 
-def compared(frame: Frame, group: ConsumerGroup) -> dict[str, Any]:
-    check = ownership_check(group, frame.now)
+def compared(frame: Frame, check: OwnershipCheck) -> dict[str, Any]:
     return {
         "check": check,
         "findings": check.findings if "all" in frame.request.GET else check.findings[:FINDINGS],
@@ -51,21 +49,19 @@ def _checked(check: OwnershipCheck) -> str:
     return _("%(who)s: %(n)s of %(all)s queues have the owner that is to be expected") % words
 
 
-def queue_table(frame: Frame, detail: GroupDetail, group: ConsumerGroup, at: datetime | None) -> dict[str, Any]:
-    """`expected`: of each queue the client id that is to own it, or null with its reason."""
+def queue_table(frame: Frame, head: GroupHead, rows: Sequence[AssignmentRow]) -> dict[str, Any]:
     read = frame.request.GET.get
     topic, shows_all = read("topic", ""), read("all", "")
     if shows_all not in ("", "1"):
         raise UnknownFilter("all", shows_all, ["1"])
-    topics = [row.topic for row in detail.topics if row.kind != TopicKind.DLQ]
+    topics = list(dict.fromkeys(row.topic for row in rows))
     if topic and topic not in topics:
         raise UnknownFilter("topic", topic, topics)
-    lines = queue_lines(assignments(group, now=frame.now, at=at, topic=topic or None))
-    no_queues = _shared_by_all(detail) or ("" if lines else _("No queue of this group is known yet."))
+    lines = queue_lines(row for row in rows if topic in ("", row.topic))
+    no_queues = _shared_by_all(head) or ("" if lines else _("No queue of this group is known yet."))
     odd = [line for line in lines if line.is_odd]
     is_short = len(lines) <= FEW
     return {
-        "expected": [(line.expected, line.unexpected) for line in lines],
         "no_queues": no_queues,
         "queue_count": len(lines),
         "verdicts": counts(lines),
@@ -76,10 +72,10 @@ def queue_table(frame: Frame, detail: GroupDetail, group: ConsumerGroup, at: dat
     }
 
 
-def _shared_by_all(detail: GroupDetail) -> str:
-    if detail.message_model == BROADCASTING:
+def _shared_by_all(head: GroupHead) -> str:
+    if head.message_model == BROADCASTING:
         return _("This group broadcasts: every member owns every queue, so none is without an owner or has too many.")
-    if Flag.POP in detail.flags:
+    if Flag.POP in head.flags:
         return _("Its members own nothing: messages are popped, by any member from any queue that it was given.")
     return ""
 
@@ -107,33 +103,35 @@ def _page(frame: Frame, lines: Sequence[QueueLine]) -> dict[str, Any]:
 
 
 def member_table(
-    frame: Frame,
-    detail: GroupDetail,
-    group: ConsumerGroup,
-    expected: Sequence[tuple[str | None, str]],
-    owners: Sequence[str],
+    frame: Frame, group: ConsumerGroup, rows: Sequence[AssignmentRow], owners: Sequence[str]
 ) -> dict[str, Any]:
-    unsaid = next((why for owner, why in expected if owner is None), "")
-    known = (
-        None
-        if unsaid or not expected
-        else Counter(one for owner, _why in expected for one in (owner or "").split(", "))
-    )
-    lines = member_lines(member_list(group, now=frame.now), owners, known)
-    shows_all = "all" in frame.request.GET
+    """`rows`: of all queues; `owners`: those that the picture names."""
+    expected, unsaid = _falling(rows)
+    lines = member_lines(member_list(group, now=frame.now), owners, expected)
+    doubt = members_unknown(group, now=frame.now)
     return {
-        "members": lines if shows_all else lines[:MEMBERS],
+        "members": lines if "all" in frame.request.GET else lines[:MEMBERS],
         "member_count": len(lines),
         "every_member": frame.here(all="1"),
-        "not_expected": unsaid or _("no queue of the group is known yet"),
-        "no_members": _no_members(detail),
+        "not_expected": unsaid,
+        "members_unknown": doubt or "",
+        "no_members": _("Who is in the group is not known: %s") % doubt
+        if doubt
+        else _("The group has no member: nobody owns its queues."),
     }
 
 
-def _no_members(detail: GroupDetail) -> str:
-    if reason := detail.unknown.get("clients"):
-        return _("Who is in the group is not known: %s") % reason
-    return _("The group has no member: nobody owns its queues.")
+def _falling(rows: Sequence[AssignmentRow]) -> tuple[Counter[str] | None, str]:
+    """How many queues fall to whom, or why that is not known of one of them."""
+    if not rows:
+        return None, _("no queue of the group is known yet")
+    found: Counter[str] = Counter()
+    for _queue, same in groupby(rows, key=lambda row: (row.topic, row.broker, row.queue_id)):
+        row = next(same)
+        if row.expected_owner is None:
+            return None, row.unknown["expected_owner"]
+        found.update(row.expected_owner.split(", "))
+    return found, ""
 
 
 def subscription_table(frame: Frame, group: ConsumerGroup) -> dict[str, Any]:
