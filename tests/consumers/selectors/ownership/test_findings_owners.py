@@ -79,7 +79,7 @@ def test_a_queue_of_machine_rooms_that_nobody_holds_may_be_in_none_of_them(group
     two_members(group, queues, strategy="AllocateMessageQueueByMachineRoom")
     for queue in queues[:7]:
         holds(group, "c1", [queue])
-    assert "machine rooms" in found(group)[Kind.UNOWNED].sentence
+    assert "of brokers in rooms that none names fall to nobody" in found(group)[Kind.UNOWNED].sentence
     assert numbers(found(group)[Kind.UNOWNED].unowned) == "b3"
 
 
