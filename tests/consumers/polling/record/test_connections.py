@@ -54,6 +54,12 @@ def test_another_address_at_the_same_broker_is_another_interval(observe):
             {"broker-a": [A], "broker-b": [B]},
             "a silent broker proves nothing",
         ),
+        (
+            listed(broker_a=A, broker_b=B),
+            listed(error="broker-c: silent", broker_b=B),
+            {"broker-b": [B]},
+            "one that answered lists it no more, whoever is silent",
+        ),
         (listed(broker_a=A), listed(broker_b=B), {"broker-b": [B]}, "another broker lists it"),
         (listed(broker_a=A), listed(broker_a=f"{A} {B}"), {"broker-a": [A, B]}, "a second process with its id"),
         (listed(broker_a=f"{A} {B}"), listed(broker_a=B), {"broker-a": [B]}, "the end of one of two processes"),
