@@ -21,6 +21,12 @@ def addresses(
 
 
 def resources(patterns: list[Any], names: dict[str, str] = PROD_BILLING) -> Iterator[str]:
-    """The addresses of REST, the history's once for each of its ways to sum."""
+    """The addresses of REST, the history's once for each of its ways to sum, owners also of two moments."""
     for path in addresses(patterns, leave_out=frozenset({"schema", "docs"}), names=names):
-        yield from ([f"{path}?by={by}" for by in ("group", "topic", "queue")] if "history" in path else [path])
+        if "history" in path:
+            yield from (f"{path}?by={by}" for by in ("group", "topic", "queue"))
+            continue
+        yield path
+        if "assignments" in path and "at" in names:
+            # At a reading, and between two that lie far apart.
+            yield from (f"{path}?at=2026-03-14T{at}Z" for at in ("02:59:40", "02:30:00"))

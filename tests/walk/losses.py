@@ -6,6 +6,7 @@ from consumers.models import (
     Assignment,
     Broker,
     Client,
+    ClientSubscription,
     ConsumerGroup,
     GroupState,
     GroupTotal,
@@ -101,6 +102,7 @@ def not_sampled(group: ConsumerGroup) -> None:
     """Members are listed, and none of them has said anything yet."""
     QueueSnapshot.objects.update(pull_offset=None)
     Assignment.objects.all().delete()
+    ClientSubscription.objects.all().delete()
     Client.objects.update(running_info_at=None, subscriptions=None, started_at=None, strategy=None, settings=None)
 
 

@@ -10,6 +10,7 @@ from consumers.lake.store import Lake
 from consumers.models import (
     Assignment,
     Client,
+    ClientSubscription,
     ConsumerGroup,
     GroupWindow,
     PipelineRun,
@@ -95,7 +96,12 @@ def _members(group: ConsumerGroup, subscription: dict[str, str]) -> None:
             group=group, client_id=client_id, address=client_id.replace("@", ":"), language="JAVA", version="V5_3_2",
             strategy="AVG", orderly=True, started_at=ago(9000), subscriptions=[subscription], seen_since=ago(9000),
             last_seen=ago(20), running_info_at=ago(20), settings={"consumeFromWhere": "CONSUME_FROM_LAST_OFFSET"},
-            pop_queues=[],
+            pop_queues=[], connections={name: [client_id.replace("@", ":")] for name in BROKERS},
+            listed_since=ago(8000), sub_version=ago(8000),
+        )  # fmt: skip
+        ClientSubscription.objects.create(
+            group=group, client_id=client_id, topic="Orders", expression="*", expression_type="TAG",
+            seen_since=ago(9000), last_seen=ago(20),
         )  # fmt: skip
 
 
