@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from consumers.lake.store import Lake
 from consumers.pipeline.publish.group_rows import write_group_states
 from consumers.pipeline.publish.queue_rows import write_queue_states
+from consumers.pipeline.publish.rebalance_rows import write_rebalances
 from consumers.pipeline.publish.window_rows import write_group_windows
 
 from . import known
@@ -27,6 +28,7 @@ from .kinds import KindRows
 from .lag_lookup import looked_up
 from .pieces import in_pieces
 from .queue_arrays import queue_arrays, silent_arrays
+from .rebalances.run import find_rebalances
 from .slices import MINUTE, floor, microseconds, slices
 from .time_lag import with_points
 
@@ -40,6 +42,7 @@ class Report:
     queues_judged: int = 0
     groups_judged: int = 0
     windows: int = 0
+    rebalances: int = 0  # that began in the range, or were still going on when it began
     unknown_rows: int = 0  # judged, but without a row of the poll to hang the state on
 
 
@@ -59,8 +62,12 @@ def run(
                 report = _write_states(kinds.in_use(arrays, frames), frames, kinds, report, durations)
         finally:
             spark.catalog.clearCache()
-    readings = frames.table("readings", since, until).count()
-    return Report(**{**report.__dict__, "windows": windows, "readings": readings})
+    counts = {
+        "windows": windows,
+        "readings": frames.table("readings", since, until).count(),
+        "rebalances": _write_rebalances(frames, since, until, durations),
+    }
+    return Report(**{**report.__dict__, **counts})
 
 
 def _arrays(frames: Frames, since: datetime, until: datetime, durations: Durations) -> DataFrame:
@@ -109,3 +116,8 @@ def _write_states(arrays: DataFrame, frames: Frames, kinds: KindRows, report: Re
         groups_judged=groups.num_rows,
         unknown_rows=queues.num_rows - placed,
     )
+
+
+def _write_rebalances(frames: Frames, since: datetime, until: datetime, durations: Durations) -> int:
+    found = find_rebalances(frames, since, until, durations)
+    return 0 if found is None else write_rebalances(found.events, found.topics, found.spans, until)

@@ -78,6 +78,7 @@ def _fields(report: Report, seconds: float) -> dict[str, Any]:
         "queues_judged": report.queues_judged,
         "groups_judged": report.groups_judged,
         "windows": report.windows,
+        "rebalances": report.rebalances,
         "seconds": round(seconds, 3),
     }
 

@@ -20,29 +20,26 @@ GROUPS_AT_ONCE = 200
 Key = tuple[int, datetime]  # group id, started_before
 
 
-def write_rebalances(
-    events: pa.Table, topics: pa.Table, spans: pa.Table, until: datetime, judged_at: datetime
-) -> tuple[int, int]:
-    """How many of `events` have rows, and how many rows of others were deleted.
+def write_rebalances(events: pa.Table, topics: pa.Table | None, spans: pa.Table, until: datetime) -> int:
+    """How many of `events` have rows: all but those of groups that were deleted meanwhile.
 
     `spans`: cluster, group, anchor_us: the groups that were looked at, each from when to `until`. Their rebalances in
-    between are those of `events` and no others.
+    between are those of `events` and no others. They are judged as of `until`.
     """
     ids = _group_ids(spans)
     anchors = {ids[one["cluster"], one["group"]]: moment(one["anchor_us"]) for one in _placed(spans, ids)}
     found = {_key(one, ids): event_values(one) for one in _placed(events, ids)}
     parts: dict[Key, dict[str, dict[str, Any]]] = {key: {} for key in found}
-    for one in _placed(topics, ids):
+    for one in _placed(topics, ids) if topics else ():
         parts[_key(one, ids)][one["topic"]] = topic_values(one)
-    deleted = 0
     for chosen in _batches(sorted(anchors)):
         with transaction.atomic():
             stored = _stored({pk: anchors[pk] for pk in chosen}, until)
             mine = {key: values for key, values in found.items() if key[0] in chosen}
-            deleted += _delete(Rebalance.objects.all(), [row.pk for key, row in stored.items() if key not in mine])
-            _write(mine, parts, stored, judged_at)
+            _delete(Rebalance.objects.all(), [row.pk for key, row in stored.items() if key not in mine])
+            _write(mine, parts, stored, until)
             stamp_last_rebalance(chosen)
-    return len(found), deleted
+    return len(found)
 
 
 def _write(
@@ -96,10 +93,9 @@ def _stored(anchors: dict[int, datetime], until: datetime) -> dict[Key, Rebalanc
     return {(row.group_id, row.started_before): row for row in rows if row.started_before > anchors[row.group_id]}
 
 
-def _delete(rows: models.QuerySet, pks: Sequence[int]) -> int:
+def _delete(rows: models.QuerySet, pks: Sequence[int]) -> None:
     for start in range(0, len(pks), 500):
         rows.filter(pk__in=pks[start : start + 500]).delete()
-    return len(pks)
 
 
 def _group_ids(spans: pa.Table) -> dict[tuple[str, str], int]:

@@ -9,7 +9,7 @@ from consumers.pipeline.slices import EPOCH
 # Fields of a rebalance that may be null, and what is said where nothing else is.
 NO_REASON_GIVEN = {
     "started_after": "the group was not read before",
-    "settled_at": "it has not settled yet",
+    "settled_at": "no two whole readings in a row agree since its last change",
     "dated_at": "no member's own clock tells of a change between the two readings",
     "members_before": "who was in the group before was not sampled",
     "members_after": "who is in the group after it was not sampled",

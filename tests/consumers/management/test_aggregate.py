@@ -65,6 +65,7 @@ def test_it_prints_one_json_line_and_records_the_run(settings, tmp_path):
         "queues_judged": 1,
         "groups_judged": 1,
         "windows": 8,
+        "rebalances": 0,
     }
     assert GroupState.objects.get().state == "OK"
     assert PipelineRun.objects.get().error is None

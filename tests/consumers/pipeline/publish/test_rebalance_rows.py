@@ -65,15 +65,12 @@ def topic(started_before: float = 15, name: str = "Orders", **fields: Any) -> di
     }
 
 
-def write(
-    *events: dict[str, Any], topics: Any = (), anchor: float = 0, until: float = 600, judged: float = 600
-) -> tuple[int, int]:
+def write(*events: dict[str, Any], topics: Any = (), anchor: float = 0, until: float = 600) -> int:
     return write_rebalances(
         pa.Table.from_pylist(list(events), pa.Table.from_pylist([event()]).schema),
         pa.Table.from_pylist(list(topics), pa.Table.from_pylist([topic()]).schema),
         pa.table({"cluster": ["prod"], "group": ["billing"], "anchor_us": [us(anchor)]}),
         at(until),
-        at(judged),
     )
 
 
@@ -82,7 +79,7 @@ def everything() -> list[list[tuple]]:
 
 
 def test_it_writes_a_rebalance_with_its_topics(group):
-    assert write(event(), topics=[topic()]) == (1, 0)
+    assert write(event(), topics=[topic()]) == 1
 
     row = Rebalance.objects.get()
     assert (row.group, row.started_after, row.started_before, row.settled_at) == (group, at(0), at(15), at(30))
@@ -114,29 +111,29 @@ def test_the_same_range_twice_leaves_rows_and_keys(group):
 
 def test_a_settled_rebalance_is_not_judged_again(group):
     write(event(), topics=[topic()])
-    write(event(), topics=[topic()], judged=630, until=630)
+    write(event(), topics=[topic()], until=630)
     assert Rebalance.objects.get().judged_at == at(600)
 
 
 def test_an_open_rebalance_is_written_again_until_it_settles(group):
     write(event(585, settled=None), topics=[topic(585)])
     pk = Rebalance.objects.get().pk
-    write(event(585, settled=630, polls=4), topics=[topic(585, queues_moved=3)], until=660, judged=660)
+    write(event(585, settled=630, polls=4), topics=[topic(585, queues_moved=3)], until=660)
     row = Rebalance.objects.get()
     assert (row.pk, row.settled_at, row.polls, row.judged_at) == (pk, at(630), 4, at(660))
     assert row.topics.get().queues_moved == 3
 
 
 def test_an_earlier_range_does_not_open_what_a_later_one_saw_settle(group):
-    write(event(585, settled=630), topics=[topic(585)], until=660, judged=660)
-    write(event(585, settled=None), topics=[topic(585, queues_moved=0)], until=600, judged=600)
+    write(event(585, settled=630), topics=[topic(585)], until=660)
+    write(event(585, settled=None), topics=[topic(585, queues_moved=0)], until=600)
     row = Rebalance.objects.get()
     assert (row.settled_at, row.topics.get().queues_moved) == (at(630), 1)
 
 
 def test_what_is_not_found_again_goes(group):
     write(event(15), event(300), topics=[topic(15), topic(300), topic(300, "Stock")])
-    assert write(event(300), topics=[topic(300)]) == (1, 1)
+    assert write(event(300), topics=[topic(300)]) == 1
     assert list(Rebalance.objects.values_list("started_before", flat=True)) == [at(300)]
     assert list(RebalanceTopic.objects.values_list("topic", flat=True)) == ["Orders"]
 
@@ -145,13 +142,13 @@ def test_what_lies_outside_the_span_or_in_other_groups_stays(group):
     for moment in (0, 600):
         a_rebalance(group, at(moment))
     a_rebalance(a_group(group.cluster, "shipping"), at(300))
-    assert write(anchor=0, until=600) == (0, 0)
+    assert write(anchor=0, until=600) == 0
     assert Rebalance.objects.count() == 3
 
 
 def test_a_group_that_was_deleted_meanwhile_is_passed_over(group):
     group.delete()
-    assert write(event(), topics=[topic()]) == (0, 0)
+    assert write(event(), topics=[topic()]) == 0
 
 
 def test_the_state_of_the_group_says_when_its_newest_was(group):

@@ -109,7 +109,7 @@ def test_queues_that_moved_are_those_with_other_owners(topics, group, moved):
 @pytest.mark.parametrize(
     ("group", "low", "high"),
     [
-        ("killed", 100, 150),  # 1,000 − 900 and 1,050 − 900
+        ("killed", 100, 150),  # from 900 to 1,000, and to 1,050
         ("passed", 0, 144),  # 1,400 messages in 75 s: five seconds of that pace beside the 50 held
         ("quiet", 0, 0),
         ("lapsed", 0, 0),
