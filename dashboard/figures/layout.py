@@ -36,7 +36,7 @@ def figure(
     for span in spans:
         if span.until >= since and span.since <= until:
             shapes.append(_shade(span, since, until))
-            annotations.append(_sign(span, since))
+            annotations.append(_sign(span, since, until))
     return {
         "data": traces,
         "layout": {
@@ -73,9 +73,10 @@ def _shade(span: Span, since: datetime, until: datetime) -> Figure:
     }
 
 
-def _sign(span: Span, since: datetime) -> Figure:
+def _sign(span: Span, since: datetime, until: datetime) -> Figure:
+    first, last = max(since, span.since), min(until, span.until)
     return {
-        "x": on_axis(max(since, span.since)),
+        "x": on_axis(first + (last - first) / 2),
         "y": 0,
         "xref": "x",
         "yref": "paper",

@@ -75,9 +75,10 @@ def _mark(frame: Frame, change: Change) -> Mark:
 
 def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
     """Several lead to the list of them."""
-    text = f"{clock(mark.since, frame.now)} UTC · {mark.group} · {mark_words(mark)}"
+    at = mark.until if mark.episodes > 1 else mark.since
+    text = f"{clock(at, frame.now)} UTC · {mark.group} · {mark_words(mark)}"
     if mark.rebalances > 1:
         href = frame.to("rebalances", group=mark.group, cluster=mark.cluster)
     else:
         href = frame.to("rebalance", mark.cluster, mark.group, mark.at)
-    return Mark(max(mark.since, frame.range.since), REBALANCE, text, href)
+    return Mark(max(at, frame.range.since), REBALANCE, text, href)

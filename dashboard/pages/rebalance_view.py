@@ -10,7 +10,7 @@ from consumers.selectors.rebalances.rows import Move, RebalanceDetail, TopicCost
 from dashboard.svg.before_after import QueueEnds, before_after, colour_places
 from dashboard.wording.numbers import count
 
-MOVES_SHOWN = 100
+MOVES_SHOWN = 40
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def lapse(context: template.Context, move: Any, name: str) -> SafeString:
     if low is None or high is None or low == high == seconds:
         return _loud(seconds)
     words = {"low": duration(low), "high": duration(high)}
-    return format_html('{} <span class="u line">{}</span>', _loud(seconds), _("%(low)s to %(high)s") % words)
+    return format_html('{} <span class="u">({})</span>', _loud(seconds), _("%(low)s to %(high)s") % words)
 
 
 def _arrow(context: template.Context, row: Any, *names: str) -> SafeString:

@@ -13,7 +13,7 @@ from .costs import NOT_TOLD, cost_of_all
 from .event_name import event_name, moment_text
 from .filters import filtered, words_of
 from .rows import Cause, EventPage, RebalanceEvent, RebalanceFilters
-from .sentences import evidence_sentence
+from .sentences import evidence_opening, evidence_sentence
 
 NO_READING_BEFORE = "no reading before it is known"
 NOT_SETTLED = "no two readings in a row have agreed since"
@@ -92,6 +92,8 @@ def event_fields(row: Rebalance, episode: int) -> dict[str, Any]:
         "at": moment_text(row.started_before),
         "settled_seconds": settled,
         "causes": words_of(row.cause),
+        "more": max(0, len(row.evidence) - 1),
+        "opening": evidence_opening(first),
         "sentence": evidence_sentence(first, row.started_after, row.started_before),
         "episode": episode,
         "cost": cost_of_all(list(row.topics.all())),

@@ -105,6 +105,7 @@ class Cost:
 class RebalanceEvent:
     """One rebalance with all its topics together. `event` is its name for ever: cluster, group and `started_before`.
 
+    `opening` and `sentence` are of the first of its evidence, and `more` is how much of it there is beside.
     It began between `started_after` (null: no reading before is known) and `started_before`. `settled_seconds` is the
     time to the first of two readings in a row that agree, null while they do not. `episode` is how many rebalances
     belong to its episode: those with less than a minute between the end of one and the start of the next.
@@ -123,7 +124,9 @@ class RebalanceEvent:
     dated_at: datetime | None
     polls: int
     causes: tuple[str, ...]
+    opening: str
     sentence: str
+    more: int
     members_before: int | None
     members_after: int | None
     rollout: bool

@@ -29,6 +29,11 @@ def evidence_sentence(found: Facts, started_after: datetime | None, started_befo
     return " · ".join([f"{opening} {_when(found, started_after, started_before)}", *more, *rest])
 
 
+def evidence_opening(found: Facts) -> str:
+    """What happened and to whom, without its times and all that is to be said beside it."""
+    return OPENINGS.get(str(found.get("cause")), _unnamed)(found)[0]
+
+
 def moment(value: Any) -> datetime | None:
     """A moment out of JSON; None where `value` is none."""
     if not isinstance(value, str) or not MOMENT.match(value):

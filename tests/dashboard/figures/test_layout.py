@@ -22,16 +22,17 @@ def test_a_rebalance_is_a_band_over_its_time_with_a_sign_that_tells() -> None:
     layout = marked(10, 12)
     [band], [sign] = layout["shapes"], layout["annotations"]
     assert (band["x0"], band["x1"]) == ("2026-03-14 02:10:00", "2026-03-14 02:12:00")
-    assert (sign["x"], sign["hovertext"]) == ("2026-03-14 02:10:00", "a member joined")
+    assert (sign["x"], sign["hovertext"]) == ("2026-03-14 02:11:00", "a member joined")
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "ends"), [(-5, 3, ("02:00:00", "02:03:00")), (58, 70, ("02:58:00", "03:00:00"))]
+    ("first", "last", "ends", "sign"),
+    [(-5, 4, ("02:00:00", "02:04:00"), "02:02:00"), (58, 70, ("02:58:00", "03:00:00"), "02:59:00")],
 )
-def test_it_is_cut_at_the_ends_of_the_axis(first: int, last: int, ends: tuple[str, str]) -> None:
+def test_it_is_cut_at_the_ends_of_the_axis(first: int, last: int, ends: tuple[str, str], sign: str) -> None:
     layout = marked(first, last)
     assert (layout["shapes"][0]["x0"][11:], layout["shapes"][0]["x1"][11:]) == ends
-    assert layout["annotations"][0]["x"][11:] == ends[0]
+    assert layout["annotations"][0]["x"][11:] == sign
 
 
 @pytest.mark.parametrize(("first", "last"), [(-9, -5), (61, 62)])
