@@ -38,3 +38,4 @@ def test_what_is_not_covered_is_left():
     ]
     assert list(uncovered([], at(0), at(30))) == [(at(0), at(30))]
     assert list(uncovered([(at(-5), at(0)), (at(30), at(40))], at(0), at(30))) == [(at(0), at(30))]
+    assert list(uncovered([(at(0), at(10)), (at(10), at(30))], at(0), at(30))) == []
