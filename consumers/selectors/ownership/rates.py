@@ -28,7 +28,7 @@ LOOKED_BACK = timedelta(minutes=10)
 KEPT_BY_MEMBERS = "broadcasting: each member keeps its own offsets"
 KEY = ("topic", "broker", "queue_id")
 COLUMNS = ("start", *KEY, "kind", "consume_rate", "unknown_reason")
-OWN_KINDS = ("normal", "retry")
+DEAD_LETTERS = "dlq"
 
 QueueKey = tuple[str, str, int]  # topic, broker, queue id
 
@@ -77,7 +77,7 @@ def group_rates(group: ConsumerGroup, now: datetime) -> Rates:
         return Rates(why=f"no minute since {iso(until - LOOKED_BACK)} is aggregated yet")
     newest = pc.max(found["start"])
     since = newest.as_py() - (MINUTES - 1) * MINUTE
-    own = pc.is_in(found["kind"], value_set=pa.array(OWN_KINDS))
+    own = pc.not_equal(found["kind"], DEAD_LETTERS)
     chosen = found.filter(pc.and_(own, pc.greater_equal(found["start"], pa.scalar(since, found["start"].type))))
     return _means(chosen, chosen.filter(pc.equal(chosen["start"], newest)), since, newest.as_py() + MINUTE)
 

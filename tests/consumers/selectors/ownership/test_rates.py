@@ -89,6 +89,12 @@ def test_dead_letters_are_no_part_of_the_total(group):
     assert rates(group).consumed == {}
 
 
+@pytest.mark.parametrize("kind", ["retry", "system"])
+def test_queues_of_other_kinds_have_rates_as_well(group, kind):
+    put(1, {0: 1.0}, kind=kind)
+    assert rates(group).of([FIRST]) == (1.0, "")
+
+
 def test_windows_that_are_too_old_tell_nothing_of_the_present(group):
     put(11, {0: 1.0})
     assert rates(group).why == "no minute since 2026-03-14T02:50:00Z is aggregated yet"
