@@ -101,6 +101,15 @@ def test_an_interval_claims_nothing_of_the_time_in_which_nothing_was_read(group)
     )
 
 
+def test_readings_that_read_nothing_are_none(group):
+    it_held(group, queue_of(group), "a", since=3700)
+    failed = Reading.objects.filter(taken_at__gt=ago(1805), taken_at__lt=ago(1195))
+    failed.update(complete=False, queues=3)
+    assert told() == [(60, "owner", "a")]
+    failed.update(complete=False, queues=0)
+    assert told() == [(29, "owner", "a"), (12, "unknown", ""), (19, "owner", "a")]
+
+
 def test_a_missed_reading_or_two_make_no_hole(group):
     it_held(group, queue_of(group), "a", since=3700)
     Reading.objects.filter(taken_at__gt=ago(1805), taken_at__lt=ago(1715)).delete()
