@@ -21,16 +21,16 @@ def group_readings(
 ) -> DataFrame:
     """One row per group of `groups` and reading from its reach_us on: cluster, group, at_us, complete, listed (how many
     members; null unless complete), message_model, consume_type, sub_version_us, answers: array of (client_id, error,
-    failing_since_us, SELF, queues, previous).
+    failing_since_us, is_mute, SELF, queues, previous).
 
     `queues`: array of (queue, topic, broker, queue_id, last_pull_us), where `queue` is their text. `previous`: at_us,
     SELF and queues of the member's answer before; null where none was given for the lookback. `failing_since_us`: of
-    an error, the first one since the member last answered.
+    an error, the first one since the member last answered; is_mute: it has not, for the lookback.
     """
     wanted = F.broadcast(groups.select(*GROUP, "reach_us"))
     rows = _membership_rows(membership).unionByName(_ownership_rows(ownership), allowMissingColumns=True)
     kept = rows.join(wanted, on=GROUP).where(F.col("at_us") >= F.col("reach_us")).repartition(*GROUP)
-    answer = F.struct("client_id", "error", "failing_since_us", *SELF, "queues", "previous")
+    answer = F.struct("client_id", "error", "failing_since_us", "is_mute", *SELF, "queues", "previous")
     return (
         _compared(_by_client(kept), lookback_seconds)
         .groupBy(*GROUP, "at_us")
@@ -94,7 +94,7 @@ def _by_client(rows: DataFrame) -> DataFrame:
 
 
 def _compared(rows: DataFrame, lookback_seconds: float) -> DataFrame:
-    """Adds `previous` and `failing_since_us`."""
+    """Adds `previous`, `failing_since_us` and `is_mute`."""
     by_client = Window.partitionBy(*CLIENT).orderBy("at_us")
     before = by_client.rowsBetween(Window.unboundedPreceding, -1)
     answered = F.col("client_id").isNotNull() & F.col("error").isNull()
@@ -107,6 +107,7 @@ def _compared(rows: DataFrame, lookback_seconds: float) -> DataFrame:
         {
             "previous": F.when(answered & lately, F.col("previous")),
             "failing_since_us": F.when(F.col("error").isNotNull(), failing_since),
+            "is_mute": F.col("error").isNotNull() & ~F.coalesce(lately, F.lit(False)),
         }
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.queue_arrays import MICROSECONDS
 
 from .answers import group_readings
 from .causes import with_causes
@@ -29,7 +30,8 @@ class Found:
     def of(cls, membership: DataFrame, ownership: DataFrame, groups: DataFrame, durations: Durations) -> "Found":
         """`membership` and `ownership`: the lake's rows from ChangedGroups.reach on; `groups`: ChangedGroups.rows."""
         answered = group_readings(membership, ownership, groups, durations.rebalance_lookback_seconds)
-        readings = with_members(answered, groups)
+        patience_us = round(durations.rebalance_patience_seconds * MICROSECONDS)
+        readings = with_members(answered, groups, patience_us)
         merged = with_episodes(events(observations(readings, durations), durations), durations)
         return cls(readings, with_causes(merged, durations))
 

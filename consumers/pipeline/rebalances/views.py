@@ -9,25 +9,30 @@ from consumers.polling.members.collect_members import BEHIND_A_PROXY
 PLACE = ["topic", "broker", "queue_id"]
 
 
-def with_members(readings: DataFrame, groups: DataFrame) -> DataFrame:
+def with_members(readings: DataFrame, groups: DataFrame, patience_us: int) -> DataFrame:
     """`readings` (group_readings) with what the rows know of their groups (changed_groups), and:
 
     members: array of the client ids that brokers listed; is_told: every one of them said in this reading what it holds;
-    is_whole: the same, where those behind a proxy, which nobody can ask, need not.
+    is_whole: the same, where those that cannot be asked need not: behind a proxy, or listed for longer than the
+    patience and mute. Else one hanging client would keep its group from ever settling.
     """
     found = readings.join(F.broadcast(groups), on=GROUP)
     at = F.col("at_us")
     present = F.filter("clients", lambda one: is_present(one, at))
+    patiently = F.filter("clients", lambda one: one["seen_us"] <= at - patience_us)["client_id"]
     found = found.withColumn("members", F.array_sort(F.transform(present, lambda one: one["client_id"])))
     answered = F.filter("answers", lambda one: one["error"].isNull())["client_id"]
-    beyond = F.filter("answers", lambda one: one["error"] == BEHIND_A_PROXY)["client_id"]
+    is_mute = F.filter(
+        "answers",
+        lambda one: (one["error"] == BEHIND_A_PROXY) | (one["is_mute"] & F.array_contains(patiently, one["client_id"])),
+    )
     silent = F.array_except("members", answered)
     # The rows and the lake are written one after the other: where they differ the reading is not written yet.
     is_listed = F.col("complete") & F.coalesce(F.size("members") == F.col("listed"), F.lit(False))
     return found.withColumns(
         {
             "is_told": is_listed & (F.size(silent) == 0),
-            "is_whole": is_listed & (F.size(F.array_except(silent, beyond)) == 0),
+            "is_whole": is_listed & (F.size(F.array_except(silent, is_mute["client_id"])) == 0),
         }
     )
 

@@ -134,10 +134,20 @@ CASES = {
         [(75, 90, 120, 120)],
     ),
     "it never settles": ([*ALONE, *in_turns(75, 1920)], {}, [(60, 75, 1860, None), (1860, 1875, 1920, None)]),
-    "a member hangs for good": (
-        [*BOTH, *every(75, 1995, step=30, a="0", b="13", c=None), *every(2010, 2040, a="0", b="12", c="3")],
+    "a member never answers": (
+        [*BOTH, *every(75, 240, a="0", b="13", c=None)],
         {},
-        [(60, 75, 75, None), (1995, 2010, 2010, 2010)],
+        [(60, 75, 75, 195)],
+    ),
+    "a member hangs for half an hour": (
+        [
+            *BOTH,
+            see(75, a="0", b="1", c="23"),
+            *every(90, 1980, step=30, a="01", b="2", c=None),
+            *every(2010, 2040, a="0", b="12", c="3"),
+        ],
+        {},
+        [(60, 75, 90, None), (1980, 2010, 2010, 2010)],
     ),
     "changes before the range are another run's": (
         [*ALONE, *every(75, 120, a="01", b="23")],

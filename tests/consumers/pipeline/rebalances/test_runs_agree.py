@@ -1,0 +1,151 @@
+"""However time is cut into runs, the rebalances are the same: tried on what happens to groups at random."""
+
+import itertools
+import random
+from datetime import timedelta
+
+import pyarrow as pa
+import pytest
+
+from consumers.models import Client, ConsumerGroup, Rebalance
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.rebalances.changed_groups import ChangedGroups
+from consumers.pipeline.rebalances.finding import Found, interpreted
+from consumers.pipeline.slices import EPOCH
+from tests.pipeline_rows import at, frame
+from tests.rebalance_histories import NOT_ASKED, Seen, clients, membership, ownership
+from tests.world import a_cluster, a_group, a_queue
+
+pytestmark = [pytest.mark.spark, pytest.mark.django_db]
+
+DURATIONS = Durations(rebalance_longest_seconds=240, rebalance_lookback_seconds=300)
+GROUPS, READINGS, EVERY = 10, 70, 15
+END = READINGS * EVERY
+KEPT = (
+    "started_after_us",
+    "last_change_us",
+    "settled_us",
+    "end_us",
+    "episode_us",
+    "polls",
+    "rollout",
+    "cause",
+    "evidence",
+    "client_ids_before",
+    "client_ids_after",
+    "dated_us",
+)
+
+
+def a_history(chance):
+    """Members come and go, hang, take queues late, are asked now and then; brokers fall silent, polls are missed."""
+    holds, names, found = {"a": "0123"}, iter("bcdefghijklmnopqrstuvwxyz" * 9), []
+    restless = chance.random() * 0.3
+    for number in range(READINGS):
+        if chance.random() < 0.05:
+            continue
+        if number > 3 and chance.random() < restless:
+            if len(holds) > 1 and chance.random() < 0.5:
+                del holds[chance.choice(sorted(holds))]
+            else:
+                holds[next(names)] = ""
+        if chance.random() < 0.7:
+            order = sorted(holds)
+            holds = {name: "0123"[place :: len(order)] for place, name in enumerate(order)}
+        is_asked = chance.random() < 0.8
+        said = {
+            name: (None if chance.random() < 0.04 else held) if is_asked else NOT_ASKED for name, held in holds.items()
+        }
+        is_complete = chance.random() < 0.95
+        # A member that only the silent broker lists is not seen then.
+        seen = said if is_complete else {name: held for name, held in said.items() if chance.random() < 0.8}
+        found.append(Seen(number * EVERY, seen, complete=is_complete))
+    return found
+
+
+def put_rows(histories):
+    cluster = a_cluster(read_at=None)
+    for number in range(4):
+        a_queue(cluster, "Orders", number)
+    cluster.topics.get().queues.update(readable=True)
+    for name, history in histories.items():
+        subscribed = [{"topic": "Orders"}]
+        group = a_group(cluster, name, members_changed_at=at(END), subscriptions=subscribed, first_seen_at=at(-9))
+        Client.objects.bulk_create(a_row(group, one) for one in clients(history))
+
+
+def a_row(group, one):
+    moments = {
+        "started_at": one["started_us"],
+        "seen_since": one["seen_us"],
+        "last_seen": one["last_seen_us"],
+        "gone_by": one.get("gone_us"),
+        "running_info_at": one.get("answered_us"),
+    }
+    error = "no answer" if one["is_failing"] else None
+    names = {name: one[name] for name in ("client_id", "address")}
+    return Client(group=group, running_info_error=error, **names, **{key: moment(us) for key, us in moments.items()})
+
+
+def moment(us):
+    return None if us is None else EPOCH + timedelta(microseconds=us)
+
+
+class Runs:
+    def __init__(self, spark, histories):
+        self.spark = spark
+        self.rows = {
+            "membership": [row for name, history in histories.items() for row in membership(name, history)],
+            "ownership": [row for name, history in histories.items() for row in ownership(name, history)],
+        }
+        self.found = {}
+
+    def run(self, since, until):
+        changed = ChangedGroups.of(["prod"], at(since), at(until), DURATIONS)
+        lake = [
+            frame(self.spark, table, [row for row in rows if changed.reach <= row["taken_at"] < at(until)])
+            for table, rows in self.rows.items()
+        ]
+        groups: pa.Table = changed.rows
+        with interpreted(self.spark):
+            events = Found.of(*lake, self.spark.createDataFrame(groups), DURATIONS).events.toArrow().to_pylist()
+        for event in events:
+            self.found[event["group"], event["started_before_us"]] = {name: event[name] for name in KEPT}
+            self.store(event)
+
+    def store(self, event):
+        names = ("started_after", "last_change", "settled", "episode")
+        moments = {name: moment(event[f"{name}_us"]) for name in names}
+        values = {
+            "started_after": moments["started_after"],
+            "last_change_at": moments["last_change"],
+            "settled_at": moments["settled"],
+            "episode_since": moments["episode"],
+            "polls": event["polls"],
+            "cause": event["cause"],
+            "judged_at": at(END),
+        }
+        group = ConsumerGroup.objects.get(name=event["group"])
+        Rebalance.objects.update_or_create(
+            group=group, started_before=moment(event["started_before_us"]), defaults=values
+        )
+
+
+@pytest.mark.parametrize("seed", [7])
+def test_it_finds_the_same_in_one_run_and_in_several(spark, seed):
+    chance = random.Random(seed)
+    histories = {f"group-{number}": a_history(chance) for number in range(GROUPS)}
+    put_rows(histories)
+    whole = Runs(spark, histories)
+    whole.run(0, END)
+    Rebalance.objects.all().delete()
+
+    parts = Runs(spark, histories)
+    cuts = [0, *sorted(chance.sample(range(1, END), 2)), END]
+    for since, until in itertools.pairwise(cuts):
+        # As runs follow each other: each begins a little before the one before it ended.
+        parts.run(max(since - 2 * EVERY, 0), until)
+
+    assert len(whole.found) > GROUPS
+    assert {event["settled_us"] is None for event in whole.found.values()} == {True, False}
+    assert parts.found == whole.found
