@@ -19,7 +19,7 @@ from tests.world import (
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/groups/prod/billing/"
-UNDER = ["", "queues/", "offsets/", "history/", "status/"]
+UNDER = ["", "queues/", "members/", "assignments/", "subscriptions/", "offsets/", "history/", "status/"]
 
 
 @pytest.fixture
