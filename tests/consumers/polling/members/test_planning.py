@@ -84,6 +84,11 @@ def test_hurried_groups_leave_a_quarter_of_the_calls_to_the_others():
     assert [name.split("-")[0] for name in asked] == ["flapping"] * 6 + ["quiet"] * 2
 
 
+def test_calls_that_the_others_do_not_need_are_for_the_hurried():
+    known = {f"flapping-{n}": asked_at(900, changed_at=at(990)) for n in range(20)}
+    assert len(planned(known, 8).clients) == 8
+
+
 def test_a_hurried_crowd_does_not_keep_the_others_from_their_turn():
     known = {"crowd": asked_at(*[900] * 50, changed_at=at(990)), "quiet": asked_at(10)}
     assert groups_of(planned(known, 8)) == ["crowd", "quiet"]
