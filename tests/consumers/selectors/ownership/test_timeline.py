@@ -167,6 +167,13 @@ def test_a_queue_that_gives_no_messages_needs_no_owner(group):
     assert told()[-1] == (30, "unknown", "")
 
 
+def test_a_queue_that_gives_no_messages_and_was_never_held_is_left_out(group):
+    Queue.objects.filter(pk=queue_of(group, 1).pk).update(readable=False)
+    assert [queue.queue_id for queue in picture().queues] == [0]
+    it_held(group, queue_of(group, 1), "a", since=3700, until=1815, gone_by=1800)
+    assert [queue.queue_id for queue in picture().queues] == [0, 1]
+
+
 def test_queues_of_retries_and_dead_letters_are_left_out(group):
     for topic, kind in (("%RETRY%billing", "retry"), ("%DLQ%billing", "dlq")):
         it_held(group, a_queue(group.cluster, topic, kind=kind), "a", since=3700)
