@@ -71,7 +71,8 @@ def queue_ends(topic: TopicCost) -> list[QueueEnds]:
     ends = [QueueEnds(move.broker, move.queue_id, move.before, move.after, False) for move in topic.moves]
     known = topic.cost.queues_moved is not None
     return ends + [
-        QueueEnds(one.broker, one.queue_id, one.owners if known else None, one.owners, known) for one in topic.stayed
+        QueueEnds(one.broker, one.queue_id, one.owners if known else None, one.owners, known or None)
+        for one in topic.stayed
     ]
 
 

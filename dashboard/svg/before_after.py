@@ -8,25 +8,30 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-CELL, GAP, PAIR, PER_LINE, LABEL, COLOURS = 11, 2, 27, 48, 16, 12
-WIDTH = PER_LINE * (CELL + GAP)
+CELL, GAP, PER_LINE, LABEL, COLOURS = 13, 2, 48, 16, 12
+LINE = 2 * CELL + 1 + 3 * GAP
+# For the label of a broker, where it has few queues.
+LEAST_WIDTH = 12 * (CELL + GAP)
+WEIGHTS = {True: "stayed", False: "moved", None: "unsure"}
+# By class, what they say on hover, and weight: the steps of their path.
+Cells = dict[tuple[str, str, str], list[str]]
 NOBODY, SEVERAL, UNKNOWN = "nobody", "several", "unknown"
 
 
 @dataclass(frozen=True)
 class QueueEnds:
-    """None: not known; empty: nobody."""
+    """None: not known; empty: nobody. `stayed` null: not known either."""
 
     broker: str
     queue_id: int
     before: tuple[str, ...] | None
     after: tuple[str, ...] | None
-    stayed: bool
+    stayed: bool | None
 
 
 def before_after(queues: Sequence[QueueEnds], colours: Mapping[str, int], label: str) -> SafeString:
     """`colours` are places of owners among the twelve colours. One line for each broker, or more."""
-    cells: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
+    cells: Cells = defaultdict(list)
     labels: list[tuple[int, str]] = []
     top = 0
     for broker, of_broker in _by_broker(queues).items():
@@ -35,14 +40,17 @@ def before_after(queues: Sequence[QueueEnds], colours: Mapping[str, int], label:
         for start in range(0, len(of_broker), PER_LINE):
             for number, queue in enumerate(of_broker[start : start + PER_LINE]):
                 _draw(cells, queue, colours, number * (CELL + GAP), top)
-            top += PAIR + 2 * GAP
-    # Those that stayed first, so that the frames of those that moved lie above them.
-    drawn = sorted(cells.items(), key=lambda item: (not item[0][2], item[0]))
+            top += LINE
+    longest = max((min(len(of_broker), PER_LINE) for of_broker in _by_broker(queues).values()), default=0)
+    width = max(LEAST_WIDTH, longest * (CELL + GAP))
+    # Those that moved last, so that their frames lie above the others.
+    drawn = sorted(cells.items(), key=lambda item: (item[0][2] == "moved", item[0]))
     return format_html(
-        '<svg class="before-after" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}</svg>',
-        *(WIDTH, top, label),
+        '<svg class="before-after" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img" aria-label="{2}">'
+        "{3}{4}</svg>",
+        *(width, top, label),
         format_html_join("", '<text x="0" y="{}">{}</text>', labels),
-        format_html_join("", "{}", ((_path(kind, name, stayed, steps),) for (kind, name, stayed), steps in drawn)),
+        format_html_join("", "{}", ((_path(kind, name, weight, steps),) for (kind, name, weight), steps in drawn)),
     )
 
 
@@ -58,14 +66,12 @@ def _by_broker(queues: Sequence[QueueEnds]) -> dict[str, list[QueueEnds]]:
     return found
 
 
-def _draw(
-    cells: dict[tuple[str, str, bool], list[str]], queue: QueueEnds, colours: Mapping[str, int], x: int, y: int
-) -> None:
+def _draw(cells: Cells, queue: QueueEnds, colours: Mapping[str, int], x: int, y: int) -> None:
     for owners, at in ((queue.before, y), (queue.after, y + CELL + 1)):
         kind, name = _kind(owners, colours)
-        cells[kind, name, queue.stayed].append(f"M{x} {at}h{CELL}v{CELL}h-{CELL}z")
+        cells[kind, name, WEIGHTS[queue.stayed]].append(f"M{x} {at}h{CELL}v{CELL}h-{CELL}z")
         if kind == NOBODY:
-            cells["cross", name, queue.stayed].append(f"M{x + 2} {at + 2}l7 7M{x + 9} {at + 2}l-7 7")
+            cells["cross", name, WEIGHTS[queue.stayed]].append(f"M{x + 3} {at + 3}l7 7M{x + 10} {at + 3}l-7 7")
 
 
 def _kind(owners: tuple[str, ...] | None, colours: Mapping[str, int]) -> tuple[str, str]:
@@ -79,7 +85,8 @@ def _kind(owners: tuple[str, ...] | None, colours: Mapping[str, int]) -> tuple[s
     return f"owner-{colours[owners[0]]}", owners[0]
 
 
-def _path(kind: str, name: str, stayed: bool, steps: list[str]) -> SafeString:
+def _path(kind: str, name: str, weight: str, steps: list[str]) -> SafeString:
     fill = mark_safe(' fill="url(#hatch)"') if kind == UNKNOWN else ""
-    classes = f"{kind} {'stayed' if stayed else 'moved'}"
-    return format_html('<path class="{}"{} d="{}"><title>{}</title></path>', classes, fill, "".join(steps), name)
+    return format_html(
+        '<path class="{} {}"{} d="{}"><title>{}</title></path>', kind, weight, fill, "".join(steps), name
+    )

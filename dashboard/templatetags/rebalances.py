@@ -28,7 +28,7 @@ def last_rebalance(context: template.Context, row: Any) -> SafeString:
     at = row.last_rebalance_at
     if at is not None:
         href = reverse("rebalance", args=(row.cluster, row.group, moment_text(at)))
-        return format_html('<a href="{}">{}</a>', href, age(context, at))
+        return format_html('<a href="{}" id="rebalance-of-{}">{}</a>', href, row.id, age(context, at))
     if row.unknown["last_rebalance_at"] == NO_REBALANCE:
         return format_html('<span class="quiet" title="{}">{}</span>', NO_REBALANCE, _("none seen"))
     return unknown(context, row.unknown["last_rebalance_at"], brief=True)
