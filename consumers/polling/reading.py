@@ -210,13 +210,3 @@ class MembersReading:
             "sweep_seconds": round(self.sweep_seconds, 4),
             "running_info_seconds": round(self.running_info_seconds, 4),
         }
-
-    @property
-    def whole_groups(self) -> frozenset[str]:
-        """Groups of which every broker answered, and every member that they list spoke."""
-        spoke = {(client.group, client.client_id) for client in self.clients if client.error is None}
-        return frozenset(
-            answer.group
-            for answer in self.groups
-            if answer.complete and all((answer.group, member.client_id) in spoke for member in answer.members)
-        )

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,18 +34,25 @@ MESSAGES_READ = "msgGetTotalTodayNow"
 
 @pytest.fixture
 def member(java_admin: JavaAdmin) -> Iterator[None]:
-    """A group that lags, and one with a member that has nothing left to do and has committed that."""
+    """A group that lags, and two with a member that has nothing left to do and has committed that; one of the members
+    leaves the sharing out of queues to the broker."""
     java_admin.create_topic("Harmless", 2)
     java_admin.create_group("harmless-lagging")
     java_admin.send("Harmless", "broker-a", 0, 5)
     java_admin.set_offset("harmless-lagging", "Harmless", "broker-a", 0, 2)
     java_admin.start_consumer("harmless", "Harmless", "harmless-1")
+    java_admin.start_consumer("harmless-given", "Harmless", "harmless-2", pops=True)
     try:
-        committed = '"Harmless@harmless":{0:5,1:0}'
-        wait(lambda: committed in java_admin.ask("broker-a", RequestCode.GET_ALL_CONSUMER_OFFSET), 40)
+        for group in ("harmless", "harmless-given"):
+            wait(partial(has_committed, java_admin, f'"Harmless@{group}":{{0:5,1:0}}'), 40)
         yield
     finally:
         java_admin.stop_consumer("harmless-1")
+        java_admin.stop_consumer("harmless-2")
+
+
+def has_committed(admin: JavaAdmin, offsets: str) -> bool:
+    return offsets in admin.ask("broker-a", RequestCode.GET_ALL_CONSUMER_OFFSET)
 
 
 def wait(seen: Callable[[], bool], seconds: float) -> None:
@@ -83,6 +91,8 @@ def test_a_whole_reading_changes_nothing_on_the_broker(
     assert members is not None
     asked = [client.client_id for client in members.clients if client.group == "harmless" and client.error is None]
     assert (polls[-1].row.complete, len(asked)) == (True, 1)
+    given = [len(client.broker_assigned or ()) for client in members.clients if client.group == "harmless-given"]
+    assert given == [2]
     assert (after, stored_after) == (before, stored)
     # The store time of the first message that a lagging group has not consumed, asked once while it stays the same.
     lagging = QueueSample.objects.filter(first_stored_at__isnull=False).count()

@@ -28,7 +28,7 @@ def answered(*client_ids, connections=HERE, error=None, sub_version=T0, by=("bro
         (answered("a", connections=HERE + ELSEWHERE), True),
         (answered("a", by=("broker-a", "broker-b")), False),
         (answered("a", sub_version=at(1)), True),
-        (answered("a", sub_version=at(-1)), True),
+        (answered("a", sub_version=at(-1)), False),
         (answered("a", sub_version=None), False),
     ],
     ids=[
@@ -39,7 +39,7 @@ def answered(*client_ids, connections=HERE, error=None, sub_version=T0, by=("bro
         "a second process under its id",
         "a broker that lists nobody",
         "queues or subscriptions moved",
-        "a clock that went back",
+        "an older time",
         "no time told",
     ],
 )
@@ -51,12 +51,11 @@ def test_a_group_has_changed_when_a_broker_tells_otherwise_than_the_rows(answer,
     ("answer", "changed"),
     [
         (answered(error="broker-b: silent", sub_version=None), False),
-        (answered("a", error="broker-b: silent", sub_version=at(-1)), False),
         (answered("a", error="broker-b: silent", sub_version=at(1)), True),
         (answered("b", error="broker-b: silent"), True),
         (answered("a", connections=ELSEWHERE, error="broker-a: silent", by=()), False),
     ],
-    ids=["a missing member", "an older time", "a newer time", "a member more", "its broker did not answer"],
+    ids=["a missing member", "a newer time", "a member more", "its broker did not answer"],
 )
 def test_what_a_silent_broker_may_know_is_no_change(answer, changed):
     assert has_changed(answer, KNOWN) is changed
