@@ -71,6 +71,12 @@ def test_an_incomplete_answer_lets_nobody_go(record):
     assert not Client.objects.exclude(gone_by=None).exists()
 
 
+def test_an_incomplete_answer_takes_no_queue_from_who_is_missing_in_it(record):
+    record(0, [group_members("billing", "c1", "c2")], [client("billing", "c1", Q0), client("billing", "c2", Q1)])
+    record(15, [group_members("billing", "c2", error="broker-b: silent")], [client("billing", "c2", Q1)])
+    assert intervals() == [(0, "c1", at(0), at(0), None), (1, "c2", at(0), at(15), None)]
+
+
 def test_an_owned_queue_is_an_interval_that_grows(record):
     for seconds in (0, 15):
         record(seconds, [group_members("billing", "c1")], [client("billing", "c1", Q0)])

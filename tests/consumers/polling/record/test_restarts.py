@@ -68,14 +68,21 @@ def test_a_reconnect_that_is_told_later_ends_nothing(observe):
 
 
 def test_two_processes_under_one_id_that_answer_in_turn_start_nothing(observe):
-    two = replace(group_members("billing"), members=(member("c1", broker_a=("10.0.0.1:1", "10.0.0.1:2")),))
+    two = replace(group_members("billing", "c1"), members=(member("c1", broker_a=("10.0.0.1:1", "10.0.0.1:2")),))
     for seconds, started in ((0, -60), (15, -30), (30, -60)):
         observe(seconds, [two], said(Q0, started=started))
     assert (len(lived()), held()) == (1, [(at(0), at(30), None)])
 
 
+def test_a_second_process_that_answers_at_once_is_no_start(observe):
+    two = replace(group_members("billing", "c1"), members=(member("c1", broker_a=("10.0.0.1:5000", "10.0.0.1:6000")),))
+    observe(0, [connected(5000)], said(Q0, started=-60))
+    observe(15, [two], said(Q0, started=-30))
+    assert (len(lived()), held()) == (1, [(at(0), at(15), None)])
+
+
 def test_the_end_of_a_double_id_is_no_start(observe):
-    two = replace(group_members("billing"), members=(member("c1", broker_a=("10.0.0.1:5000", "10.0.0.1:6000")),))
+    two = replace(group_members("billing", "c1"), members=(member("c1", broker_a=("10.0.0.1:5000", "10.0.0.1:6000")),))
     observe(0, [two], said(Q0, started=-60))
     observe(15, [connected(6000)], said(Q0, started=-30))
     assert [started for started, *_ in lived()] == [at(-30)]

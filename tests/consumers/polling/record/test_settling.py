@@ -88,6 +88,14 @@ def test_a_broker_that_was_silent_in_the_reading_before_lets_nothing_settle(obse
     assert times() == (at(0), at(15))
 
 
+def test_a_broker_that_was_silent_in_the_first_of_two_makes_them_agree_on_nothing(observe):
+    seen = []
+    for seconds, answer in ((0, ONE), (15, PARTIAL), (30, ONE), (45, ONE)):
+        observe(seconds, [answer], [said(Q0)])
+        seen.append(times()[1])
+    assert seen == [None, None, None, at(30)]
+
+
 STRATEGY, START, STAMP = {"strategy": "ByCircle"}, {"started_at": at(20)}, {"sub_version": at(20)}
 WORDS = ({"topic": "Orders", "expression": "*", "expression_type": "TAG"},)
 
@@ -143,6 +151,15 @@ def test_a_change_is_followed_by_two_readings_that_agree(settled):
     assert seen == [(at(30), None), (at(30), at(30)), (at(30), at(30))]
 
 
+def test_what_was_said_before_a_change_agrees_with_nothing_after_it(settled):
+    told = replace(ONE, sub_version=at(20))
+    seen = []
+    for seconds, clients in ((30, []), (45, [said(Q0)]), (60, [said(Q0)])):
+        settled(seconds, [told], clients)
+        seen.append(times())
+    assert seen == [(at(30), None), (at(30), None), (at(30), at(45))]
+
+
 def test_one_reading_between_two_that_differ_settles_nothing(settled):
     seen = []
     for seconds, queues in ((30, [Q1]), (45, [Q0]), (60, [Q1])):
@@ -183,3 +200,9 @@ def test_one_member_that_hangs_does_not_keep_the_others_from_settling(observe):
         observe(seconds, [TWO], clients)
         seen.append(times()[1])
     assert seen == [None, None, at(105)]
+
+
+def test_a_member_that_waits_for_its_turn_is_waited_for(observe):
+    for seconds in (0, 150, 165):
+        observe(seconds, [TWO], [said(Q0)])
+    assert times() == (at(0), None)
