@@ -68,8 +68,9 @@ def _answer(seen: Seen, held: str | None, more: dict[str, Any]) -> list[dict[str
     if held is None:
         return [{"error": seen.error}]
     said = {"strategy": "AllocateMessageQueueAveragely", "subscription": f"{TOPIC} TAG *", "started_at": at(-3600)}
-    said |= {name: value for name, value in more.items() if name != "address"}
+    said |= {name: value for name, value in more.items() if name not in ("address", "also")}
     queues = [{"topic": TOPIC, "broker": BROKER, "queue_id": int(one), "dropped": False} for one in held]
+    queues += [{**queues[0], **fields} for fields in more.get("also", ())]
     return [{**queue, **said} for queue in queues] or [said]
 
 

@@ -19,7 +19,8 @@ def observations(readings: DataFrame, durations: Durations) -> DataFrame:
     topics, held_before, failing.
 
     `after_us`: the changes that it shows came later than this; null: not known. `has_gaps`: of the queues that should
-    have one owner, one has none, or two; known where is_told only, false elsewhere. `topics`: what members subscribe to
+    have one owner, one has none, or two, or a member has none while another has several: it may not have noticed the
+    others yet. Known where is_told only, false elsewhere. `topics`: what members subscribe to
     and hold. `held_before`: texts of the queues that somebody held when all were last told; null: never.
     `failing`: array of (client_id, at_us, since_us), the failed answers of a while.
     """
@@ -64,12 +65,11 @@ def _after_us() -> Column:
 
 
 def _topics() -> Column:
+    """Subscribed to or held. An expression may be of several lines: a line that begins with no topic names none."""
     lines = F.flatten(F.transform("told", lambda one: F.split(F.coalesce(one["subscription"], F.lit("")), "\n")))
-    subscribed = F.filter(
-        F.transform(lines, lambda line: F.split_part(line, F.lit(" "), F.lit(1))), lambda one: one != ""
-    )
+    names = F.transform(lines, lambda line: F.split_part(line, F.lit(" "), F.lit(1)))
     holding = F.flatten(F.transform("told", lambda one: one["queues"]["topic"]))
-    return F.array_distinct(F.concat(subscribed, holding))
+    return F.array_union(F.array_intersect(names, F.col("queues")["topic"]), holding)
 
 
 def _shares_queues() -> Column:
@@ -83,7 +83,10 @@ def _has_gaps() -> Column:
     texts = F.transform(
         wanted, lambda one: F.concat_ws("\n", one["topic"], one["broker"], one["queue_id"].cast("string"))
     )
-    return (F.size(F.array_except(texts, "held")) > 0) | (F.size("held") > F.size(F.array_distinct("held")))
+    counts = F.transform("told", lambda one: F.size(one["queues"]))
+    is_idle = F.coalesce((F.array_min(counts) == 0) & (F.array_max(counts) > 1), F.lit(False))
+    is_doubled = F.size("held") > F.size(F.array_distinct("held"))
+    return (F.size(F.array_except(texts, "held")) > 0) | is_doubled | is_idle
 
 
 def is_readable(queue: Column, at_us: Column) -> Column:

@@ -46,6 +46,14 @@ CASES = {
         {},
         [],
     ),
+    "a retry topic is taken, and a queue that is dropped already": (
+        [
+            *ALONE,
+            *saying(every(75, 105, a="0123"), a={"also": [{"topic": "%RETRY%x"}, {"queue_id": 9, "dropped": True}]}),
+        ],
+        {},
+        [],
+    ),
     "a member joins": ([*ALONE, *every(75, 120, a="01", b="23")], {}, [(60, 75, 75, 75)]),
     "a member goes": ([*BOTH, *every(75, 120, a="0123")], {}, [(60, 75, 75, 75)]),
     "the last member goes": ([*ALONE, see(75), see(90)], {}, [(60, 75, 75, 75)]),
@@ -63,6 +71,16 @@ CASES = {
         [*ALONE, see(75, a="0123", b="23"), *every(90, 120, a="01", b="23")],
         {},
         [(60, 75, 90, 90)],
+    ),
+    "members notice the one that joined later": (
+        [*ALONE, *every(75, 90, a="0123", b=""), *every(105, 135, a="01", b="23")],
+        {},
+        [(60, 75, 105, 105)],
+    ),
+    "there are more members than queues": (
+        [*every(0, 60, a="0", b="1"), *every(75, 105, a="0", b="1", c="")],
+        {"queues": queues(2)},
+        [(60, 75, 75, 75)],
     ),
     "locks of the one that went last a minute": (
         [*BOTH, *every(75, 120, a="01"), *every(135, 165, a="0123")],
