@@ -24,7 +24,7 @@ def write_rebalances(events: pa.Table, topics: pa.Table | None, spans: pa.Table,
     """How many of `events` have rows: all but those of groups that were deleted meanwhile.
 
     `spans`: cluster, group, anchor_us: the groups that were looked at, each from when to `until`. Their rebalances in
-    between are those of `events` and no others. They are judged as of `until`.
+    between are those of `events` and no others; all others stay. They are judged as of `until`.
     """
     ids = _group_ids(spans)
     anchors = {ids[one["cluster"], one["group"]]: moment(one["anchor_us"]) for one in _placed(spans, ids)}

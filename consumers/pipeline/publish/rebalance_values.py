@@ -8,7 +8,7 @@ from consumers.pipeline.slices import EPOCH
 
 # Fields of a rebalance that may be null, and what is said where nothing else is.
 NO_REASON_GIVEN = {
-    "started_after": "the group was not read before",
+    "started_after": "no reading of the group in the time before it is known",
     "settled_at": "no two whole readings in a row agree since its last change",
     "dated_at": "no member's own clock tells of a change between the two readings",
     "members_before": "who was in the group before was not sampled",

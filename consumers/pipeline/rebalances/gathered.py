@@ -45,18 +45,20 @@ def gathered(
     subscribed: DataFrame,
     ownership: DataFrame,
     readings: DataFrame,
+    last_owners: DataFrame,
 ) -> DataFrame:
-    """The columns of `bounded` (events with_bounds) and of the queue; held, wanted, answers, offsets: arrays of
-    structs, oldest first. A topic that is only subscribed to has a row without broker and queue_id.
+    """The columns of `bounded` (events with_bounds) and of the queue; held, wanted, answers, offsets, earlier: arrays
+    of structs, oldest first. A topic that is only subscribed to has a row without broker and queue_id.
 
     `views`, `queues`: views() and wanted_queues() of views.py. `subscribed`: cluster, group, topic. `ownership`,
-    `readings`: of the lake.
+    `readings`: of the lake. `last_owners`: of last_owners.py; `earlier` holds its row, as one of `answers`.
     """
     parts = {
         "held": views.select(*GROUP, *PLACE, F.struct("at_us", "owners").alias("held")),
         "wanted": queues.select(*GROUP, *PLACE, F.struct("since_us", "until_us").alias("wanted")),
         "answers": _answers(ownership),
         "offsets": _offsets(readings),
+        "earlier": last_owners.select(*GROUP, *PLACE, "event_us", _last_answer().alias("earlier")),
     }
     named = subscribed.select(*GROUP, "topic", F.lit(None).cast("string").alias("broker"))
     rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), [*parts.values(), named])
@@ -85,6 +87,11 @@ def _answers(ownership: DataFrame) -> DataFrame:
     return ownership.where(holds & F.col("error").isNull()).select(*GROUP, *PLACE, said.alias("answers"))
 
 
+def _last_answer() -> Column:
+    said = ("commit_offset", "cached_min", "cached_max")
+    return F.struct("at_us", "client_id", F.lit(None).cast("bigint").alias("started_us"), *said)
+
+
 def _offsets(readings: DataFrame) -> DataFrame:
     told = F.struct(
         F.unix_micros("taken_at").alias("at_us"),
@@ -99,6 +106,7 @@ def _is_within() -> Column:
     first = F.coalesce("before_us", "started_before_us")
     reach = F.coalesce("before_us", "started_after_us", "started_before_us") - REACH_SECONDS * MICROSECONDS
     at = F.coalesce("held.at_us", "answers.at_us")
-    is_within = at.between(first, F.col("end_us")) | F.col("offsets.at_us").between(reach, F.col("end_us"))
-    is_timeless = F.coalesce(at, F.col("offsets.at_us")).isNull()
+    is_within: Column = at.between(first, F.col("end_us")) | F.col("offsets.at_us").between(reach, F.col("end_us"))
+    is_timeless = F.coalesce(at, F.col("offsets.at_us"), F.col("event_us")).isNull()
+    is_within |= F.col("event_us") == F.col("started_before_us")
     return is_timeless | F.coalesce(is_within, F.lit(False))

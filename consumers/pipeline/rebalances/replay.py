@@ -21,7 +21,7 @@ NO_START = "where its next owner began is not known"
 def with_replays(queues: DataFrame, durations: Durations) -> DataFrame:
     """Adds replayed_messages_low, replayed_messages, and replay_unknown: why they are null.
 
-    0 where nobody took the queue over. `queues` has tenures, offsets and wanted.
+    0 where nobody took the queue over. `queues` has tenures, offsets, wanted and earlier.
     """
     committed = F.filter("offsets", lambda one: one["consumer_offset"].isNotNull())
     fresh = F.exists("wanted", lambda one: one["since_us"] > F.col("started_after_us"))
@@ -43,12 +43,13 @@ def with_replays(queues: DataFrame, durations: Durations) -> DataFrame:
 
 def _handovers() -> Column:
     """One for each tenure that begins after the reading before: `new`, its first answer; `old`, the last answer of the
-    tenure before, null where it is the first that is known."""
+    tenure before, else of whoever held the queue before it had no owner; null where nobody is known to have."""
     places = F.filter(F.sequence(F.lit(0), F.size("tenures")), lambda place: place < F.size("tenures"))
     pairs = F.transform(
         places,
         lambda place: F.struct(
-            F.get("tenures", place - 1)["last"].alias("old"), F.get("tenures", place)["first"].alias("new")
+            F.coalesce(F.get("tenures", place - 1)["last"], F.get("earlier", F.lit(0))).alias("old"),
+            F.get("tenures", place)["first"].alias("new"),
         ),
     )
     return F.filter(pairs, lambda pair: pair["new"]["at_us"] > F.coalesce("started_after_us", F.lit(0)))
@@ -59,7 +60,9 @@ def _with_times(pair: Column) -> Column:
     first = pair["new"]["at_us"]
     last_spoke = F.coalesce(F.least(pair["old"]["at_us"], first - 1), first - 1)
     read = F.filter("committed", lambda one: one["at_us"] <= last_spoke)
-    return pair.withField("from_us", F.coalesce(F.try_element_at(read, F.lit(-1))["at_us"], first))
+    # One that spoke last before all of these readings: the oldest of them is the nearest.
+    nearest = F.coalesce(F.try_element_at(read, F.lit(-1))["at_us"], F.get("committed", F.lit(0))["at_us"])
+    return pair.withField("from_us", F.coalesce(F.least(nearest, first), first))
 
 
 def _with_broker(pair: Column) -> Column:

@@ -1,6 +1,6 @@
 """The rebalances of a range, with causes and costs. Where no group changed no Spark is asked, as in most runs.
 
-Two actions otherwise: what happened, a handful of rows; then what it cost, by the readings around those alone.
+Otherwise first what happened, a handful of rows; then what it cost, by the readings around those alone.
 """
 
 from collections.abc import Sequence
@@ -23,6 +23,7 @@ from .answers import RETRY_PREFIX
 from .changed_groups import ChangedGroups
 from .finding import Found, interpreted
 from .gathered import REACH_SECONDS, gathered, with_bounds
+from .last_owners import last_owners
 from .topics import topic_costs
 from .views import views, wanted_queues, wholes
 
@@ -35,7 +36,7 @@ NAMES_LOOKED_FOR = 200
 @dataclass(frozen=True)
 class Rebalances:
     """`events`: one row each. `topics`: what each did to each topic; none where there is no event. `spans`: cluster,
-    group, anchor_us: the groups that were looked at, each from when on."""
+    group, anchor_us: the groups that were looked at, each from when on: what began later would have been found."""
 
     events: pa.Table
     topics: pa.Table | None
@@ -47,7 +48,6 @@ def find_rebalances(frames: Frames, since: datetime, until: datetime, durations:
     changed = ChangedGroups.of(frames.clusters, since, until, durations)
     if changed is None:
         return None
-    spans = changed.rows.select(GROUP).append_column("anchor_us", pc.subtract(changed.rows["since_us"], 1))
     groups = frames.known(changed.rows)
     membership = _of(frames.table("membership", changed.reach, until), changed.rows)
     ownership = _of(frames.table("ownership", changed.reach, until), changed.rows)
@@ -57,10 +57,17 @@ def find_rebalances(frames: Frames, since: datetime, until: datetime, durations:
     try:
         with interpreted(frames.spark):
             happened = _bounded(found).toArrow()
+            spans = _spans(readings).toArrow()
             topics = _costs(frames, happened, readings, groups, until, durations) if happened.num_rows else None
     finally:
         readings.unpersist()
     return Rebalances(happened, topics, spans)
+
+
+def _spans(readings: DataFrame) -> DataFrame:
+    """The first reading of a group shows no change: rebalances that the lake has nothing of any more are left alone."""
+    from_us = F.greatest(F.min("at_us"), F.max("since_us") - 1)
+    return readings.groupBy(*GROUP).agg(from_us.alias("anchor_us"))
 
 
 def _bounded(found: Found) -> DataFrame:
@@ -90,6 +97,7 @@ def _costs(
         frames.known(_subscribed(happened)),
         _of(frames.table("ownership", start, until), happened),
         _of(frames.table("readings", start, until), happened),
+        frames.known(last_owners(happened)),
     )
     return topic_costs(found, durations).toArrow()
 

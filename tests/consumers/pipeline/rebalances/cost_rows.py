@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from consumers.lake.schemas import TABLES
+from consumers.pipeline.rebalances.last_owners import LAST_OWNERS
 from tests.pipeline_rows import at, us
 
 TEXT, BIG = pa.string(), pa.int64()
@@ -30,6 +31,7 @@ class Story:
     said: Sequence[dict[str, Any]] = ()  # rows of ownership
     offsets: Mapping[int, Sequence[tuple[int, int | None, int]]] = field(default_factory=dict)  # queue id: …
     wanted: Mapping[int, int | None] = field(default_factory=lambda: {0: None})  # queue id: since which second
+    earlier: dict[str, Any] | None = None  # of queue 0, an answer long before
     started_after: int | None = 0
     end: int = 60
     broadcasting: bool = False
@@ -66,6 +68,12 @@ class Story:
     def ownership(self) -> list[dict[str, Any]]:
         return [{**self.place(one.get("queue_id", 0)), **one} for one in self.said]
 
+    def last_owners(self) -> list[dict[str, Any]]:
+        if self.earlier is None:
+            return []
+        told = {"event_us": us(15), "at_us": us(-3600), **self.earlier}
+        return [{**self.place(0), **{name: told[name] for name in LAST_OWNERS.names if name in told}}]
+
     def readings(self) -> list[dict[str, Any]]:
         return [
             {
@@ -99,6 +107,7 @@ def frames(spark: Any, stories: Sequence[Story]) -> dict[str, Any]:
         "queues": (QUEUES, [row for story in stories for row in story.queues()]),
         "subscribed": (SUBSCRIBED, [{**story.key, "topic": "Orders"} for story in stories]),
         "ownership": (TABLES["ownership"], [row for story in stories for row in story.ownership()]),
+        "last_owners": (LAST_OWNERS, [row for story in stories for row in story.last_owners()]),
         "readings": (TABLES["readings"], [row for story in stories for row in story.readings()]),
     }
     return {name: spark.createDataFrame(pa.Table.from_pylist(found, schema)) for name, (schema, found) in rows.items()}

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.rebalances.finding import interpreted
 from consumers.pipeline.rebalances.gathered import gathered, with_bounds
 from consumers.pipeline.rebalances.topics import topic_costs
 from tests.consumers.pipeline.rebalances.cost_rows import Story, frames, says
@@ -57,6 +58,14 @@ STORIES = [
     Story("behind a proxy"),
     Story("left alone", owners={0: {0: ["a"]}, 15: {}, 30: {}}, said=[says(0, "a", 100)], offsets=STILL, end=30),
     Story("taken up", owners={0: {}, 15: {0: ["b"]}}, said=QUIET[1:], offsets=STILL),
+    # Nobody held it for an hour; a had done all below 120 then, and held five more.
+    Story(
+        "taken up again",
+        owners={0: {}, 15: {0: ["b"]}},
+        said=QUIET[1:],
+        offsets=STILL,
+        earlier=says(-3600, "a", 120, (120, 124)),
+    ),
     Story(
         "never committed",
         owners=FROM_A_TO_B,
@@ -92,7 +101,8 @@ def topics(_session) -> dict[str, dict[str, Any]]:
     """The row of each story, by its group."""
     given = frames(_session, STORIES)
     bounded = with_bounds(given.pop("events"), given.pop("wholes"))
-    found = topic_costs(gathered(bounded, **given), Durations()).toArrow().to_pylist()
+    with interpreted(_session):
+        found = topic_costs(gathered(bounded, **given), Durations()).toArrow().to_pylist()
     _session.catalog.clearCache()
     assert len(found) == len(STORIES)
     return {row["group"]: {**row, "unknown": json.loads(row["unknown"])} for row in found}
@@ -115,6 +125,7 @@ def test_queues_that_moved_are_those_with_other_owners(topics, group, moved):
         ("lapsed", 0, 0),
         ("restarted", 60, 100),
         ("stuck", 20, 20),
+        ("taken up again", 20, 25),
         ("left alone", 0, 0),  # nobody has it, so nobody was given anything again
         ("never committed", 0, 0),
         ("grown", 0, 0),
