@@ -1,12 +1,15 @@
 """Who is asked when the budget does not reach for all."""
 
+from dataclasses import replace
+
 import pytest
 
 from consumers.models import Client, Cluster
 from consumers.polling.members.known_groups import KnownGroup, KnownMember, rotation
+from consumers.polling.members.turn import AskedBroker
 from consumers.polling.memory import ClusterMemory
-from consumers.polling.poll import remember_subscriptions, remembered
-from tests.readings import T0, at, group_members, members
+from consumers.polling.poll import asked_brokers, remember_subscriptions, remembered
+from tests.readings import T0, at, broker, group_members, members, reading
 
 
 @pytest.mark.django_db
@@ -66,3 +69,16 @@ def test_a_fresh_process_remembers_brokers_and_subscriptions():
     memory = remembered(cluster)
     assert memory.brokers["broker-a"].address == "127.0.0.1:10911"
     assert memory.subscribed == {"g": frozenset({"Orders"})}
+
+
+def test_a_slave_that_stands_in_and_a_proxy_go_by_their_addresses():
+    parts = [
+        broker("broker-a"),
+        replace(broker("broker-b"), read_from="127.0.0.1:2"),
+        broker("broker-c", error="silent"),
+    ]
+    assert asked_brokers(reading(0, *parts), ["127.0.0.1:3"]) == [
+        AskedBroker("broker-a", "127.0.0.1:1"),
+        AskedBroker("127.0.0.1:2", "127.0.0.1:2"),
+        AskedBroker("127.0.0.1:3", "127.0.0.1:3", passes_on=False),
+    ]
