@@ -97,6 +97,20 @@ def test_a_topic_given_up_is_a_difference_from_the_answer_that_said_so(group):
     assert differences(group) == [("Orders", 1000, None, {"*": "a", None: "b"})]
 
 
+def test_a_member_that_gives_up_another_topic_still_does_not_subscribe_to_this_one(group):
+    it_subscribed(group, "b", since=1800, topic="Bills")
+    it_subscribed(group, "b", since=1800, until=1015, gone_by=1000, topic="Cards")
+    it_subscribed(group, "a", since=1500)
+    assert [one for one in differences(group) if one[0] == "Orders"] == [("Orders", 1500, None, {"*": "a", None: "b"})]
+
+
+def test_what_was_last_said_before_the_range_differs_from_nothing_in_it(group):
+    it_subscribed(group, "a", since=9000, until=700, gone_by=500, expression="x")
+    it_subscribed(group, "b", since=9000, expression="y")
+    assert differences(group, since=600) == []
+    assert [row.client_id for row in history(group, since=600).subscriptions] == ["a", "b"]
+
+
 def test_a_member_that_was_not_there_yet_did_not_differ(group):
     it_subscribed(group, "a", since=1800, until=1215, gone_by=1200, expression="x")
     it_subscribed(group, "b", since=1200, expression="y")
