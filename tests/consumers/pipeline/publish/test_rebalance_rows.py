@@ -65,11 +65,15 @@ def topic(started_before: float = 15, name: str = "Orders", **fields: Any) -> di
     }
 
 
-def write(*events: dict[str, Any], topics: Any = (), anchor: float = 0, until: float = 600) -> int:
+def write(*events: dict[str, Any], topics: Any = (), until: float = 600, **anchors: float) -> int:
+    """`anchors`: of each group that was looked at; billing alone, from the beginning on, where none is given."""
+    spans = anchors or {"billing": 0}
     return write_rebalances(
         pa.Table.from_pylist(list(events), pa.Table.from_pylist([event()]).schema),
         pa.Table.from_pylist(list(topics), pa.Table.from_pylist([topic()]).schema),
-        pa.table({"cluster": ["prod"], "group": ["billing"], "anchor_us": [us(anchor)]}),
+        pa.table(
+            {"cluster": ["prod"] * len(spans), "group": list(spans), "anchor_us": [us(one) for one in spans.values()]}
+        ),
         at(until),
     )
 
@@ -141,9 +145,10 @@ def test_what_is_not_found_again_goes(group):
 def test_what_lies_outside_the_span_or_in_other_groups_stays(group):
     for moment in (0, 600):
         a_rebalance(group, at(moment))
-    a_rebalance(a_group(group.cluster, "shipping"), at(300))
-    assert write(anchor=0, until=600) == 0
-    assert Rebalance.objects.count() == 3
+    for name in ("shipping", "looked at later"):
+        a_rebalance(a_group(group.cluster, name), at(300))
+    assert write(until=600, billing=0, **{"looked at later": 300}) == 0
+    assert Rebalance.objects.count() == 4
 
 
 def test_a_group_that_was_deleted_meanwhile_is_passed_over(group):
