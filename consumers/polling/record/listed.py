@@ -75,4 +75,8 @@ def _connect(row: Client, before: Mapping[str, list[str]], connections: Connecti
     row.connections = connections
     if before.keys() != connections.keys():
         row.listed_since = now
-    row.duplicated_since = (row.duplicated_since or now) if is_duplicated(connections) else None
+    if is_duplicated(connections):
+        row.duplicated_since = row.duplicated_since or now
+    elif row.duplicated_since is not None:
+        # Whose start time it was, that of the process which is left or of the other, is not known.
+        row.duplicated_since = row.started_at = None

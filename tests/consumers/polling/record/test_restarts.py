@@ -88,6 +88,15 @@ def test_the_end_of_a_double_id_is_no_start(observe):
     assert [started for started, *_ in lived()] == [at(-30)]
 
 
+def test_the_process_that_is_left_of_two_may_speak_later_and_has_not_started(observe):
+    two = replace(group_members("billing", "c1"), members=(member("c1", broker_a=("10.0.0.1:5000", "10.0.0.1:6000")),))
+    observe(0, [two], said(Q0, started=-30))
+    observe(15, [connected(5000)], [client("billing", "c1", error="the channel is closed")])
+    assert lived() == [(None, at(0), None)]
+    observe(30, [connected(5000)], said(Q0, started=-60))
+    assert (lived(), held()) == ([(at(-60), at(0), None)], [(at(0), at(30), None)])
+
+
 @pytest.mark.parametrize(
     ("later", "consume_type", "stamps", "kept", "why"),
     [
