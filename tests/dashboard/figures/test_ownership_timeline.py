@@ -76,6 +76,11 @@ def test_marks_count_the_queues_that_were_so_at_once() -> None:
     assert mark["customdata"] == ["up to 2 queues had no owner<br>within 02:02:00 to 02:06:00 UTC"]
 
 
+def test_a_mark_counts_no_further_than_the_gap_lasts() -> None:
+    mark = trace(drawn([a_run(2, "nobody"), a_run(4, "owner", 0), a_run(2, "nobody")]), "nobody", "markers")
+    assert mark["x"] == ["2026-03-14 02:01:00", "2026-03-14 02:07:00"]
+
+
 def test_what_is_unknown_has_no_value_is_hatched_and_says_why() -> None:
     figure = drawn([a_run(4, "owner", 0), a_run(2, "unknown", reason="no reading")])
     assert runs(figure)[0][1] == (2, None, "unknown: no reading")

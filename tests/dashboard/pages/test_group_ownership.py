@@ -1,14 +1,16 @@
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.test import Client
 
 from consumers.models import Assignment, ConsumerGroup, Reading
 from consumers.models import Client as Member
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour, trouble
 from tests.rebalance_rows import a_rebalance
-from tests.world import a_broker, a_cluster, a_group, a_judged_group, a_total, ago
+from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
 
 pytestmark = pytest.mark.django_db
 URL = "/groups/prod/billing/ownership/"
@@ -228,9 +230,14 @@ def test_its_figure_draws_every_queue_and_marks_the_rebalance(admin_client: Clie
     drawn: dict[str, Any] = admin_client.get("/figures/prod/billing/ownership/").json()
     assert len(drawn["data"][0]["names"]) == 8
     assert [trace["name"] for trace in drawn["data"] if trace.get("mode") == "text"] == ["rebalances"]
-    lag = admin_client.get("/figures/prod/billing/lag/").json()
-    assert drawn["layout"]["xaxis"]["range"] == lag["layout"]["xaxis"]["range"]
-    assert drawn["layout"]["margin"]["l"] == lag["layout"]["margin"]["l"]
+
+
+def test_its_figure_shares_its_axis_with_the_lag_above_it(admin_client: Client, group: ConsumerGroup) -> None:
+    with time_machine.travel(NOW + timedelta(seconds=42), tick=False):
+        figures = (admin_client.get(f"/figures/prod/billing/{name}/").json() for name in ("lag", "ownership"))
+        lag, owners = (figure["layout"] for figure in figures)
+    assert owners["xaxis"]["range"] == lag["xaxis"]["range"]
+    assert owners["margin"]["l"] == lag["margin"]["l"]
 
 
 @pytest.mark.parametrize("query", ["?topic=Orders", "?topic=Refunds"])
