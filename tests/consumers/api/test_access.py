@@ -65,9 +65,7 @@ def test_it_lets_in_a_session(api_user, client):
     assert client.get("/api/v1/groups/").status_code == 200
 
 
-@pytest.mark.parametrize(
-    "path", ["/api/v1/", "/api/v1/rebalances/", "/api/v1/resets/", "/api/v1/groups/prod/billing/dlq/"]
-)
+@pytest.mark.parametrize("path", NOT_BUILT)
 def test_it_has_no_path_that_is_not_built(api, path):
     a_cluster()
     answer = api.get(path)
