@@ -89,7 +89,6 @@ class ClientRows:
 
     def end(self, key: ClientKey) -> None:
         row = self.present.pop(key)
-        self._touched.discard(key)
         if row.pk is not None:
             self._ended.append(row.pk)
 
