@@ -23,10 +23,15 @@ from tests.consumers.fleet.score import said, score_events, score_findings
 from tests.consumers.fleet.scripts import SCRIPTS
 from tests.plugins.fleet import FleetProcess
 
-pytestmark = [pytest.mark.live, pytest.mark.spark, pytest.mark.django_db(transaction=True)]
-
 # Ten minutes show more: FLEET_QUIET_SECONDS=600.
 QUIET_SECONDS = float(os.environ.get("FLEET_QUIET_SECONDS", "10"))
+
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.spark,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(400 + QUIET_SECONDS),
+]
 
 
 @pytest.fixture
