@@ -61,6 +61,10 @@ def test_what_a_silent_broker_may_know_is_no_change(answer, changed):
     assert has_changed(answer, KNOWN) is changed
 
 
+def test_the_first_time_that_is_told_of_a_known_group_is_a_change():
+    assert has_changed(answered("a"), replace(KNOWN, sub_version=None))
+
+
 def test_a_group_that_no_row_knows_has_changed_when_it_has_members():
     assert has_changed(answered("a"), NEVER_SEEN)
     assert not has_changed(answered(sub_version=None), NEVER_SEEN)
