@@ -51,7 +51,7 @@ JUDGE = {
         "rebalance_merge_seconds": 60,
         # How far before a change its group's readings are looked at.
         "rebalance_lookback_seconds": 1800,
-        # A group that does not settle has another rebalance after so long; one that nothing more is seen of is given up.
+        # A group that does not settle has another rebalance after so long; one that is seen no more is given up.
         "rebalance_longest_seconds": 1800,
         # A group flaps from so many episodes of rebalances within an hour on, is restless from so many within a day.
         "flapping_episodes_per_hour": 6,

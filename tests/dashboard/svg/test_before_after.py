@@ -63,3 +63,9 @@ def test_a_thousand_queues_weigh_little_and_break_into_lines() -> None:
 def test_beyond_twelve_owners_colours_come_again() -> None:
     places = colour_places([f"client-{number:02}" for number in range(14)])
     assert (places["client-00"], places["client-11"], places["client-12"]) == (1, 12, 1)
+
+
+def test_what_moved_is_drawn_above_what_stayed() -> None:
+    stayed, moved = QueueEnds("broker-a", 1, ("b@1",), ("b@1",), True), QueueEnds("broker-a", 0, ("a@1",), (), False)
+    drawn = re.findall(r'class="[\w-]+ (moved|stayed)"', before_after([moved, stayed], COLOURS, "x"))
+    assert drawn == ["stayed", "moved", "moved", "moved"]
