@@ -36,7 +36,7 @@ def write_group_states(judged: pa.Table, clusters: Sequence[str], judged_at: dat
     stored = {row.group_id: row for row in GroupState.objects.filter(group__cluster__name__in=clusters)}
     found = [one for one in judged.to_pylist() if (one["cluster"], one["group"]) in groups]
     worst = _worst_queues(found)
-    # A group may have been rebalanced before it was first judged; of the others the row says when that was.
+    # A group may have been rebalanced before it was first judged; the rows of the others keep when that was.
     rebalanced = newest_rebalances({groups[one["cluster"], one["group"]] for one in found} - stored.keys())
     rows, changes = [], []
     for one in found:
@@ -44,7 +44,7 @@ def write_group_states(judged: pa.Table, clusters: Sequence[str], judged_at: dat
         if before is not None and before.judged_at > judged_at:
             continue
         row = _row(one, groups[one["cluster"], one["group"]], worst, before, judged_at)
-        row.last_rebalance_at = before.last_rebalance_at if before else rebalanced.get(row.group_id)
+        row.last_rebalance_at = rebalanced.get(row.group_id)
         rows.append(row)
         if before is None or before.state != row.state:
             changes.append(_change(row, before))
