@@ -51,8 +51,9 @@ def running_info(body: bytes) -> RunningInfo:
 
 
 def assigned_queues(body: bytes) -> list[AssignedQueue] | None:
-    """None where the broker has no answer: it does not know the topic, the client, or the strategy (5.4.0,
-    QueryAssignmentProcessor: null assignments, which fastjson leaves out)."""
+    """None where the broker has no answer: it does not know the topic or the strategy, or has no member of the group
+    (5.4.0, QueryAssignmentProcessor: null assignments, which fastjson leaves out). Empty also for a client that it does
+    not list."""
     answer = Fields(loads_plain(body), RequestCode.QUERY_ASSIGNMENT)
     if not answer.has("messageQueueAssignments"):
         return None

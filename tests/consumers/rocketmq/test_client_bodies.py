@@ -151,6 +151,15 @@ def test_it_names_what_is_wrong_with_what_a_client_says(tables: dict[str, str], 
         running_info(info_body(**tables))
 
 
+def test_it_reads_what_a_real_broker_gives_a_client() -> None:
+    given = [AssignedQueue("orders", "broker-a", queue, "PULL") for queue in (1, 0)]
+    assert assigned_queues(golden("query_assignment_400").body) == given
+
+
+def test_a_real_broker_has_no_answer_about_a_topic_that_it_does_not_know() -> None:
+    assert assigned_queues(golden("query_assignment_unknown_400").body) is None
+
+
 def test_it_reads_the_queues_that_a_broker_gives_a_client() -> None:
     entries = f'[{{"messageQueue":{QUEUE},"mode":"PULL"}},{{"messageQueue":{QUEUE},"mode":"POP"}}]'
     assert assigned_queues(f'{{"messageQueueAssignments":{entries}}}'.encode()) == [
