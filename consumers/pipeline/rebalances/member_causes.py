@@ -165,4 +165,6 @@ def _has_later(client: Column) -> Column:
 
 
 def _same_start(pair: Column) -> Column:
-    return pair["old"]["started_us"] == pair["new"]["started_us"]
+    """Null where one of them was not told; and where the earlier one came later: another process had the id too."""
+    old, new = pair["old"]["started_us"], pair["new"]["started_us"]
+    return F.when(new >= old, new == old)

@@ -29,6 +29,12 @@ def other(queue_id, **fields):
 CASES = {
     "a member joins": ([*ALONE, *every(75, 105, a="01", b="23")], {}, "joined", [CAME_B]),
     "a member goes, how cannot be told": ([*BOTH, *every(75, 105, a="0123")], {}, "gone", [WENT_B]),
+    "a member joins, goes and joins again": (
+        [*ALONE, see(75, a="01", b="23"), see(90, a="0123"), *saying(every(105, 135, a="01", b="23"), b=ELSEWHERE)],
+        {},
+        "joined",
+        [CAME_B],
+    ),
     "one goes and one comes": (
         [*BOTH, *every(75, 105, a="01", c="23")],
         {},
@@ -46,6 +52,12 @@ CASES = {
         {},
         "gone",
         [{**WENT_B, "last_seen": "135", "at": "150"}],
+    ),
+    "a member that had answered again": (
+        [*BOTH, *every(75, 150, a="01", b=None), see(165, a="01", b="23"), *every(180, 210, a="0123")],
+        {},
+        "gone",
+        [{**WENT_B, "last_seen": "165", "at": "180"}],
     ),
     "the same process on another connection": (
         [*BOTH, *saying(every(75, 105, a="01", b="23"), b=ELSEWHERE)],
@@ -88,6 +100,12 @@ CASES = {
         {},
         "joined, gone",
         [{**CAME_B, "address": "10.0.0.1:5001"}, WENT_B],
+    ),
+    "a process that started earlier takes the id": (
+        [*BOTH, *saying(every(75, 105, a="01", b="23"), b={"started_at": at(-7200)})],
+        {},
+        "joined, gone",
+        [CAME_B, WENT_B],
     ),
     "a second process under an id": (
         [*BOTH, *saying(every(75, 105, a="01", b="23"), b={"doubled_us": us(75)})],
@@ -139,6 +157,18 @@ CASES = {
         "broker",
         [{"cause": "broker", "broker": "broker-a", "at": "75"}],
     ),
+    "a broker that was away long before is no cause": (
+        [*ALONE, *every(75, 105, a="01", b="23")],
+        {"brokers": [{"broker": "broker-a", "at_us": us(-60), "is_read": False}]},
+        "joined",
+        [CAME_B],
+    ),
+    "a queue that was not pulled from is given to nobody": (
+        [*saying(every(0, 60, a="01"), a=STUCK), *saying(every(75, 105, a="1"), a={"sub_version": at(74)})],
+        {},
+        "unknown",
+        [{"cause": "unknown"}],
+    ),
     "a queue that was not pulled from is taken anew": (
         [*saying(every(0, 60, a="0"), a=STUCK), *saying(every(75, 105, a="0"), a={"sub_version": at(74)})],
         {"queues": queues(1)},
@@ -162,7 +192,10 @@ CASES = {
         [{"cause": "unknown"}],
     ),
     "queues are taken anew, and nothing tells why": (
-        [*saying(ALONE, a={"sub_version": at(-9)}), *saying(every(75, 105, a="0123"), a={"sub_version": at(70)})],
+        [
+            *saying(BOTH, a={"sub_version": at(-9)}, b={"sub_version": at(-20)}),
+            *saying(every(75, 105, a="01", b="23"), a={"sub_version": at(70)}, b={"sub_version": at(-20)}),
+        ],
         {},
         "unknown",
         [{"cause": "unknown"}],
