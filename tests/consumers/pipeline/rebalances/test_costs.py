@@ -10,6 +10,7 @@ from consumers.pipeline.rebalances.finding import interpreted
 from consumers.pipeline.rebalances.gathered import gathered, with_bounds
 from consumers.pipeline.rebalances.topics import topic_costs
 from tests.consumers.pipeline.rebalances.cost_rows import Story, frames, says
+from tests.pipeline_rows import at
 
 pytestmark = pytest.mark.spark
 
@@ -40,18 +41,31 @@ STORIES = [
         offsets=STILL,
     ),
     Story("once doubled", owners={0: {0: ["a"]}, 15: {0: ["a", "b"]}, 30: {0: ["b"]}}, said=QUIET, offsets=STILL),
+    # Another start of the same client: it has caught up with itself when it is asked.
     Story(
         "restarted",
         owners={0: {0: ["a"]}, 15: {0: ["a"]}},
-        said=[says(0, "a", 1000), says(15, "a", 940, started_at=None) | {"started_at": says(9, "a", 0)["taken_at"]}],
+        said=[says(0, "a", 1000), {**says(15, "a", 1000), "started_at": at(9)}],
+        offsets={0: [(0, 900, 1000), (15, 900, 1000)]},
+    ),
+    Story(
+        "gone back",
+        owners={0: {0: ["a"]}, 15: {0: ["a"]}},
+        said=[says(0, "a", 1000), says(15, "a", 940)],
         offsets={0: [(0, 900, 1000), (15, 900, 1000)]},
     ),
     # A hole in its own answers, though nobody else held the queue.
     Story(
         "stuck",
         owners={0: {0: ["a"]}, 15: {}, 30: {0: ["a"]}},
-        said=[says(0, "a", 1000), says(15, "a", None, topic=None, broker=None, queue_id=None), says(30, "a", 980)],
-        offsets={0: [(0, 980, 1000), (15, 980, 1000), (30, 980, 1000)]},
+        said=[says(0, "a", 1000), says(30, "a", 1005)],
+        offsets={0: [(0, 980, 1010), (15, 980, 1010), (30, 980, 1010)]},
+    ),
+    Story(
+        "handed on late",
+        owners={0: {0: ["a"]}, 15: {0: ["a"]}, 30: {0: ["b"]}},
+        said=[says(0, "a", 1000), says(15, "a", 1100), says(30, "b", 1050)],
+        offsets={0: [(0, 990, 1100), (15, 1040, 1100), (30, 1050, 1100)]},
     ),
     Story("unasked before", owners={15: {0: ["b"]}}, said=QUIET[1:], offsets=STILL),
     Story("unasked after", owners={0: {0: ["a"]}}, said=QUIET[:1], offsets=STILL),
@@ -123,8 +137,10 @@ def test_queues_that_moved_are_those_with_other_owners(topics, group, moved):
         ("passed", 0, 144),  # 1,400 messages in 75 s: five seconds of that pace beside the 50 held
         ("quiet", 0, 0),
         ("lapsed", 0, 0),
-        ("restarted", 60, 100),
-        ("stuck", 20, 20),
+        ("restarted", 0, 100),
+        ("gone back", 60, 100),
+        ("stuck", 0, 20),
+        ("handed on late", 50, 60),
         ("taken up again", 20, 25),
         ("left alone", 0, 0),  # nobody has it, so nobody was given anything again
         ("never committed", 0, 0),
@@ -145,6 +161,7 @@ def test_what_was_replayed_lies_between_two_bounds(topics, group, low, high):
         ("taken up", "replayed_messages", "who held it before it had no owner was not sampled"),
         ("unsaid start", "replayed_messages_low", "where its next owner began is not known"),
         ("broadcasting", "replayed_messages", "members of a broadcasting group keep offsets of their own"),
+        ("broadcasting", "unowned_queue_seconds", "every member of a broadcasting group holds every queue"),
         ("broadcasting", "doubly_owned_queues", "every member of a broadcasting group holds every queue"),
         ("unsaid start", "lag_before_messages", "the lag before it was not known of every queue"),
         ("never committed", "lag_peak_messages", "the lag was not known of every queue at some reading of it"),
