@@ -55,9 +55,11 @@ def moved(context: template.Context, cost: Any) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def unowned(context: template.Context, cost: Any) -> SafeString:
-    """Seconds summed over queues."""
+    """Seconds summed over queues. None that a reading saw is not none at all."""
     seconds = cost.unowned_queue_seconds
-    return unknown(context, cost.unknown["unowned_queue_seconds"], brief=True) if seconds is None else _loud(seconds)
+    if seconds is None:
+        return unknown(context, cost.unknown["unowned_queue_seconds"], brief=True)
+    return _loud(seconds) if seconds else format_html('<span class="quiet">{}</span>', _("none seen"))
 
 
 @register.simple_tag(takes_context=True)
@@ -66,7 +68,7 @@ def doubly(context: template.Context, cost: Any) -> SafeString:
     queues, seconds = cost.doubly_owned_queues, cost.doubly_owned_queue_seconds
     if queues is None:
         return unknown(context, cost.unknown["doubly_owned_queues"], brief=True)
-    said = _("none") if queues == 0 else _("%(n)s for %(time)s") % {"n": count(queues), "time": _length(seconds)}
+    said = _("none seen") if queues == 0 else _("%(n)s for %(time)s") % {"n": count(queues), "time": _length(seconds)}
     return format_html('<span class="{}">{}</span>', "late" if queues else "quiet", said)
 
 

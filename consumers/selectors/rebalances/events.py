@@ -82,7 +82,9 @@ def cause_counts(filters: RebalanceFilters) -> dict[Cause, int]:
 
 def event_fields(row: Rebalance, episode: int) -> dict[str, Any]:
     """The values of all fields of RebalanceEvent, as a detail needs them too."""
-    settled = None if row.settled_at is None else (row.settled_at - row.started_before).total_seconds()
+    # It may have begun right after the reading before it.
+    begun = row.started_after or row.started_before
+    settled = None if row.settled_at is None else (row.settled_at - begun).total_seconds()
     first = row.evidence[0] if row.evidence else {"cause": words_of(row.cause)[0]}
     return {
         "id": row.pk,

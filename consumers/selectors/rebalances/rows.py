@@ -107,8 +107,9 @@ class RebalanceEvent:
 
     `opening` and `sentence` are of the first of its evidence, and `more` is how much of it there is beside.
     It began between `started_after` (null: no reading before is known) and `started_before`. `settled_seconds` is the
-    time to the first of two readings in a row that agree, null while they do not. `episode` is how many rebalances
-    belong to its episode: those with less than a minute between the end of one and the start of the next.
+    longest that it can have taken, up to the first of two readings in a row that agree; null while they do not.
+    `episode` is how many rebalances belong to its episode: those with less than a minute between the end of one and the
+    start of the next.
     """
 
     id: int

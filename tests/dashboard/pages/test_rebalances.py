@@ -35,7 +35,7 @@ def test_a_row_says_when_why_and_what_it_cost(admin_client: Client, billing: Con
     [row] = rows(admin_client)
     assert "02:49:45 – 02:50:00 10 min ago billing" in row
     assert "joined 10.0.0.9@3312 joined from 10.0.0.9:41022 2 → 3" in row
-    assert "2 → 3 1 of 8 15 s 2 for 30 s 3 to 11 15 s" in row
+    assert "2 → 3 1 of 8 15 s 2 for 30 s 3 to 11 30 s" in row
 
 
 def test_it_leads_to_the_one_and_to_its_group(admin_client: Client, billing: ConsumerGroup) -> None:

@@ -32,7 +32,7 @@ def test_a_row_sums_its_topics(billing):
     [event] = rebalance_list(RebalanceFilters()).rows
 
     assert (event.cost.queues_moved, event.cost.unowned_queue_seconds, event.cost.replayed_messages) == (5, 60.0, 111)
-    assert (event.members_before, event.members_after, event.settled_seconds) == (2, 3, 15.0)
+    assert (event.members_before, event.members_after, event.settled_seconds) == (2, 3, 30.0)
     assert event.event == "prod/billing/2026-03-14T02:50:00.000000Z"
     assert event.sentence == "10.0.0.9@3312 joined from 10.0.0.9:41022 between 02:49:45 and 02:50:00 UTC"
 
