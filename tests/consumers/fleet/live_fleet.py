@@ -13,12 +13,12 @@ from consumers.polling.poll import ClusterPoller
 from tests.consumers.fleet.changes import Change, Crew, Script
 from tests.plugins.fleet import FleetProcess, Queue
 
-POLL_SECONDS = 2.0
+POLL_SECONDS = 1.5
 # By group and client id, what each process of that id says that it holds.
 Holdings = dict[tuple[str, str], tuple[frozenset[Queue], ...]]
 # An orderly group waits a minute for a dead member's locks, and asks for them every few seconds.
 CHANGE_SECONDS = 110.0
-POLLS_BETWEEN = 3
+POLLS_BETWEEN = 2
 
 
 @dataclass
