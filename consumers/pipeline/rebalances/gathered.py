@@ -8,6 +8,8 @@ from pyspark.sql import functions as F
 from consumers.pipeline.membership import GROUP
 from consumers.pipeline.queue_arrays import MICROSECONDS
 
+from .answers import RETRY_PREFIX
+
 EVENT = [*GROUP, "started_before_us"]
 PLACE = ["topic", "broker", "queue_id"]
 OF_EVENT = ["started_after_us", "end_us", "is_broadcasting", "before_us", "after_us", "whole_at"]
@@ -48,7 +50,8 @@ def gathered(
     last_owners: DataFrame,
 ) -> DataFrame:
     """The columns of `bounded` (events with_bounds) and of the queue; held, wanted, answers, offsets, earlier: arrays
-    of structs, oldest first. A topic that is only subscribed to has a row without broker and queue_id.
+    of structs, oldest first. A topic that is only subscribed to has a row without broker and queue_id; retry topics
+    have none.
 
     `views`, `queues`: views() and wanted_queues() of views.py. `subscribed`: cluster, group, topic. `ownership`,
     `readings`: of the lake. `last_owners`: of last_owners.py; `earlier` holds its row, as one of `answers`.
@@ -64,7 +67,7 @@ def gathered(
     rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), [*parts.values(), named])
     return (
         F.broadcast(bounded.select(*EVENT, *OF_EVENT))
-        .join(rows, on=GROUP)
+        .join(rows.where(~F.col("topic").startswith(RETRY_PREFIX)), on=GROUP)
         .where(_is_within())
         .groupBy(*EVENT, *PLACE)
         .agg(
@@ -99,7 +102,7 @@ def _offsets(readings: DataFrame) -> DataFrame:
         "broker_offset",
         F.col("unknown_reason").alias("reason"),
     )
-    return readings.where(~F.col("kind").isin("retry", "dlq")).select(*GROUP, *PLACE, told.alias("offsets"))
+    return readings.where(F.col("kind") != "dlq").select(*GROUP, *PLACE, told.alias("offsets"))
 
 
 def _is_within() -> Column:

@@ -94,9 +94,9 @@ def restarted() -> Column:
             "at": moment(one["new"]["seen_us"]),
         },
     )
-    said = F.filter(
-        "said", lambda one: one["restarted"] & ~F.array_contains(F.col("returned")["new"]["client_id"], _id(one))
-    )
+    # What a member that came anew said before it had gone is told by its coming.
+    told = F.concat(F.col("returned")["new"]["client_id"], F.col("came.client_id"))
+    said = F.filter("said", lambda one: one["restarted"] & ~F.array_contains(told, _id(one)))
     return F.concat(
         listed,
         texts(

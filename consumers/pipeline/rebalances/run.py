@@ -19,7 +19,6 @@ from consumers.pipeline.frames import Frames
 from consumers.pipeline.membership import GROUP
 from consumers.pipeline.slices import EPOCH
 
-from .answers import RETRY_PREFIX
 from .changed_groups import ChangedGroups
 from .finding import Found, interpreted
 from .gathered import REACH_SECONDS, gathered, with_bounds
@@ -116,11 +115,7 @@ def _subscribed(happened: pa.Table) -> pa.Table:
         for topic in one["topics"] or []
     }
     return pa.Table.from_pylist(
-        [
-            dict(zip(SUBSCRIBED.names, row, strict=True))
-            for row in sorted(rows | _named_by_brokers(happened))
-            if not row[2].startswith(RETRY_PREFIX)
-        ],
+        [dict(zip(SUBSCRIBED.names, row, strict=True)) for row in sorted(rows | _named_by_brokers(happened))],
         SUBSCRIBED,
     )
 

@@ -95,6 +95,16 @@ CASES = {
             }
         ],
     ),
+    "one that had gone comes back in another process": (
+        [
+            *BOTH,
+            *every(75, 105, a="0123"),
+            *saying(every(120, 150, a="01", b="23"), b={**ELSEWHERE, "started_at": at(110)}),
+        ],
+        {},
+        "joined",
+        [{**CAME_B, "address": "10.0.0.1:5001", "at": "120"}],
+    ),
     "another connection of one that never said when it started": (
         [*every(0, 60, a="01", b=None), *saying(every(75, 105, a="01", b=None), b=ELSEWHERE)],
         {},
@@ -208,7 +218,8 @@ TIMES = ("at", "last_seen", "silent_since", "last_pull")
 def events(_session):
     with interpreted(_session):
         rows = found(_session, {name: case[:2] for name, case in CASES.items()}, Durations()).events.toArrow()
-    return {row["group"]: row for row in rows.to_pylist()}
+    # Of two of one group the later.
+    return {row["group"]: row for row in rows.sort_by("started_before_us").to_pylist()}
 
 
 def moments(entry):

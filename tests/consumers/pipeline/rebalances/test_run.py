@@ -39,7 +39,9 @@ def a_history(lake: Lake, group_name: str = "billing") -> None:
     Queue.objects.update(readable=True)
     put(lake, "membership", membership(group_name, JOINED))
     offsets = {"commit_offset": 100}
-    put(lake, "ownership", [{**row, **offsets} for row in ownership(group_name, JOINED)])
+    held = [{**row, **offsets} for row in ownership(group_name, JOINED)]
+    retries = [{**row, "topic": "%RETRY%billing"} for row in held if row["client_id"] == "a"]
+    put(lake, "ownership", held + retries)
     for row in clients(JOINED):
         interval = {"seen_since": moment(row["seen_us"]), "last_seen": moment(row["last_seen_us"])}
         named = {"client_id": row["client_id"], "address": row["address"], "language": "JAVA"}
