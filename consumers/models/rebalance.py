@@ -57,7 +57,19 @@ class Rebalance(models.Model):
 
 
 class RebalanceTopic(models.Model):
-    """What a rebalance did to the queues of one topic; `%RETRY%` topics have no row."""
+    """What a rebalance did to the queues of one topic; `%RETRY%` topics have no row. Its numbers are in NUMBERS."""
+
+    NUMBERS = (
+        "queues",
+        "queues_moved",
+        "unowned_queue_seconds",
+        "doubly_owned_queue_seconds",
+        "doubly_owned_queues",
+        "replayed_messages_low",
+        "replayed_messages",
+        "lag_before_messages",
+        "lag_peak_messages",
+    )
 
     rebalance = models.ForeignKey(Rebalance, on_delete=models.CASCADE, related_name="topics")
     topic = models.CharField(max_length=255)

@@ -4,6 +4,7 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
+from consumers.models import RebalanceTopic
 from consumers.pipeline.slices import EPOCH
 
 # Fields of a rebalance that may be null, and what is said where nothing else is.
@@ -25,18 +26,7 @@ MOMENTS = {
 }
 COPIED = ["polls", "cause", "rollout", "members_before", "members_after", "client_ids_before", "client_ids_after"]
 EVENT_FIELDS = [*MOMENTS, *COPIED, "evidence", "unknown"]
-NUMBERS = [
-    "queues",
-    "queues_moved",
-    "unowned_queue_seconds",
-    "doubly_owned_queue_seconds",
-    "doubly_owned_queues",
-    "replayed_messages_low",
-    "replayed_messages",
-    "lag_before_messages",
-    "lag_peak_messages",
-]
-TOPIC_FIELDS = [*NUMBERS, "moves", "unknown"]
+TOPIC_FIELDS = [*RebalanceTopic.NUMBERS, "moves", "unknown"]
 
 
 def moment(us: int) -> datetime:
@@ -56,7 +46,7 @@ def event_values(one: dict[str, Any]) -> dict[str, Any]:
 
 def topic_values(one: dict[str, Any]) -> dict[str, Any]:
     """`unknown` is a JSON object of field and reason, of the topic and of each move."""
-    values = {name: one[name] for name in NUMBERS}
+    values = {name: one[name] for name in RebalanceTopic.NUMBERS}
     values["moves"] = [{**move, "unknown": json.loads(move["unknown"])} for move in one["moves"] or []]
     values["unknown"] = json.loads(one["unknown"])
     return values

@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 
 from consumers.pipeline.membership import GROUP
 from consumers.pipeline.queue_arrays import MICROSECONDS
+from consumers.rocketmq.names import RETRY_PREFIX
 
 CLIENT = [*GROUP, "client_id"]
-RETRY_PREFIX = "%RETRY%"
 # What a member says of itself.
 SELF = ["started_us", "strategy", "subscription", "sub_version_us"]
 

@@ -7,8 +7,7 @@ from pyspark.sql import functions as F
 
 from consumers.pipeline.membership import GROUP
 from consumers.pipeline.queue_arrays import MICROSECONDS
-
-from .answers import RETRY_PREFIX
+from consumers.rocketmq.names import RETRY_PREFIX
 
 EVENT = [*GROUP, "started_before_us"]
 PLACE = ["topic", "broker", "queue_id"]

@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup, Queue, Reading
 from consumers.pipeline.slices import microseconds
+from consumers.rocketmq.names import RETRY_PREFIX
 
 PERSIST = "persistConsumerOffsetInterval"
 CLIENT_FIELDS = (
@@ -85,7 +86,7 @@ def _topics(groups: Sequence[ConsumerGroup], since: datetime) -> dict[int, set[s
     rows = ClientSubscription.objects.filter(Q(gone_by=None) | Q(gone_by__gte=since), group__in=groups)
     for group, topic in rows.values_list("group_id", "topic").distinct():
         found[group].add(topic)
-    return {group: {topic for topic in topics if not topic.startswith("%RETRY%")} for group, topics in found.items()}
+    return {group: {topic for topic in topics if not topic.startswith(RETRY_PREFIX)} for group, topics in found.items()}
 
 
 def _queues(clusters: set[int], topics: set[str]) -> dict[tuple[int, str], list[dict[str, Any]]]:

@@ -7,17 +7,7 @@ from consumers.models import RebalanceTopic
 
 from .rows import Cost, Move
 
-SUMS = (
-    "queues",
-    "queues_moved",
-    "unowned_queue_seconds",
-    "doubly_owned_queue_seconds",
-    "doubly_owned_queues",
-    "replayed_messages_low",
-    "replayed_messages",
-    "lag_before_messages",
-    "lag_peak_messages",
-)
+SUMS = RebalanceTopic.NUMBERS
 NO_TOPIC = "no topic of the group was known then"
 NOT_TOLD = "the readings around it do not tell"
 
