@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.demo.children import kill_child, start_child
-from tests.plugins.java_admin import PROJECT
+from tests.plugins.calling import PROJECT
 
 Place = tuple[str, int, int]  # topic, queue id, queue offset
 

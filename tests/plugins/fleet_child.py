@@ -4,10 +4,7 @@
 Members with one instance name are one client, with one id, in several groups.
 """
 
-import json
-import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ from dashboard.demo.java import find_java
 from dashboard.demo.jvm import start_jvm
 from dashboard.demo.membership import Membership, Message
 from dashboard.demo.reserved_stdout import reserve_stdout
+from tests.plugins.answering import serve
 
 HEAP_MEGABYTES = 192
 
@@ -50,18 +48,7 @@ class Fleet:
 def main(namesrv: str, jars: Path, folder: Path) -> None:
     answers = reserve_stdout()
     start_jvm(find_java(), jars, folder, heap_megabytes=HEAP_MEGABYTES)
-    fleet = Fleet(namesrv)
-    print(json.dumps({"result": "ready"}), file=answers, flush=True)
-    for line in sys.stdin:
-        request = json.loads(line)
-        call: Callable[..., Any] = getattr(fleet, request["call"])
-        try:
-            answer = {"result": call(**request["arguments"])}
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
-    # Java's threads would keep the process; nothing is to be saved.
-    os._exit(0)
+    serve(Fleet(namesrv), answers)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,8 @@
 """
 
 import json
-import os
 import sys
 import threading
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ from dashboard.demo.jvm import start_jvm
 from dashboard.demo.membership import Handler, Membership
 from dashboard.demo.producer import Producer
 from dashboard.demo.reserved_stdout import reserve_stdout
+from tests.plugins.answering import serve
 from tests.plugins.java_allocation import REBALANCE, java_shares
 
 
@@ -86,24 +84,10 @@ class Calls:
         return [java_shares(case) for case in cases]
 
 
-def answer(calls: Calls, line: str) -> dict[str, Any]:
-    request = json.loads(line)
-    call: Callable[..., Any] = getattr(calls, request["call"])
-    try:
-        return {"result": partial(call, **request["arguments"])()}
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"}
-
-
 def main(namesrv: str, brokers: dict[str, str], jars: Path, folder: Path) -> None:
     answers = reserve_stdout()
     start_jvm(find_java(), jars, folder)
-    calls = Calls(namesrv, brokers)
-    print(json.dumps({"result": "ready"}), file=answers, flush=True)
-    for line in sys.stdin:
-        print(json.dumps(answer(calls, line)), file=answers, flush=True)
-    # Java's threads would keep the process; the tests are over and nothing is to be saved.
-    os._exit(0)
+    serve(Calls(namesrv, brokers), answers)
 
 
 if __name__ == "__main__":

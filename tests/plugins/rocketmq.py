@@ -10,7 +10,8 @@ from dashboard.demo.cluster import RocketMQ
 from dashboard.demo.ivy_files import ROCKETMQ_VERSION
 from dashboard.demo.jars import JarsNotFound, ensure_jars, jars_folder
 from dashboard.demo.java import JavaNotFound, find_java
-from tests.plugins.java_admin import PROJECT, JavaAdmin
+from tests.plugins.calling import PROJECT
+from tests.plugins.java_admin import JavaAdmin
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 from dashboard.demo.cluster import MqadminFailed, RocketMQ
-from tests.plugins.java_admin import JavaAdmin, JavaCallFailed
+from tests.plugins.calling import JavaCallFailed
+from tests.plugins.java_admin import JavaAdmin
 
 pytestmark = pytest.mark.live
 
