@@ -123,11 +123,25 @@ STORED_OFFSETS = pa.schema(
     ]
 )
 
+DEAD_LETTERS = pa.schema(
+    [
+        # One row per queue of a dead-letter topic and reading of its broker; nobody needs to consume it.
+        ("cluster", TEXT),
+        ("taken_at", TIME),
+        ("topic", TEXT),
+        ("broker", TEXT),
+        ("queue_id", pa.int32()),
+        ("broker_offset", pa.int64()),
+        ("min_offset", pa.int64()),
+    ]
+)
+
 TABLES = {
     "readings": READINGS,
     "membership": MEMBERSHIP,
     "ownership": OWNERSHIP,
     "stored_offsets": STORED_OFFSETS,
+    "dead_letters": DEAD_LETTERS,
     "windows_60": WINDOWS,
     "windows_600": WINDOWS,
     "knots": KNOTS,

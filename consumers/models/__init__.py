@@ -2,11 +2,16 @@
 
 from .client import Assignment, Client, ClientSubscription
 from .cluster import Broker, Cluster
+from .dead_letter import DeadLetter, DeadLetterLook
+from .delay import DelayLevel, Rung
 from .group import ConsumerGroup, GroupKind, GroupTotal
+from .group_broker import GroupBroker
+from .head import HeadMessage
 from .lease import Lease
 from .offset_file import OffsetFile, OffsetFileKind
 from .reading import PipelineRun, Reading
 from .rebalance import Rebalance, RebalanceTopic
+from .resend import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from .sample import QueueSample, TagSample
 from .snapshot import QueueSnapshot
 from .state import GroupState, QueueState, State, StateChange, TimeLagKind
@@ -22,10 +27,16 @@ __all__ = [
     "ClientSubscription",
     "Cluster",
     "ConsumerGroup",
+    "DeadLetter",
+    "DeadLetterLook",
+    "DelayLevel",
+    "Destination",
+    "GroupBroker",
     "GroupKind",
     "GroupState",
     "GroupTotal",
     "GroupWindow",
+    "HeadMessage",
     "Lease",
     "OffsetFile",
     "OffsetFileKind",
@@ -37,6 +48,11 @@ __all__ = [
     "Reading",
     "Rebalance",
     "RebalanceTopic",
+    "Resend",
+    "ResendItem",
+    "ResendOutcome",
+    "ResendStatus",
+    "Rung",
     "State",
     "StateChange",
     "TagSample",

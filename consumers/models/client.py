@@ -43,6 +43,10 @@ class Client(models.Model):
         null=True, help_text="[{topic, broker, queue_id, mode}] that a broker gives it, where brokers share out queues"
     )
     broker_assigned_at = models.DateTimeField(null=True)
+    consume_status = models.JSONField(
+        null=True,
+        help_text="{topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}} as it says",
+    )
 
     class Meta:
         indexes = [models.Index(fields=["group", "gone_by"]), models.Index(fields=["group", "seen_since"])]
@@ -73,6 +77,7 @@ class Assignment(models.Model):
     cached_min = models.BigIntegerField(null=True)
     cached_max = models.BigIntegerField(null=True)
     cached_count = models.BigIntegerField(null=True)
+    head_since = models.DateTimeField(null=True, help_text="Since when the oldest message that it holds is this one")
     locked = models.BooleanField(null=True)
     dropped = models.BooleanField(null=True)
     last_pull_at = models.DateTimeField(null=True)

@@ -52,8 +52,19 @@ class Broker(models.Model):
         max_length=100, null=True, help_text="Hours of its day at which it deletes, as 04;16"
     )
     permission = models.IntegerField(null=True, help_text="A sum of 4 (read) and 2 (write)")
+    delay_levels = models.CharField(max_length=1000, null=True, help_text="Its messageDelayLevel, as 1s 5s 10s")
     config_at = models.DateTimeField(null=True)
     config_error = models.TextField(null=True)
+    routed_permission = models.IntegerField(
+        null=True, help_text="What name servers tell clients that it allows; they can be told to take writing away"
+    )
+    routed_at = models.DateTimeField(null=True)
+    routed_error = models.TextField(null=True)
+    delays_at = models.DateTimeField(null=True, help_text="When its delay levels were last read")
+    delays_error = models.TextField(null=True)
+    wheel = models.JSONField(null=True, help_text="{retry topic: messages} that wait in its timer wheel")
+    wheel_at = models.DateTimeField(null=True)
+    wheel_error = models.TextField(null=True)
 
     class Meta:
         ordering = ["cluster", "name", "broker_id"]

@@ -59,6 +59,9 @@ class GroupState(models.Model):
     produce_rate = models.FloatField(null=True, help_text="Messages per second")
     drain_seconds = models.FloatField(null=True)
     retry_rate = models.FloatField(null=True, help_text="Messages per second into the retry topic")
+    retry_share = models.FloatField(null=True, help_text="Redeliveries per message consumed, over the last hour")
+    dlq_day_messages = models.BigIntegerField(null=True, help_text="Into its dead-letter topic in 24 hours")
+    volumes_unknown = models.JSONField(default=dict, help_text="{field: reason} of those two that are null")
     usual_gap_seconds = models.FloatField(
         null=True, help_text="The 95th percentile of the time between two moves of its queues while behind"
     )

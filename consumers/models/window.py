@@ -17,6 +17,11 @@ class GroupWindow(models.Model):
     produce_rate = models.FloatField(null=True)
     readings = models.IntegerField()
     unknown_reason = models.TextField(null=True)
+    into_retry = models.BigIntegerField(null=True, help_text="Messages; one for each redelivery")
+    out_of_retry = models.BigIntegerField(null=True)
+    into_dlq = models.BigIntegerField(null=True)
+    consumed = models.BigIntegerField(null=True, help_text="Messages of its own topics")
+    volumes_unknown = models.JSONField(default=dict, help_text="{field: reason} of those four that are null")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["group", "step_seconds", "start"], name="one_row_per_window")]
