@@ -1,6 +1,7 @@
 """Stored messages as a pull gives them (5.4.0, MessageDecoder): fixed fields, then the body, topic and properties.
 
-Big-endian; two magic numbers differ in the length of the topic's length. Bodies are skipped, never decoded.
+Big-endian; two magic numbers differ in the length of the topic's length. Bodies stay as they are stored, perhaps
+compressed.
 """
 
 import struct
@@ -43,9 +44,12 @@ def _message(message: bytes, at: int) -> StoredMessage:
         raise _wrong(at, f"has the magic number {magic:#x}, which is not that of a message")
     place = _HEAD.size + _host_size(sys_flag & BORN_HOST_V6)
     (stored_ms,) = _STORED_AT.unpack_from(message, place)
-    place += _STORED_AT.size + _host_size(sys_flag & STORE_HOST_V6)
+    place += _STORED_AT.size
+    store_host = message[place : place + _host_size(sys_flag & STORE_HOST_V6)]
+    place += len(store_host)
     reconsume_times, _, body_bytes = _TAIL.unpack_from(message, place)
-    place += _TAIL.size + body_bytes
+    body_from = place + _TAIL.size
+    place = body_from + body_bytes
     if body_bytes < 0 or place > len(message):
         raise _wrong(at, f"has a message with a body of {body_bytes} bytes")
     topic, place = _topic(message, place, 1 if magic == MAGIC_V1 else 2)
@@ -63,6 +67,8 @@ def _message(message: bytes, at: int) -> StoredMessage:
         reconsume_times=reconsume_times,
         sys_flag=sys_flag,
         body_bytes=body_bytes,
+        stored_body=message[body_from : body_from + body_bytes],
+        store_host=store_host,
         raw_properties=message[place : place + length],
     )
 

@@ -46,6 +46,19 @@ def test_it_reads_a_message_of_a_real_broker() -> None:
     assert (found.properties["TAGS"], found.properties["KEYS"]) == ("TagB", "key-0")
 
 
+def test_a_message_is_known_by_the_address_of_its_broker_and_where_it_lies_there() -> None:
+    (found,) = stored_messages(golden("pull_found_11").body)
+    assert len(found.store_host) == 8
+    assert found.store_host[:4] == bytes([127, 0, 0, 1])
+    assert found.stored_id == (found.store_host + struct.pack(">q", 1054)).hex().upper()
+
+
+def test_the_body_is_what_is_stored() -> None:
+    (found,) = stored_messages(message(body=b"\x00body", sys_flag=48))
+    assert found.stored_body == b"\x00body"
+    assert len(found.store_host) == 20
+
+
 def test_it_reads_several_messages_in_their_order() -> None:
     assert [found.queue_offset for found in stored_messages(golden("pull_two_11").body)] == [4, 5]
 
