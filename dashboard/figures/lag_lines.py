@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from .hatching import HATCH_AXIS, hatched_windows
 from .layout import AXIS, QUIET, figure
 from .points import Change, Figure, Line, Span, on_axis
 
@@ -23,7 +24,7 @@ def lag_lines(
     at = [on_axis(start + step) for start in starts]
     traces = [_line(at, part, f"var(--series-{i % SERIES + 1})", 1.2) for i, part in enumerate(parts)]
     traces.append(_line(at, total, "var(--line-total)", 2.2))
-    traces.append(_unknown(starts, step, total))
+    traces.append(hatched_windows(starts, step, [value is None for value in total.values], total.reasons))
     since = starts[0] if starts else until - step
     return figure(
         traces,
@@ -42,7 +43,7 @@ def lag_lines(
             "tickformat": ",d",
             **_foot(total, parts),
         },
-        yaxis2={"overlaying": "y", "visible": False, "range": [0, 1], "fixedrange": True},
+        yaxis2=HATCH_AXIS,
     )
 
 
@@ -74,24 +75,3 @@ def _has_lone_points(values: Sequence[float | None]) -> bool:
     return any(
         here and not before and not after for before, here, after in zip(known, known[1:], known[2:], strict=False)
     )
-
-
-def _unknown(starts: Sequence[datetime], step: timedelta, total: Line) -> Figure:
-    """A hatched column over each window in which the total is unknown."""
-    gaps = [i for i, value in enumerate(total.values) if value is None]
-    return {
-        "type": "bar",
-        "name": "unknown",
-        "x": [on_axis(starts[i] + step / 2) for i in gaps],
-        "y": [1] * len(gaps),
-        "width": [step.total_seconds() * 1000] * len(gaps),
-        "yaxis": "y2",
-        "showlegend": False,
-        "customdata": [total.reasons[i] or "no reason was recorded" for i in gaps],
-        "hovertemplate": "%{customdata}",
-        "marker": {
-            "color": "rgba(0,0,0,0)",
-            "line": {"width": 0},
-            "pattern": {"shape": "/", "size": 6, "solidity": 0.18, "fgcolor": "var(--hatch)", "fillmode": "replace"},
-        },
-    }
