@@ -1,0 +1,68 @@
+"""What the selectors say of a queue whose oldest message is not finished. Null stands with its reason in `unknown`."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class BlockedKind(StrEnum):
+    """Why the oldest message that a member holds stays, as far as the client itself tells it.
+
+    ORDERLY_SUSPEND: it fails and is tried again on the spot, the queue waits. LOCAL_RETRY: it fails, and sending it
+    back fails too. TIMEOUT_NEAR: its listener runs for so long that it is sent back while it still runs. SLOW_MESSAGE:
+    its listener runs. NOT_COMMITTED: the listener takes messages, none fails, and nothing is committed.
+    """
+
+    ORDERLY_SUSPEND = "orderly suspend"
+    LOCAL_RETRY = "local retry"
+    TIMEOUT_NEAR = "consume timeout near"
+    SLOW_MESSAGE = "slow message"
+    NOT_COMMITTED = "not committed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadFacts:
+    """The message itself, as it is stored. `reconsume_times` are its retries through the broker: tries on the spot are
+    not stored. `origin_topic`: of a retried message, where it came from; null where it is none."""
+
+    message_id: str
+    origin_topic: str | None
+    keys: str | None
+    tags: str | None
+    reconsume_times: int
+    size: int
+    born_at: datetime
+    stored_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockedQueue:
+    """`offset` is that of the oldest message that `client_id` holds and has not finished, `since` at least that long.
+
+    `finished_out_of_order`: later ones that it has finished all the same, at most so many (what its tags leave out
+    counts too); `behind`: those that wait behind it. `told_at` is when the client was last heard. `evidence` says in
+    words what the kind was told by, `facts` the same as numbers for JSON. `unknown` gives the reason of each null, and
+    for "kind" that of UNKNOWN.
+    """
+
+    cluster: str
+    group: str
+    topic: str
+    broker: str
+    queue_id: int
+    offset: int
+    kind: BlockedKind
+    since: datetime
+    seconds: float
+    client_id: str
+    address: str | None
+    message: HeadFacts | None
+    finished_out_of_order: int | None
+    behind: int | None
+    told_at: datetime
+    sentence: str
+    evidence: list[str] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
