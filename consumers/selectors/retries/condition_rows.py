@@ -1,0 +1,84 @@
+"""What must hold for a group's failed messages to come back, and what does not: rows of the selectors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """The worst first. CRITICAL: messages are lost, or the group stands still. NOTE: worth knowing, and no fault."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class ConditionName(StrEnum):
+    """As claims, in the order in which conditions of one severity stand.
+
+    A chain: the group's broker takes a failed message back; where it does not, the client writes it to any broker that
+    takes `%RETRY%group`; where none does, the client keeps it and tries every 5 s, and the offset stands.
+    """
+
+    KEPT = "retries are kept"
+    ACCEPTED = "some broker takes retries"
+    GROUP_EXISTS = "the group exists"
+    ORIGINALS = "originals are stored"
+    RETRY_READABLE = "the retry topic is read"
+    RETRY_QUEUES = "all retry queues are read"
+    ENABLED = "consumption is enabled"
+    TAKES_BACK = "each broker takes its messages back"
+    DLQ_READABLE = "dead letters can be read"
+    CLUSTERING = "failed messages are retried"
+    SINGLE = "a message fails alone"
+    ELSEWHERE = "retries go through the broker"
+    TIMEOUT = "no message is retried while it runs"
+    ACKNOWLEDGED = "offsets wait for the outcome"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One claim of the chain about one group. `ok` null: not known, for `unknown_reason`.
+
+    `severity` is how bad it is where it does not hold. `detail` says what was found, with its numbers; `cure` what to
+    do where it does not hold, whatever was found. `brokers`: those on which it does not. `as_of`: the oldest of the
+    facts it leans on; null where it leans on none.
+    """
+
+    name: ConditionName
+    ok: bool | None
+    severity: Severity
+    detail: str
+    cure: str
+    unknown_reason: str | None = None
+    brokers: Sequence[str] = ()
+    as_of: datetime | None = None
+
+    @property
+    def is_failing(self) -> bool:
+        return self.ok is False
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """For sorting: what does not hold first, the worst of it before the rest, then what is not known."""
+        known = 0 if self.ok is False else 1 if self.ok is None else 2
+        return known, list(Severity).index(self.severity), list(ConditionName).index(self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailingGroup:
+    """A condition that does not hold: for one group, or (`group` null) for `groups` groups by one cause on `broker`.
+
+    `broker` is null where it does not hold on several. `since` is null where that is not known.
+    """
+
+    cluster: str
+    group: str | None
+    broker: str | None
+    groups: int
+    name: ConditionName
+    severity: Severity
+    detail: str
+    cure: str
+    since: datetime | None
