@@ -37,6 +37,12 @@ def figure(
         if span.until >= since and span.since <= until:
             shapes.append(_shade(span, since, until))
             annotations.append(_sign(span, since, until))
+    axis = {**AXIS, "type": "date", "range": [on_axis(since), on_axis(until)], "showgrid": False}
+    return plain_figure(traces, **{"shapes": shapes, "annotations": annotations, "xaxis": axis, **layout})
+
+
+def plain_figure(traces: list[Figure], **layout: Any) -> Figure:
+    """A Plotly figure in the site's colours, without an axis of time."""
     return {
         "data": traces,
         "layout": {
@@ -48,9 +54,8 @@ def figure(
             "showlegend": False,
             # Zoom and hidden lines outlive a refresh for as long as this stays the same.
             "uirevision": "kept",
-            "shapes": shapes,
-            "annotations": annotations,
-            "xaxis": {**AXIS, "type": "date", "range": [on_axis(since), on_axis(until)], "showgrid": False},
+            "shapes": [],
+            "annotations": [],
             **layout,
         },
         "config": CONFIG,

@@ -1,0 +1,154 @@
+"""The ladder of delay levels, a row for each: what waits there of all groups, and what a sample holds of this one.
+
+Two panels with an axis each: the one counts messages, the other tells what was found among those looked into.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from consumers.selectors.retries.ladder_rows import Ladder, LadderRung, SampledRung
+from dashboard.wording.numbers import count, duration
+from dashboard.wording.times import clock
+
+from .hatching import HATCH, NO_REASON
+from .layout import AXIS, QUIET, RULE, plain_figure
+from .points import Figure
+
+ROW_PIXELS, MARGIN_PIXELS, LEFT_PIXELS = 21, 64, 132
+# The ladder knows that a level is late from so long after its first message was due.
+LATE_SECONDS = 10
+PANELS = ([0, 0.47], [0.53, 1])
+# Behind the longest bar stands what it says.
+ROOM_FOR_TEXT, FEW = 2.1, 4
+
+
+def retry_ladder(ladder: Ladder, now: datetime) -> Figure:
+    rungs = ladder.rungs
+    labels = [_label(rung) for rung in rungs]
+    backlog = [rung.broker_backlog for rung in rungs]
+    found = [rung.sampled.messages if rung.sampled else None for rung in rungs]
+    titles = [_title(0, _("waiting, of all groups")), _title(1, _("of this group, in the sample"))]
+    return plain_figure(
+        [
+            _bars("backlog", rungs, backlog, [_waiting(rung) for rung in rungs], "x", "var(--heat-2)"),
+            _bars("sampled", rungs, found, [_found(rung.sampled, now) for rung in rungs], "x2", "var(--state-warn)"),
+            _hatch("unknown backlog", rungs, backlog, "broker_backlog", "x3"),
+            _hatch("unknown sample", rungs, found, "sampled", "x4"),
+        ],
+        height=ROW_PIXELS * max(len(rungs), 3) + MARGIN_PIXELS,
+        margin={"l": LEFT_PIXELS, "r": 14, "t": 26, "b": 30},
+        barmode="overlay",
+        bargap=0.25,
+        hovermode="closest",
+        annotations=titles + ([] if rungs else [_nothing(ladder)]),
+        xaxis=_scale(backlog, PANELS[0]),
+        xaxis2=_scale(found, PANELS[1]),
+        xaxis3=_hatches("x", PANELS[0]),
+        xaxis4=_hatches("x2", PANELS[1]),
+        yaxis={
+            **AXIS,
+            "tickvals": [rung.level for rung in rungs],
+            "ticktext": labels,
+            "range": [(rungs[-1].level if rungs else 3) + 0.5, 0.5],
+            "showgrid": False,
+            "fixedrange": True,
+        },
+    )
+
+
+def _label(rung: LadderRung) -> str:
+    """`3 · 10 s · retry 1`"""
+    parts = [str(rung.level), "?" if rung.delay_seconds is None else duration(rung.delay_seconds)]
+    return " · ".join([*parts, _("retry %(n)s") % {"n": rung.retry}] if rung.retry else parts)
+
+
+def _bars(
+    name: str,
+    rungs: Sequence[LadderRung],
+    values: Sequence[int | None],
+    said: list[tuple[str, str]],
+    axis: str,
+    hue: str,
+) -> Figure:
+    """`said`: of each row the words behind its bar, and those on hover."""
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "y": [rung.level for rung in rungs],
+        "x": list(values),
+        "xaxis": axis,
+        "text": [words for words, _hover in said],
+        "textposition": "outside",
+        "constraintext": "none",
+        "cliponaxis": False,
+        "textfont": {"color": QUIET, "size": 11},
+        "hovertext": [hover for _words, hover in said],
+        "hoverinfo": "text",
+        "marker": {"color": ["var(--state-stop)" if name == "backlog" and is_late(rung) else hue for rung in rungs]},
+    }
+
+
+def is_late(rung: LadderRung) -> bool:
+    return rung.overdue_seconds is not None and rung.overdue_seconds > LATE_SECONDS
+
+
+def _waiting(rung: LadderRung) -> tuple[str, str]:
+    if rung.broker_backlog is None:
+        return "", ""
+    words = count(rung.broker_backlog)
+    if is_late(rung):
+        words += " · " + _("%(time)s late") % {"time": duration(rung.overdue_seconds or 0)}
+    return words, _("level %(level)s: %(words)s, of all groups on all brokers") % {"level": rung.level, "words": words}
+
+
+def _found(sampled: SampledRung | None, now: datetime) -> tuple[str, str]:
+    if sampled is None:
+        return "", ""
+    numbers = {"n": count(sampled.messages), "looked_at": count(sampled.looked_at), "of": count(sampled.of)}
+    hover = [_("%(n)s of this group among %(looked_at)s looked into, of %(of)s that waited") % numbers]
+    if sampled.oldest_waiting_at:
+        hover.append(_("the oldest waits since %s UTC") % clock(sampled.oldest_waiting_at, now))
+    if sampled.next_due_at:
+        hover.append(_("the next is due at %s UTC") % clock(sampled.next_due_at, now))
+    for times, messages in sorted(sampled.attempts.items()):
+        hover.append(_("retry %(times)s: %(n)s") % {"times": times, "n": count(messages)})
+    words = numbers["n"] if sampled.is_whole else _("%(n)s in %(looked_at)s of %(of)s") % numbers
+    return words, "<br>".join(hover)
+
+
+def _hatch(name: str, rungs: Sequence[LadderRung], values: Sequence[int | None], field: str, axis: str) -> Figure:
+    unknown = [rung for rung, value in zip(rungs, values, strict=True) if value is None]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "y": [rung.level for rung in unknown],
+        "x": [1] * len(unknown),
+        "xaxis": axis,
+        "customdata": [rung.unknown.get(field, NO_REASON) for rung in unknown],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "marker": HATCH,
+    }
+
+
+def _scale(values: Sequence[int | None], panel: list[float]) -> Figure:
+    longest = max([FEW, *(value for value in values if value is not None)])
+    axis = {**AXIS, "showline": False, "ticks": "", "gridcolor": RULE, "tickformat": ",d", "nticks": 4}
+    return {**axis, "domain": panel, "range": [0, longest * ROOM_FOR_TEXT], "fixedrange": True}
+
+
+def _hatches(overlaid: str, panel: list[float]) -> Figure:
+    return {"overlaying": overlaid, "domain": panel, "range": [0, 1], "visible": False, "fixedrange": True}
+
+
+def _title(panel: int, text: str) -> Figure:
+    place = {"xref": "paper", "x": PANELS[panel][0], "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "bottom"}
+    return {**place, "text": text, "showarrow": False, "font": {"color": QUIET, "size": 11}}
+
+
+def _nothing(ladder: Ladder) -> Figure:
+    place = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "y": 0.5}
+    return {**place, "text": ladder.unknown.get("rungs", NO_REASON), "showarrow": False, "font": {"color": QUIET}}
