@@ -1,14 +1,17 @@
 """`python -m tests.tiers fast spark …`: each tier in a pytest of its own, then what passed, what was skipped and why.
 
-A process per tier gives its memory back: the JVMs of one do not stand beside those of the next.
+A process per tier gives its memory back. Tiers that are spread over the processors come first, one after the other;
+then live tests, which mostly wait for brokers and their clients, run beside the others.
 """
 
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +31,7 @@ SELECTIONS = {
     # The fast tests that use a database, once more, and those that are about PostgreSQL.
     "postgres": [*SPREAD, "-m", "not spark and not live and not browser", "--database-tests"],
 }
+WAITING = ("live",)
 NOTHING_COLLECTED = 5
 # Tests use what they start themselves, never what the user works with.
 USER_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SPARK_MASTER", "CONSUMERSCOPE_LAKE", "PYTEST_ADDOPTS")
@@ -43,11 +47,23 @@ class Outcome:
     skips: list[str] = field(default_factory=list)
 
 
-def run_tier(tier: str, environ: Mapping[str, str], report: Path) -> Outcome:
+_printing = threading.Lock()
+
+
+def run_tier(tier: str, environ: Mapping[str, str], report: Path, aside: Path | None = None) -> Outcome:
+    """What pytest prints goes to `aside`, where there is one, and is shown in one piece at the end."""
     command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *SELECTIONS[tier]]
-    print(f"\n=== {tier} tests", flush=True)
     start = time.monotonic()
-    exit_code = subprocess.run(command, cwd=ROOT, env=dict(environ), check=False).returncode
+    if aside is None:
+        print(f"\n=== {tier} tests", flush=True)
+        exit_code = subprocess.run(command, cwd=ROOT, env=dict(environ), check=False).returncode
+    else:
+        with aside.open("wb") as output:
+            exit_code = subprocess.run(
+                command, cwd=ROOT, env=dict(environ), check=False, stdout=output, stderr=subprocess.STDOUT
+            ).returncode
+        with _printing:
+            print(f"\n=== {tier} tests\n{aside.read_text(errors='replace')}", flush=True)
     outcome = Outcome(tier, 0 if exit_code == NOTHING_COLLECTED else exit_code, time.monotonic() - start)
     if report.exists():
         read_report(report, outcome)
@@ -77,7 +93,8 @@ def surroundings(tier: str) -> Iterator[dict[str, str]]:
             yield environ
 
 
-def summary(outcomes: list[Outcome]) -> str:
+def summary(outcomes: list[Outcome], seconds: float) -> str:
+    """`seconds`: by the clock; tiers that run beside each other sum up to more."""
     lines = [f"\n{'tier':<10}{'tests':>7}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
     lines += [
         f"{o.tier:<10}{o.tests:>7}{o.failed:>8}{len(o.skips):>9}{o.seconds:>9.0f}"
@@ -87,9 +104,25 @@ def summary(outcomes: list[Outcome]) -> str:
     skips = [f"  {o.tier}: {skip}" for o in outcomes for skip in o.skips]
     lines += ["", "Skipped, and why:", *skips] if skips else ["", "Nothing was skipped."]
     tests, failed = sum(o.tests for o in outcomes), sum(o.failed for o in outcomes)
-    seconds = sum(o.seconds for o in outcomes)
     lines.append(f"{tests - failed - len(skips)} passed, {failed} failed, {len(skips)} skipped in {seconds:.0f} s")
     return "\n".join(lines)
+
+
+def lanes(tiers: Sequence[str]) -> list[list[list[str]]]:
+    """What runs one after the other: lists of tiers that run beside each other, each a list in its order."""
+    spread = [tier for tier in tiers if SELECTIONS[tier][: len(SPREAD)] == SPREAD]
+    waiting = [tier for tier in tiers if tier in WAITING]
+    others = [tier for tier in tiers if tier not in (*spread, *waiting)]
+    return [*([[tier]] for tier in spread), [lane for lane in (waiting, others) if lane]]
+
+
+def run_lane(tiers: Sequence[str], reports: Path, is_alone: bool) -> list[Outcome]:
+    outcomes = []
+    for tier in tiers:
+        with surroundings(tier) as environ:
+            aside = None if is_alone else reports / f"{tier}.txt"
+            outcomes.append(run_tier(tier, environ, reports / f"{tier}.xml", aside))
+    return outcomes
 
 
 def main(tiers: list[str]) -> int:
@@ -97,12 +130,14 @@ def main(tiers: list[str]) -> int:
     if unknown or not tiers:
         print(f"Name tiers out of: {', '.join(SELECTIONS)}.", file=sys.stderr)
         return 2
-    outcomes = []
-    with tempfile.TemporaryDirectory() as reports:
-        for tier in tiers:
-            with surroundings(tier) as environ:
-                outcomes.append(run_tier(tier, environ, Path(reports) / f"{tier}.xml"))
-    print(summary(outcomes), flush=True)
+    outcomes: list[Outcome] = []
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+        for together in lanes(tiers):
+            running = [pool.submit(run_lane, lane, Path(folder), len(together) == 1) for lane in together]
+            outcomes += [outcome for lane in running for outcome in lane.result()]
+    outcomes.sort(key=lambda outcome: tiers.index(outcome.tier))
+    print(summary(outcomes, time.monotonic() - start), flush=True)
     return 1 if any(outcome.exit_code for outcome in outcomes) else 0
 
 

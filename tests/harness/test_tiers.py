@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import SELECTIONS, Outcome, main, read_report, summary
+from tests.tiers import SELECTIONS, Outcome, lanes, main, read_report, summary
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.test_a" name="test_passes"/>
@@ -25,20 +25,20 @@ def test_it_counts_what_a_report_says(outcome: Outcome) -> None:
 
 
 def test_it_names_what_was_skipped_and_why(outcome: Outcome) -> None:
-    assert "  browser: tests.test_b.test_skips: no Chromium here" in summary([outcome]).splitlines()
+    assert "  browser: tests.test_b.test_skips: no Chromium here" in summary([outcome], 12.3).splitlines()
 
 
 def test_it_ends_with_one_line_for_all_tiers(outcome: Outcome) -> None:
     fast = Outcome("fast", exit_code=0, seconds=8, tests=10)
-    assert summary([fast, outcome]).splitlines()[-1] == "11 passed, 2 failed, 1 skipped in 20 s"
+    assert summary([fast, outcome], 20.3).splitlines()[-1] == "11 passed, 2 failed, 1 skipped in 20 s"
 
 
 def test_it_says_when_nothing_was_skipped() -> None:
-    assert "Nothing was skipped." in summary([Outcome("fast", exit_code=0, seconds=8, tests=10)])
+    assert "Nothing was skipped." in summary([Outcome("fast", exit_code=0, seconds=8, tests=10)], 8)
 
 
 def test_it_shows_a_pytest_that_ended_badly_without_a_failed_test() -> None:
-    assert "pytest ended with 4" in summary([Outcome("fast", exit_code=4, seconds=0)])
+    assert "pytest ended with 4" in summary([Outcome("fast", exit_code=4, seconds=0)], 0)
 
 
 def test_it_refuses_a_tier_that_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,3 +51,23 @@ def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
     declared = {line.split(":")[0] for line in pytestconfig.getini("markers")}
     assert own <= declared
     assert set(SELECTIONS) == {"fast", *own}
+
+
+@pytest.mark.parametrize(
+    ("tiers", "run"),
+    [
+        (["fast"], [[["fast"]], []]),
+        (["live"], [[["live"]]]),
+        (
+            ["fast", "spark", "live", "browser", "postgres"],
+            [[["fast"]], [["postgres"]], [["live"], ["spark", "browser"]]],
+        ),
+    ],
+)
+def test_what_mostly_waits_runs_beside_the_others(tiers: list[str], run: list[list[list[str]]]) -> None:
+    assert lanes(tiers) == run
+
+
+def test_every_tier_is_in_one_lane() -> None:
+    found = [tier for together in lanes(list(SELECTIONS)) for lane in together for tier in lane]
+    assert sorted(found) == sorted(SELECTIONS)
