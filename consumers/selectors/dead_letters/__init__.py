@@ -1,0 +1,1 @@
+"""Dead letters as rows tell of them."""
