@@ -10,7 +10,7 @@ from .calls import DEADLINE_SECONDS, parsed
 from .client_bodies import assigned_queues, group_connections, running_info
 from .client_values import AssignedQueue, GroupConnections, RunningInfo
 from .codes import RequestCode, ResponseCode
-from .config_bodies import broker_config, broker_runtime, delay_offsets, group_configs, topic_configs
+from .config_bodies import broker_config, broker_runtime, delay_offsets, group_configs, timer_counts, topic_configs
 from .errors import BrokerRefused
 from .name_server import NameServer
 from .queue_calls import QueueCalls
@@ -59,6 +59,12 @@ class BrokerAdmin(QueueCalls):
         """By delay level: the offset in queue level - 1 of SCHEDULE_TOPIC_XXXX up to which messages were delivered."""
         answer = await self._call(RequestCode.GET_ALL_DELAY_OFFSET, {}, deadline_seconds)
         return await parsed(delay_offsets, answer.body, self.address)
+
+    async def timer_counts(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[str, int]:
+        """By topic: messages that wait in the timer wheel, by the broker's own running count. Since 5.0; SYSTEM_ERROR
+        where the broker has no timer wheel, which it logs as an error of its own: do not ask it often."""
+        answer = await self._call(RequestCode.GET_TIMER_METRICS, {}, deadline_seconds)
+        return await parsed(timer_counts, answer.body, self.address)
 
     async def connections(self, group: str, *, deadline_seconds: float = DEADLINE_SECONDS) -> GroupConnections:
         """The members that are connected to this broker; a group's members are those of all its brokers."""

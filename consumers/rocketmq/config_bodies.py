@@ -40,6 +40,12 @@ def delay_offsets(body: bytes) -> dict[int, int]:
     return Fields(loads(body), RequestCode.GET_ALL_DELAY_OFFSET).numbered_integers("offsetTable")
 
 
+def timer_counts(body: bytes) -> dict[str, int]:
+    """As the broker counts them, one below zero too: it counts up and down, and now and then counts anew."""
+    answer = Fields(loads(body), RequestCode.GET_TIMER_METRICS)
+    return {answer.as_text(topic): count.integer("count") for topic, count in answer.entries("timingCount")}
+
+
 def offset_of_header(ext_fields: Mapping[str, str], request_code: int) -> int:
     """What 14, 29, 30 and 31 answer in the header's extFields."""
     return Fields(dict(ext_fields), request_code, ("extFields",)).number_text("offset")

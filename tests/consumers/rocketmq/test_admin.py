@@ -108,6 +108,17 @@ def test_it_remembers_the_version_of_the_broker() -> None:
     assert ask(answering(lambda request: reply(request, body=body, version=401)), use) == (None, 401)
 
 
+def test_it_asks_for_the_counts_of_the_timer_wheel() -> None:
+    asked: list[Command] = []
+
+    def answer(request: Command) -> Command:
+        asked.append(request)
+        return reply(request, body=b'{"timingCount":{"T":{"count":4,"timeStamp":1}}}')
+
+    assert ask(answering(answer), lambda broker: broker.timer_counts()) == {"T": 4}
+    assert (asked[0].code, dict(asked[0].ext_fields)) == (61, {})
+
+
 @pytest.mark.parametrize(("version", "why"), [(476, "V5_3_2_SNAPSHOT"), (401, "V4_9_4"), (None, "of unknown version")])
 def test_an_empty_table_of_a_broker_that_knows_no_bulk_form_is_not_believed(version: int | None, why: str) -> None:
     empty = b'{"consumeTps":0.0,"offsetTable":{}}'

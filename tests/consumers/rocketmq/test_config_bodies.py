@@ -9,6 +9,7 @@ from consumers.rocketmq.config_bodies import (
     delay_offsets,
     group_configs,
     offset_of_header,
+    timer_counts,
     topic_configs,
 )
 from consumers.rocketmq.errors import RemoteProtocolError
@@ -131,6 +132,17 @@ def test_it_reads_the_delay_offsets_of_a_real_broker() -> None:
 def test_it_refuses_delay_offsets(table: bytes) -> None:
     with pytest.raises(RemoteProtocolError, match=r"GET_ALL_DELAY_OFFSET \(45\) field offsetTable"):
         delay_offsets(b'{"offsetTable":%s}' % table)
+
+
+def test_it_reads_how_many_messages_of_each_topic_wait_in_the_timer_wheel() -> None:
+    body = b'{"dataVersion":{"counter":3},"timingCount":{"%RETRY%g+T":{"count":2,"timeStamp":1},"T":{"count":-1}}}'
+    assert timer_counts(body) == {"%RETRY%g+T": 2, "T": -1}
+
+
+@pytest.mark.parametrize("table", [b"[]", b"null", b'{"T":2}', b'{"T":{"count":"2"}}', b'{"T":{}}', b'{1:{"count":2}}'])
+def test_it_refuses_counts_of_a_timer_wheel(table: bytes) -> None:
+    with pytest.raises(RemoteProtocolError, match=r"GET_TIMER_METRICS \(61\) (field|the body)"):
+        timer_counts(b'{"timingCount":%s}' % table)
 
 
 @pytest.mark.parametrize("name", ["max_offset_30", "binary_max_offset_30"])
