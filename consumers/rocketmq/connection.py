@@ -109,7 +109,7 @@ class Connection:
         await asyncio.gather(self._receiver, self._writer.wait_closed(), return_exceptions=True)
 
     async def _exchange(self, code: int, ext_fields: Mapping[str, str], body: bytes) -> Command:
-        self._raise_if_closed()
+        self._refuse_if_closed()
         opaque = next(self._opaques) & 0x7FFFFFFF
         frame = encode(Command(code, opaque, ext_fields=ext_fields, body=body))
         answer: asyncio.Future[Command] = asyncio.get_running_loop().create_future()
@@ -130,6 +130,13 @@ class Connection:
         except OSError as error:
             self._fail(Unreachable(f"the connection broke while sending ({error})", address=self.address))
             self._raise_if_closed()
+
+    def _refuse_if_closed(self) -> None:
+        try:
+            self._raise_if_closed()
+        except RocketMQError as error:
+            error.never_sent = True
+            raise
 
     def _raise_if_closed(self) -> None:
         if self._closed_by is not None:

@@ -4,7 +4,12 @@ from .codes import ResponseCode, call_name
 
 
 class RocketMQError(Exception):
-    """`address` is the peer's, None where no peer was involved or the caller has yet to add it."""
+    """`address` is the peer's, None where no peer was involved or the caller has yet to add it.
+
+    `never_sent` is true where it is certain that no byte of the request left; false says nothing.
+    """
+
+    never_sent = False
 
     def __init__(self, sentence: str, *, address: str | None = None) -> None:
         super().__init__(sentence)
@@ -29,6 +34,8 @@ class RemoteProtocolError(RocketMQError):
 
 class LocalProtocolError(RocketMQError):
     """We were about to break them: a bad address, a field that cannot be sent. Nothing was sent."""
+
+    never_sent = True
 
 
 # What brokers with access control say, in other words (5.4.0, DefaultAuthenticationHandler).

@@ -10,7 +10,7 @@ class StoredMessage:
     """A message as it is stored. Times are milliseconds: stored by the broker's clock, born by the producer's.
 
     `body_bytes` is the length of the stored, perhaps compressed, body; `store_host` the address and port of the broker
-    that stored it, as bytes.
+    that stored it, as bytes. `flag` is the producer's own.
     """
 
     topic: str
@@ -25,6 +25,7 @@ class StoredMessage:
     stored_body: bytes = field(repr=False)
     store_host: bytes
     raw_properties: bytes
+    flag: int = 0
 
     @property
     def stored_id(self) -> str:

@@ -39,7 +39,7 @@ def stored_messages(body: bytes) -> Iterator[StoredMessage]:
 
 
 def _message(message: bytes, at: int) -> StoredMessage:
-    _, magic, _, queue_id, _, queue_offset, physical_offset, sys_flag, born_ms = _HEAD.unpack_from(message)
+    _, magic, _, queue_id, flag, queue_offset, physical_offset, sys_flag, born_ms = _HEAD.unpack_from(message)
     if magic not in (MAGIC_V1, MAGIC_V2):
         raise _wrong(at, f"has the magic number {magic:#x}, which is not that of a message")
     place = _HEAD.size + _host_size(sys_flag & BORN_HOST_V6)
@@ -66,6 +66,7 @@ def _message(message: bytes, at: int) -> StoredMessage:
         stored_ms=stored_ms,
         reconsume_times=reconsume_times,
         sys_flag=sys_flag,
+        flag=flag,
         body_bytes=body_bytes,
         stored_body=message[body_from : body_from + body_bytes],
         store_host=store_host,

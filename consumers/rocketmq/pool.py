@@ -8,7 +8,7 @@ from types import TracebackType
 
 from .acl import Credentials
 from .connection import DEFAULT_IN_FLIGHT, Connection
-from .errors import DeadlineExceeded, Unreachable
+from .errors import DeadlineExceeded, RocketMQError, Unreachable
 from .frames import Command
 
 
@@ -85,7 +85,11 @@ class ConnectionPool:
             fields = self._credentials.signed(fields, body)
         clock = asyncio.get_running_loop().time
         deadline = clock() + deadline_seconds
-        connection = await self._connection(address, deadline_seconds)
+        try:
+            connection = await self._connection(address, deadline_seconds)
+        except RocketMQError as error:
+            error.never_sent = True
+            raise
         left = max(deadline - clock(), 0.0)
         return await connection.request(code, fields, body, deadline_seconds=left)
 

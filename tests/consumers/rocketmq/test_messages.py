@@ -59,6 +59,12 @@ def test_the_body_is_what_is_stored() -> None:
     assert len(found.store_host) == 20
 
 
+def test_the_flag_is_the_producers() -> None:
+    stored = bytearray(message())
+    stored[16:20] = struct.pack(">i", -9)
+    assert [found.flag for found in stored_messages(bytes(stored))] == [-9]
+
+
 def test_it_reads_several_messages_in_their_order() -> None:
     assert [found.queue_offset for found in stored_messages(golden("pull_two_11").body)] == [4, 5]
 
