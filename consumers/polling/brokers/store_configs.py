@@ -13,6 +13,8 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.pool import ConnectionPool
 
+LONGEST = 1000
+
 
 @dataclass(frozen=True)
 class StoreConfig:
@@ -22,6 +24,7 @@ class StoreConfig:
     file_reserved_hours: int | None = None
     delete_when: str | None = None
     permission: int | None = None
+    delay_levels: str | None = None
     error: str | None = None
 
 
@@ -63,7 +66,13 @@ def store_config(broker: str, config: Mapping[str, str]) -> StoreConfig:
         file_reserved_hours=_whole(config.get("fileReservedTime")),
         delete_when=config.get("deleteWhen"),
         permission=_whole(config.get("brokerPermission")),
+        delay_levels=_short(config.get("messageDelayLevel")),
     )
+
+
+def _short(text: str | None) -> str | None:
+    """A part of a list would be another list."""
+    return text if text is not None and len(text) <= LONGEST else None
 
 
 def _whole(text: str | None) -> int | None:

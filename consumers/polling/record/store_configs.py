@@ -19,6 +19,7 @@ def record_store_configs(cluster: Cluster, configs: Iterable[StoreConfig], now: 
             file_reserved_hours=config.file_reserved_hours,
             delete_when=config.delete_when,
             permission=config.permission,
+            delay_levels=config.delay_levels,
             config_at=now,
             config_error=None,
         )

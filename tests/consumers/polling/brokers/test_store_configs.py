@@ -75,6 +75,19 @@ def test_a_refusal_is_said_and_nothing_is_guessed():
 
 
 @pytest.mark.django_db
+def test_it_stores_the_delays_of_a_brokers_levels_as_it_writes_them():
+    cluster = a_cluster(read_at=None)
+    a_broker(cluster)
+    told = store_config("broker-a", {"messageDelayLevel": "1s 5s 10s"})
+    record_store_configs(cluster, [told], at(0))
+    assert Broker.objects.get().delay_levels == "1s 5s 10s"
+
+
+def test_a_list_of_delays_too_long_to_be_kept_is_not_known():
+    assert store_config("broker-a", {"messageDelayLevel": " ".join(["1s"] * 400)}).delay_levels is None
+
+
+@pytest.mark.django_db
 def test_a_refusal_leaves_what_was_known_with_its_reason():
     cluster = a_cluster(read_at=None)
     a_broker(cluster)
