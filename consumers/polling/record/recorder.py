@@ -24,6 +24,7 @@ from consumers.rocketmq.names import DLQ_PREFIX
 
 from .brokers import broker_entries, record_brokers, record_group_config, record_topic_config, write_only_queues
 from .columns import reading_columns, reading_rows
+from .group_brokers import GroupBrokers
 from .group_kinds import GroupKinds
 from .history import write_history
 from .ids import EntityIds
@@ -45,6 +46,7 @@ class Recorder:
     ids: EntityIds
     stored: Columns
     moves: Moves
+    group_brokers: GroupBrokers = field(default_factory=GroupBrokers)
     presence: Presence = field(default_factory=Presence)
     newest: int | None = None  # the reading's row up to which that is so
 
@@ -52,7 +54,8 @@ class Recorder:
     def of(cls, cluster: Cluster) -> "Recorder":
         newest = newest_reading(cluster)
         stored = stored_columns(cluster, kind_in_group)
-        return cls(cluster, EntityIds.of(cluster), stored, Moves.of(cluster), newest=newest)
+        configs = GroupBrokers.of(cluster)
+        return cls(cluster, EntityIds.of(cluster), stored, Moves.of(cluster), configs, newest=newest)
 
     def record(
         self,
@@ -74,6 +77,7 @@ class Recorder:
             record_group_config(self.cluster, reading)
             for broker in reading.brokers:
                 record_topic_config(self.cluster, self.ids, broker, reading.taken_at)
+        self.group_brokers.record(self.cluster, self.ids, reading)
         self._record_snapshots(reading, reading_columns(rows, queues, self.ids), kinds)
         if members is not None:
             stand_ins = {broker.name for broker in reading.brokers if broker.read_from is not None}
@@ -92,6 +96,7 @@ class Recorder:
             fresh = Recorder.of(self.cluster)
             fresh.ids.configured = self.ids.configured
             self.ids, self.stored, self.moves = fresh.ids, fresh.stored, fresh.moves
+            self.group_brokers = fresh.group_brokers
 
     def _make_entities(
         self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table, row_queues: RowQueues
