@@ -5,6 +5,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from consumers.polling.delays.delay_offsets import DelayOffsets
 from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
 from consumers.rocketmq.errors import RocketMQError
 
@@ -58,6 +59,7 @@ class BrokerReading:
     dead_letters: pa.Table | None = None  # topic, queue_id, broker_offset, min_offset
     topics: tuple[TopicConfig, ...] | None = None
     groups: tuple[GroupConfig, ...] | None = None
+    delays: DelayOffsets | None = None
 
     @property
     def read(self) -> bool:
@@ -159,6 +161,7 @@ class ClientReading:
     `subscription`: "topic expression_type expression" a line, sorted, and `sub_version` the newest change of its queues
     or subscriptions by its own clock, both without its group's retry topics. `broker_assigned`: what a broker gives it,
     [{topic, broker, queue_id, mode}]; None where it shares out queues itself, was not asked about, or for the error.
+    `consume_status`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}} as it says.
     """
 
     group: str
@@ -175,6 +178,7 @@ class ClientReading:
     subscription: str | None = None
     broker_assigned: tuple[dict[str, str | int], ...] | None = None
     broker_assigned_error: str | None = None
+    consume_status: dict[str, dict[str, float | int | None]] | None = None
 
 
 @dataclass(frozen=True)

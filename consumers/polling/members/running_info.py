@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.reading import ClientReading, OwnedQueue
-from consumers.rocketmq.client_values import PopQueue, ProcessQueue, RunningInfo, Subscription
+from consumers.rocketmq.client_values import ConsumeStatus, PopQueue, ProcessQueue, RunningInfo, Subscription
 
 from .client_settings import kept_settings
 from .membership import newest_change
@@ -32,7 +32,19 @@ def client_reading(
         pop_queues=tuple(_popped(queue) for queue in info.pop_queues if not queue.dropped),
         sub_version=newest_change(group, info.subscriptions, topics),
         subscription=_lines(group, info.subscriptions),
+        consume_status={topic: _status(status) for topic, status in sorted(info.status.items())},
     )
+
+
+def _status(status: ConsumeStatus) -> dict[str, float | int | None]:
+    """Of all its queues of the topic together, over its last minute; failed messages are those of its last hour
+    (RocketMQ 5.4.0, ConsumerStatsManager.consumeStatus)."""
+    return {
+        "consume_ok_tps": status.consume_ok_tps,
+        "consume_failed_tps": status.consume_failed_tps,
+        "consume_failed_messages": status.consume_failed_messages,
+        "consume_rt": status.consume_rt,
+    }
 
 
 def _lines(group: str, subscriptions: Sequence[Subscription]) -> str:

@@ -3,6 +3,9 @@
 An interval ends when its client spoke and no longer holds the queue, when the client started anew or was not heard for
 so long that it may have lost the queue meanwhile, or when a whole list of members lacks it.
 A client that did not answer keeps its intervals: silence is not a loss.
+
+The oldest message that it holds is the same one while its offset is, within an interval: `head_since` is the reading
+that saw it first, null while nothing is held.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -34,6 +37,7 @@ MEMORY = (
     "last_consume_at",
     "last_lock_at",
 )
+HEAD = MEMORY.index("cached_min")
 KEY = ("group_id", "client_id", "queue_id")
 
 Holding = tuple[int, str, int]  # group id, client id, queue id
@@ -43,7 +47,12 @@ Memory = tuple[Any, ...]  # the values of MEMORY
 @dataclass(frozen=True)
 class _Known:
     pk: int
+    head_since: datetime | None
     memory: Memory
+
+    def head_since_with(self, memory: Memory, now: datetime) -> datetime | None:
+        is_same = memory[HEAD] is not None and memory[HEAD] == self.memory[HEAD]
+        return self.head_since if is_same and self.head_since is not None else _head_since(memory, now)
 
 
 def record_assignments(
@@ -67,17 +76,22 @@ def record_assignments(
     stamp(Assignment.objects.all(), [known[holding].pk for holding in lost | broken], gone_by=now)
     begun = [_row(holding, held[holding], now) for holding in sorted(held.keys() - going_on)]
     Assignment.objects.bulk_create(begun, batch_size=BATCH)
-    moved = {holding for holding in going_on if held[holding] != known[holding].memory}
-    _rewrite([known[holding].pk for holding in moved], [held[holding] for holding in moved], now)
-    stamp(Assignment.objects.all(), [known[holding].pk for holding in going_on - moved], last_seen=now)
+    heads = {holding: known[holding].head_since_with(held[holding], now) for holding in going_on}
+    moved = [
+        holding
+        for holding in going_on
+        if held[holding] != known[holding].memory or heads[holding] != known[holding].head_since
+    ]
+    _rewrite([known[one].pk for one in moved], [held[one] for one in moved], [heads[one] for one in moved], now)
+    stamp(Assignment.objects.all(), [known[holding].pk for holding in going_on.difference(moved)], last_seen=now)
     differing = (held.keys() - known.keys()) | {holding for holding in lost if holding[:2] in spoken.answered}
     return _outside_retries({holding for holding in differing if holding[:2] in spoke_before}, groups)
 
 
 def _known(groups: Collection[int]) -> dict[Holding, _Known]:
     present = Assignment.objects.filter(group__in=groups, gone_by=None)
-    rows = present.values_list(*KEY, "pk", *MEMORY)
-    return {row[:3]: _Known(row[3], row[4:]) for row in rows}
+    rows = present.values_list(*KEY, "pk", "head_since", *MEMORY)
+    return {row[:3]: _Known(row[3], row[4], row[5:]) for row in rows}
 
 
 def _held(ids: EntityIds, groups: Mapping[str, int], reading: MembersReading) -> dict[Holding, Memory]:
@@ -102,10 +116,14 @@ def _outside_retries(holdings: Collection[Holding], groups: Mapping[str, int]) -
 
 def _row(holding: Holding, memory: Memory, now: datetime) -> Assignment:
     values = dict(zip(KEY, holding, strict=True)) | dict(zip(MEMORY, memory, strict=True))
-    return Assignment(seen_since=now, last_seen=now, **values)
+    return Assignment(seen_since=now, last_seen=now, head_since=_head_since(memory, now), **values)
 
 
-def _rewrite(keys: list[int], memories: list[Memory], now: datetime) -> None:
+def _head_since(memory: Memory, now: datetime) -> datetime | None:
+    return now if memory[HEAD] is not None else None
+
+
+def _rewrite(keys: list[int], memories: list[Memory], heads: list[datetime | None], now: datetime) -> None:
     if keys:
         columns: dict[str, Sequence[Any]] = dict(zip(MEMORY, zip(*memories, strict=True), strict=True))
-        rewrite(Assignment, keys, columns | {"last_seen": [now] * len(keys)})
+        rewrite(Assignment, keys, columns | {"head_since": heads, "last_seen": [now] * len(keys)})

@@ -38,6 +38,7 @@ REWRITTEN = (
     "sub_version",
     "broker_assigned",
     "broker_assigned_at",
+    "consume_status",
     "running_info_at",
     "running_info_error",
 )

@@ -141,6 +141,7 @@ def _keep(rows: ClientRows, key: ClientKey, reading: ClientReading, now: datetim
         "settings": reading.settings,
         "pop_queues": None if reading.pop_queues is None else list(reading.pop_queues),
         "sub_version": reading.sub_version,
+        "consume_status": reading.consume_status,
         "running_info_error": None,
     }
     if reading.broker_assigned is not None:

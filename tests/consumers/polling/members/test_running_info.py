@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from consumers.polling.members.running_info import client_reading
-from consumers.rocketmq.client_values import PopQueue, ProcessQueue, RunningInfo, Subscription
+from consumers.rocketmq.client_values import ConsumeStatus, PopQueue, ProcessQueue, RunningInfo, Subscription
 
 QUEUE = ProcessQueue(
     topic="Orders",
@@ -87,3 +87,16 @@ def test_a_subscription_is_a_line_a_topic_without_the_groups_own_retry_topics():
     reading = client_reading("g", "c1", RunningInfo({}, [], [], said, {}, None))
     assert reading.subscription == "Bills TAG *\nOrders TAG a || b"
     assert reading.sub_version == datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC)
+
+
+def test_what_it_says_of_its_failures_stands_by_topic():
+    status = {"Orders": ConsumeStatus(10.0, 5.0, 2.5, 1.0, 0.2, 3)}
+    said = client_reading("g", "c1", RunningInfo({}, [], [], [], status, None)).consume_status
+    assert said == {
+        "Orders": {
+            "consume_ok_tps": 1.0,
+            "consume_failed_tps": 0.2,
+            "consume_failed_messages": 3,
+            "consume_rt": 2.5,
+        }
+    }
