@@ -12,6 +12,7 @@ from django.conf import settings as site
 from consumers.lake.disk import below_floor
 from consumers.lake.store import Lake
 from consumers.models import Cluster, Reading
+from consumers.polling.brokers.routed_permissions import RoutedPermission, read_routed_permissions
 from consumers.polling.brokers.store_configs import StoreConfigMemory, read_store_configs
 from consumers.polling.files.file_poller import OffsetFilePoller
 from consumers.polling.members.collect_members import collect_members
@@ -19,6 +20,7 @@ from consumers.polling.members.known_groups import rotation
 from consumers.polling.members.silences import Silences
 from consumers.polling.members.turn import AskedBroker, Turn
 from consumers.polling.record.recorder import Recorder
+from consumers.polling.record.routed_permissions import record_routed_permissions
 from consumers.polling.record.samples import remembered_samples
 from consumers.polling.record.store_configs import record_store_configs
 from consumers.polling.registration.access import NoAccess, access_of
@@ -111,6 +113,13 @@ class ClusterPoller:
         if due:
             configs = self.wire.run(read_store_configs(self.wire.pool, due, self.settings.deadline_seconds))
             record_store_configs(self.cluster, configs, now)
+            record_routed_permissions(self.cluster, self.wire.run(self._read_routed_permissions(offsets)), now)
+
+    async def _read_routed_permissions(self, offsets: OffsetsReading) -> list[RoutedPermission]:
+        """Of the name server that answered last, if it still does: a dead one costs its share of the deadline."""
+        asked = sorted(self.cluster.name_servers, key=lambda address: address != self.memory.name_server)
+        names = [broker.name for broker in offsets.brokers]
+        return await read_routed_permissions(self.wire.pool, asked, names, self.settings.deadline_seconds)
 
     def _poll_samples(
         self, offsets: OffsetsReading, members: MembersReading | None, now: datetime, until: datetime

@@ -21,7 +21,7 @@ class PollSettings:
     disk_floor_mib: float
     samples: SampleBudget = field(default_factory=SampleBudget)
     files: FileLimits = field(default_factory=FileLimits)
-    store_config_seconds: float = 600
+    store_config_seconds: float = 30
 
     @classmethod
     def of_site(cls) -> "PollSettings":

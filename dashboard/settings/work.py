@@ -12,11 +12,11 @@ SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "1g"
 # A run that takes longer is cancelled, and the Spark worker restarted if it does not let go.
 SPARK_RUN_LIMIT_SECONDS = number("SPARK_RUN_LIMIT_SECONDS", 600, least=10)
 
-# Budgets of one reading. Offsets cost two calls a broker and need none.
+# Budgets of one reading. Offsets cost three calls a broker and need none.
 POLL_CALL_DEADLINE_SECONDS = number("POLL_CALL_DEADLINE_SECONDS", 5, least=0.1)
-POLL_CONFIG_SECONDS = number("POLL_CONFIG_SECONDS", 60)
-# How long brokers keep messages and whether they take any: one call a broker.
-POLL_STORE_CONFIG_SECONDS = number("POLL_STORE_CONFIG_SECONDS", 600)
+POLL_CONFIG_SECONDS = number("POLL_CONFIG_SECONDS", 45)
+# How long brokers keep messages and whether they take any: one call of 13 kB a broker, and one of name servers.
+POLL_STORE_CONFIG_SECONDS = number("POLL_STORE_CONFIG_SECONDS", 30)
 POLL_MIN_OFFSET_SECONDS = number("POLL_MIN_OFFSET_SECONDS", 60)
 # Enough for 2,000 groups on two brokers in each reading; larger clusters are read in turns.
 POLL_MEMBERSHIP_CALLS = int(number("POLL_MEMBERSHIP_CALLS", 4000))
@@ -35,6 +35,11 @@ POLL_OFFSET_FILES = int(number("POLL_OFFSET_FILES", 200, least=1))
 POLL_OFFSET_FILE_MIB = number("POLL_OFFSET_FILE_MIB", 64, least=1)
 POLL_OFFSET_FILE_DEADLINE_SECONDS = number("POLL_OFFSET_FILE_DEADLINE_SECONDS", 10, least=0.1)
 
+# How often dead letters are looked into, with how many calls a cluster, and how many of a group are kept as rows.
+DEAD_LETTER_SECONDS = number("DEAD_LETTER_SECONDS", 30, least=1)
+DEAD_LETTER_CALLS = int(number("DEAD_LETTER_CALLS", 400, least=1))
+DEAD_LETTERS_KEPT = int(number("DEAD_LETTERS_KEPT", 20_000, least=1))
+
 # Celery spells a Unix socket its own way.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_RESULT_BACKEND = None
@@ -52,6 +57,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "consumers.poll_due",
         "schedule": CONSUMERSCOPE_POLL_SECONDS,
         "options": {"expires": CONSUMERSCOPE_POLL_SECONDS, "queue": "poll"},
+    },
+    "dead letters": {
+        "task": "consumers.look_into_dead_letters",
+        "schedule": DEAD_LETTER_SECONDS,
+        "options": {"expires": DEAD_LETTER_SECONDS},
     },
     "pipeline": {
         "task": "consumers.aggregate_due",
