@@ -5,6 +5,7 @@ pytest_plugins = [
     "tests.plugins.api",
     "tests.plugins.postgres",
     "tests.plugins.properties",
+    "tests.plugins.redis",
     "tests.plugins.rocketmq",
     "tests.plugins.older_rocketmq",
     "tests.plugins.skips",

@@ -48,10 +48,12 @@ def opened_body(stored_body: bytes, sys_flag: int, limit_bytes: int) -> OpenedBo
     kind = sys_flag >> COMPRESSION_TYPE_SHIFT & COMPRESSION_TYPE_MASK
     compression = COMPRESSION_TYPES.get(kind)
     if compression is None:
-        error = f"The body is compressed in a way that is not known: type {kind}, where zlib, LZ4 and ZSTD are 0 to 3."
-        return OpenedBody(b"", None, False, None, error)
+        unknown = (
+            f"The body is compressed in a way that is not known: type {kind}, where zlib, LZ4 and ZSTD are 0 to 3."
+        )
+        return OpenedBody(b"", None, False, None, unknown)
     content = io.BytesIO()
-    error = None
+    error: str | None = None
     try:
         _OPENERS[compression](stored_body, limit_bytes + 1, content)
     except (zlib.error, OSError, pa.ArrowException) as damage:

@@ -8,4 +8,5 @@ from .stores import *
 from .security import *
 from .rest import *
 from .work import *
+from .messages import *
 from .judging import *

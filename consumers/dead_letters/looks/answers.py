@@ -1,0 +1,68 @@
+"""A look as it waits in Redis: asked, then answered or failed; gone after two minutes.
+
+Its key holds who asked and whether for content, so that nobody reads another's answer, or more than they may see.
+"""
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+
+from consumers.dead_letters.redis_client import redis_client
+
+from .look import Look, MessagePlace
+
+KEPT_SECONDS = 120
+# A worker that has not answered by then does not run, or has too much to do.
+PATIENCE = timedelta(seconds=10)
+
+
+@dataclass(frozen=True)
+class LookAnswer:
+    """Without a look and a reason it is still awaited."""
+
+    asked_at: datetime
+    look: Look | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class LookKey:
+    user_id: int
+    with_content: bool
+    token: str
+
+    @classmethod
+    def made(cls, user_id: int, *, with_content: bool) -> "LookKey":
+        return cls(user_id, with_content, secrets.token_urlsafe(18))
+
+    def __str__(self) -> str:
+        return f"consumerscope:look:{self.user_id}:{'content' if self.with_content else 'facts'}:{self.token}"
+
+
+def put_question(key: LookKey, place: MessagePlace, now: datetime) -> None:
+    """Raises RedisDown."""
+    with redis_client() as client:
+        client.set(str(key), json.dumps({"place": asdict(place), "asked_at": now.isoformat()}), ex=KEPT_SECONDS)
+
+
+def put_answer(key: str, look: Look | None, reason: str | None) -> None:
+    """Nothing where the question is gone: nobody waits for it. Raises RedisDown."""
+    with redis_client() as client:
+        asked = client.get(key)
+        if asked is not None:
+            answer = {"look": None if look is None else look.as_json(), "reason": reason}
+            client.set(key, json.dumps(json.loads(asked) | answer), ex=KEPT_SECONDS, xx=True)
+
+
+def answer_of(key: LookKey, place: MessagePlace) -> LookAnswer | None:
+    """None where there is no such question of this user about this place, or no longer. Raises RedisDown."""
+    with redis_client() as client:
+        text = client.get(str(key))
+    said = {} if text is None else json.loads(text)
+    if said.get("place") != asdict(place):
+        return None
+    look = said.get("look")
+    return LookAnswer(
+        datetime.fromisoformat(said["asked_at"]), None if look is None else Look.of_json(look), said.get("reason")
+    )
