@@ -35,6 +35,7 @@ TIME_COLUMN = {
     "membership": "taken_at",
     "ownership": "taken_at",
     "stored_offsets": "taken_at",
+    "dead_letters": "taken_at",
     "windows_60": "start",
     "windows_600": "start",
     "knots": "at",

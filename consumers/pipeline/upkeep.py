@@ -40,6 +40,7 @@ def kept_for() -> dict[str, timedelta]:
         "membership": raw,
         "ownership": raw,
         "stored_offsets": raw,
+        "dead_letters": raw,
         "windows_60": timedelta(days=settings.LAKE_MINUTE_WINDOW_DAYS),
         "windows_600": timedelta(days=settings.LAKE_TEN_MINUTE_WINDOW_DAYS),
         "knots": KNOTS_KEPT,

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from consumers.lake.paths import file_name, hour_folder
-from consumers.lake.schemas import MEMBERSHIP, OWNERSHIP, READINGS
+from consumers.lake.schemas import DEAD_LETTERS, MEMBERSHIP, OWNERSHIP, READINGS
 from consumers.lake.store import Lake
 from consumers.lake.whole_hour import rows_in_group
 from consumers.polling.reading import ClientReading, MembersReading, OffsetsReading
@@ -22,6 +22,9 @@ def write_history(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: 
         # Each broker's rows are in the order of their groups: one group's are in few row groups.
         place = f"{hour_folder('readings', reading.cluster, reading.taken_at)}/{name}"
         lake.write(table, place, READINGS, rows_in_group(table.num_rows))
+    if (dead := dead_letter_rows(reading)).num_rows:
+        place = f"{hour_folder('dead_letters', reading.cluster, reading.taken_at)}/{name}"
+        lake.write(dead, place, DEAD_LETTERS, rows_in_group(dead.num_rows))
     if members is None:
         return
     tables = {"membership": (membership_rows(members), MEMBERSHIP), "ownership": (ownership_rows(members), OWNERSHIP)}
@@ -29,6 +32,19 @@ def write_history(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: 
         if found:
             table = pa.Table.from_pylist(found, schema)
             lake.write(table, f"{hour_folder(table_name, reading.cluster, reading.taken_at)}/{name}", schema)
+
+
+def dead_letter_rows(reading: OffsetsReading) -> pa.Table:
+    """The ends of every dead-letter queue of the brokers that were read."""
+    parts = []
+    for broker in reading.brokers:
+        if broker.read and broker.dead_letters is not None:
+            topics = broker.dead_letters["topic"].cast(pa.string())
+            found = broker.dead_letters.drop_columns("topic").append_column("topic", topics)
+            parts.append(found.append_column("broker", pa.repeat(broker.name, found.num_rows)))
+    if not parts:
+        return DEAD_LETTERS.empty_table()
+    return _stamped(pa.concat_tables(parts), reading).select(DEAD_LETTERS.names)
 
 
 def membership_rows(members: MembersReading) -> list[dict[str, Any]]:

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from consumers.lake import compaction
-from consumers.lake.reader import files, read
+from consumers.lake.reader import TIME_COLUMN, files, read
+from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
 from tests.pipeline_rows import at, put, rows
 
@@ -116,3 +117,12 @@ def test_an_hour_of_nothing_but_an_unfinished_file_is_left_alone(tmp_path):
     (tmp_path / FOLDER / ".20260301T020000000000.parquet.1234").write_bytes(b"half")
     compaction.compact(lake, AN_HOUR_LATER, MARGIN)
     assert files(lake, "readings", "prod", at(0), at(60)) == []
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_every_table_can_be_compacted_by_its_time(tmp_path, table):
+    lake, time = Lake.at(str(tmp_path / "other")), TIME_COLUMN[table]
+    found = [{"cluster": "prod", "broker": "broker-a", "topic": "Orders", "queue_id": 0, time: at(n)} for n in (15, 0)]
+    put(lake, table, [{name: row.get(name) for name in TABLES[table].names} for row in found], time)
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN)
+    assert [row[time] for row in read(lake, table, "prod", at(0), at(60)).to_pylist()] == [at(0), at(15)]

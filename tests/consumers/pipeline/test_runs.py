@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from consumers.lake.schemas import TABLES
 from consumers.models import (
     Assignment,
     Client,
@@ -66,6 +67,10 @@ def test_a_long_range_is_cut_at_whole_ten_minutes():
 
 def test_an_error_is_one_sentence():
     assert sentence(ValueError("The lake is gone.\n  at org.apache…")) == "ValueError: The lake is gone."
+
+
+def test_every_table_of_the_lake_is_kept_for_a_time():
+    assert kept_for().keys() == TABLES.keys()
 
 
 @pytest.mark.django_db
