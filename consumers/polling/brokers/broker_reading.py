@@ -1,20 +1,22 @@
 """One broker's part of a reading: consumer offsets first, then broker offsets, so that lag is never too small.
 
-Two calls on RocketMQ 5.3.2 and later; configuration and min offsets come at a slower cadence. Any failure is the
-broker's own: its part is then unknown as a whole, with the reason.
+Three calls on RocketMQ 5.3.2 and later, one of them for delay levels; configuration and min offsets come at a slower
+cadence. Any failure is the broker's own: its part is then unknown as a whole, with the reason.
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.polling.cadence import Cadence
+from consumers.polling.delays.delay_offsets import read_delivered, take_level_ends
 from consumers.polling.memory import BrokerMemory, ClusterMemory
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC
 from consumers.rocketmq.errors import DeadlineExceeded, RocketMQError
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.rocketmq.offset_tables import BROKER_OFFSETS
@@ -59,15 +61,17 @@ class _Part:
     async def read(self, name: str, memory: ClusterMemory) -> BrokerReading:
         known = self.known
         configured = await self._refresh_config(self.cadence.config_seconds)
-        offsets = await self.admin.consumer_offsets(
-            parse=known.consumer_offsets, deadline_seconds=self.deadline_seconds
+        offsets, delays = await asyncio.gather(
+            self.admin.consumer_offsets(parse=known.consumer_offsets, deadline_seconds=self.deadline_seconds),
+            read_delivered(self.admin, self.deadline_seconds),
         )
         topics = set(pc.unique(offsets["topic"]).to_pylist())
         if not configured and topics - known.topics.keys():
             configured = await self._refresh_config(0)
         subscribed = memory.subscriptions(known.topics)
         wanted = topics | set(subscribed["topic"].to_pylist()) | {t for t in known.topics if t.startswith(DLQ_PREFIX)}
-        ends = await self._broker_offsets(sorted(wanted & known.topics.keys()))
+        asked = (wanted | {SCHEDULE_TOPIC}) & known.topics.keys()
+        ends, level_ends = take_level_ends(await self._broker_offsets(sorted(asked)), keep=SCHEDULE_TOPIC in wanted)
         rows = await _joined(offsets, ends, subscribed, known.read_queues)
         await read_min_offsets(self.admin, known.min_offsets, rows, ends, self.cadence, self.now, self.deadline_seconds)
         dead = ends.filter(pc.starts_with(ends["topic"].cast(pa.string()), DLQ_PREFIX))
@@ -79,6 +83,7 @@ class _Part:
             dead_letters=with_min_offsets(dead.select(["topic", "queue_id", "broker_offset"]), known.min_offsets),
             topics=tuple(known.topics.values()) if configured else None,
             groups=tuple(known.groups.values()) if configured else None,
+            delays=replace(delays, ends=level_ends),
         )
 
     async def _refresh_config(self, seconds: float) -> bool:

@@ -69,10 +69,10 @@ def test_its_version_decides_whether_topics_are_asked_for_one_by_one(
     assert version == f"V{older_rocketmq[0].replace('.', '_')}"
     ordinal = mq_version_ordinal(version)
     assert ordinal is not None
-    # A list of brokers, all consumer offsets, then the topics that any group has offsets in.
+    # A list of brokers, consumer and delay offsets, then the topics that any group has offsets in and the schedule's.
     topics = len(set(QueueSnapshot.objects.values_list("queue__topic__name", flat=True)))
-    stats = 1 if ordinal >= BULK_OFFSETS_VERSION else topics
-    assert poll(poller).row.calls == 1 + 1 + stats
+    stats = 1 if ordinal >= BULK_OFFSETS_VERSION else topics + 1
+    assert poll(poller).row.calls == 1 + 2 + stats
 
 
 def test_members_and_the_queues_they_hold_are_read(poller: ClusterPoller, old_admin: JavaAdmin) -> None:

@@ -67,12 +67,12 @@ def test_the_group_total_equals_mqadmin(poller, known_offsets, rocketmq_pair):
     assert GroupTotal.objects.get(group__name="polltruth").lag_messages == total == 2 * (10 + 11 + 12 - 12)
 
 
-def test_a_reading_is_two_calls_a_broker_once_its_configuration_is_known(poller, known_offsets):
+def test_a_reading_is_three_calls_a_broker_once_its_configuration_is_known(poller, known_offsets):
     poller.poll(timezone.now())
     poller.settings = PollSettings(lake=poller.settings.lake, **SETTINGS | {"cadence": Cadence(3600, 3600)})
     poll = poller.poll(timezone.now())
     assert poll.offsets.complete
-    assert poll.row.calls == 1 + 2 * 2
+    assert poll.row.calls == 1 + 2 * 3
 
 
 def poll_until(poller, seen, seconds=30):

@@ -39,9 +39,12 @@ HEALTHY = {
 }
 
 
+NOTHING_DELIVERED = {RequestCode.GET_ALL_DELAY_OFFSET: b'{"offsetTable":{}}'}
+
+
 def read(answers, readings=1, deadline_seconds=1.0):
     """The last of `readings` readings, and the codes that were asked. A code without an answer is met with silence."""
-    asked = []
+    answers, asked = NOTHING_DELIVERED | answers, []
 
     async def behave(reader, writer):
         async for command in commands(reader):
@@ -76,10 +79,50 @@ def test_consumer_offsets_are_asked_before_broker_offsets():
     assert asked.index(RequestCode.GET_ALL_CONSUMER_OFFSET) < asked.index(RequestCode.GET_CONSUME_STATS)
 
 
-def test_a_second_reading_costs_two_calls():
+def test_a_second_reading_costs_three_calls():
     _, asked = read(HEALTHY, readings=2)
-    assert asked[-2:] == [RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_CONSUME_STATS]
-    assert len(asked) == 2 + 2 + 1 + 2
+    assert set(asked[-3:-1]) == {RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_ALL_DELAY_OFFSET}
+    assert asked[-1] == RequestCode.GET_CONSUME_STATS
+    assert len(asked) == 2 + 3 + 1 + 3
+
+
+def stats(*ends):
+    rows = (
+        f'{{"brokerName":"broker-a","queueId":{queue_id},"topic":"{topic}"}}:{{"brokerOffset":{end},"consumerOffset":0}}'
+        for topic, queue_id, end in ends
+    )
+    return f'{{"offsetTable":{{{",".join(rows)}}}}}'.encode()
+
+
+def with_delays(table=b'{"offsetTable":{3:5}}'):
+    return HEALTHY | {
+        RequestCode.GET_ALL_TOPIC_CONFIG: topics("Orders", "SCHEDULE_TOPIC_XXXX"),
+        RequestCode.GET_ALL_DELAY_OFFSET: table,
+        RequestCode.GET_CONSUME_STATS: stats(
+            ("Orders", 0, 10),
+            ("SCHEDULE_TOPIC_XXXX", 2, 9),
+            ("SCHEDULE_TOPIC_XXXX", 3, 4),
+            ("SCHEDULE_TOPIC_XXXX", 4, 0),
+        ),
+    }
+
+
+def test_delay_levels_are_read_beside_the_offsets_and_are_no_queues_of_a_group():
+    part, asked = read(with_delays())
+    assert (part.delays.delivered, part.delays.ends) == ({3: 5}, {3: 9, 4: 4, 5: 0})
+    assert part.delays.backlogs == {3: 4, 4: 4}
+    assert part.rows["topic"].to_pylist() == ["Orders"]
+    assert asked.count(RequestCode.GET_MIN_OFFSET) == 1
+    assert asked.index(RequestCode.GET_ALL_DELAY_OFFSET) < asked.index(RequestCode.GET_CONSUME_STATS)
+
+
+@pytest.mark.parametrize("table", [b"", b'{"offsetTable":5}', None], ids=["no body", "no sense", "silence"])
+def test_delay_levels_that_cannot_be_read_spoil_nothing_else(table):
+    part, _ = read(with_delays(table), deadline_seconds=0.2)
+    assert part.error is None
+    assert part.rows["broker_offset"].to_pylist() == [10]
+    assert part.delays.error
+    assert part.delays.delivered == {}
 
 
 def test_a_topic_that_the_configuration_lacks_makes_it_read_again_at_once():
