@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.codes import RequestCode, ResponseCode
 from consumers.rocketmq.frames import Command
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 
@@ -47,30 +47,45 @@ def stored_letter(
 
 @dataclass
 class DeadLetterBroker:
-    """Letters by topic and offset, of queue 0 each. `refuses`: {code: answer code}; `asked`: what it was asked."""
+    """Letters by topic and offset, of queue 0 each. `refuses`: {code: answer code}; `asked`: what it was asked.
+
+    `lost` letters are in their queue, and no pull finds them.
+    """
 
     letters: dict[str, dict[int, bytes]] = field(default_factory=dict)
     refuses: dict[int, int] = field(default_factory=dict)
+    remark: str = "not now"
+    lost: set[int] = field(default_factory=set)
     asked: list[Command] = field(default_factory=list)
     address: str = ""
 
     def answer(self, request: Command) -> Command:
         self.asked.append(request)
         if request.code in self.refuses:
-            return reply(request, self.refuses[request.code], remark="not now")
+            return reply(request, self.refuses[request.code], remark=self.remark)
         letters = self.letters.get(request.ext_fields["topic"], {})
         least, end = min(letters, default=0), max(letters, default=-1) + 1
         if request.code == RequestCode.GET_MIN_OFFSET:
             return reply(request, ext_fields={"offset": str(least)})
         if request.code == RequestCode.GET_MAX_OFFSET:
             return reply(request, ext_fields={"offset": str(end)})
+        if request.code == RequestCode.GET_TOPIC_STATS_INFO:
+            return self._stats(request, least, end)
         assert request.code == RequestCode.PULL_MESSAGE, f"a look asks nothing else than {request.code}"
         return self._pulled(request, letters, least, end)
+
+    def _stats(self, request: Command, least: int, end: int) -> Command:
+        topic = request.ext_fields["topic"]
+        if topic not in self.letters:
+            return reply(request, ResponseCode.TOPIC_NOT_EXIST, remark=f"topic[{topic}] not exist")
+        queue = f'{{"brokerName":"broker-a","queueId":0,"topic":"{topic}"}}'
+        ends = f'{{"lastUpdateTimestamp":{STORED_MS},"maxOffset":{end},"minOffset":{least}}}'
+        return reply(request, body=f'{{"offsetTable":{{{queue}:{ends}}}}}'.encode())
 
     def _pulled(self, request: Command, letters: dict[int, bytes], least: int, end: int) -> Command:
         start, most = int(request.ext_fields["queueOffset"]), int(request.ext_fields["maxMsgNums"])
         wanted = range(start, min(end, start + min(most, PULLED_AT_ONCE)))
-        found = [letters[offset] for offset in wanted if offset in letters]
+        found = [letters[offset] for offset in wanted if offset in letters and offset not in self.lost]
         fields = {"nextBeginOffset": str(wanted.stop), "minOffset": str(least), "maxOffset": str(end)}
         return reply(request, 0 if found else 19, ext_fields=fields, body=b"".join(found))
 

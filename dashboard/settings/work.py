@@ -40,6 +40,11 @@ DEAD_LETTER_SECONDS = number("DEAD_LETTER_SECONDS", 30, least=1)
 DEAD_LETTER_CALLS = int(number("DEAD_LETTER_CALLS", 400, least=1))
 DEAD_LETTERS_KEPT = int(number("DEAD_LETTERS_KEPT", 20_000, least=1))
 
+# How often dead letters are looked into, with how many calls a cluster, and how many of a group are kept as rows.
+DEAD_LETTER_SECONDS = number("DEAD_LETTER_SECONDS", 30, least=1)
+DEAD_LETTER_CALLS = int(number("DEAD_LETTER_CALLS", 400, least=1))
+DEAD_LETTERS_KEPT = int(number("DEAD_LETTERS_KEPT", 20_000, least=1))
+
 # Celery spells a Unix socket its own way.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_RESULT_BACKEND = None
@@ -57,6 +62,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "consumers.poll_due",
         "schedule": CONSUMERSCOPE_POLL_SECONDS,
         "options": {"expires": CONSUMERSCOPE_POLL_SECONDS, "queue": "poll"},
+    },
+    "dead letters": {
+        "task": "consumers.look_into_dead_letters",
+        "schedule": DEAD_LETTER_SECONDS,
+        "options": {"expires": DEAD_LETTER_SECONDS},
     },
     "dead letters": {
         "task": "consumers.look_into_dead_letters",
