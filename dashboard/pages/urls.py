@@ -17,6 +17,7 @@ from . import (
     patterns,
     rebalance,
     rebalances,
+    retry_figures,
     theme,
 )
 
@@ -46,6 +47,8 @@ urlpatterns = [
     path("figures/<str:cluster>/<str:group>/queues/", figures.queues, name="queues_figure"),
     path("figures/<str:cluster>/<str:group>/rebalances/<str:at>/", rebalance.rebalance_figure, name="rebalance_figure"),
     path("figures/<str:cluster>/<str:group>/ownership/", ownership_picture.ownership, name="ownership_figure"),
+    path("figures/<str:cluster>/<str:group>/volumes/", retry_figures.volumes, name="volumes_figure"),
+    path("figures/<str:cluster>/<str:group>/dead-letters/", retry_figures.dead_letters, name="dead_letters_figure"),
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("favicon.ico", RedirectView.as_view(url=static("icons/consumerscope.svg")), name="favicon"),

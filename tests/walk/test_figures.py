@@ -28,11 +28,17 @@ def values(figure: dict[str, Any]) -> Iterator[float | None]:
             yield from (cell for row in trace["z"] for cell in row)
         elif trace.get("connectgaps") is False:
             yield from trace["y"]
+        elif trace["type"] == "bar" and not is_hatch(trace):
+            yield from trace["x" if trace.get("orientation") == "h" else "y"]
+
+
+def is_hatch(trace: dict[str, Any]) -> bool:
+    return trace["type"] == "bar" and "pattern" in trace["marker"]
 
 
 def hatches(figure: dict[str, Any]) -> list[str]:
     """The reasons of what is hatched."""
-    bars = [reason for trace in figure["data"] if trace["type"] == "bar" for reason in trace["customdata"]]
+    bars = [reason for trace in figure["data"] if is_hatch(trace) for reason in trace["customdata"]]
     return bars + [trace["name"] for trace in figure["data"] if str(trace.get("name")).startswith("unknown: ")]
 
 

@@ -19,6 +19,7 @@ from consumers.models import (
     StateChange,
 )
 from consumers.polling.reading import NEVER_COMMITTED
+from consumers.selectors.retries.volume_rows import VOLUMES
 from tests.browser.windows import MINUTE, put_windows
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.world import (
@@ -144,6 +145,8 @@ def _past(group: ConsumerGroup, lake: Lake) -> None:
             group=group, step_seconds=60, start=start, lag_messages=200 + number if known else None,
             time_lag_seconds=60.0 if known else None, consume_rate=3.5 if known else None,
             produce_rate=2.5 if known else None, readings=4, unknown_reason=None if known else DEAD,
+            **dict.fromkeys(VOLUMES, 30 + number if known else None),
+            volumes_unknown={} if known else dict.fromkeys(VOLUMES, DEAD),
         )  # fmt: skip
     lags: dict[int, list[int | None]] = {
         queue_id: [40 + number if number < 15 or queue_id % 2 else None for number in range(30)]
