@@ -60,3 +60,6 @@ JUDGE = {
         "unsettled_after_seconds": 600,
     }.items()
 }
+
+# A queue whose oldest message is held unfinished for so long is shown as blocked.
+CONSUMERSCOPE_BLOCKED_AFTER_SECONDS = number("CONSUMERSCOPE_BLOCKED_AFTER_SECONDS", 60, least=1)

@@ -1,0 +1,230 @@
+"""Blocked queues out of rows: which are listed, what is said of them and why something is not."""
+
+from datetime import timedelta
+
+import pytest
+
+from consumers.models import (
+    Assignment,
+    Broker,
+    Client,
+    Cluster,
+    ConsumerGroup,
+    GroupWindow,
+    HeadMessage,
+    Queue,
+    QueueSnapshot,
+    Topic,
+)
+from consumers.selectors.retries.blocked import all_blocked, blocked_queues
+from consumers.selectors.retries.blocked_rows import BlockedKind
+from tests.readings import T0, at
+
+pytestmark = pytest.mark.django_db
+
+NOW = at(600)
+FAILING = {"Stock": {"consume_failed_tps": 0.9, "consume_ok_tps": 0.0, "consume_failed_messages": 30, "consume_rt": 2}}
+
+
+@pytest.fixture
+def cluster():
+    row = Cluster.objects.create(name="prod", namesrv="127.0.0.1:9876", created_at=T0)
+    Broker.objects.create(
+        cluster=row, name="broker-a", broker_id=0, address="a:1", last_read_at=at(595), permission=6, config_at=at(590)
+    )
+    return row
+
+
+@pytest.fixture
+def group(cluster):
+    return a_group(cluster, "stock")
+
+
+def a_group(cluster, name, kind="user"):
+    return ConsumerGroup.objects.create(
+        cluster=cluster, name=name, kind=kind, first_seen_at=T0, message_model="CLUSTERING"
+    )
+
+
+def a_queue(cluster, topic="Stock", queue_id=3, kind="normal"):
+    row, _ = Topic.objects.get_or_create(cluster=cluster, name=topic, defaults={"kind": kind, "first_seen_at": T0})
+    return Queue.objects.get_or_create(topic=row, broker="broker-a", queue_id=queue_id, defaults={"first_seen_at": T0})[
+        0
+    ]
+
+
+def hold(group, *, queue_id=3, client_id="c1", orderly=True, consumer_offset=100, **held):
+    """A head at 100 that stands for five minutes, of a member that was heard ten seconds ago."""
+    queue = a_queue(group.cluster, queue_id=queue_id)
+    Client.objects.get_or_create(
+        group=group,
+        client_id=client_id,
+        defaults={
+            "address": "10.0.0.7:3312",
+            "language": "JAVA",
+            "orderly": orderly,
+            "consume_status": FAILING,
+            "settings": {"consumeTimeout": "15"},
+            "seen_since": T0,
+            "last_seen": NOW,
+        },
+    )
+    QueueSnapshot.objects.create(
+        group=group, queue=queue, consumer_offset=consumer_offset, broker_offset=150, changed_at=T0
+    )
+    said = {"cached_min": 100, "cached_max": 109, "cached_count": 4, "commit_offset": 100, "head_since": at(300)}
+    times = {"last_pull_at": at(589), "last_consume_at": at(588), "last_lock_at": at(580)}
+    values = {"seen_since": T0, "last_seen": at(590), **said, **times, **held}
+    return Assignment.objects.create(group=group, queue=queue, client_id=client_id, **values)
+
+
+def look_up(assignment, **found):
+    message = {
+        "message_id": "7F0001",
+        "keys": "order-7",
+        "tags": "a",
+        "reconsume_times": 0,
+        "size": 12,
+        "born_at": T0,
+        "stored_at": T0,
+    }
+    HeadMessage.objects.create(
+        group=assignment.group,
+        queue=assignment.queue,
+        client_id=assignment.client_id,
+        since=at(300),
+        asked_at=NOW,
+        **{"offset": 100, **message, **found},
+    )
+
+
+def blocked():
+    return blocked_queues("prod", "stock", NOW)
+
+
+def test_a_poison_message_is_told_with_its_key_its_member_and_what_waits_behind_it(group):
+    look_up(hold(group))
+    (row,) = blocked()
+    assert (row.kind, row.offset, row.seconds, row.behind) == (BlockedKind.ORDERLY_SUSPEND, 100, 300, 43)
+    assert row.message.keys == "order-7"
+    assert row.sentence == (
+        "blocked 5 min on Stock/broker-a/3: message 100 (order-7) is suspended by c1, where 0.9/s fail"
+        " · 43 messages wait behind it"
+    )
+    assert row.unknown == {}
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"head_since": at(541)},
+        {"head_since": None, "cached_min": None},
+        {"head_since": at(300), "last_seen": at(300)},
+        {"gone_by": at(590)},
+        {"consumer_offset": 101},
+    ],
+    ids=["too young", "holds nothing", "seen once", "gone", "finished since"],
+)
+def test_what_is_not_known_to_stand_is_not_listed(group, held):
+    hold(group, **held)
+    assert blocked() == []
+
+
+def test_the_threshold_is_a_setting(group, settings):
+    hold(group, head_since=at(541))
+    settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS = 50
+    assert [row.seconds for row in blocked()] == [59]
+
+
+def test_a_message_that_was_not_looked_up_says_so(group):
+    hold(group)
+    (row,) = blocked()
+    assert (row.message, row.unknown) == (None, {"message": "the message has not been looked up yet"})
+
+
+def test_a_message_looked_up_at_another_offset_is_not_this_one(group):
+    look_up(hold(group), offset=99)
+    assert blocked()[0].message is None
+
+
+def test_what_the_broker_refused_to_show_says_why(group):
+    look_up(hold(group), message_id=None, error="broker-a refused: no permission")
+    (row,) = blocked()
+    assert (row.message, row.unknown) == (None, {"message": "broker-a refused: no permission"})
+
+
+def test_an_unread_broker_leaves_what_waits_behind_unknown(group):
+    hold(group)
+    Broker.objects.update(failing_since=at(500), error="timed out")
+    (row,) = blocked()
+    assert row.behind is None
+    assert row.unknown["behind"] == "broker-a could not be read: timed out"
+
+
+def test_a_member_that_is_not_heard_leaves_the_kind_unknown(group):
+    hold(group, last_seen=at(400))
+    (row,) = blocked()
+    assert row.kind is BlockedKind.UNKNOWN
+    assert "c1 has not said since" in row.unknown["kind"]
+    assert row.sentence.startswith("blocked 5 min on Stock/broker-a/3: message 100 is not finished by c1; why is not")
+
+
+def test_failures_that_do_not_come_back_are_tried_locally(group):
+    hold(group, orderly=False)
+    for start in (360, 420, 480, 540):
+        GroupWindow.objects.create(group=group, step_seconds=60, start=at(start), readings=4, into_retry=0, into_dlq=0)
+    assert blocked()[0].kind is BlockedKind.LOCAL_RETRY
+
+
+@pytest.mark.parametrize("column", ["into_retry", "into_dlq"])
+def test_failures_that_come_back_are_of_others(group, column):
+    hold(group, orderly=False)
+    came = {"into_retry": 0, "into_dlq": 0, column: 2}
+    GroupWindow.objects.create(group=group, step_seconds=60, start=at(480), readings=4, **came)
+    assert blocked()[0].kind is BlockedKind.SLOW_MESSAGE
+
+
+def test_while_nothing_is_aggregated_the_kind_of_what_fails_is_unknown(group):
+    hold(group, orderly=False)
+    assert blocked()[0].unknown["kind"] == "messages fail; what came back of them is not aggregated yet"
+
+
+def test_a_closed_broker_is_named_where_sending_back_fails(group):
+    hold(group, orderly=False)
+    Broker.objects.update(permission=4)
+    (row,) = blocked()
+    assert row.kind is BlockedKind.LOCAL_RETRY
+    assert "no broker takes its retries: broker-a has permission 4" in row.sentence
+
+
+def test_one_broker_that_takes_retries_is_enough(group):
+    hold(group, orderly=False)
+    Broker.objects.update(permission=4)
+    Broker.objects.create(
+        cluster=group.cluster, name="broker-b", broker_id=0, address="b:1", last_read_at=at(595), permission=6
+    )
+    assert blocked()[0].kind is BlockedKind.UNKNOWN
+
+
+def test_a_permission_that_was_read_long_ago_refuses_nothing(group):
+    hold(group, orderly=False)
+    Broker.objects.update(permission=4, config_at=NOW - timedelta(hours=1))
+    assert blocked()[0].kind is BlockedKind.UNKNOWN
+
+
+def test_all_groups_are_listed_the_longest_blocked_first_without_system_groups(cluster, group):
+    hold(group)
+    hold(a_group(cluster, "email"), head_since=at(200))
+    hold(a_group(cluster, "CID_RMQ_SYS_X", kind="system"))
+    assert [row.group for row in all_blocked("prod", NOW)] == ["email", "stock"]
+    assert all_blocked("other", NOW) == []
+
+
+def test_the_number_of_queries_does_not_grow_with_groups(cluster, group, django_assert_num_queries):
+    hold(group)
+    with django_assert_num_queries(11) as few:
+        all_blocked(None, NOW)
+    for n in range(10):
+        hold(a_group(cluster, f"g{n}"), queue_id=n)
+    with django_assert_num_queries(len(few)):
+        assert len(all_blocked(None, NOW)) == 11
