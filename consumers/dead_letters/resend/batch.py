@@ -1,0 +1,104 @@
+"""One batch: marked in the database before anything leaves, then sent one after the other, then noted.
+
+Between the mark and the note a message is SENDING: whoever finds it so later must look for it in its target queue.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from consumers.models import Resend, ResendItem, ResendOutcome
+from consumers.rocketmq.errors import BrokerRefused, RocketMQError
+
+from .hold import Hold
+from .ports import Errand, Ports
+from .prepare import NotSent, Ready, prepare
+from .read_back import read_back
+from .sent_before import before_in_words, sent_before
+
+Clock = Callable[[], datetime]
+
+FIELDS = [
+    "outcome",
+    "at",
+    "target_topic",
+    "target_broker",
+    "target_queue_id",
+    "floor_offset",
+    "target_offset",
+    "error",
+]
+
+
+class Batch:
+    def __init__(self, resend: Resend, errand: Errand, ports: Ports, hold: Hold, clock: Clock) -> None:
+        self._resend, self._errand, self._ports = resend, errand, ports
+        self._hold, self._clock = hold, clock
+
+    def send(self, items: Sequence[ResendItem]) -> None:
+        """Raises NotHeld, and then has neither sent nor written anything since."""
+        prepared = self._ports.wire.run(prepare(self._ports, self._errand, items))
+        ready = self._mark(prepared)
+        sent = self._send_all(ready)
+        if self._errand.to_group and sent:
+            self._ports.wire.run(read_back(self._ports, self._errand, sent))
+        self.save([one.item for one in ready])
+
+    def save(self, items: Sequence[ResendItem]) -> None:
+        with transaction.atomic():
+            self._hold.renew(self._clock())
+            ResendItem.objects.bulk_update(items, FIELDS)
+
+    def _mark(self, prepared: Sequence[Ready | NotSent]) -> list[Ready]:
+        """Those that may be sent; the others are done with."""
+        ready = [one for one in prepared if isinstance(one, Ready)]
+        now = self._clock()
+        with transaction.atomic():
+            self._hold.renew(now)
+            before = {} if self._resend.again else sent_before(self._errand.group, [one.item for one in ready])
+            for one in prepared:
+                item, item.at = one.item, now
+                if isinstance(one, NotSent):
+                    item.outcome, item.error = one.outcome, one.error
+                elif (earlier := before.get(item)) is not None:
+                    item.outcome, item.error = ResendOutcome.SKIPPED, before_in_words(earlier)
+                else:
+                    _aim(one)
+            ResendItem.objects.bulk_update([one.item for one in prepared], FIELDS)
+        return [one for one in ready if one.item.outcome == ResendOutcome.SENDING]
+
+    def _send_all(self, ready: Sequence[Ready]) -> list[ResendItem]:
+        """Those that the broker says it stored. After an outcome that is not known the rest waits for its turn."""
+        sent: list[ResendItem] = []
+        for place, one in enumerate(ready):
+            self._hold.renew_if_old(self._clock())
+            if self._send(one):
+                sent.append(one.item)
+            elif one.item.outcome == ResendOutcome.SENDING:
+                for later in ready[place + 1 :]:
+                    later.item.outcome, later.item.at = ResendOutcome.PLANNED, None
+                break
+        return sent
+
+    def _send(self, one: Ready) -> bool:
+        target, item = one.target, one.item
+        seconds = self._ports.deadline_seconds
+        sending = self._ports.sends(target.broker).send(
+            target.topic, target.queue_id, one.outgoing, deadline_seconds=seconds
+        )
+        try:
+            answer = self._ports.wire.run(sending)
+        except RocketMQError as error:
+            is_certain = isinstance(error, BrokerRefused) or error.never_sent
+            item.outcome = ResendOutcome.FAILED if is_certain else ResendOutcome.SENDING
+            item.at, item.error = self._clock(), str(error) if is_certain else f"no answer: {error}"
+            return False
+        item.at, item.target_offset, item.outcome = self._clock(), answer.queue_offset, ResendOutcome.SENT
+        return True
+
+
+def _aim(one: Ready) -> None:
+    one.item.outcome, one.item.error, one.item.target_offset = ResendOutcome.SENDING, None, None
+    one.item.target_topic, one.item.target_broker = one.target.topic, one.target.broker
+    one.item.target_queue_id, one.item.floor_offset = one.target.queue_id, one.floor_offset

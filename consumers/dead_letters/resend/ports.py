@@ -1,0 +1,75 @@
+"""What a re-send reaches of a cluster: its masters by broker name, and its name servers."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import UUID
+
+from consumers.models import Cluster, ConsumerGroup, ResendItem
+from consumers.polling.wire import Wire
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.errors import NameServersFailed, Unreachable
+from consumers.rocketmq.name_server import NameServer, Route
+from consumers.rocketmq.names import dlq_topic
+from consumers.rocketmq.sends import BrokerSends
+
+MASTER = 0
+TRIES, PAUSE_SECONDS = 3, 0.2
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Ports:
+    wire: Wire
+    addresses: Mapping[str, str]
+    name_servers: list[str]
+    deadline_seconds: float = 5.0
+
+    @classmethod
+    def of(cls, cluster: Cluster, wire: Wire, deadline_seconds: float = 5.0) -> "Ports":
+        masters = cluster.brokers.filter(broker_id=MASTER).exclude(address="")
+        addresses = dict(masters.values_list("name", "address"))
+        return cls(wire, addresses, cluster.name_servers, deadline_seconds)
+
+    def admin(self, broker: str) -> BrokerAdmin | None:
+        """Null for one that no reading has seen."""
+        address = self.addresses.get(broker)
+        return None if address is None else BrokerAdmin(self.wire.pool, address)
+
+    def known(self, broker: str) -> BrokerAdmin:
+        return BrokerAdmin(self.wire.pool, self.addresses[broker])
+
+    def sends(self, broker: str) -> BrokerSends:
+        return BrokerSends(self.wire.pool, self.addresses[broker])
+
+    async def route(self, topic: str) -> Route:
+        """Raises RocketMQError."""
+        return await NameServer(self.wire.pool, self.name_servers).route(topic, deadline_seconds=self.deadline_seconds)
+
+
+async def reading(ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Asks again where a connection broke: a look may be repeated, unlike a send. Raises RocketMQError."""
+    for _ in range(TRIES - 1):
+        try:
+            return await ask()
+        except (Unreachable, NameServersFailed):
+            await asyncio.sleep(PAUSE_SECONDS)
+    return await ask()
+
+
+@dataclass(frozen=True)
+class Errand:
+    """Of one re-send what does not change while it runs."""
+
+    resend_id: UUID
+    group: ConsumerGroup
+    to_group: bool
+
+    @property
+    def dlq_topic(self) -> str:
+        return dlq_topic(self.group.name)
+
+    def mark(self, item: ResendItem) -> str:
+        return f"{self.resend_id.hex}/{item.pk}"

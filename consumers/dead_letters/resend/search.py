@@ -1,0 +1,81 @@
+"""Looks for messages that may have been sent: by our mark, from where their queue ended before, to its end."""
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from consumers.models import ResendOutcome
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.message_values import PullOutcome
+from consumers.rocketmq.resent_message import RESEND_PROPERTY
+
+# A broker gives no more at once (5.4.0, MessageStoreConfig).
+AT_ONCE = 32
+MOST_MESSAGES = 20_000
+TRIES, PAUSE_SECONDS = 5, 0.2
+
+
+@dataclass
+class Search:
+    """`found`: offset by mark. `gap`: why not every message of the range was seen; null where each was."""
+
+    found: dict[str, int] = field(default_factory=dict)
+    gap: str | None = None
+
+
+async def search(
+    broker: BrokerAdmin, topic: str, queue_id: int, floor: int, marks: Collection[str], deadline_seconds: float
+) -> Search:
+    """Raises RocketMQError where the broker does not answer. Ends early once every mark is found."""
+    end = await broker.max_offset(topic, queue_id, deadline_seconds=deadline_seconds)
+    result = Search()
+    if end < floor:
+        result.gap = f"the queue ends at {end}, before {floor} where it did: it was made anew"
+        return result
+    last = min(end, floor + MOST_MESSAGES)
+    if last < end:
+        result.gap = f"{end - floor} messages came since, of which the first {MOST_MESSAGES} were looked at"
+    at, tries = floor, 0
+    while at < last and len(result.found) < len(marks):
+        pulled = await broker.pull(topic, queue_id, at, AT_ONCE, deadline_seconds=deadline_seconds)
+        if pulled.outcome in (PullOutcome.NO_MESSAGE_YET, PullOutcome.RETRY) and (tries := tries + 1) < TRIES:
+            await asyncio.sleep(PAUSE_SECONDS)
+            continue
+        first = pulled.messages[0].queue_offset if pulled.messages else pulled.next_offset
+        for message in pulled.messages:
+            mark = message.properties.get(RESEND_PROPERTY)
+            if mark is not None and mark in marks:
+                result.found[mark] = message.queue_offset
+        if first > at or pulled.next_offset <= at:
+            result.gap = f"what was at {at} could not be read: the broker goes on at {max(first, at)}"
+        if pulled.next_offset <= at:
+            break
+        at, tries = pulled.next_offset, 0
+    return result
+
+
+@dataclass(frozen=True)
+class Verdict:
+    outcome: ResendOutcome
+    target_offset: int | None = None
+    error: str | None = None
+
+
+def verdict(mark: str, looked: Search, *, answered: bool) -> Verdict:
+    """Of one that was being sent when its worker stopped, or whose answer did not come.
+
+    PLANNED: it was certainly not sent, and may be. `answered`: the broker had said that it stored it.
+    """
+    if mark in looked.found:
+        return Verdict(ResendOutcome.SENT, looked.found[mark])
+    if looked.gap is not None:
+        return Verdict(ResendOutcome.UNKNOWN, error=f"it may have been sent: {looked.gap}")
+    if answered:
+        return Verdict(ResendOutcome.FAILED, error=DIVERTED)
+    return Verdict(ResendOutcome.PLANNED)
+
+
+DIVERTED = (
+    "the broker took it, but not into the retry topic: while a group holds queue locks, as orderly consumers do, "
+    "brokers put what is sent to its retry topic into its dead-letter queue; send it to its own topic"
+)

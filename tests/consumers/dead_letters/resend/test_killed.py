@@ -1,0 +1,103 @@
+"""A worker that dies at any moment, and the one after it: each message arrives once, or its row says unknown."""
+
+import itertools
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from consumers.dead_letters.resend.work import work
+from consumers.models import Resend, ResendOutcome
+from tests.consumers.dead_letters.resend.conftest import FakeClock, Killed, Site, outcomes
+from tests.consumers.dead_letters.resend.fake_queues import Act
+
+LETTERS = 4
+# A run of four messages reads the clock less often than this.
+MOST_READINGS = 40
+
+
+def run_to_the_end(site: Site, resend: Resend, clock: FakeClock, kill_at: list[int]) -> int:
+    """The workers that it took. Each starts once the one before it must be dead."""
+    for worker, reading in enumerate([*kill_at, None], start=1):
+        clock.readings, clock.kill_at = 0, reading
+        try:
+            work(resend.pk, site.ports, clock, clock.pause)
+        except Killed:
+            clock.kill_at = None
+            clock.pass_by(31)
+        else:
+            return worker
+    raise AssertionError("the last worker is not killed")
+
+
+def check(site: Site, resend: Resend, topic: str) -> None:
+    """No copy without its row, no row without its copy, and no message twice."""
+    copies = site.broker.marks(topic)
+    assert len(copies) == len(set(copies))
+    for item in resend.items.all():
+        mark = f"{resend.pk.hex}/{item.pk}"
+        if item.outcome == ResendOutcome.SENT:
+            assert copies.count(mark) == 1
+        elif item.outcome != ResendOutcome.UNKNOWN:
+            assert mark not in copies
+
+
+@pytest.mark.parametrize("kill_at", range(1, MOST_READINGS, 3))
+def test_wherever_a_worker_is_killed_each_message_arrives_once(site: Site, clock: FakeClock, kill_at: int) -> None:
+    resend = site.running(site.died(LETTERS), rate=500)
+    run_to_the_end(site, resend, clock, [kill_at])
+    assert outcomes(resend) == [ResendOutcome.SENT] * LETTERS
+    assert sorted(site.broker.keys(site.retry)) == [f"k{number}" for number in range(LETTERS)]
+    check(site, resend, site.retry)
+
+
+ACTS = st.lists(st.sampled_from([act for act in Act if act is not Act.DIVERT]), max_size=6)
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acts=ACTS, kills=st.lists(st.integers(1, MOST_READINGS), max_size=3), to_group=st.booleans())
+def test_with_any_broker_and_any_kills_nothing_is_lost_or_doubled_unsaid(
+    site: Site, acts: list[Act], kills: list[int], to_group: bool
+) -> None:
+    clock = FakeClock()
+    site.use_a_group_of_its_own()
+    site.broker.queues.clear()
+    resend = site.running(site.died(LETTERS), to_group=to_group, rate=500)
+    site.broker.acts = list(acts)
+    run_to_the_end(site, resend, clock, kills)
+    check(site, resend, site.retry if to_group else "Orders")
+    ended = {ResendOutcome.SENT, ResendOutcome.FAILED, ResendOutcome.UNKNOWN, ResendOutcome.CANCELLED}
+    assert set(outcomes(resend)) <= ended
+    refused = acts.count(Act.REFUSE)
+    assert outcomes(resend).count(ResendOutcome.FAILED) <= refused
+
+
+def test_a_second_worker_leaves_a_living_one_alone(site: Site, clock: FakeClock) -> None:
+    resend = site.running(site.died(LETTERS))
+    readings = itertools.count()
+
+    def with_another() -> object:
+        if next(readings) == 6:
+            work(resend.pk, site.ports, clock, clock.pause)
+        return clock()
+
+    work(resend.pk, site.ports, with_another, clock.pause)  # type: ignore[arg-type]
+    assert site.broker.keys(site.retry) == [f"k{number}" for number in range(LETTERS)]
+
+
+def test_a_worker_that_was_taken_for_dead_sends_nothing_more(site: Site, clock: FakeClock) -> None:
+    """It sleeps for a minute in the middle of a batch, and another one does the work meanwhile."""
+    resend = site.running(site.died(LETTERS), rate=500)
+    slept = []
+
+    def sleepy() -> object:
+        if len(site.broker.sends) == 2 and not slept:
+            slept.append(True)
+            clock.pass_by(61)
+            work(resend.pk, site.ports, clock, clock.pause)
+        return clock()
+
+    work(resend.pk, site.ports, sleepy, clock.pause)  # type: ignore[arg-type]
+    assert slept
+    assert outcomes(resend) == [ResendOutcome.SENT] * LETTERS
+    assert sorted(site.broker.keys(site.retry)) == [f"k{number}" for number in range(LETTERS)]

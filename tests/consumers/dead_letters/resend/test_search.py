@@ -1,0 +1,99 @@
+"""What is concluded of a message that may have been sent."""
+
+import pytest
+
+from consumers.dead_letters.resend import search as searching
+from consumers.dead_letters.resend.search import Search, search, verdict
+from consumers.dead_letters.resend.work import work
+from consumers.models import Resend, ResendOutcome, ResendStatus
+from tests.consumers.dead_letters.resend.conftest import FakeClock, Site, a_resend, an_item
+from tests.consumers.dead_letters.resend.fake_queues import Act
+
+SENT, UNKNOWN, FAILED, PLANNED = (
+    ResendOutcome.SENT,
+    ResendOutcome.UNKNOWN,
+    ResendOutcome.FAILED,
+    ResendOutcome.PLANNED,
+)
+
+
+@pytest.mark.parametrize(
+    ("looked", "answered", "outcome", "offset"),
+    [
+        (Search({"m": 7}), False, SENT, 7),
+        (Search({"m": 7}), True, SENT, 7),
+        (Search({"m": 7}, gap="some are gone"), False, SENT, 7),
+        (Search({"other": 7}), False, PLANNED, None),
+        (Search(), True, FAILED, None),
+        (Search(gap="some are gone"), False, UNKNOWN, None),
+        (Search(gap="some are gone"), True, UNKNOWN, None),
+    ],
+)
+def test_it_is_judged_by_what_was_seen(
+    looked: Search, answered: bool, outcome: ResendOutcome, offset: int | None
+) -> None:
+    found = verdict("m", looked, answered=answered)
+    assert (found.outcome, found.target_offset) == (outcome, offset)
+
+
+def looked(site: Site, floor: int, *marks: str) -> Search:
+    return site.ports.wire.run(search(site.ports.known("broker-a"), "T", 0, floor, set(marks), 0.2))
+
+
+def test_it_looks_from_the_floor_to_the_end(site: Site) -> None:
+    for number in range(100):
+        site.broker.put("T", f"CONSUMERSCOPE_RESEND\x01{number}\x02")
+    assert looked(site, 40, "3", "40", "99") == Search({"40": 40, "99": 99})
+
+
+def test_messages_that_are_gone_leave_a_gap(site: Site) -> None:
+    for number in range(10):
+        site.broker.put("T", f"KEYS\x01{number}\x02")
+    site.broker.first["T", 0] = 4
+    assert looked(site, 0, "m").gap == "what was at 0 could not be read: the broker goes on at 4"
+
+
+def test_a_queue_that_ends_earlier_than_it_did_leaves_a_gap(site: Site) -> None:
+    assert "made anew" in str(looked(site, 3, "m").gap)
+
+
+def test_no_more_than_so_many_are_looked_at(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "MOST_MESSAGES", 5)
+    for _ in range(9):
+        site.broker.put("T", "")
+    assert looked(site, 0, "m").gap == "9 messages came since, of which the first 5 were looked at"
+
+
+def left_sending(site: Site, clock: FakeClock, floor: int) -> Resend:
+    """By a worker that died."""
+    resend = a_resend(site.group, status=ResendStatus.RUNNING)
+    aim = {"target_topic": site.retry, "target_broker": "broker-a", "target_queue_id": 0, "floor_offset": floor}
+    an_item(resend, *site.died(1), ResendOutcome.SENDING, at=clock.at, **aim)
+    return resend
+
+
+def test_where_the_target_is_silent_for_long_nobody_knows_and_it_is_not_sent(site: Site, clock: FakeClock) -> None:
+    resend = left_sending(site, clock, 0)
+    began = clock.at
+    site.broker.broken = {30: Act.SILENCE}
+    work(resend.pk, site.ports, clock, clock.pause)
+    item = resend.items.get()
+    assert item.outcome == UNKNOWN
+    assert "could not be read" in str(item.error)
+    assert site.broker.sends == []
+    assert (clock.at - began).total_seconds() >= 150
+
+
+def test_where_the_target_was_made_anew_nobody_knows(site: Site, clock: FakeClock) -> None:
+    resend = left_sending(site, clock, 12)
+    work(resend.pk, site.ports, clock, clock.pause)
+    assert resend.items.get().outcome == UNKNOWN
+    resend.refresh_from_db()
+    assert resend.status == ResendStatus.PARTIAL
+
+
+def test_one_that_is_not_there_is_sent(site: Site, clock: FakeClock) -> None:
+    resend = left_sending(site, clock, 0)
+    work(resend.pk, site.ports, clock, clock.pause)
+    assert resend.items.get().outcome == SENT
+    assert site.broker.keys(site.retry) == ["k0"]
