@@ -14,6 +14,7 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, Reading
 from consumers.polling.brokers.routed_permissions import RoutedPermission, read_routed_permissions
 from consumers.polling.brokers.store_configs import StoreConfigMemory, read_store_configs
+from consumers.polling.delays.delay_poller import DelayPoller
 from consumers.polling.files.file_poller import OffsetFilePoller
 from consumers.polling.members.collect_members import collect_members
 from consumers.polling.members.known_groups import rotation
@@ -61,6 +62,7 @@ class ClusterPoller:
         self.planner = SamplePlanner(cluster)
         self.files = OffsetFilePoller(cluster, settings.files)
         self.store_configs = StoreConfigMemory(settings.store_config_seconds)
+        self.delays = DelayPoller(cluster, settings.delays)
 
     def poll(self, now: datetime) -> Poll:
         began = time.perf_counter()
@@ -75,6 +77,7 @@ class ClusterPoller:
         row.save(update_fields=["record_seconds"])
         self.files.finish(offsets, self.memory, self._lake())
         self._poll_store_configs(offsets, now)
+        self.delays.poll(self.wire, offsets, self.memory, now, self.settings.deadline_seconds)
         return Poll(offsets, members, row)
 
     def close(self) -> None:

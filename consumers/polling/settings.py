@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from consumers.lake.store import Lake
+from consumers.polling.delays.answers import DelayLimits
 from consumers.polling.files.offset_files import FileLimits
 from consumers.polling.members.turn import Budget
 from consumers.polling.samples.reading import SampleBudget
@@ -22,6 +23,7 @@ class PollSettings:
     samples: SampleBudget = field(default_factory=SampleBudget)
     files: FileLimits = field(default_factory=FileLimits)
     store_config_seconds: float = 30
+    delays: DelayLimits = field(default_factory=DelayLimits)
 
     @classmethod
     def of_site(cls) -> "PollSettings":
@@ -50,4 +52,9 @@ class PollSettings:
                 settings.POLL_OFFSET_FILE_DEADLINE_SECONDS,
             ),
             store_config_seconds=settings.POLL_STORE_CONFIG_SECONDS,
+            delays=DelayLimits(
+                settings.POLL_DELAY_CALLS,
+                settings.POLL_RETRY_SAMPLE_CALLS,
+                settings.POLL_RETRY_SAMPLE_SECONDS,
+            ),
         )

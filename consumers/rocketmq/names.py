@@ -1,5 +1,6 @@
 """What RocketMQ's names of groups and topics mean (5.4.0, MixAll, TopicValidator, KeyBuilder)."""
 
+from collections.abc import Container
 from typing import Literal
 
 from .addresses import Address, parse_address
@@ -10,6 +11,7 @@ __all__ = [
     "Address",
     "TopicKind",
     "dlq_topic",
+    "group_of_retry_topic",
     "is_retry_topic_of",
     "is_system_group",
     "is_system_topic",
@@ -86,3 +88,23 @@ def is_retry_topic_of(topic: str, group: str, normal_topics: frozenset[str] | se
         return True
     rest = topic.removeprefix(retry_topic(group))
     return rest != topic and (rest[0] == "+" or (rest[0] == "_" and rest[1:] in normal_topics))
+
+
+def group_of_retry_topic(topic: str, groups: Container[str], normal_topics: Container[str]) -> str | None:
+    """The group that is retried through `topic`, where it is one of `groups`; None for any other topic.
+
+    A name that is a group's own and a POP retry's of v1 too is taken for the group's own; one that could be a POP
+    retry's of two groups is taken for neither's.
+    """
+    rest = topic.removeprefix(RETRY_PREFIX)
+    if rest == topic:
+        return None
+    if rest in groups:
+        return rest
+    group, plus, _ = rest.partition("+")
+    if plus:
+        return group if group in groups else None
+    splits = (rest.split("_", n) for n in range(1, rest.count("_") + 1))
+    pairs = (("_".join(parts[:-1]), parts[-1]) for parts in splits)
+    found = [group for group, of in pairs if group in groups and of in normal_topics]
+    return found[0] if len(found) == 1 else None

@@ -29,16 +29,18 @@ POLL_PATIENCE_SECONDS = number("POLL_PATIENCE_SECONDS", 120)
 POLL_EXACT_CALLS = int(number("POLL_EXACT_CALLS", 20))
 POLL_START_CALLS = int(number("POLL_START_CALLS", 20))
 POLL_TAG_CALLS = int(number("POLL_TAG_CALLS", 10))
+# Oldest messages that members hold unfinished for so long are looked up, so many in each reading.
+POLL_HEAD_SECONDS = number("POLL_HEAD_SECONDS", 45)
+POLL_HEAD_CALLS = int(number("POLL_HEAD_CALLS", 10))
+# When the first message of each delay level is due; what of which group waits there, and in brokers' timer wheels.
+POLL_DELAY_CALLS = int(number("POLL_DELAY_CALLS", 100))
+POLL_RETRY_SAMPLE_CALLS = int(number("POLL_RETRY_SAMPLE_CALLS", 40))
+POLL_RETRY_SAMPLE_SECONDS = number("POLL_RETRY_SAMPLE_SECONDS", 60)
 # Offset files of brokers and clients, where a cluster names some.
 POLL_OFFSET_FILE_SECONDS = number("POLL_OFFSET_FILE_SECONDS", 60)
 POLL_OFFSET_FILES = int(number("POLL_OFFSET_FILES", 200, least=1))
 POLL_OFFSET_FILE_MIB = number("POLL_OFFSET_FILE_MIB", 64, least=1)
 POLL_OFFSET_FILE_DEADLINE_SECONDS = number("POLL_OFFSET_FILE_DEADLINE_SECONDS", 10, least=0.1)
-
-# How often dead letters are looked into, with how many calls a cluster, and how many of a group are kept as rows.
-DEAD_LETTER_SECONDS = number("DEAD_LETTER_SECONDS", 30, least=1)
-DEAD_LETTER_CALLS = int(number("DEAD_LETTER_CALLS", 400, least=1))
-DEAD_LETTERS_KEPT = int(number("DEAD_LETTERS_KEPT", 20_000, least=1))
 
 # How often dead letters are looked into, with how many calls a cluster, and how many of a group are kept as rows.
 DEAD_LETTER_SECONDS = number("DEAD_LETTER_SECONDS", 30, least=1)
@@ -62,11 +64,6 @@ CELERY_BEAT_SCHEDULE = {
         "task": "consumers.poll_due",
         "schedule": CONSUMERSCOPE_POLL_SECONDS,
         "options": {"expires": CONSUMERSCOPE_POLL_SECONDS, "queue": "poll"},
-    },
-    "dead letters": {
-        "task": "consumers.look_into_dead_letters",
-        "schedule": DEAD_LETTER_SECONDS,
-        "options": {"expires": DEAD_LETTER_SECONDS},
     },
     "dead letters": {
         "task": "consumers.look_into_dead_letters",

@@ -1,6 +1,13 @@
 import pytest
 
-from consumers.rocketmq.names import dlq_topic, is_retry_topic_of, is_system_group, retry_topic, topic_kind
+from consumers.rocketmq.names import (
+    dlq_topic,
+    group_of_retry_topic,
+    is_retry_topic_of,
+    is_system_group,
+    retry_topic,
+    topic_kind,
+)
 
 
 @pytest.mark.parametrize(
@@ -74,3 +81,28 @@ def test_it_names_the_topics_of_a_group() -> None:
 )
 def test_it_tells_whose_retry_topic_it_is(topic: str, group: str, is_retry: bool) -> None:
     assert is_retry_topic_of(topic, group, {"orders", "quiet"}) is is_retry
+
+
+@pytest.mark.parametrize(
+    ("topic", "group"),
+    [
+        ("%RETRY%billing", "billing"),
+        ("%RETRY%bill_ing", "bill_ing"),
+        ("%RETRY%billing+orders", "billing"),
+        ("%RETRY%billing_orders", "billing"),
+        ("%RETRY%bill_ing_eu_orders", "bill_ing"),
+        # As its own and as a POP retry's of v1.
+        ("%RETRY%a_T", "a_T"),
+        # Of two groups.
+        ("%RETRY%a_b_c", None),
+        ("%RETRY%nobody", None),
+        ("%RETRY%nobody+orders", None),
+        ("%RETRY%billing_unknown", None),
+        ("%DLQ%billing", None),
+        ("orders", None),
+        ("", None),
+    ],
+)
+def test_it_tells_whose_retries_a_topic_takes(topic: str, group: str | None) -> None:
+    groups = {"billing", "bill_ing", "a", "a_T", "a_b"}
+    assert group_of_retry_topic(topic, groups, {"orders", "eu_orders", "T", "c", "b_c"}) == group
