@@ -9,7 +9,7 @@ from .blocked_evidence import evidence_of, facts_of
 from .blocked_kinds import Verdict, kind_of
 from .blocked_rows import BlockedKind, BlockedQueue, HeadFacts
 from .blocked_words import blocked_sentence
-from .heads import message_facts, standing_heads, standings
+from .heads import blocked_heads, message_facts, standings
 from .refusals import refusals
 from .standing import Standing
 
@@ -18,12 +18,12 @@ ALL_SHOWN = 200
 
 def blocked_queues(cluster: str, group: str, now: datetime) -> list[BlockedQueue]:
     """Those of one group, the longest blocked first; none where there is no such group."""
-    return _blocked(list(standing_heads(now).filter(group__cluster__name=cluster, group__name=group)), now)
+    return _blocked(list(blocked_heads(now).filter(group__cluster__name=cluster, group__name=group)), now)
 
 
 def all_blocked(cluster: str | None, now: datetime) -> list[BlockedQueue]:
     """Those of user groups of one cluster, or of all, the longest blocked first; at most ALL_SHOWN of them."""
-    rows = standing_heads(now).filter(group__kind=GroupKind.USER)
+    rows = blocked_heads(now).filter(group__kind=GroupKind.USER)
     if cluster is not None:
         rows = rows.filter(group__cluster__name=cluster)
     return _blocked(list(rows[:ALL_SHOWN]), now)

@@ -1,13 +1,14 @@
 """Heads that stand, with what is known of them: rows into plain facts, for one group or for many at once."""
 
 from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import QuerySet
 
 from consumers.models import Assignment, Client, ConsumerGroup, HeadMessage, QueueSnapshot
+from consumers.polling.heads.standing import standing_heads
 from consumers.selectors.brokers import BrokerAge, broker_ages
 from consumers.selectors.limits import limits
 from consumers.selectors.overlay import offsets
@@ -21,17 +22,10 @@ HeadKey = tuple[int, int, str]  # group id, queue id, client id
 NOT_LOOKED_UP = "the message has not been looked up yet"
 
 
-def standing_heads(now: datetime) -> QuerySet[Assignment]:
-    """Present heads that were seen twice at least and stand for long enough, and are not known to be finished.
-
-    A consumer offset beyond it is read more often than its member is heard.
-    """
-    until = now - timedelta(seconds=settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS)
-    finished = QueueSnapshot.objects.filter(
-        group=OuterRef("group"), queue=OuterRef("queue"), consumer_offset__gt=OuterRef("cached_min")
-    )
-    rows = Assignment.objects.filter(gone_by=None, head_since__lte=until, last_seen__gt=F("head_since"))
-    return rows.filter(~Exists(finished)).select_related("group__cluster", "queue__topic").order_by("head_since", "pk")
+def blocked_heads(now: datetime) -> QuerySet[Assignment]:
+    """Those that stand for as long as the setting says, with all that `standings` needs."""
+    rows = standing_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now)
+    return rows.select_related("group__cluster", "queue__topic")
 
 
 def standings(rows: Collection[Assignment], refusals: Mapping[int, str], now: datetime) -> list[Standing]:

@@ -1,0 +1,56 @@
+"""A cluster's standing heads, after its members were recorded: planned from the rows, looked up, recorded."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Exists, F, OuterRef, Q, Subquery
+
+from consumers.models import Cluster, HeadMessage
+from consumers.polling.reading import OffsetsReading
+from consumers.polling.record.heads import forget_heads, record_heads
+from consumers.polling.wire import Wire
+from consumers.rocketmq.admin import BrokerAdmin
+
+from .look_up import CALLS_EACH, Head, HeadLimits, look_up
+from .standing import standing_heads
+
+FAILURE_HOLDS = timedelta(seconds=60)
+
+
+class HeadPoller:
+    """One per cluster and process. Remembers nothing: what was looked up stands in the rows."""
+
+    def __init__(self, cluster: Cluster, limits: HeadLimits) -> None:
+        self._cluster = cluster
+        self._limits = limits
+
+    def poll(self, wire: Wire, offsets: OffsetsReading, now: datetime, deadline_seconds: float) -> dict[str, Any]:
+        """What it did, as it is stored beside the reading. A failed call is its own head's error."""
+        calls = wire.pool.calls
+        forget_heads(self._cluster)
+        admins = {one.name: BrokerAdmin(wire.pool, one.answered_by) for one in offsets.brokers if one.answered_by}
+        read = [one.name for one in offsets.brokers if one.read and one.name in admins]
+        heads = due_heads(self._cluster, read, self._limits, now)
+        if heads:
+            record_heads(heads, wire.run(look_up(admins, heads, deadline_seconds)), now)
+        return {"looked_up": len(heads), "calls": wire.pool.calls - calls}
+
+
+def due_heads(cluster: Cluster, brokers: Collection[str], limits: HeadLimits, now: datetime) -> list[Head]:
+    """Those not looked up yet before those that failed longest ago; the longest standing before the others."""
+    places = limits.calls // CALLS_EACH
+    if places <= 0 or not brokers:
+        return []
+    same = HeadMessage.objects.filter(
+        group=OuterRef("group"), queue=OuterRef("queue"), client_id=OuterRef("client_id"), offset=OuterRef("cached_min")
+    )
+    done = same.filter(Q(error=None) | Q(asked_at__gt=now - FAILURE_HOLDS))
+    rows = standing_heads(limits.seconds, now).filter(
+        ~Exists(done), group__cluster=cluster, queue__broker__in=list(brokers)
+    )
+    asked_at = Subquery(same.values("asked_at")[:1])
+    rows = rows.annotate(asked_at=asked_at).order_by(F("asked_at").asc(nulls_first=True), "head_since", "pk")
+    names = ("group_id", "queue_id", "client_id", "cached_min", "head_since")
+    place = ("queue__topic__name", "queue__broker", "queue__queue_id")
+    return [Head(*row) for row in rows.values_list(*names, *place)[:places]]
