@@ -5,6 +5,7 @@ from . import schema as schema_extensions  # noqa: F401 - describes tokens to th
 from .absent import AbsentView
 from .assignments import AssignmentListView
 from .clusters import ClusterListView
+from .dead_letters import DeadLetterListView
 from .group import GroupView
 from .groups import GroupListView
 from .history import HistoryView
@@ -28,6 +29,7 @@ urlpatterns = [
     path(f"{GROUP}offsets/", OffsetListView.as_view(), name="api-group-offsets"),
     path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),
     path(f"{GROUP}status/", StatusView.as_view(), name="api-group-status"),
+    path(f"{GROUP}dlq/", DeadLetterListView.as_view(), name="api-group-dead-letters"),
     path(f"{GROUP}rebalances/", GroupRebalanceListView.as_view(), name="api-group-rebalances"),
     path("v1/rebalances/", RebalanceListView.as_view(), name="api-rebalances"),
     path("schema/", documents.schema, name="schema"),

@@ -80,7 +80,7 @@ def test_it_names_every_path(api):
     paths = yaml.safe_load(api.get("/api/schema/").content)["paths"]
     under = "/api/v1/groups/{cluster}/{group}/"
     expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
-    names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances")
+    names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances", "dlq")
     assert set(paths) == expected | {f"{under}{name}/" for name in names}
 
 

@@ -1,0 +1,105 @@
+"""GET groups/{cluster}/{group}/dlq/"""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.models import ResendOutcome
+from consumers.selectors.dead_letters.filter_query import TEXTS, TIMES
+from consumers.selectors.dead_letters.filters import DeadLetterFilters
+from consumers.selectors.dead_letters.listing import dead_letter_list
+from consumers.selectors.dead_letters.resent import TRIED
+from consumers.selectors.queues import find_group
+
+from .found import group_missing
+from .pages import page_response
+from .parameters import Paging
+from .schema import described
+
+
+class DeadLetterParameters(Paging):
+    key = serializers.CharField(required=False, help_text="One whole key")
+    key_part = serializers.CharField(required=False, help_text="A part of any key")
+    tag = serializers.CharField(required=False)
+    message_id = serializers.CharField(
+        required=False, help_text="Its producer's id, the first message's, or that of the place where it is stored"
+    )
+    origin_topic = serializers.CharField(required=False)
+    resent = serializers.BooleanField(required=False, help_text="true: it was, or may have been, sent again")
+    to = serializers.DateTimeField(required=False, help_text="ISO 8601; stored before it")
+
+    def get_fields(self) -> dict[str, Any]:
+        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
+        return {"from": serializers.DateTimeField(required=False, help_text="ISO 8601"), **super().get_fields()}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        values = super().validate(attrs)
+        if "from" in values and "to" in values and values["from"] >= values["to"]:
+            raise serializers.ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
+        return values
+
+
+class ResentSerializer(serializers.Serializer[Any]):
+    at = serializers.DateTimeField()
+    by = serializers.CharField()
+    result = serializers.ChoiceField([(value, ResendOutcome(value).label) for value in TRIED])
+    resend = serializers.CharField(help_text="The id of the re-send")
+
+
+class DeadLetterSerializer(serializers.Serializer[Any]):
+    """A dead letter without its body. What it does not say is null: `unknown` says why."""
+
+    broker = serializers.CharField()
+    queue_id = serializers.IntegerField()
+    offset = serializers.IntegerField()
+    stored_id = serializers.CharField(help_text="Where it is stored: address of the broker and offset there")
+    message_id = serializers.CharField(allow_null=True, help_text="Its producer's, the same at every attempt")
+    origin_topic = serializers.CharField(allow_null=True)
+    origin_message_id = serializers.CharField(allow_null=True)
+    keys = serializers.CharField(allow_null=True, help_text="Separated by spaces")
+    tags = serializers.CharField(allow_null=True)
+    reconsume_times = serializers.IntegerField()
+    born_at = serializers.DateTimeField()
+    stored_at = serializers.DateTimeField()
+    size = serializers.IntegerField(help_text="Bytes of the stored body")
+    sent_by_application = serializers.BooleanField(allow_null=True, help_text="It died before its retries were used up")
+    resent = ResentSerializer(many=True)
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class CompletenessSerializer(serializers.Serializer[Any]):
+    """`unknown_reason` says why the list is not, or may not be, whole; null where it is."""
+
+    messages = serializers.IntegerField(allow_null=True, help_text="In the dead-letter queues of the group")
+    indexed_messages = serializers.IntegerField(allow_null=True, help_text="Those that a list can hold: the newest")
+    looked_at = serializers.DateTimeField(allow_null=True, help_text="As of when")
+    unknown_reason = serializers.CharField(allow_null=True)
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class DeadLetterListView(APIView):
+    @described(
+        "group_dead_letters",
+        DeadLetterSerializer,
+        parameters=DeadLetterParameters,
+        paged=True,
+        beside={"completeness": CompletenessSerializer()},
+    )
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """Dead letters of a group, newest first, without their bodies; and how complete the list is."""
+        values = DeadLetterParameters.of(request)
+        found = find_group(cluster, group)
+        if found is None:
+            raise group_missing(cluster, group)
+        filters = DeadLetterFilters(
+            **{field: values.get(name) for name, field in TIMES.items()},
+            **{name: values.get(name) for name in (*TEXTS, "resent")},
+        )
+        paging = {name: values[name] for name in ("page", "page_size")}
+        page = dead_letter_list(found, filters, **paging)
+        answer = page_response(request, DeadLetterSerializer, page.rows, count=page.count, **paging)
+        answer.data["completeness"] = CompletenessSerializer(page.completeness).data
+        return answer
