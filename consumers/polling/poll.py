@@ -16,6 +16,7 @@ from consumers.polling.brokers.routed_permissions import RoutedPermission, read_
 from consumers.polling.brokers.store_configs import StoreConfigMemory, read_store_configs
 from consumers.polling.delays.delay_poller import DelayPoller
 from consumers.polling.files.file_poller import OffsetFilePoller
+from consumers.polling.heads.head_poller import HeadPoller
 from consumers.polling.members.collect_members import collect_members
 from consumers.polling.members.known_groups import rotation
 from consumers.polling.members.silences import Silences
@@ -63,6 +64,7 @@ class ClusterPoller:
         self.files = OffsetFilePoller(cluster, settings.files)
         self.store_configs = StoreConfigMemory(settings.store_config_seconds)
         self.delays = DelayPoller(cluster, settings.delays)
+        self.heads = HeadPoller(cluster, settings.heads)
 
     def poll(self, now: datetime) -> Poll:
         began = time.perf_counter()
@@ -74,7 +76,9 @@ class ClusterPoller:
         began = time.perf_counter()
         row = self.recorder.record(offsets, members, self._lake(), samples)
         row.record_seconds = time.perf_counter() - began
-        row.save(update_fields=["record_seconds"])
+        if not offsets.nothing_read:
+            row.members["heads"] = self.heads.poll(self.wire, offsets, now, self.settings.deadline_seconds)
+        row.save(update_fields=["record_seconds", "members"])
         self.files.finish(offsets, self.memory, self._lake())
         self._poll_store_configs(offsets, now)
         self.delays.poll(self.wire, offsets, self.memory, now, self.settings.deadline_seconds)

@@ -7,6 +7,7 @@ from django.conf import settings
 from consumers.lake.store import Lake
 from consumers.polling.delays.answers import DelayLimits
 from consumers.polling.files.offset_files import FileLimits
+from consumers.polling.heads.look_up import HeadLimits
 from consumers.polling.members.turn import Budget
 from consumers.polling.samples.reading import SampleBudget
 
@@ -24,6 +25,7 @@ class PollSettings:
     files: FileLimits = field(default_factory=FileLimits)
     store_config_seconds: float = 30
     delays: DelayLimits = field(default_factory=DelayLimits)
+    heads: HeadLimits = field(default_factory=HeadLimits)
 
     @classmethod
     def of_site(cls) -> "PollSettings":
@@ -57,4 +59,5 @@ class PollSettings:
                 settings.POLL_RETRY_SAMPLE_CALLS,
                 settings.POLL_RETRY_SAMPLE_SECONDS,
             ),
+            heads=HeadLimits(settings.POLL_HEAD_SECONDS, settings.POLL_HEAD_CALLS),
         )
