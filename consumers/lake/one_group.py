@@ -34,7 +34,12 @@ def read_group(
     def part(name: str) -> pa.Table:
         with lake.filesystem.open_input_file(name) as source, pq.ParquetFile(source) as file:
             chosen = row_groups_of(file.metadata, group)
-            rows = file.read_row_groups(chosen, columns=wanted, use_threads=False)
+            # A column that is younger than the file is null in it.
+            stored = set(file.schema_arrow.names)
+            rows = file.read_row_groups(chosen, columns=[name for name in wanted if name in stored], use_threads=False)
+            for field in schema:
+                if field.name not in stored:
+                    rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
         within = pc.and_(
             pc.greater_equal(rows[time], pa.scalar(since, TIME)), pc.less(rows[time], pa.scalar(until, TIME))
         )

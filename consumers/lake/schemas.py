@@ -89,6 +89,9 @@ WINDOWS = pa.schema(
         ("produce_rate", pa.float64()),
         ("readings", pa.int32()),
         ("unknown_reason", TEXT),
+        ("consumed", pa.int64()),  # how far the offset moved since the last reading before the window
+        ("produced", pa.int64()),
+        ("volume_unknown", TEXT),  # why one of those two is null; null in windows from before they were recorded
     ]
 )
 

@@ -12,6 +12,7 @@ from consumers.polling.reading import NO_LAG_REASONS
 
 from .membership import GROUP
 from .time_lag import AT_LEAST, UNKNOWN
+from .volumes.of_groups import SUMS, volume_sums
 
 NOT_READ = "a broker of this group was not read"
 AT_LEAST_ONLY = "time lag: older than the known history"
@@ -19,7 +20,8 @@ LAG_ONLY = "time lag: not known of every queue"
 
 
 def group_windows(windows: DataFrame, unread: DataFrame) -> DataFrame:
-    """cluster, group, start, lag_messages, time_lag_seconds, consume_rate, produce_rate, readings, unknown_reason.
+    """cluster, group, start, lag_messages, time_lag_seconds, consume_rate, produce_rate, readings, unknown_reason, and
+    the SUMS of volumes with `unread`: why they do not hold.
 
     `unread`: cluster, group, start of the windows in which a broker that holds queues of the group was not read.
     """
@@ -39,6 +41,8 @@ def group_windows(windows: DataFrame, unread: DataFrame) -> DataFrame:
         F.when(is_read & F.col("produces"), F.col("produce_rate")).alias("produce_rate"),
         "readings",
         F.coalesce(reason, time_lag_reason).alias("unknown_reason"),
+        *SUMS,
+        F.when(F.col("is_unread"), NOT_READ).alias("unread"),
     )
 
 
@@ -65,4 +69,5 @@ def _summed(windows: DataFrame) -> DataFrame:
         (F.count_if(own) == F.count_if(own & F.col("consume_rate").isNotNull())).alias("consumes"),
         (F.count_if(own) == F.count_if(own & F.col("produce_rate").isNotNull())).alias("produces"),
         F.max("readings").alias("readings"),
+        *volume_sums(),
     )

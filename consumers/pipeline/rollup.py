@@ -1,10 +1,16 @@
-"""Windows of ten minutes from windows of one: the last minute's lag, and rates only where every minute has one."""
+"""Windows of ten minutes from windows of one: the last minute's lag, rates only where every minute has one.
 
-from pyspark.sql import DataFrame
+Volumes are sums of all minutes: null while one is missing.
+"""
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from .queue_arrays import QUEUE
+from .volumes.moved import volume_reason
+from .volumes.names import PART_MISSING
 
+MINUTE = 60
 LAST = ["lag_messages", "time_lag_seconds", "time_lag_kind", "unknown_reason"]
 
 
@@ -16,6 +22,9 @@ def rolled_up(windows: DataFrame, step_seconds: int) -> DataFrame:
         F.when(F.count("consume_rate") == F.count("*"), F.avg("consume_rate")).alias("consume_rate"),
         F.when(F.count("produce_rate") == F.count("*"), F.avg("produce_rate")).alias("produce_rate"),
         F.sum("readings").cast("int").alias("readings"),
+        F.count("*").alias("minutes"),
+        *[_whole_sum(name, step_seconds) for name in ("consumed", "produced")],
+        F.min(F.when(F.col("consumed").isNull() | F.col("produced").isNull(), volume_reason())).alias("part_unknown"),
     )
     return grouped.select(
         "cluster",
@@ -31,4 +40,14 @@ def rolled_up(windows: DataFrame, step_seconds: int) -> DataFrame:
         "produce_rate",
         "readings",
         F.col("last.unknown_reason").alias("unknown_reason"),
+        "consumed",
+        "produced",
+        F.when(F.col("minutes") < step_seconds // MINUTE, PART_MISSING)
+        .otherwise(F.col("part_unknown"))
+        .alias("volume_unknown"),
     )
+
+
+def _whole_sum(name: str, step_seconds: int) -> Column:
+    """Null as soon as a minute is missing, or does not know it."""
+    return F.when(F.count(name) == step_seconds // MINUTE, F.sum(name)).alias(name)

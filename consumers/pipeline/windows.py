@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 from .durations import Durations
 from .queue_arrays import MICROSECONDS, QUEUE, is_good, never_falls, seconds_between
 from .time_lag import EXACT, UNKNOWN
+from .volumes.moved import with_volumes
 
 MINUTE_US = 60 * MICROSECONDS
 
@@ -13,27 +14,42 @@ MINUTE_US = 60 * MICROSECONDS
 def queue_windows(arrays: DataFrame, since_us: int, until_us: int, durations: Durations) -> DataFrame:
     """The columns of the lake's windows, for every minute from `since` (a whole minute) with a reading before `until`.
 
-    Offsets and lag are those of the minute's last reading; rates count from the reading before the minute.
+    Offsets and lag are those of the minute's last reading; rates and volumes count from the reading before the minute.
+    `arrays` may have `appeared_us`: when their topic was seen to appear on their broker.
     """
-    starts = list(range(since_us, until_us, MINUTE_US))
-    minutes = F.array(*[F.lit(start).cast("bigint") for start in starts])
-    in_minute = F.transform(minutes, lambda start: _window(start, until_us, durations))
-    rows = arrays.where(F.col("kind") != "dlq").select(*QUEUE, "kind", "lags", F.inline(in_minute))
-    read = rows.where(F.size("inside") > 0)
-    last, first = F.try_element_at("inside", F.lit(-1)), F.coalesce("before", F.get("inside", F.lit(0)))
-    framed = read.withColumns({"last": last, "first": first})
+    read = in_windows(arrays.where(F.col("kind") != "dlq"), since_us, until_us, durations)
+    framed = with_volumes(read).withColumn("first", F.coalesce("before", F.get("inside", F.lit(0))))
     lag = F.when(is_good(F.col("last")), F.col("last.broker_offset") - F.col("last.consumer_offset"))
     return _columns(framed.withColumn("lag_messages", lag))
 
 
+def in_windows(arrays: DataFrame, since_us: int, until_us: int, durations: Durations) -> DataFrame:
+    """A row for each queue and minute with a reading: its key, kind and lags, start_us, `inside` (the readings of the
+    minute), `last` of them, `before` (the one before, unless a gap lies between) and `is_new`."""
+    if "appeared_us" not in arrays.columns:
+        arrays = arrays.withColumn("appeared_us", F.lit(None).cast("array<bigint>"))
+    minutes = F.array(*[F.lit(start).cast("bigint") for start in range(since_us, until_us, MINUTE_US)])
+    in_minute = F.transform(minutes, lambda start: _window(start, until_us, durations))
+    kept = [name for name in (*QUEUE, "kind", "lags") if name in arrays.columns]
+    rows = arrays.select(*kept, F.inline(in_minute))
+    return rows.where(F.size("inside") > 0).withColumn("last", F.try_element_at("inside", F.lit(-1)))
+
+
 def _window(start: Column, until_us: int, durations: Durations) -> Column:
-    """A minute's readings, and the one before them unless a gap lies between."""
     reach = int(3 * durations.poll_seconds * MICROSECONDS)
     end = F.least(start + MINUTE_US, F.lit(until_us))
     inside = F.filter("readings", lambda entry: (entry["at_us"] >= start) & (entry["at_us"] < end))
     before = F.filter("readings", lambda entry: (entry["at_us"] < start) & (entry["at_us"] >= start - reach))
+    # The same span wherever the range of a run begins, so that every run says the same of a window.
+    lookback = start - int(durations.lookback_seconds * MICROSECONDS)
+    was_read = F.exists("readings", lambda entry: (entry["at_us"] < start) & (entry["at_us"] >= lookback))
+    first_at = F.get(inside, F.lit(0))["at_us"]
+    appeared = F.exists("appeared_us", lambda at: (at >= lookback) & (at <= first_at))
     return F.struct(
-        start.alias("start_us"), inside.alias("inside"), F.try_element_at(before, F.lit(-1)).alias("before")
+        start.alias("start_us"),
+        inside.alias("inside"),
+        F.try_element_at(before, F.lit(-1)).alias("before"),
+        F.coalesce(appeared & ~was_read, F.lit(False)).alias("is_new"),
     )
 
 
@@ -57,6 +73,9 @@ def _columns(framed: DataFrame) -> DataFrame:
         _rate("broker_offset").alias("produce_rate"),
         F.size("inside").alias("readings"),
         F.col("last.reason").alias("unknown_reason"),
+        "consumed",
+        "produced",
+        "volume_unknown",
     )
 
 

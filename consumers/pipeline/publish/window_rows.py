@@ -8,10 +8,12 @@ import pyarrow as pa
 
 from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.slices import floor
+from consumers.pipeline.volumes.names import NOT_RECORDED, PART_MISSING, VOLUMES
 
 from .batches import upsert
 
-FIELDS = ["lag_messages", "time_lag_seconds", "consume_rate", "produce_rate", "readings", "unknown_reason"]
+MEASURED = ["lag_messages", "time_lag_seconds", "consume_rate", "produce_rate", "readings", "unknown_reason"]
+FIELDS = [*MEASURED, *VOLUMES, "volumes_unknown"]
 WIDER = [(60, 600), (600, 3600)]
 
 
@@ -28,7 +30,8 @@ def write_group_windows(windows: pa.Table, clusters: Sequence[str], since: datet
             group_id=groups[one["cluster"], one["group"]],
             step_seconds=60,
             start=one["start"],
-            **{name: one[name] for name in FIELDS},
+            **{name: one[name] for name in (*MEASURED, *VOLUMES)},
+            volumes_unknown={name: one[f"{name}_unknown"] for name in VOLUMES if one[name] is None},
         )
         for one in windows.to_pylist()
         if (one["cluster"], one["group"]) in groups
@@ -55,12 +58,13 @@ def _widened(groups: list[int], narrow: int, wide: int, since: datetime, until: 
         if row["group_id"] in wanted:
             parts.setdefault((row["group_id"], floor(row["start"], step)), []).append(row)
     return [
-        GroupWindow(group_id=group, step_seconds=wide, start=at, **_joined(rows)) for (group, at), rows in parts.items()
+        GroupWindow(group_id=group, step_seconds=wide, start=at, **_joined(rows, wide // narrow))
+        for (group, at), rows in parts.items()
     ]
 
 
-def _joined(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Lag and time lag of the last one; a rate only where every part has one."""
+def _joined(rows: list[dict[str, Any]], parts: int) -> dict[str, Any]:
+    """Lag and time lag of the last one; a rate only where every part has one. `parts`: how many there should be."""
     last = rows[-1]
     return {
         "lag_messages": last["lag_messages"],
@@ -69,7 +73,21 @@ def _joined(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "readings": sum(row["readings"] for row in rows),
         "consume_rate": _mean(row["consume_rate"] for row in rows),
         "produce_rate": _mean(row["produce_rate"] for row in rows),
+        **_volumes(rows, parts),
     }
+
+
+def _volumes(rows: list[dict[str, Any]], parts: int) -> dict[str, Any]:
+    """Sums of a whole window; null while a part of it is missing, or does not know the number."""
+    values: dict[str, Any] = {}
+    unknown: dict[str, str] = {}
+    for name in VOLUMES:
+        untold = [row["volumes_unknown"].get(name, NOT_RECORDED) for row in rows if row[name] is None]
+        if untold or len(rows) < parts:
+            values[name], unknown[name] = None, (untold or [PART_MISSING])[0]
+        else:
+            values[name] = sum(row[name] for row in rows)
+    return values | {"volumes_unknown": unknown}
 
 
 def _mean(rates: Iterable[float | None]) -> float | None:
