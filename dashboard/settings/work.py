@@ -70,6 +70,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": DEAD_LETTER_SECONDS,
         "options": {"expires": DEAD_LETTER_SECONDS},
     },
+    "re-sends": {"task": "consumers.resend_due", "schedule": 15.0, "options": {"expires": 15}},
     "pipeline": {
         "task": "consumers.aggregate_due",
         "schedule": CONSUMERSCOPE_AGGREGATE_SECONDS,

@@ -15,7 +15,7 @@ from .hold import Hold
 from .ports import Errand, Ports
 from .prepare import NotSent, Ready, prepare
 from .read_back import read_back
-from .sent_before import before_in_words, sent_before
+from .sent_before import before_in_words, place_of, sent_before
 
 Clock = Callable[[], datetime]
 
@@ -61,7 +61,7 @@ class Batch:
                 item, item.at = one.item, now
                 if isinstance(one, NotSent):
                     item.outcome, item.error = one.outcome, one.error
-                elif (earlier := before.get(item)) is not None:
+                elif (earlier := before.get(place_of(item))) is not None:
                     item.outcome, item.error = ResendOutcome.SKIPPED, before_in_words(earlier)
                 else:
                     _aim(one)

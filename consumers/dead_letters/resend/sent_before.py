@@ -18,14 +18,14 @@ def place_of(item: ResendItem) -> Place:
     return item.broker, item.queue_id, item.offset, item.stored_id
 
 
-def sent_before(group: ConsumerGroup, items: Sequence[ResendItem]) -> dict[ResendItem, ResendItem]:
-    """By item, the newest of another re-send that was sent or may have been. A query for every few hundred items."""
+def sent_before(group: ConsumerGroup, items: Sequence[ResendItem]) -> dict[Place, ResendItem]:
+    """By place, the newest of another re-send that was sent or may have been. A query for every few hundred items."""
     earlier: dict[Place, ResendItem] = {}
     resends = {item.resend_id for item in items}
     for start in range(0, len(items), AT_ONCE):
         for item in _at(group, items[start : start + AT_ONCE]).exclude(resend__in=resends).order_by("pk"):
             earlier[place_of(item)] = item
-    return {item: earlier[place_of(item)] for item in items if place_of(item) in earlier}
+    return earlier
 
 
 def _at(group: ConsumerGroup, items: Iterable[ResendItem]) -> QuerySet[ResendItem]:

@@ -1,0 +1,37 @@
+"""A re-send with its cluster's connections: what the task calls."""
+
+import logging
+from uuid import UUID
+
+from django.conf import settings
+
+from consumers.dead_letters.wires import connected
+from consumers.models import Resend
+from consumers.polling.registration.access import NoAccess
+
+from .batch import Clock
+from .finish import abandon
+from .hold import Hold, NotHeld
+from .ports import Ports
+from .work import Pause, work
+
+logger = logging.getLogger(__name__)
+
+
+def run(resend_id: UUID, clock: Clock, pause: Pause) -> None:
+    """Ends it at once where its cluster cannot be asked anything."""
+    cluster = Resend.objects.select_related("group__cluster").get(pk=resend_id).group.cluster
+    try:
+        wire = connected(cluster)
+    except NoAccess as reason:
+        logger.error("The re-send %s ends: %s", resend_id, reason)
+        _give_up(resend_id, str(reason), clock)
+        return
+    work(resend_id, Ports.of(cluster, wire, settings.POLL_CALL_DEADLINE_SECONDS), clock, pause)
+
+
+def _give_up(resend_id: UUID, reason: str, clock: Clock) -> None:
+    try:
+        abandon(Hold.take(resend_id, clock()), reason, clock())
+    except NotHeld as other:
+        logger.info("%s", other)

@@ -1,0 +1,69 @@
+"""Starts and cancels planned re-sends. The work itself is the worker's: a row that says RUNNING is all it waits for."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome, ResendStatus
+
+from .audit import note
+
+
+class NotStarted(Exception):
+    """str() is one sentence: why, and what to do."""
+
+
+class NotCancelled(Exception):
+    """str() is one sentence."""
+
+
+def start(resend: Resend, by: Any, confirm: str, now: datetime) -> None:
+    """`confirm`: the group's name, as somebody typed it. Raises NotStarted. One re-send of a group runs at a time."""
+    if confirm != resend.group.name:
+        raise NotStarted(_("Type the group's name, %s, to confirm.") % resend.group.name)
+    with transaction.atomic():
+        # The group's row is what two starts wait for in turn.
+        ConsumerGroup.objects.select_for_update().get(pk=resend.group_id)
+        resend.refresh_from_db()
+        if resend.status == ResendStatus.PLANNED and resend.expires_at <= now:
+            raise NotStarted(_("The plan has expired: plan anew, as dead letters may have come or gone since."))
+        if resend.status != ResendStatus.PLANNED:
+            raise NotStarted(_("It was started, cancelled or has expired already: it is %s.") % resend.status)
+        if Resend.objects.filter(group=resend.group_id, status=ResendStatus.RUNNING).exists():
+            raise NotStarted(_("Another re-send of this group is under way: wait for its end, or cancel it."))
+        if not resend.items.filter(outcome=ResendOutcome.PLANNED).exists():
+            raise NotStarted(_("None of its messages would be sent: see why each is left out."))
+        resend.status, resend.started_at = ResendStatus.RUNNING, now
+        resend.save(update_fields=["status", "started_at"])
+        note(resend, by, "Started the re-send.", now)
+
+
+def cancel(resend: Resend, by: Any, now: datetime) -> None:
+    """At once where nothing runs yet; a running one ends with the batch at hand. Raises NotCancelled."""
+    with transaction.atomic():
+        if _close(resend, ResendStatus.CANCELLED, now):
+            note(resend, by, "Cancelled the plan.", now)
+        elif Resend.objects.filter(pk=resend.pk, status=ResendStatus.RUNNING).update(cancel_wanted=True):
+            note(resend, by, "Asked for the re-send to be cancelled.", now)
+        else:
+            raise NotCancelled(_("It has ended already."))
+    resend.refresh_from_db()
+
+
+def expire(now: datetime) -> int:
+    """Plans whose time is over. How many there were."""
+    void = Resend.objects.filter(status=ResendStatus.PLANNED, expires_at__lte=now)
+    with transaction.atomic():
+        return sum(_close(resend, ResendStatus.EXPIRED, now) for resend in void)
+
+
+def _close(resend: Resend, status: ResendStatus, now: datetime) -> bool:
+    """False where it is planned no more."""
+    planned = Resend.objects.filter(pk=resend.pk, status=ResendStatus.PLANNED)
+    if not planned.update(status=status, finished_at=now):
+        return False
+    left = ResendItem.objects.filter(resend=resend, outcome=ResendOutcome.PLANNED)
+    left.update(outcome=ResendOutcome.CANCELLED, at=now)
+    return True
