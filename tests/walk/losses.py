@@ -8,6 +8,8 @@ from consumers.models import (
     Client,
     ClientSubscription,
     ConsumerGroup,
+    DeadLetter,
+    DeadLetterLook,
     GroupState,
     GroupTotal,
     GroupWindow,
@@ -133,6 +135,21 @@ def min_offsets_unread(group: ConsumerGroup) -> None:
     GroupTotal.objects.update(expired_messages=None)
 
 
+def dead_letters_forbidden(group: ConsumerGroup) -> None:
+    """They are counted, and no look has read one."""
+    DeadLetter.objects.all().delete()
+    DeadLetterLook.objects.update(indexed_from=None, indexed_to=None, error="it can be written only")
+
+
+def silent_dead_letters(group: ConsumerGroup) -> None:
+    """Messages that say nothing of themselves, in a queue of which one broker said nothing."""
+    names = [field.name for field in DeadLetter._meta.fields if field.null]
+    DeadLetter.objects.update(**dict.fromkeys(names))
+    unread = {"indexed_from": None, "indexed_to": None, "min_offset": None, "broker_offset": None}
+    look = DeadLetterLook(group=group, broker="broker-b", queue_id=1, looked_at=LAST_GOOD, error="timed out", **unread)
+    look.save()
+
+
 def consumer_ahead(group: ConsumerGroup) -> None:
     QueueSnapshot.objects.filter(queue__queue_id=1).update(consumer_offset=130, unknown_reason=AHEAD)
     GroupTotal.objects.update(
@@ -144,6 +161,7 @@ def never_read_group(group: ConsumerGroup) -> None:
     """Only its name is known, by the configuration of a broker."""
     for model in (
         GroupState, QueueState, GroupWindow, StateChange, QueueSnapshot, GroupTotal, Assignment, Client, Rebalance,
+        DeadLetter, DeadLetterLook,
     ):  # fmt: skip
         model.objects.all().delete()
     members_not_asked(group)
@@ -162,7 +180,7 @@ WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
     for lose in (
         everything_known, dead_broker, just_died_broker, never_read_broker, unasked_broker, no_pipeline, stale_pipeline,
         polling_stopped, no_name_server, no_broker_known, never_committed, not_sampled, silent_members,
-        members_not_asked, unsampled_rebalance, min_offsets_unread, consumer_ahead, never_read_group,
-        never_read_cluster,
+        members_not_asked, unsampled_rebalance, min_offsets_unread, dead_letters_forbidden, silent_dead_letters,
+        consumer_ahead, never_read_group, never_read_cluster,
     )
 }  # fmt: skip

@@ -21,6 +21,7 @@ from consumers.models import (
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.retries.volume_rows import VOLUMES
 from tests.browser.windows import MINUTE, put_windows
+from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.world import (
     NOW,
@@ -68,6 +69,7 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     _never_committed(group, a_queue(cluster, "%RETRY%billing", 9, kind="retry"))
     _sums(group, queues[0])
     _rebalance(group)
+    _dead_letters(group)
     _past(group, lake)
     return group
 
@@ -81,6 +83,15 @@ def _rebalance(group: ConsumerGroup) -> None:
     # Two of an episode.
     a_moved_topic(a_rebalance(group, ago(560), dated_at=ago(565), rollout=True, episode_since=ago(600)), moves=[moved],
                   doubly_owned_queue_seconds=15.0, doubly_owned_queues=1)  # fmt: skip
+
+
+def _dead_letters(group: ConsumerGroup) -> None:
+    """As many as the sums say; one of them was sent again."""
+    a_look(group, 5, 12, queue_id=1)
+    said = {"queue_id": 1, "tags": "paid", "origin_message_id": "7F00000100002A9F0000000000000C1A"}
+    letters = [a_letter(group, offset, sent_by_application=True, **said) for offset in range(5, 12)]
+    an_item(a_resend(group), letters[0], target_topic="%RETRY%billing", target_broker="broker-a",
+            target_queue_id=1, floor_offset=90, target_offset=91)  # fmt: skip
 
 
 def _runs() -> None:
