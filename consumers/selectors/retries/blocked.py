@@ -10,7 +10,6 @@ from .blocked_kinds import Verdict, kind_of
 from .blocked_rows import BlockedKind, BlockedQueue, HeadFacts
 from .blocked_words import blocked_sentence
 from .heads import blocked_heads, message_facts, standings
-from .refusals import refusals
 from .standing import Standing
 
 ALL_SHOWN = 200
@@ -33,7 +32,7 @@ def _blocked(rows: Sequence[Assignment], now: datetime) -> list[BlockedQueue]:
     if not rows:
         return []
     messages = message_facts(rows)
-    heads = standings(rows, refusals([row.group for row in rows], now), now)
+    heads = standings(rows, now)
     return [
         blocked_queue(head, *messages[row.group_id, row.queue_id, row.client_id])
         for row, head in zip(rows, heads, strict=True)

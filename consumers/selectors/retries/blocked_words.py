@@ -23,6 +23,8 @@ WHAT = {
     ),
     BlockedKind.UNKNOWN: gettext_lazy("%(message)s is not finished by %(member)s; why is not known: %(why)s"),
 }
+# Orderly members send back what is past its tries.
+REFUSABLE = (BlockedKind.LOCAL_RETRY, BlockedKind.ORDERLY_SUSPEND)
 PAST_TIMEOUT = gettext_lazy(
     "%(message)s is not finished by %(member)s for more than twice its timeout of %(timeout)s: "
     "sending it back fails too, or no thread has begun it"
@@ -45,7 +47,7 @@ def blocked_sentence(head: Standing, verdict: Verdict, message: HeadFacts | None
             "why": verdict.why_unknown,
         },
     }
-    refused = head.sendbacks.refused if kind is BlockedKind.LOCAL_RETRY else None
+    refused = head.sendbacks.refused if kind in REFUSABLE else None
     parts = [opening, *([refused] if refused else [])]
     if head.behind:
         parts.append(gettext("%(messages)s wait behind it") % {"messages": messages(head.behind)})

@@ -15,6 +15,7 @@ from consumers.selectors.overlay import offsets
 from consumers.selectors.ownership.patience import patience_of
 
 from .blocked_rows import HeadFacts
+from .refusals import refusals
 from .sendbacks import LOOKED_BACK, CameBack, came_back
 from .standing import Sendbacks, Standing
 
@@ -28,14 +29,15 @@ def blocked_heads(now: datetime) -> QuerySet[Assignment]:
     return rows.select_related("group__cluster", "queue__topic")
 
 
-def standings(rows: Collection[Assignment], refusals: Mapping[int, str], now: datetime) -> list[Standing]:
-    """In the order of the rows, in a fixed number of queries. `refusals`: by the group's id, what is known to keep all
-    of its failed messages from being taken back."""
+def standings(rows: Collection[Assignment], now: datetime) -> list[Standing]:
+    """In the order of the rows, in a fixed number of queries."""
     groups = {row.group_id: row.group for row in rows}
     clients = _clients(groups)
     ages = broker_ages({group.cluster_id for group in groups.values()})
     brokers = {cluster: age.brokers for cluster, age in ages.items()}
     returned = came_back(groups.values(), brokers, now)
+    failing = {row.group_id: row.group for row in rows if _fails(clients.get((row.group_id, row.client_id)), row)}
+    refused = refusals(list(failing.values()), now)
     snapshots = _snapshots(rows)
     found = []
     for row in rows:
@@ -45,7 +47,7 @@ def standings(rows: Collection[Assignment], refusals: Mapping[int, str], now: da
                 row,
                 clients.get((row.group_id, row.client_id)),
                 _end(snapshots.get((row.group_id, row.queue_id)), of_broker, now),
-                _sendbacks(row, returned[row.group_id], refusals.get(row.group_id), now),
+                _sendbacks(row, returned[row.group_id], refused.get(row.group_id), now),
                 now,
             )
         )
@@ -85,6 +87,14 @@ def _clients(groups: Collection[int]) -> dict[tuple[int, str], Client]:
     return {(row.group_id, row.client_id): row for row in rows}
 
 
+def _status(client: Client, row: Assignment) -> dict[str, float | int | None]:
+    return dict((client.consume_status or {}).get(row.queue.topic.name, {}))
+
+
+def _fails(client: Client | None, row: Assignment) -> bool:
+    return client is not None and bool(_status(client, row).get("consume_failed_tps"))
+
+
 def _snapshots(rows: Collection[Assignment]) -> dict[tuple[int, int], QueueSnapshot]:
     found = QueueSnapshot.objects.filter(
         group__in={row.group_id for row in rows}, queue__in={row.queue_id for row in rows}
@@ -116,7 +126,6 @@ def _standing(
     assert row.head_since is not None
     assert row.cached_min is not None
     group: ConsumerGroup = row.group
-    topic = row.queue.topic.name
     said: dict[str, Any] = {}
     if client is not None:
         said = {
@@ -124,12 +133,12 @@ def _standing(
             "client_error": client.running_info_error,
             "orderly": client.orderly,
             "settings": client.settings or {},
-            "status": (client.consume_status or {}).get(topic, {}),
+            "status": _status(client, row),
         }
     return Standing(
         cluster=group.cluster.name,
         group=group.name,
-        topic=topic,
+        topic=row.queue.topic.name,
         broker=row.queue.broker,
         queue_id=row.queue.queue_id,
         offset=row.cached_min,

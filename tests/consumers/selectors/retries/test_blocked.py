@@ -10,6 +10,7 @@ from consumers.models import (
     Client,
     Cluster,
     ConsumerGroup,
+    GroupBroker,
     GroupWindow,
     HeadMessage,
     Queue,
@@ -29,10 +30,15 @@ FAILING = {"Stock": {"consume_failed_tps": 0.9, "consume_ok_tps": 0.0, "consume_
 @pytest.fixture
 def cluster():
     row = Cluster.objects.create(name="prod", namesrv="127.0.0.1:9876", created_at=T0)
-    Broker.objects.create(
-        cluster=row, name="broker-a", broker_id=0, address="a:1", last_read_at=at(595), permission=6, config_at=at(590)
-    )
+    a_broker(row, "broker-a")
     return row
+
+
+def a_broker(cluster, name):
+    permissions = {"permission": 6, "config_at": at(590), "routed_permission": 6, "routed_at": at(590)}
+    Broker.objects.create(
+        cluster=cluster, name=name, broker_id=0, address="a:1", last_read_at=at(595), reachable=True, **permissions
+    )
 
 
 @pytest.fixture
@@ -41,8 +47,17 @@ def group(cluster):
 
 
 def a_group(cluster, name, kind="user"):
-    return ConsumerGroup.objects.create(
+    group = ConsumerGroup.objects.create(
         cluster=cluster, name=name, kind=kind, first_seen_at=T0, message_model="CLUSTERING"
+    )
+    configure(group, "broker-a")
+    return group
+
+
+def configure(group, broker):
+    permissions = {f"%RETRY%{group.name}": 6}
+    GroupBroker.objects.create(
+        group=group, broker=broker, configured=True, retry_permissions=permissions, retry_queue_nums=1, changed_at=T0
     )
 
 
@@ -194,15 +209,15 @@ def test_a_closed_broker_is_named_where_sending_back_fails(group):
     Broker.objects.update(permission=4)
     (row,) = blocked()
     assert row.kind is BlockedKind.LOCAL_RETRY
-    assert "no broker takes its retries: broker-a has permission 4" in row.sentence
+    assert "Broker-a takes no messages: its brokerPermission is 4, and no other broker takes" in row.sentence
+    assert row.facts["retries_refused"] in row.sentence
 
 
 def test_one_broker_that_takes_retries_is_enough(group):
     hold(group, orderly=False)
     Broker.objects.update(permission=4)
-    Broker.objects.create(
-        cluster=group.cluster, name="broker-b", broker_id=0, address="b:1", last_read_at=at(595), permission=6
-    )
+    a_broker(group.cluster, "broker-b")
+    configure(group, "broker-b")
     assert blocked()[0].kind is BlockedKind.UNKNOWN
 
 
@@ -222,7 +237,7 @@ def test_all_groups_are_listed_the_longest_blocked_first_without_system_groups(c
 
 def test_the_number_of_queries_does_not_grow_with_groups(cluster, group, django_assert_num_queries):
     hold(group)
-    with django_assert_num_queries(11) as few:
+    with django_assert_num_queries(19) as few:
         all_blocked(None, NOW)
     for n in range(10):
         hold(a_group(cluster, f"g{n}"), queue_id=n)
