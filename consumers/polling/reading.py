@@ -60,6 +60,7 @@ class BrokerReading:
     topics: tuple[TopicConfig, ...] | None = None
     groups: tuple[GroupConfig, ...] | None = None
     delays: DelayOffsets | None = None
+    appeared: tuple[str, ...] = ()  # retry and dead-letter topics that it has, and had not when it was last asked
 
     @property
     def read(self) -> bool:

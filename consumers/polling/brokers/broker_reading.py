@@ -5,6 +5,7 @@ cadence. Any failure is the broker's own: its part is then unknown as a whole, w
 """
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -18,7 +19,7 @@ from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC
 from consumers.rocketmq.errors import DeadlineExceeded, RocketMQError
-from consumers.rocketmq.names import DLQ_PREFIX
+from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
 from consumers.rocketmq.offset_tables import BROKER_OFFSETS
 from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_name
 
@@ -60,6 +61,7 @@ class _Part:
 
     async def read(self, name: str, memory: ClusterMemory) -> BrokerReading:
         known = self.known
+        before = known.topics.keys() if known.configured_at is not None else None
         configured = await self._refresh_config(self.cadence.config_seconds)
         offsets, delays = await asyncio.gather(
             self.admin.consumer_offsets(parse=known.consumer_offsets, deadline_seconds=self.deadline_seconds),
@@ -84,6 +86,7 @@ class _Part:
             topics=tuple(known.topics.values()) if configured else None,
             groups=tuple(known.groups.values()) if configured else None,
             delays=replace(delays, ends=level_ends),
+            appeared=() if before is None else _appeared(known.topics.keys() - before),
         )
 
     async def _refresh_config(self, seconds: float) -> bool:
@@ -109,6 +112,11 @@ class _Part:
             *(self.admin.broker_offsets_of(topic, deadline_seconds=self.deadline_seconds) for topic in topics)
         )
         return pa.concat_tables([BROKER_OFFSETS.empty_table(), *answers]).unify_dictionaries()
+
+
+def _appeared(topics: Iterable[str]) -> tuple[str, ...]:
+    """Those whose messages are counted from the first on."""
+    return tuple(sorted(topic for topic in topics if topic.startswith((RETRY_PREFIX, DLQ_PREFIX))))
 
 
 async def _joined(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queues: dict[str, int]) -> pa.Table:

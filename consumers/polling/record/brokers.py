@@ -58,6 +58,7 @@ def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
             "read": broker.read,
             "error": broker.error or broker.master_error,
             "read_from": broker.read_from,
+            "topics_appeared": list(broker.appeared),
             "calls": broker.cost.calls if broker.cost else None,
             "bytes": broker.cost.bytes if broker.cost else None,
             "seconds": round(broker.cost.seconds, 4) if broker.cost else None,

@@ -132,6 +132,23 @@ def test_a_topic_that_the_configuration_lacks_makes_it_read_again_at_once():
     assert part.rows["unknown_reason"].to_pylist() == [None]
 
 
+GROWN = topics("Other", "Orders", "%DLQ%billing", "%RETRY%billing")
+
+
+@pytest.mark.parametrize(
+    ("configs", "appeared"),
+    [
+        ([topics("Other"), GROWN], ("%DLQ%billing", "%RETRY%billing")),
+        ([topics("Other", "%DLQ%billing"), GROWN], ("%RETRY%billing",)),
+        ([GROWN], ()),
+    ],
+    ids=["two are there of a sudden", "one of them was there", "nobody knows since when"],
+)
+def test_it_says_which_retry_and_dead_letter_topics_a_broker_had_not_when_it_was_last_asked(configs, appeared):
+    part, _ = read({**HEALTHY, RequestCode.GET_ALL_TOPIC_CONFIG: list(configs)}, readings=len(configs))
+    assert part.appeared == appeared
+
+
 @pytest.mark.parametrize("silent", HEALTHY, ids=lambda code: code.name)
 def test_a_call_that_is_not_answered_makes_the_whole_part_unknown(silent):
     answers = {code: body for code, body in HEALTHY.items() if code != silent}
