@@ -158,7 +158,7 @@ def test_a_reading_that_read_nothing_is_recorded_with_its_reason(recorder, lake,
     stored = Reading.objects.get()
     assert (stored.complete, stored.queues) == (False, 0)
     assert stored.brokers == [
-        {"name": "broker-a", "read": False, "error": "connection refused", "read_from": None}
+        {"name": "broker-a", "read": False, "error": "connection refused", "read_from": None, "topics_appeared": []}
         | dict.fromkeys(("calls", "bytes", "seconds"))
     ]
     assert list(tmp_path.rglob("*.parquet")) == []
