@@ -1,127 +1,128 @@
-"""From rows to the facts that retry conditions are judged by: nine queries, whatever the group's size."""
+"""From rows to the facts that retry conditions are judged by: the same number of queries for one group and for many."""
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from django.conf import settings
-
-from consumers.models import Assignment, Broker, Client, ConsumerGroup, GroupBroker, Queue, QueueSnapshot, TopicKind
+from consumers.models import Assignment, Client, ConsumerGroup, GroupBroker, Queue, QueueSnapshot, TopicKind
 from consumers.polling.flags import BROADCASTING
-from consumers.polling.members.popping import pop_answers
+from consumers.polling.members.popping import NO_ANSWER, pop_answers
 from consumers.rocketmq.names import retry_topic
-from consumers.selectors.brokers import MASTER, ClusterAge, broker_ages
-from consumers.selectors.limits import Limits, limits
 
-from .facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, HeldQueue, Permission
+from .broker_facts import KnownBroker, known_brokers
+from .facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, HeldQueue
+
+GROUP_QUEUE = ("group_id", "queue_id", "queue__topic__name", "queue__topic__kind", "queue__broker", "min_offset")
+
+
+@dataclass
+class _Rows:
+    """What the database holds of one group. `snapshots`: as GROUP_QUEUE, without the group."""
+
+    told: dict[str, GroupBroker] = field(default_factory=dict)
+    snapshots: list[tuple[int, str, str, str, int | None]] = field(default_factory=list)
+    clients: list[ClientFacts] = field(default_factory=list)
+    held: list[Assignment] = field(default_factory=list)
+    retry_queues: dict[str, int | None] = field(default_factory=dict)
+    pops: bool | None = None
 
 
 def group_facts(cluster: str, group: str, now: datetime) -> GroupFacts:
     """Raises ConsumerGroup.DoesNotExist."""
     found = ConsumerGroup.objects.select_related("cluster").get(cluster__name=cluster, name=group)
-    snapshots = list(QueueSnapshot.objects.filter(group=found).select_related("queue__topic"))
-    clients = list(Client.objects.filter(group=found, gone_by=None).order_by("client_id"))
-    return GroupFacts(
-        cluster=cluster,
-        group=group,
-        namesrv=found.cluster.namesrv,
-        now=now,
-        brokers=_brokers(found, snapshots, now),
-        online=found.online,
-        membership_unknown=_membership_unknown(found),
-        message_model=found.message_model,
-        consume_type=found.consume_type,
-        pops=answer.pops if (answer := pop_answers([found.pk]).get(found.pk)) else None,
-        clients=[_client(client) for client in clients],
-        held=_held(found, snapshots),
-    )
+    return facts_of([found], now)[0]
 
 
-def permission_age(limits: Limits) -> timedelta:
-    """How old a broker's permission may be: a missed answer or two change nothing."""
-    return timedelta(seconds=3 * settings.POLL_STORE_CONFIG_SECONDS + limits.late_seconds)
+def facts_of(groups: Sequence[ConsumerGroup], now: datetime) -> list[GroupFacts]:
+    """In their order; their clusters must be loaded with them."""
+    brokers = known_brokers({group.cluster_id for group in groups}, now)
+    rows = _rows(groups)
+    return [_facts(group, rows[group.pk], brokers[group.cluster_id], now) for group in groups]
 
 
-def permission(value: int | None, at: datetime | None, error: str | None, broker: str, now: datetime) -> Permission:
-    if value is None or at is None:
-        return Permission(unknown=error or f"{broker} has not said yet what it allows")
-    if now - at > permission_age(limits()):
-        age = (now - at).total_seconds()
-        return Permission(value=value, at=at, unknown=error or f"what {broker} allows was last read {age:.0f} s ago")
-    return Permission(value=value, at=at)
-
-
-def _brokers(group: ConsumerGroup, snapshots: list[QueueSnapshot], now: datetime) -> list[BrokerFacts]:
-    rows = Broker.objects.filter(cluster=group.cluster_id, broker_id=MASTER).order_by("name")
-    told = {row.broker: row for row in GroupBroker.objects.filter(group=group)}
-    ages = broker_ages([group.cluster_id])[group.cluster_id]
-    unread = _unread(ages, now)
-    holding = _holders(group, snapshots)
-    readable = _retry_queues(group)
-    return [
-        BrokerFacts(
-            name=row.name,
-            address=row.address,
-            holds=row.name in holding,
-            has_master=_has_master(row, unread.get(row.name)),
-            permission=permission(row.permission, row.config_at, row.config_error, row.name, now),
-            routed=permission(row.routed_permission, row.routed_at, row.routed_error, row.name, now),
-            group=_configured(group, told.get(row.name), readable) if unread.get(row.name) is None else None,
-            unread=unread.get(row.name)
-            or (f"{row.name} has not said yet how it is set" if row.name not in told else None),
-            read_at=row.last_read_at,
-        )
-        for row in rows
-    ]
-
-
-def _unread(cluster: ClusterAge, now: datetime) -> dict[str, str | None]:
-    return {broker.name: broker.unread_reason(now, limits()) for broker in cluster.brokers}
-
-
-def _has_master(row: Broker, unread: str | None) -> bool | None:
-    """A slave that answers for it is proof that the master is gone; a broker that nobody reaches is unknown."""
-    if row.read_from is not None:
-        return False
-    return None if unread is not None else True
-
-
-def _holders(group: ConsumerGroup, snapshots: list[QueueSnapshot]) -> set[str]:
-    """Of an online group, the brokers of what its members subscribe to; else of what it has offsets of."""
-    own = [row.queue for row in snapshots if row.queue.topic.kind == TopicKind.NORMAL]
-    subscribed = {one["topic"] for one in group.subscriptions} if group.online else set()
-    wanted = [queue for queue in own if queue.topic.name in subscribed] or own
-    return {queue.broker for queue in wanted}
-
-
-def _retry_queues(group: ConsumerGroup) -> dict[str, int | None]:
-    """Queues of its own retry topic that give messages, by broker. Members that subscribe to it have a row for each
-    queue of it, so that none at all means that there are none."""
-    name = retry_topic(group.name)
-    found: dict[str, int | None] = {}
-    rows = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name=name)
-    for broker, is_readable in rows.values_list("broker", "readable"):
-        known = found.get(broker, 0)
-        found[broker] = None if is_readable is None or known is None else known + is_readable
-    if group.online and any(one["topic"] == name for one in group.subscriptions):
-        brokers = Broker.objects.filter(cluster=group.cluster_id, broker_id=MASTER).values_list("name", flat=True)
-        return {broker: found.get(broker, 0) for broker in brokers}
+def _rows(groups: Sequence[ConsumerGroup]) -> dict[int, _Rows]:
+    found = {group.pk: _Rows() for group in groups}
+    for config in GroupBroker.objects.filter(group__in=found):
+        found[config.group_id].told[config.broker] = config
+    for group, *snapshot in QueueSnapshot.objects.filter(group__in=found).values_list(*GROUP_QUEUE):
+        found[group].snapshots.append(tuple(snapshot))
+    for client in Client.objects.filter(group__in=found, gone_by=None).order_by("client_id"):
+        found[client.group_id].clients.append(_client(client))
+    for held in Assignment.objects.filter(group__in=found, gone_by=None, dropped=False).select_related("queue__topic"):
+        found[held.group_id].held.append(held)
+    for pk, answer in pop_answers(list(found)).items():
+        found[pk].pops = answer.pops
+    _add_retry_queues(groups, found)
     return found
 
 
-def _configured(
-    group: ConsumerGroup, row: GroupBroker | None, readable: dict[str, int | None]
-) -> GroupConfigured | None:
-    if row is None:
-        return None
+def _add_retry_queues(groups: Sequence[ConsumerGroup], found: dict[int, _Rows]) -> None:
+    """Queues of a group's own retry topic that give messages, by broker."""
+    owners = {(group.cluster_id, retry_topic(group.name)): found[group.pk] for group in groups}
+    names, clusters = {name for _, name in owners}, {cluster for cluster, _ in owners}
+    queues = Queue.objects.filter(topic__name__in=names, topic__cluster__in=clusters)
+    for cluster, name, broker, readable in queues.values_list("topic__cluster", "topic__name", "broker", "readable"):
+        if (rows := owners.get((cluster, name))) is not None:
+            known = rows.retry_queues.get(broker, 0)
+            rows.retry_queues[broker] = None if readable is None or known is None else known + readable
+
+
+def _facts(group: ConsumerGroup, rows: _Rows, brokers: Sequence[KnownBroker], now: datetime) -> GroupFacts:
+    holding = _holding(group, rows)
+    return GroupFacts(
+        cluster=group.cluster.name,
+        group=group.name,
+        namesrv=group.cluster.namesrv,
+        now=now,
+        brokers=[_broker(group, rows, broker, broker.name in holding) for broker in brokers],
+        online=group.online,
+        membership_unknown=_membership_unknown(group),
+        message_model=group.message_model,
+        consume_type=group.consume_type,
+        pops=rows.pops if rows.clients else NO_ANSWER.pops,
+        clients=rows.clients,
+        # A broadcasting group sends nothing back.
+        held=[] if group.message_model == BROADCASTING else _held(rows),
+    )
+
+
+def _holding(group: ConsumerGroup, rows: _Rows) -> set[str]:
+    """Of an online group, the brokers of what its members subscribe to; else of what it has offsets of."""
+    normal = [(topic, broker) for _, topic, kind, broker, _ in rows.snapshots if kind == TopicKind.NORMAL]
+    subscribed = {one["topic"] for one in group.subscriptions} if group.online else set()
+    return {broker for topic, broker in normal if topic in subscribed} or {broker for _, broker in normal}
+
+
+def _broker(group: ConsumerGroup, rows: _Rows, broker: KnownBroker, holds: bool) -> BrokerFacts:
+    told = rows.told.get(broker.name)
+    silent = f"{broker.name} has not said yet how it is set for the group" if told is None else None
+    unread = broker.unread or silent
+    return BrokerFacts(
+        name=broker.name,
+        address=broker.address,
+        holds=holds,
+        has_master=broker.has_master,
+        permission=broker.permission,
+        routed=broker.routed,
+        group=None if told is None or unread is not None else _configured(group, rows, told),
+        unread=unread,
+        read_at=broker.read_at,
+    )
+
+
+def _configured(group: ConsumerGroup, rows: _Rows, told: GroupBroker) -> GroupConfigured:
     own = retry_topic(group.name)
+    # Of a topic that members subscribe to every queue has a row: none at all means that it has none.
+    is_watched = bool(group.online) and any(one["topic"] == own for one in group.subscriptions)
     return GroupConfigured(
-        configured=row.configured,
-        since=row.changed_at,
-        consume_enable=row.consume_enable,
-        retry_queue_nums=row.retry_queue_nums,
-        retry_permission=row.retry_permissions.get(own),
-        pop_permissions={topic: value for topic, value in row.retry_permissions.items() if topic != own},
-        dlq_permission=row.dlq_permission,
-        read_queues=readable.get(row.broker),
+        configured=told.configured,
+        since=told.changed_at,
+        consume_enable=told.consume_enable,
+        retry_queue_nums=told.retry_queue_nums,
+        retry_permission=told.retry_permissions.get(own),
+        pop_permissions={topic: value for topic, value in told.retry_permissions.items() if topic != own},
+        dlq_permission=told.dlq_permission,
+        read_queues=rows.retry_queues.get(told.broker, 0 if is_watched else None),
     )
 
 
@@ -134,12 +135,8 @@ def _client(client: Client) -> ClientFacts:
     )
 
 
-def _held(group: ConsumerGroup, snapshots: list[QueueSnapshot]) -> list[HeldQueue]:
-    """A broadcasting group sends nothing back."""
-    if group.message_model == BROADCASTING:
-        return []
-    least = {row.queue_id: row.min_offset for row in snapshots}
-    rows = Assignment.objects.filter(group=group, gone_by=None, dropped=False).select_related("queue__topic")
+def _held(rows: _Rows) -> list[HeldQueue]:
+    least = {queue: min_offset for queue, *_, min_offset in rows.snapshots}
     return [
         HeldQueue(
             place=f"{row.queue.topic.name}/{row.queue.broker}/{row.queue.queue_id}",
@@ -148,7 +145,7 @@ def _held(group: ConsumerGroup, snapshots: list[QueueSnapshot]) -> list[HeldQueu
             min_offset=least.get(row.queue_id),
             head_since=row.head_since,
         )
-        for row in rows
+        for row in rows.held
     ]
 
 
