@@ -90,13 +90,14 @@ def still_since() -> Column:
 
 
 def blocked_by() -> Column:
-    """As far as the owner's running info tells it."""
+    """As far as the history of what owners hold tells it: why a message is not finished is told by their newest words,
+    which are not in it."""
     cached = F.col("cached_count")
     is_over = (cached > PULL_THRESHOLD_MESSAGES) | (F.col("cached_max") - F.col("cached_min") > PULL_THRESHOLD_SPAN)
     pulls = (F.col("last_us") - F.unix_micros("last_pull_at")) / 1e6 <= FRESH_PULL_SECONDS
     return (
         F.when(cached.isNull(), "not sampled")
-        .when(F.col("orderly") & (cached > 0), "orderly suspend")
+        .when(F.col("orderly") & (cached > 0), "a message that is not finished, in order")
         .when(is_over, "flow control")
         .when(cached > 0, "a message that is not finished")
         .when(pulls, "suspended by the application")

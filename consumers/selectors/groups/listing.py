@@ -12,6 +12,7 @@ from consumers.models import GroupKind, QueueState, State
 from consumers.polling.flags import ghosts
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
 
+from .blocked import with_blocked
 from .overlay import RANKS, STATES, Overlay
 from .row import JUDGED, MEASURED, group_row
 from .rows import GroupFilters, GroupPage, GroupRow, ListKind
@@ -116,7 +117,7 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     wanted = [group.of_still_read for group in groups if group.of_silent_by is not None]
     states = QueueState.objects.select_related("queue__topic").in_bulk([pk for pk in wanted if pk is not None])
     pops = pop_answers(ids)
-    return [
+    shown = [
         ShownGroup(
             group,
             overlay,
@@ -125,3 +126,4 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
         )
         for group in groups
     ]
+    return with_blocked(shown, overlay.now)

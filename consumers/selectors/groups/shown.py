@@ -8,12 +8,16 @@ from typing import Any
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 from consumers.polling.flags import GroupFlags, group_flags
 from consumers.selectors.overlay import NOT_JUDGED_YET, unjudged_reason
-from consumers.selectors.sentences import sentence, state_parts
+from consumers.selectors.retries.blocked_rows import BlockedQueue
+from consumers.selectors.sentences import evidence, sentence, state_parts
 
 from .overlay import NO_BROKER, STATES, Overlay
 from .rows import WorstQueue
 
 NOT_READ_YET = "not read yet"
+# The rule that finds a queue that its owner does not move, and its numbers that a blocked queue does not tell.
+BLOCKED_RULE = "blocked"
+BESIDE_BLOCKED = ("expires_in_seconds",)
 
 
 @dataclass(frozen=True)
@@ -43,13 +47,15 @@ class Verdict:
 class ShownGroup:
     """`group` carries the overlay's columns, `still_read` is its worst queue on a broker that is not silent.
 
-    `pops`: whether its members say that they pop; null where none has said.
+    `pops`: whether its members say that they pop; null where none has said. `blocked`: what holds the queue that
+    decided, where its member tells.
     """
 
     group: ConsumerGroup
     overlay: Overlay
     still_read: QueueState | None
     pops: bool | None
+    blocked: BlockedQueue | None = None
 
     @cached_property
     def flags(self) -> GroupFlags:
@@ -101,15 +107,20 @@ class ShownGroup:
             return Verdict(state, [reason], reason, {}, since)
         silent = self._broker_reason(self.shown("silent_by"))
         if silent is None:
-            return _judged_verdict(state, self.judged, self.judged.worst_queue)
+            return _judged_verdict(state, self.judged, self.judged.worst_queue, self.blocked)
         if self.still_read is None:
             return Verdict(state, [silent], silent, {}, self.shown("taken_at"))
-        return _judged_verdict(state, self.still_read, self.still_read.queue)
+        return _judged_verdict(state, self.still_read, self.still_read.queue, self.blocked)
 
 
-def _judged_verdict(state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
+def _judged_verdict(
+    state: State, judged: GroupState | QueueState, queue: Queue | None, blocked: BlockedQueue | None
+) -> Verdict:
     place = place_of(queue) if queue is not None and state != State.OK else None
-    parts = state_parts(state, judged.rule, judged.detail, place=place)
+    if blocked is not None:
+        parts = [blocked.sentence, *evidence({name: judged.detail.get(name) for name in BESIDE_BLOCKED})]
+    else:
+        parts = state_parts(state, judged.rule, judged.detail, place=place)
     return Verdict(state, parts, judged.rule, judged.detail, judged.since, queue)
 
 

@@ -1,6 +1,6 @@
 """Queues whose oldest message is not finished for longer than CONSUMERSCOPE_BLOCKED_AFTER_SECONDS."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from consumers.models import Assignment, GroupKind
@@ -13,6 +13,7 @@ from .heads import blocked_heads, message_facts, standings
 from .standing import Standing
 
 ALL_SHOWN = 200
+Place = tuple[int, int]  # group id, queue id
 
 
 def blocked_queues(cluster: str, group: str, now: datetime) -> list[BlockedQueue]:
@@ -26,6 +27,15 @@ def all_blocked(cluster: str | None, now: datetime) -> list[BlockedQueue]:
     if cluster is not None:
         rows = rows.filter(group__cluster__name=cluster)
     return _blocked(list(rows[:ALL_SHOWN]), now)
+
+
+def blocked_places(places: Collection[Place], now: datetime) -> dict[Place, BlockedQueue]:
+    """Of these queues of these groups, those that are blocked; of one with several owners, the longest."""
+    if not places:
+        return {}
+    rows = blocked_heads(now).filter(group__in={group for group, _ in places}, queue__in={queue for _, queue in places})
+    longest = {(row.group_id, row.queue_id): row for row in reversed(rows) if (row.group_id, row.queue_id) in places}
+    return dict(zip(longest, _blocked(list(longest.values()), now), strict=True))
 
 
 def _blocked(rows: Sequence[Assignment], now: datetime) -> list[BlockedQueue]:
