@@ -1,12 +1,15 @@
 """Looks into dead letters as tasks of the general worker: one at a time for each cluster."""
 
 import logging
+from datetime import datetime
 
 from celery import Task, shared_task
 from django.utils import timezone
 
+from consumers.dead_letters.index.asked import PATIENCE, put_asked, put_done
 from consumers.dead_letters.index.look import look_into
 from consumers.dead_letters.index.rules import LookRules
+from consumers.dead_letters.redis_client import redis_client
 from consumers.models import Cluster, ConsumerGroup
 from consumers.polling.locks import Locked, lock
 
@@ -14,7 +17,8 @@ logger = logging.getLogger(__name__)
 
 # Far longer than a look's calls take; a worker that is killed blocks the next looks for no longer.
 LOCK_SECONDS = 120.0
-ASK_AGAIN_SECONDS, ASK_TIMES = 1, 30
+AGAIN_SECONDS, MOST_AGAIN = 1, 30
+FAILED = "The worker failed at it: its log says why."
 
 
 @shared_task(name="consumers.look_into_dead_letters")
@@ -27,12 +31,25 @@ def look_into_dead_letters() -> None:
             logger.warning("Somebody looks into the dead letters of %s just now: this turn is left out.", cluster.name)
 
 
-@shared_task(name="consumers.look_into_dead_letters_of", bind=True, max_retries=ASK_TIMES)
-def look_into_dead_letters_of(self: Task, cluster: str, group: str) -> None:
-    """Of one group, at once: after the look that goes on just now."""
-    found = ConsumerGroup.objects.select_related("cluster").get(cluster__name=cluster, name=group)
+def ask_for_dead_letters(group: ConsumerGroup, now: datetime) -> None:
+    """Those of one group, at once. Raises RedisDown."""
+    put_asked(group, now)
+    with redis_client():
+        look_into_dead_letters_of.apply_async(
+            (group.pk,), expires=3 * PATIENCE.total_seconds(), queue="general", retry=False, ignore_result=True
+        )
+
+
+@shared_task(name="consumers.look_into_dead_letters_of", bind=True, max_retries=MOST_AGAIN)
+def look_into_dead_letters_of(self: Task, pk: int) -> None:
+    """After the look that goes on just now."""
+    group = ConsumerGroup.objects.select_related("cluster").get(pk=pk)
     try:
-        with lock(f"dead letters:{cluster}", LOCK_SECONDS):
-            look_into(found.cluster, found, LookRules.of_site(), timezone.now())
+        with lock(f"dead letters:{group.cluster.name}", LOCK_SECONDS):
+            look_into(group.cluster, group, LookRules.of_site(), timezone.now())
     except Locked as locked:
-        raise self.retry(exc=locked, countdown=ASK_AGAIN_SECONDS) from None
+        raise self.retry(exc=locked, countdown=AGAIN_SECONDS) from None
+    except Exception:
+        put_done(group, FAILED, timezone.now())
+        raise
+    put_done(group, None, timezone.now())
