@@ -24,6 +24,9 @@ class GroupBroker(models.Model):
     retry_permissions = models.JSONField(
         default=dict, help_text="{topic: a sum of 4 (read) and 2 (write)} of the group's retry topics on this broker"
     )
+    retry_read_queues = models.IntegerField(
+        null=True, help_text="Of how many queues its own retry topic gives messages there; null: it has none"
+    )
     dlq_permission = models.IntegerField(null=True, help_text="The same of its dead-letter topic; null: it has none")
     changed_at = models.DateTimeField(help_text="The reading that saw it become so")
 

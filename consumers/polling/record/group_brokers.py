@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from consumers.models import Cluster, GroupBroker
 from consumers.polling.reading import BrokerReading, OffsetsReading
-from consumers.rocketmq.broker_values import GroupConfig
-from consumers.rocketmq.names import dlq_topic, is_system_group
+from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
+from consumers.rocketmq.names import dlq_topic, is_system_group, retry_topic
 
 from .ids import EntityIds
 from .retry_topics import READ_OR_WRITE, retry_permissions
@@ -28,6 +28,7 @@ class Configured(NamedTuple):
     consume_timeout_minutes: int | None
     retry_policy: dict[str, Any] | None
     retry_permissions: dict[str, int]
+    retry_read_queues: int | None
     dlq_permission: int | None
 
 
@@ -76,14 +77,19 @@ def _configured(broker: BrokerReading, groups: dict[str, int]) -> Iterator[tuple
     """Of every group, those that the broker does not know among them."""
     configs = {config.name: config for config in broker.groups or ()}
     retries = retry_permissions(broker.topics or (), groups)
-    permissions = {topic.name: topic.perm & READ_OR_WRITE for topic in broker.topics or ()}
+    topics = {topic.name: topic for topic in broker.topics or ()}
     for name, pk in groups.items():
-        yield pk, _of(configs.get(name), retries.get(name, {}), permissions.get(dlq_topic(name)))
+        own, dead = topics.get(retry_topic(name)), topics.get(dlq_topic(name))
+        yield pk, _of(configs.get(name), retries.get(name, {}), own, dead)
 
 
-def _of(config: GroupConfig | None, retries: dict[str, int], dead: int | None) -> Configured:
+def _of(
+    config: GroupConfig | None, retries: dict[str, int], own: TopicConfig | None, dead: TopicConfig | None
+) -> Configured:
+    queues = None if own is None else own.read_queues
+    permission = None if dead is None else dead.perm & READ_OR_WRITE
     if config is None:
-        return Configured(False, None, None, None, None, None, None, None, retries, dead)
+        return Configured(False, None, None, None, None, None, None, None, retries, queues, permission)
     return Configured(
         configured=True,
         consume_enable=config.consume_enable,
@@ -94,7 +100,8 @@ def _of(config: GroupConfig | None, retries: dict[str, int], dead: int | None) -
         consume_timeout_minutes=config.consume_timeout_minutes,
         retry_policy=_as_json(config),
         retry_permissions=retries,
-        dlq_permission=dead,
+        retry_read_queues=queues,
+        dlq_permission=permission,
     )
 
 

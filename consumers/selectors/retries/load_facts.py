@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from consumers.models import Assignment, Client, ConsumerGroup, GroupBroker, Queue, QueueSnapshot, TopicKind
+from consumers.models import Assignment, Client, ConsumerGroup, GroupBroker, QueueSnapshot, TopicKind
 from consumers.polling.flags import BROADCASTING
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
 from consumers.rocketmq.names import retry_topic
@@ -23,7 +23,6 @@ class _Rows:
     snapshots: list[tuple[int, str, str, str, int | None]] = field(default_factory=list)
     clients: list[ClientFacts] = field(default_factory=list)
     held: list[Assignment] = field(default_factory=list)
-    retry_queues: dict[str, int | None] = field(default_factory=dict)
     pops: bool | None = None
 
 
@@ -52,19 +51,7 @@ def _rows(groups: Sequence[ConsumerGroup]) -> dict[int, _Rows]:
         found[held.group_id].held.append(held)
     for pk, answer in pop_answers(list(found)).items():
         found[pk].pops = answer.pops
-    _add_retry_queues(groups, found)
     return found
-
-
-def _add_retry_queues(groups: Sequence[ConsumerGroup], found: dict[int, _Rows]) -> None:
-    """Queues of a group's own retry topic that give messages, by broker."""
-    owners = {(group.cluster_id, retry_topic(group.name)): found[group.pk] for group in groups}
-    names, clusters = {name for _, name in owners}, {cluster for cluster, _ in owners}
-    queues = Queue.objects.filter(topic__name__in=names, topic__cluster__in=clusters)
-    for cluster, name, broker, readable in queues.values_list("topic__cluster", "topic__name", "broker", "readable"):
-        if (rows := owners.get((cluster, name))) is not None:
-            known = rows.retry_queues.get(broker, 0)
-            rows.retry_queues[broker] = None if readable is None or known is None else known + readable
 
 
 def _facts(group: ConsumerGroup, rows: _Rows, brokers: Sequence[KnownBroker], now: datetime) -> GroupFacts:
@@ -104,16 +91,14 @@ def _broker(group: ConsumerGroup, rows: _Rows, broker: KnownBroker, holds: bool)
         has_master=broker.has_master,
         permission=broker.permission,
         routed=broker.routed,
-        group=None if told is None or unread is not None else _configured(group, rows, told),
+        group=None if told is None or unread is not None else _configured(group, told),
         unread=unread,
         read_at=broker.read_at,
     )
 
 
-def _configured(group: ConsumerGroup, rows: _Rows, told: GroupBroker) -> GroupConfigured:
+def _configured(group: ConsumerGroup, told: GroupBroker) -> GroupConfigured:
     own = retry_topic(group.name)
-    # Of a topic that members subscribe to every queue has a row: none at all means that it has none.
-    is_watched = bool(group.online) and any(one["topic"] == own for one in group.subscriptions)
     return GroupConfigured(
         configured=told.configured,
         since=told.changed_at,
@@ -122,7 +107,7 @@ def _configured(group: ConsumerGroup, rows: _Rows, told: GroupBroker) -> GroupCo
         retry_permission=told.retry_permissions.get(own),
         pop_permissions={topic: value for topic, value in told.retry_permissions.items() if topic != own},
         dlq_permission=told.dlq_permission,
-        read_queues=rows.retry_queues.get(told.broker, 0 if is_watched else None),
+        read_queues=told.retry_read_queues,
     )
 
 

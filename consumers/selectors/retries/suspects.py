@@ -1,25 +1,26 @@
 """Which groups may fail a retry condition: found in SQL among all groups, so that only these are judged one by one."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 
-from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import Cast, Coalesce, Concat, StrIndex
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Concat, StrIndex
 from django.db.models.lookups import GreaterThan
 
-from consumers.models import GroupBroker, GroupKind, Queue, QueueSnapshot, TopicKind
+from consumers.models import GroupBroker, GroupKind, QueueSnapshot, TopicKind
 from consumers.polling.flags import BROADCASTING
-from consumers.rocketmq.names import RETRY_PREFIX
+from consumers.rocketmq.names import RETRY_PREFIX, retry_topic
 
 from .broker_facts import KnownBroker
 from .condition_rows import ConditionName
+from .facts import READ, WRITE
 from .rules.group import HEARTBEATS
 
+UNREADABLE = (0, 2)
 
-@dataclass(frozen=True)
-class Suspect:
+
+class Suspect(NamedTuple):
     """A group and a broker on which it may fail."""
 
     cluster_id: int
@@ -30,41 +31,63 @@ class Suspect:
 
 
 def suspects(brokers: Iterable[KnownBroker], now: datetime) -> dict[ConditionName, list[Suspect]]:
-    """One query for each condition. Brokers that were not read lately, and broadcasting groups, are left out."""
+    """Two queries. Brokers that were not read lately, and broadcasting groups, are left out."""
     rows = _told(brokers)
-    wanted = {
-        ConditionName.KEPT: rows.filter(configured=True, retry_queue_nums__lte=0),
-        ConditionName.GROUP_EXISTS: _absent(rows, now),
-        ConditionName.RETRY_READABLE: rows.filter(_any_retry_topic(0, 2)),
-        ConditionName.RETRY_WRITABLE: rows.filter(own_retry_topic(0, 4)),
-        ConditionName.RETRY_QUEUES: _more_than_read(rows),
-        ConditionName.DLQ_READABLE: rows.filter(dlq_permission__in=(0, 2)),
-    }
-    fields = ("group__cluster_id", "group_id", "group__name", "broker", "changed_at")
-    return {name: [Suspect(*row) for row in found.values_list(*fields)] for name, found in wanted.items()}
-
-
-def with_permissions(rows: "QuerySet[GroupBroker]") -> "QuerySet[GroupBroker]":
-    """`said` is the JSON of the retry topics' permissions as both databases print it: {"%RETRY%billing": 6}."""
-    return rows.alias(said=Cast("retry_permissions", TextField()))
+    found: dict[ConditionName, list[Suspect]] = {}
+    for row, names in _unusual(rows):
+        for name in names:
+            found.setdefault(name, []).append(row)
+    absent = _absent(rows, now)
+    if absent:
+        found[ConditionName.GROUP_EXISTS] = absent
+    return found
 
 
 def own_retry_topic(*permissions: int) -> Q:
-    """That the group's own retry topic has one of these permissions."""
-    return _or(Concat(Value(f'"{RETRY_PREFIX}'), F("group__name"), Value(f'": {one}')) for one in permissions)
+    """That the group's own retry topic has one of these permissions. `said`: as both databases print the JSON,
+    {"%RETRY%billing": 6}. LIKE would take the % of the name for a wildcard."""
+    texts = [Concat(Value(f'"{RETRY_PREFIX}'), F("group__name"), Value(f'": {one}')) for one in permissions]
+    return _or([GreaterThan(StrIndex("said", text), 0) for text in texts])
 
 
-def _any_retry_topic(*permissions: int) -> Q:
-    """Names of topics hold no colon."""
-    return _or(Value(f": {one}") for one in permissions)
+def with_permissions(rows: "QuerySet[GroupBroker]") -> "QuerySet[GroupBroker]":
+    return rows.alias(said=Cast("retry_permissions", TextField()))
 
 
-def _or(texts: Iterable[Any]) -> Q:
-    """LIKE would take the % of the names for wildcards."""
-    found = Q()
-    for text in texts:
-        found |= Q(GreaterThan(StrIndex("said", text), 0))
-    return found
+def _unusual(rows: "QuerySet[GroupBroker]") -> Iterator[tuple[Suspect, list[ConditionName]]]:
+    """One pass over the rows, of which few are unusual."""
+    queues = Q(configured=True, retry_queue_nums__lte=0) | Q(retry_queue_nums__gt=F("retry_read_queues"))
+    # Names of topics hold no colon.
+    shut = _or([GreaterThan(StrIndex("said", Value(f": {one}")), 0) for one in (0, 2, 4)])
+    unusual = with_permissions(rows).filter(queues | Q(dlq_permission__in=UNREADABLE) | shut)
+    fields = ("group__cluster_id", "group_id", "group__name", "broker", "changed_at")
+    numbers = ("retry_queue_nums", "retry_read_queues", "dlq_permission", "retry_permissions")
+    for *row, asked, there, dead, permissions in unusual.values_list(*fields, *numbers):
+        yield Suspect(*row), list(_names(Suspect(*row).group, asked, there, dead, permissions))
+
+
+def _names(
+    group: str, asked: int | None, there: int | None, dead: int | None, permissions: dict[str, int]
+) -> Iterator[ConditionName]:
+    if asked is not None and asked <= 0:
+        yield ConditionName.KEPT
+    if asked is not None and there is not None and asked > there:
+        yield ConditionName.RETRY_QUEUES
+    if dead in UNREADABLE:
+        yield ConditionName.DLQ_READABLE
+    if any(not permission & READ for permission in permissions.values()):
+        yield ConditionName.RETRY_READABLE
+    if not permissions.get(retry_topic(group), WRITE) & WRITE:
+        yield ConditionName.RETRY_WRITABLE
+
+
+def _absent(rows: "QuerySet[GroupBroker]", now: datetime) -> list[Suspect]:
+    held = QueueSnapshot.objects.filter(
+        group=OuterRef("group"), queue__broker=OuterRef("broker"), queue__topic__kind=TopicKind.NORMAL
+    )
+    absent = rows.filter(configured=False, group__online=True, changed_at__lt=now - HEARTBEATS)
+    fields = ("group__cluster_id", "group_id", "group__name", "broker", "changed_at")
+    return [Suspect(*row) for row in absent.filter(Exists(held)).values_list(*fields)]
 
 
 def _told(brokers: Iterable[KnownBroker]) -> "QuerySet[GroupBroker]":
@@ -74,30 +97,13 @@ def _told(brokers: Iterable[KnownBroker]) -> "QuerySet[GroupBroker]":
             by_cluster.setdefault(broker.cluster_id, []).append(broker.name)
     if not by_cluster:
         return GroupBroker.objects.none()
-    read = Q()
-    for cluster, names in by_cluster.items():
-        read |= Q(group__cluster=cluster, broker__in=names)
+    read = _or([Q(group__cluster=cluster, broker__in=names) for cluster, names in by_cluster.items()])
     rows = GroupBroker.objects.filter(read, group__kind=GroupKind.USER).exclude(group__message_model=BROADCASTING)
-    return with_permissions(rows).order_by("group__name", "broker")
+    return rows.order_by("group__name", "broker")
 
 
-def _absent(rows: "QuerySet[GroupBroker]", now: datetime) -> "QuerySet[GroupBroker]":
-    held = QueueSnapshot.objects.filter(
-        group=OuterRef("group"), queue__broker=OuterRef("broker"), queue__topic__kind=TopicKind.NORMAL
-    )
-    absent = rows.filter(configured=False, group__online=True, changed_at__lt=now - HEARTBEATS)
-    return absent.filter(Exists(held))
-
-
-def _more_than_read(rows: "QuerySet[GroupBroker]") -> "QuerySet[GroupBroker]":
-    """One queue, the default, is what topics are made with: only more are looked up."""
-    queues = Queue.objects.filter(
-        topic__cluster=OuterRef("group__cluster"),
-        topic__name=Concat(Value(RETRY_PREFIX), OuterRef("group__name")),
-        broker=OuterRef("broker"),
-        readable=True,
-    )
-    counted = queues.order_by().values("broker").annotate(n=Count("pk")).values("n")
-    return rows.filter(retry_queue_nums__gt=1).filter(
-        retry_queue_nums__gt=Coalesce(Subquery(counted, output_field=IntegerField()), 0)
-    )
+def _or(claims: Iterable[Q | GreaterThan]) -> Q:
+    found = Q()
+    for claim in claims:
+        found |= Q(claim)
+    return found

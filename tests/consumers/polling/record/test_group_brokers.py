@@ -28,8 +28,8 @@ def config(name, **more):
     return GroupConfig(**(values | {"name": name} | more))
 
 
-def topic(name, perm=6):
-    return TopicConfig(name, 1, 1, perm, order=False, attributes=None)
+def topic(name, perm=6, queues=1):
+    return TopicConfig(name, queues, queues, perm, order=False, attributes=None)
 
 
 def part(name, groups, topics=(), **more):
@@ -108,6 +108,23 @@ def test_permissions_of_its_retry_topics_of_either_naming_and_of_its_dead_letter
         "%RETRY%billing+Orders": 6,
     }
     assert (row("billing").dlq_permission, row("audit").dlq_permission) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "topics", "queues"),
+    [
+        ("it has two", [topic("%RETRY%billing", queues=2)], 2),
+        ("it was made without any", [topic("%RETRY%billing", queues=0)], 0),
+        (
+            "there is none; that of a topic it pops does not count",
+            [topic("Orders"), topic("%RETRY%billing_Orders")],
+            None,
+        ),
+    ],
+)
+def test_it_keeps_how_many_queues_the_retry_topic_gives_messages_of(cluster, sentence, topics, queues):
+    record(cluster, reading(0, part("broker-a", [config("billing")], topics)))
+    assert row("billing").retry_read_queues == queues
 
 
 def test_what_is_said_once_more_is_not_written(cluster):

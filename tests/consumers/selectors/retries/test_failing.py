@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from consumers.models import ConsumerGroup, GroupBroker, Queue, QueueSnapshot
+from consumers.models import ConsumerGroup, GroupBroker, QueueSnapshot
 from consumers.selectors.retries.condition_rows import ConditionName, Severity
 from consumers.selectors.retries.failing import MANY, failing_groups
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
@@ -17,7 +17,7 @@ Name = ConditionName
 
 def a_config(group, broker="broker-a", **more):
     values = {"configured": True, "consume_enable": True, "retry_queue_nums": 1, "changed_at": ago(3600)}
-    values |= {"retry_permissions": {f"%RETRY%{group.name}": 6}, "dlq_permission": 6}
+    values |= {"retry_permissions": {f"%RETRY%{group.name}": 6}, "retry_read_queues": 1, "dlq_permission": 6}
     return GroupBroker.objects.create(group=group, broker=broker, **(values | more))
 
 
@@ -70,8 +70,6 @@ def test_it_finds(cluster, sentence, config, expected):
     if "own" in config:
         config["retry_permissions"] = {"%RETRY%billing": config.pop("own"), "%RETRY%other": 6}
     a_set_group(cluster, **config)
-    a_queue(cluster, "%RETRY%billing", kind="retry")
-    Queue.objects.update(readable=True)
     assert [(row.name, row.severity) for row in failing_groups(None, NOW)] == expected
 
 

@@ -23,7 +23,7 @@ def cluster():
 
 def a_config(group, broker="broker-a", **more):
     values = {"configured": True, "consume_enable": True, "retry_queue_nums": 1, "changed_at": ago(3600)}
-    values |= {"retry_permissions": {RETRY: 6}, "dlq_permission": 6}
+    values |= {"retry_permissions": {RETRY: 6}, "retry_read_queues": 1, "dlq_permission": 6}
     return GroupBroker.objects.create(group=group, broker=broker, **(values | more))
 
 
@@ -31,9 +31,6 @@ def a_world(cluster, **broker):
     a_broker(cluster, **(OPEN | broker))
     group = a_group(cluster, subscriptions=[{"topic": "Orders"}, {"topic": RETRY}])
     a_snapshot(group, a_queue(cluster), 5, 10)
-    queue = a_queue(cluster, RETRY, kind="retry")
-    queue.readable = True
-    queue.save()
     a_config(group)
     return group
 
@@ -94,15 +91,6 @@ def test_an_online_group_needs_only_the_brokers_of_what_it_subscribes_to(cluster
     assert of_broker("broker-b").holds is False
     ConsumerGroup.objects.update(online=False)
     assert of_broker("broker-b").holds is True
-
-
-def test_without_a_row_a_retry_topic_has_no_queues_only_where_members_subscribe_to_it(cluster):
-    group = a_world(cluster)
-    a_broker(cluster, "broker-b", **OPEN)
-    a_config(group, "broker-b")
-    assert of_broker("broker-b").group.read_queues == 0
-    ConsumerGroup.objects.update(subscriptions=[{"topic": "Orders"}])
-    assert of_broker("broker-b").group.read_queues is None
 
 
 def test_it_brings_the_messages_that_members_hold(cluster):
