@@ -45,7 +45,7 @@ POLL_OFFSET_FILE_DEADLINE_SECONDS = number("POLL_OFFSET_FILE_DEADLINE_SECONDS", 
 # How often dead letters are looked into, with how many calls a cluster, and how many of a group are kept as rows.
 DEAD_LETTER_SECONDS = number("DEAD_LETTER_SECONDS", 30, least=1)
 DEAD_LETTER_CALLS = int(number("DEAD_LETTER_CALLS", 400, least=1))
-DEAD_LETTERS_KEPT = int(number("DEAD_LETTERS_KEPT", 20_000, least=1))
+DEAD_LETTERS_KEPT = int(number("DEAD_LETTERS_KEPT", 20000, least=1))
 
 # Celery spells a Unix socket its own way.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
