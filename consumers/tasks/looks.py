@@ -10,17 +10,19 @@ from django.utils import timezone
 from consumers.dead_letters.looks.answers import PATIENCE, LookKey, put_answer, put_question
 from consumers.dead_letters.looks.look import MessagePlace
 from consumers.dead_letters.looks.look_at import LookFailed, look_at
-from consumers.dead_letters.redis_client import redis_client
+from consumers.dead_letters.publishing import publish
 
 
 def ask_look(key: LookKey, place: MessagePlace, now: datetime) -> None:
-    """Raises RedisDown. A worker that comes to it too late leaves it: nobody waits any more."""
+    """Raises RedisDown."""
     put_question(key, place, now)
-    wanted = {"key": str(key), "place": asdict(place), "with_content": key.with_content}
-    with redis_client():
-        look_at_message.apply_async(
-            kwargs=wanted, expires=PATIENCE.total_seconds(), queue="general", retry=False, ignore_result=True
-        )
+    publish(
+        look_at_message,
+        expires_seconds=PATIENCE.total_seconds(),
+        key=str(key),
+        place=asdict(place),
+        with_content=key.with_content,
+    )
 
 
 @shared_task(name="consumers.look_at_message")

@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from . import (
     clusters,
+    dlq_message,
     figures,
     group,
     group_offsets,
@@ -27,6 +28,11 @@ urlpatterns = [
     path("groups/<str:cluster>/<str:group>/", group.group, name="group"),
     path("groups/<str:cluster>/<str:group>/ownership/", group_ownership.ownership, name="group_ownership"),
     path("groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets, name="group_offsets"),
+    path(
+        "groups/<str:cluster>/<str:group>/dlq/<str:broker>/<int:queue_id>/<int:offset>/",
+        dlq_message.dlq_message,
+        name="dlq_message",
+    ),
     path("rebalances/", rebalances.rebalances, name="rebalances"),
     path("rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance, name="rebalance"),
     path("clusters/", clusters.clusters, name="clusters"),
@@ -40,6 +46,11 @@ urlpatterns = [
         name="group_ownership_part",
     ),
     path("parts/groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets_part, name="group_offsets_part"),
+    path(
+        "parts/groups/<str:cluster>/<str:group>/dlq/<str:broker>/<int:queue_id>/<int:offset>/<str:look>/",
+        dlq_message.dlq_message_part,
+        name="dlq_message_part",
+    ),
     path("parts/rebalances/", rebalances.rebalances_part, name="rebalances_part"),
     path("parts/rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance_part, name="rebalance_part"),
     path("parts/clusters/", clusters.clusters_part, name="clusters_part"),

@@ -27,8 +27,9 @@ def _redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def redis(_redis_url: str, settings: Any) -> Iterator[redis_package.Redis]:
-    """An empty one, which the site is set to."""
+    """An empty one, which the site is set to. No worker serves it."""
     settings.REDIS_URL = _redis_url
+    settings.CELERY_BROKER_URL = _redis_url.replace("unix://", "redis+socket://", 1)
     with redis_package.Redis.from_url(_redis_url) as client:
         client.flushall()
         yield client
@@ -45,12 +46,3 @@ def tasks_at_once(redis: redis_package.Redis) -> Iterator[None]:
     app.conf.task_always_eager = True
     yield
     app.conf.task_always_eager = False
-
-
-@pytest.fixture
-def no_worker(redis: redis_package.Redis) -> Iterator[None]:
-    """Tasks are asked for, and nobody does them."""
-    before = app.conf.broker_url
-    app.conf.broker_url = "memory://"
-    yield
-    app.conf.broker_url = before

@@ -5,8 +5,16 @@ from typing import Any
 
 from django.urls import URLPattern, reverse
 
-# `at` is the moment of the walked rebalance.
-PROD_BILLING = {"cluster": "prod", "group": "billing", "at": "2026-03-14T02:50:00.000000Z"}
+# `at` is the moment of the walked rebalance, the last three are the place of a dead letter, `look` a look at it.
+PROD_BILLING = {
+    "cluster": "prod",
+    "group": "billing",
+    "at": "2026-03-14T02:50:00.000000Z",
+    "look": "expired",
+    "broker": "broker-a",
+    "queue_id": "1",
+    "offset": "5",
+}
 
 
 def addresses(

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.conf import settings
 
+from consumers.dead_letters.index.refusals import reason_of
 from consumers.dead_letters.wires import connected, masters
 from consumers.models import ConsumerGroup
 from consumers.polling.registration.access import NoAccess
@@ -38,8 +39,12 @@ def look_at(place: MessagePlace, now: datetime, *, with_content: bool) -> Look:
             raise LookFailed(f"No master of {place.broker} is known: it may have left the cluster.")
         message = wire.run(_message(broker, place))
     except (NoAccess, RocketMQError) as error:
-        raise LookFailed(f"{place.broker} could not be asked for it: {error}") from None
+        raise LookFailed(f"{place.broker} could not be asked for it: {_reason(error, place)}") from None
     return _look(message, now, with_content=with_content)
+
+
+def _reason(error: NoAccess | RocketMQError, place: MessagePlace) -> str:
+    return str(error) if isinstance(error, NoAccess) else reason_of(error, dlq_topic(place.group))
 
 
 async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:
