@@ -1,5 +1,6 @@
 """A process with real members whose handlers fail as a test says, and what they counted: the truth of a script."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,10 +48,13 @@ class FailingProcess:
     def __exit__(self, *_: object) -> None:
         self._child.kill()
 
-    def start(self, group: str, topic: str, fails: list[tuple[int, int, int]], **more: Any) -> None:
-        """Of `fails`, (every, remainder, attempts): a message whose keys end in such a number fails so often."""
+    def start(
+        self, group: str, topic: str, fails: list[tuple[int, int, int]], *, holds: Sequence[int] = (), **more: Any
+    ) -> None:
+        """Of `fails`, (every, remainder, attempts): a message whose keys end in such a number fails so often. One whose
+        keys end in a number of `holds` is not finished before the member stops."""
         member = {"group": group, "topic": topic, "instance": f"{group}-1", **more}
-        self._child.call("start", member=member, fails=fails)
+        self._child.call("start", member=member, fails=fails, holds=list(holds))
 
     def stop(self, group: str) -> None:
         self._child.call("stop", instance=f"{group}-1")

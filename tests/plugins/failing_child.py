@@ -6,6 +6,7 @@
 import sys
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +24,21 @@ class Failing:
     def __init__(self, namesrv: str) -> None:
         self._namesrv = namesrv
         self._members: dict[str, Consumer] = {}
+        self._stopped: dict[str, threading.Event] = {}
         self._counted: dict[str, Counter[tuple[int, bool]]] = {}
         self._lock = threading.Lock()
 
-    def start(self, member: dict[str, Any], fails: list[list[int]]) -> None:
-        """Of `fails`, [every, remainder, attempts]: messages with such a number in their keys fail so often."""
+    def start(self, member: dict[str, Any], fails: list[list[int]], holds: Sequence[int] = ()) -> None:
+        """Of `fails`, [every, remainder, attempts]: messages with such a number in their keys fail so often. Those with
+        a number of `holds` are not finished before the member stops."""
         wanted = Membership(**member)
         counted = self._counted.setdefault(wanted.group, Counter())
-        self._members[wanted.instance] = Consumer(self._namesrv, wanted, self._handler(counted, fails))
+        stopped = self._stopped.setdefault(wanted.instance, threading.Event())
+        handler = self._handler(counted, fails, frozenset(holds), stopped)
+        self._members[wanted.instance] = Consumer(self._namesrv, wanted, handler)
 
     def stop(self, instance: str) -> None:
+        self._stopped.pop(instance).set()
         self._members.pop(instance).shutdown()
 
     def counts(self, group: str) -> list[list[int]]:
@@ -44,9 +50,17 @@ class Failing:
             for times in sorted({times for times, _ in counted})
         ]
 
-    def _handler(self, counted: Counter[tuple[int, bool]], fails: list[list[int]]) -> Handler:
+    def _handler(
+        self,
+        counted: Counter[tuple[int, bool]],
+        fails: list[list[int]],
+        holds: frozenset[int],
+        stopped: threading.Event,
+    ) -> Handler:
         def consume(message: Message) -> bool:
             number = int(message.keys.rpartition("-")[2])
+            if number in holds:
+                stopped.wait()
             consumed = not any(
                 number % every == remainder and message.reconsume_times < attempts
                 for every, remainder, attempts in fails

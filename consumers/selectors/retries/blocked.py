@@ -80,9 +80,8 @@ def _unknown(head: Standing, verdict: Verdict, reasons: Mapping[str, str | None]
         found["kind"] = verdict.why_unknown or ""
     if head.address is None:
         found["address"] = "no broker lists the member any more"
-    if head.finished_out_of_order is None:
-        found["finished_out_of_order"] = "the member does not say how much it holds"
     if head.behind is None:
         ends = "the queue ends before the message: one of the two is from before a change"
-        found["behind"] = head.unread or found.get("finished_out_of_order") or ends
+        why = head.unread or (ends if head.after is None else "the member does not say how much it holds")
+        found |= dict.fromkeys(("behind", "finished_out_of_order"), why)
     return found

@@ -10,13 +10,9 @@ from consumers.selectors.overlay import iso
 
 from .standing import Standing
 
-# Of one queue a client stops to pull above these. RocketMQ 5.4.0, DefaultMQPushConsumer.
-THRESHOLDS = (("pullThresholdForQueue", "cached_messages"), ("consumeConcurrentlyMaxSpan", "cached_span"))
-
 
 def facts_of(head: Standing) -> dict[str, Any]:
     """Null is: the client does not say."""
-    span = None if head.cached_max is None else head.cached_max - head.offset
     return {
         "orderly": head.orderly,
         "failed_per_second": head.failed_per_second,
@@ -24,7 +20,7 @@ def facts_of(head: Standing) -> dict[str, Any]:
         "failed_messages_last_hour": head.status.get("consume_failed_messages"),
         "mean_consume_ms": head.status.get("consume_rt"),
         "cached_messages": head.cached_count,
-        "cached_span": span,
+        "cached_span": head.cached_span,
         "consumer_offset_in_memory": head.commit_offset,
         "last_consume_seconds": head.ago(head.last_consume_at),
         "last_lock_seconds": head.ago(head.last_lock_at) if head.orderly else None,
@@ -83,14 +79,10 @@ def _of_the_queue(head: Standing) -> Iterator[str]:
 
 
 def _of_the_client(head: Standing) -> Iterator[str]:
-    for name, fact in THRESHOLDS:
-        limit, value = _whole(head.settings.get(name)), facts_of(head)[fact]
-        is_apt = name != "consumeConcurrentlyMaxSpan" or head.orderly is False
-        if is_apt and limit is not None and value is not None and value >= limit:
-            yield gettext("flow control: it pulls no more of the queue (%(name)s %(limit)s)") % {
-                "name": name,
-                "limit": count(limit),
-            }
+    if head.flow_control is not None:
+        name, limit = head.flow_control
+        words = {"name": name, "limit": count(limit)}
+        yield gettext("flow control: it pulls no more of the queue (%(name)s %(limit)s)") % words
     if head.orderly and head.failed_per_second == 0:
         yield gettext("an orderly listener with autoCommit off that does not commit looks the same")
     if head.orderly is False and head.timeout_seconds is not None:
@@ -100,7 +92,3 @@ def _of_the_client(head: Standing) -> Iterator[str]:
         threads = head.settings.get("consumeThreadMax")
         if threads:
             yield gettext("nothing of the topic was finished: its threads (%(n)s) may all be busy") % {"n": threads}
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None

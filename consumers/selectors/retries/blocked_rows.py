@@ -41,10 +41,10 @@ class HeadFacts:
 class BlockedQueue:
     """`offset` is that of the oldest message that `client_id` holds and has not finished, `since` at least that long.
 
-    `finished_out_of_order`: later ones that it has finished all the same, at most so many (what its tags leave out
-    counts too); `behind`: those that wait behind it. `told_at` is when the client was last heard. `evidence` says in
-    words what the kind was told by, `facts` the same as numbers for JSON. `unknown` gives the reason of each null, and
-    for "kind" that of UNKNOWN.
+    `behind`: later ones of the queue that wait, at least; `finished_out_of_order`: those that the member has finished
+    all the same, at most (what its tags leave out counts too). `told_at` is when the client was last heard.
+    `evidence` says in words what the kind was told by, `facts` the same as numbers for JSON. `unknown` gives the reason
+    of each null, and for "kind" that of UNKNOWN.
     """
 
     cluster: str

@@ -103,15 +103,48 @@ class Standing:
         return 60.0 * int(said) if said.isdecimal() and int(said) > 0 else None
 
     @property
-    def finished_out_of_order(self) -> int | None:
-        if self.cached_max is None or self.cached_count is None:
+    def cached_span(self) -> int | None:
+        return None if self.cached_max is None else self.cached_max - self.offset
+
+    @property
+    def flow_control(self) -> tuple[str, int] | None:
+        """The setting and its value by which it pulls no more of the queue (RocketMQ 5.4.0, DefaultMQPushConsumerImpl.
+        pullMessage); None where it is not known to do so."""
+        limits = [("pullThresholdForQueue", self.cached_count)]
+        if self.orderly is False:
+            limits.append(("consumeConcurrentlyMaxSpan", self.cached_span))
+        for name, value in limits:
+            said = self.settings.get(name, "")
+            if said.isdecimal() and value is not None and value >= int(said):
+                return name, int(said)
+        return None
+
+    @property
+    def after(self) -> int | None:
+        """How many messages of the queue come after it."""
+        if self.broker_offset is None or self.broker_offset <= self.offset:
             return None
-        return max(0, self.cached_max - self.offset + 1 - self.cached_count)
+        return self.broker_offset - self.offset - 1
 
     @property
     def behind(self) -> int | None:
-        """Later messages of the queue that it has not finished."""
-        finished = self.finished_out_of_order
-        if self.broker_offset is None or finished is None or self.broker_offset <= self.offset:
+        """Those that it has not finished, at least. What a concurrent member has finished it holds no more, so later
+        ones that it does not hold are finished, unless it has not pulled them."""
+        if self.orderly:
+            return self.after
+        if self.cached_count is None or self.after is None:
             return None
-        return max(0, self.broker_offset - self.offset - 1 - finished)
+        return max(0, self.cached_count - 1) + self._not_pulled
+
+    @property
+    def finished_out_of_order(self) -> int | None:
+        """At most: what its tags leave out, and what it is about to pull, counts too."""
+        if self.behind is None or self.after is None:
+            return None
+        return max(0, self.after - self.behind)
+
+    @property
+    def _not_pulled(self) -> int:
+        if self.flow_control is None or self.cached_max is None or self.broker_offset is None:
+            return 0
+        return max(0, self.broker_offset - self.cached_max - 1)

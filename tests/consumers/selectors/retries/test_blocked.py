@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Broker, Cluster, GroupWindow
 from consumers.selectors.retries.blocked import all_blocked, blocked_queues
@@ -32,11 +34,11 @@ def blocked():
 def test_a_poison_message_is_told_with_its_key_its_member_and_what_waits_behind_it(group):
     look_up(hold(group))
     (row,) = blocked()
-    assert (row.kind, row.offset, row.seconds, row.behind) == (BlockedKind.ORDERLY_SUSPEND, 100, 300, 43)
+    assert (row.kind, row.offset, row.seconds, row.behind) == (BlockedKind.ORDERLY_SUSPEND, 100, 300, 49)
     assert row.message.keys == "order-7"
     assert row.sentence == (
         "blocked 5 min on Stock/broker-a/3: message 100 (order-7) is suspended by c1, where 0.9/s fail"
-        " · 43 messages wait behind it"
+        " · 49 messages wait behind it"
     )
     assert row.unknown == {}
 
@@ -147,11 +149,12 @@ def test_all_groups_are_listed_the_longest_blocked_first_without_system_groups(c
     assert all_blocked("other", NOW) == []
 
 
-def test_the_number_of_queries_does_not_grow_with_groups(cluster, group, django_assert_num_queries):
+def test_the_number_of_queries_does_not_grow_with_groups(cluster, group):
     hold(group)
-    with django_assert_num_queries(19) as few:
-        all_blocked(None, NOW)
+    with CaptureQueriesContext(connection) as few:
+        assert len(all_blocked(None, NOW)) == 1
     for n in range(10):
         hold(a_group(cluster, f"g{n}"), queue_id=n)
-    with django_assert_num_queries(len(few)):
+    with CaptureQueriesContext(connection) as many:
         assert len(all_blocked(None, NOW)) == 11
+    assert len(many) == len(few)

@@ -130,15 +130,42 @@ def test_a_kind_never_comes_from_missing_facts(facts):
         assert head.settings["consumeTimeout"] == "1"
 
 
-@given(st.none() | st.integers(100, 200), st.none() | st.integers(0, 20), st.none() | st.integers(90, 300))
-def test_what_waits_behind_is_known_or_null_and_never_below_zero(cached_max, cached_count, broker_offset):
-    head = replace(HEAD, cached_max=cached_max, cached_count=cached_count, broker_offset=broker_offset)
-    if None in (cached_max, cached_count, broker_offset) or broker_offset <= head.offset:
+@given(
+    st.sampled_from([None, True, False]),
+    st.none() | st.integers(100, 200),
+    st.none() | st.integers(1, 20),
+    st.none() | st.integers(90, 300),
+)
+def test_what_waits_behind_is_known_or_null_and_never_below_zero(orderly, cached_max, cached_count, broker_offset):
+    held = {"orderly": orderly, "cached_max": cached_max, "cached_count": cached_count}
+    head = replace(HEAD, broker_offset=broker_offset, **held)
+    assert (head.behind is None) == (head.finished_out_of_order is None)
+    if broker_offset is None or broker_offset <= head.offset:
         assert head.behind is None
+    elif orderly:
+        assert head.behind == broker_offset - head.offset - 1
     else:
-        assert 0 <= head.behind <= broker_offset - head.offset - 1
+        assert (head.behind is None) == (cached_count is None)
+    if head.behind is not None:
+        assert head.behind >= 0
+        assert head.finished_out_of_order >= 0
 
 
-def test_what_was_finished_behind_it_does_not_wait():
-    # Of the offsets 100 to 109 it holds 4, so it has finished 6; 49 came after 100.
-    assert (HEAD.finished_out_of_order, HEAD.behind) == (6, 43)
+STOPPED = {"settings": {"consumeConcurrentlyMaxSpan": "9"}}
+
+
+@pytest.mark.parametrize(
+    ("head", "behind", "finished"),
+    [
+        (ORDERLY, 49, 0),
+        # It holds 3 others of the 49 after 100 and pulls: what it does not hold is finished.
+        (CONCURRENT, 3, 46),
+        (replace(CONCURRENT, cached_max=100, cached_count=1), 0, 49),
+        # Flow control: 110 to 149 are not pulled; of 101 to 109 it holds 3.
+        (replace(CONCURRENT, **STOPPED), 43, 6),
+        (replace(CONCURRENT, settings={"pullThresholdForQueue": "4"}), 43, 6),
+        (replace(ORDERLY, **STOPPED), 49, 0),
+    ],
+)
+def test_what_was_finished_behind_it_does_not_wait(head, behind, finished):
+    assert (head.behind, head.finished_out_of_order) == (behind, finished)
