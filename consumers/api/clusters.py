@@ -1,5 +1,7 @@
 """GET clusters/"""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
@@ -8,9 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.selectors.cluster_rows import Connection, Freshness
+from consumers.selectors.cluster_rows import ClusterRow, Connection, Freshness
 from consumers.selectors.clusters import cluster_list
+from consumers.selectors.retries.broker_level import BrokerLevels
+from consumers.selectors.retries.delay_levels import levels_by_name
 
+from .delay_levels import BrokerLevelsSerializer
 from .pages import list_response
 from .parameters import Paging
 from .schema import described
@@ -58,12 +63,20 @@ class ClusterSerializer(serializers.Serializer[Any]):
     brokers_listed = serializers.IntegerField()
     failed_readings = serializers.IntegerField(help_text="Of the last hour: not whole")
     missed_readings = serializers.IntegerField(help_text="Of the last hour: due and not taken")
+    delay_levels = BrokerLevelsSerializer(many=True)
     unknown = serializers.DictField(child=serializers.CharField())
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterDocument(ClusterRow):
+    delay_levels: Sequence[BrokerLevels]
 
 
 class ClusterListView(APIView):
     @described("clusters", ClusterSerializer, parameters=Paging, paged=True)
     def get(self, request: Request) -> Response:
         """The registered clusters with their brokers and last reading."""
-        paging = Paging.of(request)
-        return list_response(request, ClusterSerializer, cluster_list(timezone.now()), **paging)
+        paging, now = Paging.of(request), timezone.now()
+        levels = levels_by_name(now)
+        rows = [ClusterDocument(**vars(row), delay_levels=levels.get(row.name, [])) for row in cluster_list(now)]
+        return list_response(request, ClusterSerializer, rows, **paging)

@@ -21,6 +21,13 @@ def cluster_levels(clusters: Iterable[int], now: datetime) -> dict[int, list[Bro
     return levels_of(broker_ages(ids), now)
 
 
+def levels_by_name(now: datetime) -> dict[str, list[BrokerLevels]]:
+    """Of every cluster, by its name. Five queries."""
+    ages = broker_ages()
+    found = levels_of(ages, now)
+    return {age.name: found[pk] for pk, age in ages.items()}
+
+
 def levels_of(ages: dict[int, ClusterAge], now: datetime) -> dict[int, list[BrokerLevels]]:
     """The same where the ages are known already. Three queries."""
     limit, clocks = limits(), _clocks(ages)

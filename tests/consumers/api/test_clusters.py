@@ -3,7 +3,8 @@
 import pytest
 import time_machine
 
-from tests.world import NOW, a_broker, a_cluster, a_dead_broker
+from tests.delay_rows import a_delaying_broker, levels
+from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/clusters/"
@@ -37,6 +38,38 @@ def test_it_says_null_of_a_cluster_that_was_never_read(api):
     [row] = api.get(URL).json()["results"]
     assert (row["last_reading"], row["brokers"]) == (None, [])
     assert row["unknown"]["last_reading"] == "no reading of it has been taken yet"
+
+
+@time_machine.travel(NOW, tick=False)
+def test_it_tells_what_waits_on_the_delay_levels_of_each_broker(api):
+    cluster = a_cluster()
+    a_delaying_broker(cluster)
+    levels(cluster, level3=5)
+    [row] = api.get(URL).json()["results"]
+    [broker] = row["delay_levels"]
+    assert {name: broker[name] for name in ("broker", "configured", "backlog", "unknown")} == {
+        "broker": "broker-a",
+        "configured": 4,
+        "backlog": 5,
+        "unknown": {},
+    }
+    assert broker["levels"][2] == {
+        "level": 3,
+        "delay_seconds": 10.0,
+        "backlog": 5,
+        "next_due_at": ago(-20).isoformat().replace("+00:00", "Z"),
+        "overdue_seconds": 0.0,
+        "unknown": {},
+    }
+
+
+@time_machine.travel(NOW, tick=False)
+def test_delay_levels_that_were_not_read_are_null_with_their_reason(api):
+    a_delaying_broker(a_cluster(), delays_error="no permission")
+    [row] = api.get(URL).json()["results"]
+    level = row["delay_levels"][0]["levels"][0]
+    why = "broker-a did not give its delay levels: no permission"
+    assert (level["backlog"], level["overdue_seconds"], level["unknown"]["backlog"]) == (None, None, why)
 
 
 def test_it_is_empty_without_clusters(api):
