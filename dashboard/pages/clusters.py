@@ -7,8 +7,10 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from consumers.selectors.pipeline_status import pipeline_status
+from consumers.selectors.retries.delay_levels import levels_by_name
 
 from .access import page, part
+from .delay_lines import delay_tables
 from .frame import context, frame_of
 
 
@@ -25,4 +27,5 @@ def clusters_part(request: HttpRequest) -> HttpResponse:
 def clusters_context(request: HttpRequest) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
     shown = [row for row in frame.clusters if frame.cluster in (None, row.name)]
-    return context(frame, clusters=shown, pipeline=pipeline_status(frame.now))
+    delays = delay_tables(levels_by_name(frame.now))
+    return context(frame, clusters=shown, delays=delays, pipeline=pipeline_status(frame.now))
