@@ -57,7 +57,7 @@ def test_who_asks_for_a_group_is_told_when_it_is_done(billing: ConsumerGroup) ->
     assert DeadLetter.objects.get().offset == 7
 
 
-@pytest.mark.usefixtures("no_worker")
+@pytest.mark.usefixtures("redis")
 @pytest.mark.parametrize(("seconds", "is_late"), [(10, False), (11, True)])
 def test_without_a_worker_it_is_late_after_some_seconds(billing: ConsumerGroup, seconds: float, is_late: bool) -> None:
     ask_for_dead_letters(billing, ago(seconds))
@@ -72,7 +72,7 @@ def test_nothing_is_noted_where_nobody_asked(billing: ConsumerGroup) -> None:
     assert asked_look(billing) is None
 
 
-def test_a_question_is_forgotten_after_some_minutes(billing: ConsumerGroup, redis: Redis, no_worker: None) -> None:
+def test_a_question_is_forgotten_after_some_minutes(billing: ConsumerGroup, redis: Redis) -> None:
     ask_for_dead_letters(billing, NOW)
     [key] = redis.keys()
     assert 0 < redis.ttl(key) <= 300
