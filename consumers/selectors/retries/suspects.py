@@ -18,6 +18,10 @@ from .facts import READ, WRITE
 from .rules.group import HEARTBEATS
 
 UNREADABLE = (0, 2)
+FIELDS = ("group__cluster_id", "group_id", "group__name", "broker", "changed_at")
+OF_GROUP = ("group__kind", "group__message_model")
+# Keys of clusters and names of their brokers.
+Read = set[tuple[int, str]]
 
 
 class Suspect(NamedTuple):
@@ -32,12 +36,12 @@ class Suspect(NamedTuple):
 
 def suspects(brokers: Iterable[KnownBroker], now: datetime) -> dict[ConditionName, list[Suspect]]:
     """Two queries. Brokers that were not read lately, and broadcasting groups, are left out."""
-    rows = _told(brokers)
+    read = {(broker.cluster_id, broker.name) for broker in brokers if broker.unread is None}
     found: dict[ConditionName, list[Suspect]] = {}
-    for row, names in _unusual(rows):
+    for row, names in _unusual(read):
         for name in names:
             found.setdefault(name, []).append(row)
-    absent = _absent(rows, now)
+    absent = _absent(read, now)
     if absent:
         found[ConditionName.GROUP_EXISTS] = absent
     return found
@@ -54,16 +58,20 @@ def with_permissions(rows: "QuerySet[GroupBroker]") -> "QuerySet[GroupBroker]":
     return rows.alias(said=Cast("retry_permissions", TextField()))
 
 
-def _unusual(rows: "QuerySet[GroupBroker]") -> Iterator[tuple[Suspect, list[ConditionName]]]:
-    """One pass over the rows, of which few are unusual."""
+def _unusual(read: Read) -> list[tuple[Suspect, list[ConditionName]]]:
+    """One pass over the rows, of which few are unusual: only of these the group is looked up, so that nothing is asked
+    of the group in SQL."""
     queues = Q(configured=True, retry_queue_nums__lte=0) | Q(retry_queue_nums__gt=F("retry_read_queues"))
     # Names of topics hold no colon.
     shut = _or([GreaterThan(StrIndex("said", Value(f": {one}")), 0) for one in (0, 2, 4)])
-    unusual = with_permissions(rows).filter(queues | Q(dlq_permission__in=UNREADABLE) | shut)
-    fields = ("group__cluster_id", "group_id", "group__name", "broker", "changed_at")
+    unusual = with_permissions(GroupBroker.objects.all()).filter(queues | Q(dlq_permission__in=UNREADABLE) | shut)
     numbers = ("retry_queue_nums", "retry_read_queues", "dlq_permission", "retry_permissions")
-    for *row, asked, there, dead, permissions in unusual.values_list(*fields, *numbers):
-        yield Suspect(*row), list(_names(Suspect(*row).group, asked, there, dead, permissions))
+    found = []
+    for *row, kind, model, asked, there, dead, permissions in unusual.values_list(*FIELDS, *OF_GROUP, *numbers):
+        one = Suspect(*row)
+        if (one.cluster_id, one.broker) in read and kind == GroupKind.USER and model != BROADCASTING:
+            found.append((one, list(_names(one.group, asked, there, dead, permissions))))
+    return sorted(found, key=lambda each: (each[0].group, each[0].broker))
 
 
 def _names(
@@ -81,25 +89,17 @@ def _names(
         yield ConditionName.RETRY_WRITABLE
 
 
-def _absent(rows: "QuerySet[GroupBroker]", now: datetime) -> list[Suspect]:
+def _absent(read: Read, now: datetime) -> list[Suspect]:
     held = QueueSnapshot.objects.filter(
         group=OuterRef("group"), queue__broker=OuterRef("broker"), queue__topic__kind=TopicKind.NORMAL
     )
-    absent = rows.filter(configured=False, group__online=True, changed_at__lt=now - HEARTBEATS)
-    fields = ("group__cluster_id", "group_id", "group__name", "broker", "changed_at")
-    return [Suspect(*row) for row in absent.filter(Exists(held)).values_list(*fields)]
-
-
-def _told(brokers: Iterable[KnownBroker]) -> "QuerySet[GroupBroker]":
-    by_cluster: dict[int, list[str]] = {}
-    for broker in brokers:
-        if broker.unread is None:
-            by_cluster.setdefault(broker.cluster_id, []).append(broker.name)
-    if not by_cluster:
-        return GroupBroker.objects.none()
-    read = _or([Q(group__cluster=cluster, broker__in=names) for cluster, names in by_cluster.items()])
-    rows = GroupBroker.objects.filter(read, group__kind=GroupKind.USER).exclude(group__message_model=BROADCASTING)
-    return rows.order_by("group__name", "broker")
+    rows = GroupBroker.objects.filter(Exists(held), configured=False, changed_at__lt=now - HEARTBEATS)
+    found = []
+    for *row, kind, model, online in rows.values_list(*FIELDS, *OF_GROUP, "group__online"):
+        one = Suspect(*row)
+        if online and (one.cluster_id, one.broker) in read and kind == GroupKind.USER and model != BROADCASTING:
+            found.append(one)
+    return sorted(found, key=lambda one: (one.group, one.broker))
 
 
 def _or(claims: Iterable[Q | GreaterThan]) -> Q:
