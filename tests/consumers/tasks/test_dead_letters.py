@@ -74,7 +74,7 @@ def test_nothing_is_noted_where_nobody_asked(billing: ConsumerGroup) -> None:
 
 def test_a_question_is_forgotten_after_some_minutes(billing: ConsumerGroup, redis: Redis) -> None:
     ask_for_dead_letters(billing, NOW)
-    [key] = redis.keys()
+    [key] = redis.keys("consumerscope:*")
     assert 0 < redis.ttl(key) <= 300
 
 
