@@ -57,6 +57,10 @@ class JavaAdmin:
         """The body that RocketMQ's own remoting client is given for a request without fields."""
         return str(self._child.call("ask", broker=broker, code=code))
 
+    def stored_messages(self, topic: str, broker: str, queue_id: int, offset: int) -> list[dict[str, Any]]:
+        """Up to 32 messages from the offset on, as RocketMQ's own decoder reads them."""
+        return self._child.call("stored_messages", topic=topic, broker=broker, queue_id=queue_id, offset=offset)
+
     def start_consumer(self, group: str, topic: str, instance: str, *, consume: str = "all", **more: Any) -> None:
         """A push consumer with client id `127.0.0.1@instance`; `more` are further fields of Membership.
 

@@ -51,6 +51,22 @@ class Calls:
         answer = client.invokeSync(self._brokers[broker], request, 5000)
         return bytes(answer.getBody()).decode()
 
+    def stored_messages(self, topic: str, broker: str, queue_id: int, offset: int) -> list[dict[str, Any]]:
+        """Up to 32 messages from the offset on, as RocketMQ's own decoder reads them."""
+        request = JClass("org.apache.rocketmq.remoting.protocol.RemotingCommand").createRequestCommand(11, None)
+        fields = JClass("java.util.HashMap")()
+        wanted = {"consumerGroup": "TOOLS_CONSUMER", "topic": topic, "queueId": queue_id, "queueOffset": offset}
+        wanted |= {"maxMsgNums": 32, "sysFlag": 4, "commitOffset": 0, "suspendTimeoutMillis": 0, "subVersion": 0}
+        for name, value in (wanted | {"subscription": "*"}).items():
+            fields.put(name, str(value))
+        request.setExtFields(fields)
+        answer = self._administration.remoting_client().invokeSync(self._brokers[broker], request, 5000)
+        if answer.getBody() is None:
+            return []
+        buffer = JClass("java.nio.ByteBuffer").wrap(answer.getBody())
+        found = JClass("org.apache.rocketmq.common.message.MessageDecoder").decodes(buffer)
+        return [_told(message) for message in found]
+
     def start_consumer(self, consume: str, **membership: Any) -> None:
         """`consume` is what its handler does: "all" succeeds, "none" fails every message, "held" never ends."""
         handlers: dict[str, Handler] = {
@@ -82,6 +98,23 @@ class Calls:
     def allocate_many(self, cases: list[dict[str, Any]]) -> list[list[str]]:
         """By case, what RocketMQ's own strategy class gives each client: see java_allocation."""
         return [java_shares(case) for case in cases]
+
+
+def _told(message: Any) -> dict[str, Any]:
+    said = {str(name): str(value) for name, value in message.getProperties().items()}
+    return {
+        "queue_id": int(message.getQueueId()),
+        "offset": int(message.getQueueOffset()),
+        "stored_id": str(message.getOffsetMsgId()),
+        "message_id": str(message.getMsgId()),
+        "keys": str(message.getKeys()),
+        "tags": None if message.getTags() is None else str(message.getTags()),
+        "reconsume_times": int(message.getReconsumeTimes()),
+        "born_ms": int(message.getBornTimestamp()),
+        "stored_ms": int(message.getStoreTimestamp()),
+        "size": len(message.getBody()),
+        "properties": said,
+    }
 
 
 def main(namesrv: str, brokers: dict[str, str], jars: Path, folder: Path) -> None:
