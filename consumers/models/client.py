@@ -85,7 +85,13 @@ class Assignment(models.Model):
     last_lock_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["group", "gone_by"]), models.Index(fields=["group", "seen_since"])]
+        indexes = [
+            models.Index(fields=["group", "gone_by"]),
+            models.Index(fields=["group", "seen_since"]),
+            models.Index(
+                fields=["head_since"], condition=models.Q(gone_by=None, head_since__isnull=False), name="standing_heads"
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["group", "queue", "client_id"], condition=models.Q(gone_by=None), name="one_present_assignment"

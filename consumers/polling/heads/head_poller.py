@@ -4,9 +4,9 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
-from consumers.models import Cluster, HeadMessage
+from consumers.models import Assignment, Cluster, HeadMessage
 from consumers.polling.reading import OffsetsReading
 from consumers.polling.record.heads import forget_heads, record_heads
 from consumers.polling.wire import Wire
@@ -45,12 +45,16 @@ def due_heads(cluster: Cluster, brokers: Collection[str], limits: HeadLimits, no
     same = HeadMessage.objects.filter(
         group=OuterRef("group"), queue=OuterRef("queue"), client_id=OuterRef("client_id"), offset=OuterRef("cached_min")
     )
-    done = same.filter(Q(error=None) | Q(asked_at__gt=now - FAILURE_HOLDS))
-    rows = standing_heads(limits.seconds, now).filter(
-        ~Exists(done), group__cluster=cluster, queue__broker__in=list(brokers)
-    )
-    asked_at = Subquery(same.values("asked_at")[:1])
-    rows = rows.annotate(asked_at=asked_at).order_by(F("asked_at").asc(nulls_first=True), "head_since", "pk")
+    standing = standing_heads(limits.seconds, now).filter(group__cluster=cluster, queue__broker__in=list(brokers))
+    found = _heads(standing.filter(~Exists(same)), places)
+    if len(found) < places:
+        failed = same.filter(error__isnull=False, asked_at__lte=now - FAILURE_HOLDS)
+        again = standing.annotate(asked_at=Subquery(failed.values("asked_at")[:1])).filter(asked_at__isnull=False)
+        found += _heads(again.order_by("asked_at", "head_since", "pk"), places - len(found))
+    return found
+
+
+def _heads(rows: QuerySet[Assignment], count: int) -> list[Head]:
     names = ("group_id", "queue_id", "client_id", "cached_min", "head_since")
     place = ("queue__topic__name", "queue__broker", "queue__queue_id")
-    return [Head(*row) for row in rows.values_list(*names, *place)[:places]]
+    return [Head(*row) for row in rows.values_list(*names, *place)[:count]]

@@ -12,7 +12,7 @@ from .blocked_words import blocked_sentence
 from .heads import blocked_heads, message_facts, standings
 from .standing import Standing
 
-ALL_SHOWN = 200
+ALL_SHOWN = 50
 Place = tuple[int, int]  # group id, queue id
 
 
