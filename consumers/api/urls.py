@@ -13,10 +13,13 @@ from .members import MemberListView
 from .offsets import OffsetListView
 from .queues import QueueListView
 from .rebalances import GroupRebalanceListView, RebalanceListView
+from .resends import CancelResendView, ResendListView, ResendMessageListView, ResendView, StartResendView
+from .retries import RetriesView
 from .status import StatusView
 from .subscriptions import SubscriptionView
 
 GROUP = "v1/groups/<str:cluster>/<str:group>/"
+RESEND = "v1/resends/<uuid:resend>/"
 
 urlpatterns = [
     path("v1/clusters/", ClusterListView.as_view(), name="api-clusters"),
@@ -30,7 +33,13 @@ urlpatterns = [
     path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),
     path(f"{GROUP}status/", StatusView.as_view(), name="api-group-status"),
     path(f"{GROUP}dlq/", DeadLetterListView.as_view(), name="api-group-dead-letters"),
+    path(f"{GROUP}retries/", RetriesView.as_view(), name="api-group-retries"),
     path(f"{GROUP}rebalances/", GroupRebalanceListView.as_view(), name="api-group-rebalances"),
+    path(f"{GROUP}resends/", ResendListView.as_view(), name="api-group-resends"),
+    path(RESEND, ResendView.as_view(), name="api-resend"),
+    path(f"{RESEND}messages/", ResendMessageListView.as_view(), name="api-resend-messages"),
+    path(f"{RESEND}start/", StartResendView.as_view(), name="api-resend-start"),
+    path(f"{RESEND}cancel/", CancelResendView.as_view(), name="api-resend-cancel"),
     path("v1/rebalances/", RebalanceListView.as_view(), name="api-rebalances"),
     path("schema/", documents.schema, name="schema"),
     path("docs/", documents.page, name="docs"),

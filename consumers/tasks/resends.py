@@ -20,7 +20,9 @@ logger = logging.getLogger(__name__)
 def hand_over(resend_id: UUID) -> bool:
     """Tells the workers of one that was started. False where Redis is down: then beat finds it in its turn."""
     try:
-        with redis_client():
+        with redis_client() as client:
+            # Celery would wait for Redis to come back, and so would whoever pressed the button.
+            client.ping()
             resend.apply_async((str(resend_id),), expires=STALE.total_seconds(), queue="general", retry=False)
     except RedisDown:
         return False

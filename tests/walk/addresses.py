@@ -5,7 +5,8 @@ from typing import Any
 
 from django.urls import URLPattern, reverse
 
-# `at` is the moment of the walked rebalance, the last three are the place of a dead letter, `look` a look at it.
+# `at` is the moment of the walked rebalance, `broker` and what follows
+# the place of a dead letter, `look` a look at it, `resend` what sent it again.
 PROD_BILLING = {
     "cluster": "prod",
     "group": "billing",
@@ -14,7 +15,10 @@ PROD_BILLING = {
     "broker": "broker-a",
     "queue_id": "1",
     "offset": "5",
+    "resend": "6f1c1b7e-3c55-4b0e-9f62-0c9f5a6f2d11",
 }
+# Whoever asks for these changes something.
+ACTS = frozenset({"api-resend-start", "api-resend-cancel"})
 
 
 def addresses(
@@ -30,7 +34,7 @@ def addresses(
 
 def resources(patterns: list[Any], names: dict[str, str] = PROD_BILLING) -> Iterator[str]:
     """The addresses of REST, the history's once for each of its ways to sum, owners also of two moments."""
-    for path in addresses(patterns, leave_out=frozenset({"schema", "docs"}), names=names):
+    for path in addresses(patterns, leave_out=ACTS | {"schema", "docs"}, names=names):
         if "history" in path:
             yield from (f"{path}?by={by}" for by in ("group", "topic", "queue"))
             continue

@@ -28,6 +28,9 @@ TRUE_FALSES = {
     ("", "never_committed"),
     # Of a rebalance: no two readings have agreed.
     ("", "settled"),
+    # What people have asked for, and not.
+    ("", "again"),
+    ("", "cancel_wanted"),
 }
 # Where null says that there is no such thing: no other page, no single queue that decided, all topics together.
 NO_SUCH_THING = {
@@ -51,6 +54,14 @@ NO_SUCH_THING = {
     ("stores", "persisted_at"),
     ("stores", "usual_period_seconds"),
     ("stores", "finding"),
+    # Below the third level no retry waits by default, and of a sample without a message there is no time.
+    ("ladder", "retry"),
+    ("sampled", "oldest_waiting_at"),
+    ("sampled", "next_due_at"),
+    # What a message does not have.
+    ("message", "origin_topic"),
+    ("message", "keys"),
+    ("message", "tags"),
 }
 # What an empty list would claim.
 LISTS = {"topics", "clients", "subscriptions", "subscription"}

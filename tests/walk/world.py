@@ -23,6 +23,8 @@ from consumers.selectors.retries.volume_rows import VOLUMES
 from tests.browser.windows import MINUTE, put_windows
 from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
+from tests.retry_rows import levels_wait, retries_work
+from tests.walk.addresses import PROD_BILLING
 from tests.world import (
     NOW,
     a_broker,
@@ -70,6 +72,9 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     _sums(group, queues[0])
     _rebalance(group)
     _dead_letters(group)
+    retries_work(group)
+    # A level that is not late is late by no second.
+    levels_wait(group, late_seconds=300)
     _past(group, lake)
     return group
 
@@ -90,8 +95,9 @@ def _dead_letters(group: ConsumerGroup) -> None:
     a_look(group, 5, 12, queue_id=1)
     said = {"queue_id": 1, "tags": "paid", "origin_message_id": "7F00000100002A9F0000000000000C1A"}
     letters = [a_letter(group, offset, sent_by_application=True, **said) for offset in range(5, 12)]
-    an_item(a_resend(group), letters[0], target_topic="%RETRY%billing", target_broker="broker-a",
-            target_queue_id=1, floor_offset=90, target_offset=91)  # fmt: skip
+    resend = a_resend(group, id=PROD_BILLING["resend"])
+    aim = {"target_topic": "%RETRY%billing", "target_broker": "broker-a", "target_queue_id": 1}
+    an_item(resend, letters[0], floor_offset=90, target_offset=91, **aim)
 
 
 def _runs() -> None:
@@ -142,7 +148,7 @@ def _sums(group: ConsumerGroup, worst: Queue) -> None:
     a_judged_group(
         group, "LOSS", rule="unread messages have expired", detail=DETAIL, completeness=0.75, worst_queue=worst,
         time_lag_seconds=61.5, time_lag_kind="interpolated", consume_rate=3.5, produce_rate=2.5, drain_seconds=200.0,
-        retry_rate=0.5, last_rebalance_at=ago(560),
+        retry_rate=0.5, retry_share=0.1, dlq_day_messages=4, last_rebalance_at=ago(560),
     )  # fmt: skip
     StateChange.objects.create(group=group, at=ago(600), before="OK", after="LOSS", rule="unread messages have expired")
 

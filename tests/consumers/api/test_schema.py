@@ -21,10 +21,12 @@ from consumers.api.members import MemberSerializer, QueuePlaceSerializer, QueueS
 from consumers.api.offsets import ExposureSerializer, OffsetSerializer, StoreSerializer
 from consumers.api.queues import QueueSerializer
 from consumers.api.rebalances import RebalanceSerializer
+from consumers.api.resend_fields import ResendMessageSerializer, ResendSerializer
 from consumers.api.status import StatusSerializer
 from consumers.api.subscriptions import DifferenceSerializer, SubscriptionSerializer, WantedSerializer
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import BrokerRow, ClusterRow, ReadingRow
+from consumers.selectors.dead_letters.resend_rows import ResendMessageRow, ResendRow
 from consumers.selectors.groups.rows import GroupDetail, GroupRow, TopicRow, WorstQueue
 from consumers.selectors.history.rows import Point, Series
 from consumers.selectors.offset_stores.rows import OffsetRow, StoreRow
@@ -55,6 +57,8 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (AnomalySerializer, Anomaly, set()),
         (QueueSerializer, QueueRow, set()),
         (AssignmentSerializer, AssignmentRow, set()),
+        (ResendSerializer, ResendRow, set()),
+        (ResendMessageSerializer, ResendMessageRow, set()),
         (SubscriptionSerializer, SubscriptionRow, set()),
         (DifferenceSerializer, Difference, set()),
         (WantedSerializer, Wanted, set()),
@@ -81,7 +85,8 @@ def test_it_names_every_path(api):
     under = "/api/v1/groups/{cluster}/{group}/"
     expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
     names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances", "dlq")
-    assert set(paths) == expected | {f"{under}{name}/" for name in names}
+    of_resends = {f"/api/v1/resends/{{resend}}/{act}" for act in ("", "messages/", "start/", "cancel/")}
+    assert set(paths) == expected | {f"{under}{name}/" for name in (*names, "resends")} | of_resends
 
 
 @pytest.mark.django_db

@@ -9,11 +9,12 @@ from django.contrib.auth.models import User
 
 from consumers.dead_letters.resend.plan import PlanRefused, Wish, plan
 from consumers.dead_letters.resend.selection import Selection
-from consumers.models import ConsumerGroup, DeadLetter, Destination, GroupBroker, ResendOutcome, ResendStatus
+from consumers.models import ConsumerGroup, DeadLetter, Destination, ResendOutcome, ResendStatus
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import stored_id
-from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, ago
+from tests.resend_world import a_resendable_group
+from tests.world import NOW, ago
 
 PLANNED, SKIPPED = ResendOutcome.PLANNED, ResendOutcome.SKIPPED
 
@@ -25,18 +26,11 @@ def ann(db: None) -> User:
 
 @pytest.fixture
 def billing(db: None) -> ConsumerGroup:
-    cluster = a_cluster()
-    a_broker(cluster, permission=6, routed_permission=6, config_at=ago(5), routed_at=ago(5))
-    group = a_group(cluster)
-    values = {"configured": True, "retry_queue_nums": 1, "retry_permissions": {"%RETRY%billing": 6}}
-    GroupBroker.objects.create(group=group, broker="broker-a", changed_at=ago(60), **values)
-    a_queue(cluster, "Orders")
-    a_queue(cluster, "%RETRY%billing", kind="retry")
-    return group
+    return a_resendable_group()
 
 
 def a_letter(group: ConsumerGroup, offset: int, **fields: Any) -> DeadLetter:
-    values = {"broker": "broker-a", "queue_id": 0, "stored_id": stored_id(offset), "origin_topic": "Orders"}
+    values = {"broker": "broker-a", "queue_id": 0, "stored_id": stored_id(offset), "origin_topic": "Order"}
     values |= {"reconsume_times": 4, "born_at": ago(900), "stored_at": ago(600 - offset), "size": 4, "seen_at": ago(5)}
     return DeadLetter.objects.create(group=group, offset=offset, **(values | fields))
 
@@ -125,7 +119,7 @@ def test_again_plans_what_was_re_sent_too(billing: ConsumerGroup, ann: User) -> 
         (wish(0, rate_per_second=float("nan")), "from 1 to 500"),
         (wish(0, 7), "broker-a/0/7"),
         (wish(0, 1, 2, 3), "RESEND_MESSAGES_MAX"),
-        (wish(filters=DeadLetterFilters(origin_topic="Orders")), "More than 2 messages"),
+        (wish(filters=DeadLetterFilters(origin_topic="Order")), "More than 2 messages"),
     ],
 )
 def test_it_refuses(billing: ConsumerGroup, ann: User, settings: Any, wanted: Wish, words: str) -> None:
@@ -163,5 +157,5 @@ def test_two_thousand_messages_are_planned_with_few_queries(
 
 def a_letter_of(group: ConsumerGroup, offset: int) -> DeadLetter:
     times = {"born_at": ago(900), "stored_at": ago(600), "seen_at": ago(5)}
-    values = {"broker": "broker-a", "queue_id": 0, "stored_id": stored_id(offset), "origin_topic": "Orders"}
+    values = {"broker": "broker-a", "queue_id": 0, "stored_id": stored_id(offset), "origin_topic": "Order"}
     return DeadLetter(group=group, offset=offset, reconsume_times=4, size=4, **values, **times)

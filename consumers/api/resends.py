@@ -1,0 +1,167 @@
+"""Re-sends of dead letters: GET and POST groups/{cluster}/{group}/resends/, resends/{id}/ and what is done with one.
+
+Everybody may look; planning, starting and cancelling need a permission.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException, NotFound
+from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.dead_letters.resend.plan import PlanRefused, Wish, plan
+from consumers.dead_letters.resend.preview import preview_of
+from consumers.dead_letters.resend.selection import Selection
+from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, start
+from consumers.models import Destination, Resend, ResendOutcome
+from consumers.selectors.dead_letters.filters import DeadLetterFilters
+from consumers.selectors.dead_letters.resends import find_resend, resend_list, resend_messages
+from consumers.selectors.queues import find_group
+from consumers.tasks.resends import hand_over
+
+from .found import group_missing
+from .pages import page_response
+from .parameters import Choice, Paging, Parameters
+from .resend_fields import (
+    ConfirmSerializer,
+    PlannedResendSerializer,
+    ResendMessageSerializer,
+    ResendSerializer,
+    WishSerializer,
+)
+from .schema import PROBLEM, ProblemSerializer, described
+
+MAY_RESEND = "consumers.resend_dead_letters"
+SENTENCE = f"Re-sending needs the permission {MAY_RESEND}: the roles operator and admin have it."
+
+
+class MayResend(BasePermission):
+    message = SENTENCE
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return request.method in SAFE_METHODS or request.user.has_perm(MAY_RESEND)
+
+
+class Refused(APIException):
+    """As things stand; the same request may be fine another time."""
+
+    status_code = status.HTTP_409_CONFLICT
+
+
+def _acted(operation: str, request: type[serializers.Serializer[Any]] | None, code: int) -> Any:
+    problems = {(number, PROBLEM): ProblemSerializer for number in (400, 401, 403, 404, 409)}
+    return extend_schema(operation_id=operation, request=request, responses={code: PlannedResendSerializer, **problems})
+
+
+class ResendListView(APIView):
+    permission_classes = [IsAuthenticated, MayResend]
+
+    @described("group_resends", ResendSerializer, parameters=Paging, paged=True)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """Re-sends of the group's dead letters, the newest first."""
+        paging = Paging.of(request)
+        found = find_group(cluster, group)
+        if found is None:
+            raise group_missing(cluster, group)
+        rows, count = resend_list(found, timezone.now(), **paging)
+        return page_response(request, ResendSerializer, rows, count=count, **paging)
+
+    @_acted("plan_resend", WishSerializer, 201)
+    def post(self, request: Request, cluster: str, group: str) -> Response:
+        """Plans a re-send. Nothing is sent until it is started."""
+        found = find_group(cluster, group)
+        if found is None:
+            raise group_missing(cluster, group)
+        wish = WishSerializer(data=request.data)
+        wish.is_valid(raise_exception=True)
+        try:
+            made = plan(found, _wish(wish.validated_data), request.user, timezone.now())
+        except PlanRefused as refusal:
+            raise Refused(str(refusal)) from None
+        return _answer(made.pk, status.HTTP_201_CREATED)
+
+
+class ResendView(APIView):
+    @described("resend", PlannedResendSerializer)
+    def get(self, request: Request, resend: UUID) -> Response:
+        """How a re-send goes, or went."""
+        Parameters.of(request)
+        return _answer(_found(resend).pk, status.HTTP_200_OK)
+
+
+class MessageParameters(Paging):
+    outcome = Choice([outcome.value for outcome in ResendOutcome], required=False)
+
+
+class ResendMessageListView(APIView):
+    @described("resend_messages", ResendMessageSerializer, parameters=MessageParameters, paged=True)
+    def get(self, request: Request, resend: UUID) -> Response:
+        """The messages of a re-send, in the order in which they are sent."""
+        values = MessageParameters.of(request)
+        wanted = values.pop("outcome", None)
+        outcome = None if wanted is None else ResendOutcome(wanted)
+        rows, count = resend_messages(_found(resend).pk, outcome=outcome, **values)
+        return page_response(request, ResendMessageSerializer, rows, count=count, **values)
+
+
+class StartResendView(APIView):
+    permission_classes = [IsAuthenticated, MayResend]
+
+    @_acted("start_resend", ConfirmSerializer, 202)
+    def post(self, request: Request, resend: UUID) -> Response:
+        """Starts a planned re-send; the general worker does the work."""
+        confirm = ConfirmSerializer(data=request.data)
+        confirm.is_valid(raise_exception=True)
+        found = _found(resend)
+        try:
+            start(found, request.user, confirm.validated_data["confirm"], timezone.now())
+        except NotStarted as refusal:
+            raise Refused(str(refusal)) from None
+        hand_over(found.pk)
+        return _answer(found.pk, status.HTTP_202_ACCEPTED)
+
+
+class CancelResendView(APIView):
+    permission_classes = [IsAuthenticated, MayResend]
+
+    @_acted("cancel_resend", None, 202)
+    def post(self, request: Request, resend: UUID) -> Response:
+        """Ends a plan at once, and a running re-send with the messages at hand."""
+        found = _found(resend)
+        try:
+            cancel(found, request.user, timezone.now())
+        except NotCancelled as refusal:
+            raise Refused(str(refusal)) from None
+        return _answer(found.pk, status.HTTP_202_ACCEPTED)
+
+
+def _wish(values: dict[str, Any]) -> Wish:
+    messages, chosen = values.get("messages"), values.get("filter")
+    if messages is not None:
+        selection = Selection(messages=[(one["broker"], one["queue_id"], one["offset"]) for one in messages])
+    else:
+        filters = {{"from": "since", "to": "until"}.get(name, name): value for name, value in (chosen or {}).items()}
+        selection = Selection(filters=DeadLetterFilters(**filters))
+    return Wish(
+        selection, Destination(values["destination"]), values["reason"], values["again"], values["rate_per_second"]
+    )
+
+
+def _found(resend: UUID) -> Resend:
+    found = Resend.objects.select_related("group__cluster").filter(pk=resend).first()
+    if found is None:
+        raise NotFound(f"There is no re-send {resend}.")
+    return found
+
+
+def _answer(resend_id: UUID, code: int) -> Response:
+    now = timezone.now()
+    row, seen = find_resend(resend_id, now), preview_of(resend_id, now)
+    beside = {"warnings": seen.warnings, "receivers": seen.receivers}
+    return Response({**ResendSerializer(row).data, **beside}, status=code)
