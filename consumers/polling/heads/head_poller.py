@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
-from consumers.models import Assignment, Cluster, HeadMessage
+from consumers.models import Assignment, Cluster, HeadMessage, Queue
 from consumers.polling.reading import OffsetsReading
 from consumers.polling.record.heads import forget_heads, record_heads
 from consumers.polling.wire import Wire
@@ -45,7 +45,8 @@ def due_heads(cluster: Cluster, brokers: Collection[str], limits: HeadLimits, no
     same = HeadMessage.objects.filter(
         group=OuterRef("group"), queue=OuterRef("queue"), client_id=OuterRef("client_id"), offset=OuterRef("cached_min")
     )
-    standing = standing_heads(limits.seconds, now).filter(group__cluster=cluster, queue__broker__in=list(brokers))
+    asked = Queue.objects.filter(pk=OuterRef("queue"), broker__in=list(brokers))
+    standing = standing_heads(limits.seconds, now, cluster=cluster).filter(Exists(asked))
     found = _heads(standing.filter(~Exists(same)), places)
     if len(found) < places:
         failed = same.filter(error__isnull=False, asked_at__lte=now - FAILURE_HOLDS)

@@ -23,9 +23,8 @@ def blocked_queues(cluster: str, group: str, now: datetime) -> list[BlockedQueue
 
 def all_blocked(cluster: str | None, now: datetime) -> list[BlockedQueue]:
     """Those of user groups of one cluster, or of all, the longest blocked first; at most ALL_SHOWN of them."""
-    rows = blocked_heads(now).filter(group__kind=GroupKind.USER)
-    if cluster is not None:
-        rows = rows.filter(group__cluster__name=cluster)
+    of_cluster = {} if cluster is None else {"cluster__name": cluster}
+    rows = blocked_heads(now, kind=GroupKind.USER, **of_cluster)
     return _blocked(list(rows[:ALL_SHOWN]), now)
 
 

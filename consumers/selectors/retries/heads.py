@@ -23,9 +23,9 @@ HeadKey = tuple[int, int, str]  # group id, queue id, client id
 NOT_LOOKED_UP = "the message has not been looked up yet"
 
 
-def blocked_heads(now: datetime) -> QuerySet[Assignment]:
+def blocked_heads(now: datetime, **of_groups: Any) -> QuerySet[Assignment]:
     """Those that stand for as long as the setting says, with all that `standings` needs."""
-    rows = standing_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now)
+    rows = standing_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now, **of_groups)
     return rows.select_related("group__cluster", "queue__topic")
 
 
