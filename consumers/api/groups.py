@@ -54,7 +54,11 @@ class GroupSerializer(serializers.Serializer[Any]):
     message_model = serializers.CharField(allow_null=True)
     consume_type = serializers.CharField(allow_null=True)
     retry_rate = serializers.FloatField(allow_null=True, help_text="Messages per second into the retry topic")
-    dlq_messages = serializers.IntegerField(allow_null=True)
+    retry_share = serializers.FloatField(
+        allow_null=True, help_text="Redeliveries per message consumed, over the last hour; above 1 where more came back"
+    )
+    dlq_messages = serializers.IntegerField(allow_null=True, help_text="Dead letters that the brokers keep")
+    dlq_day_messages = serializers.IntegerField(allow_null=True, help_text="Dead letters that came in 24 hours")
     expired_messages = serializers.IntegerField(allow_null=True, help_text="Unconsumed, and deleted by the broker")
     last_rebalance_at = serializers.DateTimeField(allow_null=True, help_text="The reading that first saw the newest")
     taken_at = serializers.DateTimeField(allow_null=True, help_text="While the lag is unknown: the last good reading")

@@ -28,8 +28,8 @@ NUMBERS = (
     "consume_rate",
     "drain_seconds",
     "members",
-    "retry_rate",
-    "dlq_messages",
+    "retry_share",
+    "dlq_day_messages",
 )
 
 

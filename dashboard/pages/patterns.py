@@ -101,7 +101,8 @@ def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
         since=now, flags=(), flag_reasons={}, completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
         never_committed_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED, consume_rate=80.0,
         produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",
-        consume_type="CONSUME_PASSIVELY", retry_rate=0.0, dlq_messages=312, expired_messages=0,
+        consume_type="CONSUME_PASSIVELY", retry_rate=0.0, retry_share=0.004, dlq_messages=312, dlq_day_messages=12,
+        expired_messages=0,
         last_rebalance_at=now - timedelta(minutes=12),
         taken_at=now - timedelta(seconds=6),
         judged_at=now - timedelta(seconds=20), unknown_reason=None, unknown={},
@@ -111,7 +112,8 @@ def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
     partly = replace(known, lag_messages=None, lag_messages_at_least=9_120, time_lag_kind=TimeLagKind.AT_LEAST,
                      drain_seconds=None, unknown_reason="broker-b could not be read: connection refused",
                      taken_at=now - timedelta(minutes=46), unknown={"drain_seconds": "the lag is unknown"})  # fmt: skip
-    judged = ("time_lag_seconds", "consume_rate", "produce_rate", "drain_seconds", "retry_rate", "completeness")
+    judged = ("time_lag_seconds", "consume_rate", "produce_rate", "drain_seconds", "retry_rate", "retry_share",
+              "dlq_day_messages", "completeness")  # fmt: skip
     blank: dict[str, Any] = dict.fromkeys((*judged, "members", "dlq_messages", "lag_messages_at_least"))
     unread = replace(partly, **blank, unknown=dict.fromkeys(blank, "broker-b could not be read: connection refused"))
     never = replace(unread, unknown_reason=NEVER_COMMITTED, unknown=dict.fromkeys(blank, "not judged yet"))

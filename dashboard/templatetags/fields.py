@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from consumers.pipeline.volumes.recent import NOTHING_CONSUMED
 from consumers.polling.flags import Flag
 from consumers.polling.reading import NO_LAG_REASONS
 from dashboard.templatetags.ages import moment
@@ -72,9 +73,11 @@ def _is_said_beside_it(row: Any, name: str, reason: str) -> bool:
 
 
 def _is_answer(row: Any, name: str, reason: str) -> bool:
-    """Whether everything is known and there is no such number: nothing drains, or nothing was ever committed."""
+    """Whether everything is known and there is no such number: nothing drains, was consumed or ever committed."""
     if name == "drain_seconds":
         return None not in (row.lag_messages, row.consume_rate, row.produce_rate)
+    if name == "retry_share":
+        return reason == NOTHING_CONSUMED
     return name == "lag_messages" and reason in NO_LAG_REASONS
 
 

@@ -83,7 +83,7 @@ class Overlay:
         }
         columns |= {
             f"shown_{name}": read(self._judged(F(f"judged__{name}")))
-            for name in ("consume_rate", "produce_rate", "retry_rate")
+            for name in ("consume_rate", "produce_rate", "retry_rate", "retry_share", "dlq_day_messages")
         }
         return groups.alias(
             shown_rank=self._rank(),

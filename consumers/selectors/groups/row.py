@@ -12,7 +12,7 @@ NOT_ASKED = "its members have not been asked for yet"
 NO_REBALANCE = "no rebalance of it has been seen"
 YOUNG_LAG = "the lag is younger than the last judgement"
 MEASURED = ("never_committed_queues", "members", "online", "dlq_messages", "expired_messages")
-JUDGED = ("consume_rate", "produce_rate", "retry_rate")
+JUDGED = ("consume_rate", "produce_rate", "retry_rate", "retry_share", "dlq_day_messages")
 
 
 def row_fields(shown: ShownGroup) -> dict[str, Any]:
@@ -78,11 +78,18 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "taken_at": NOT_READ_YET,
         "judged_at": NOT_JUDGED_YET,
     }
-    reasons |= dict.fromkeys(JUDGED, judged)
+    reasons |= dict.fromkeys(JUDGED, judged) | _volume_reasons(shown)
     reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
     undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
     nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
     return nulls | ({"flags": undecided} if undecided else {})
+
+
+def _volume_reasons(shown: ShownGroup) -> dict[str, str]:
+    """As they were judged, where what was judged is shown."""
+    if shown.judged is None or shown.unread_reason or shown.unjudged_reason:
+        return {}
+    return shown.judged.volumes_unknown
 
 
 def _time_lag_reason(shown: ShownGroup, lag: int | None) -> str:

@@ -62,7 +62,9 @@ class GroupRow:
     message_model: str | None
     consume_type: str | None
     retry_rate: float | None
+    retry_share: float | None
     dlq_messages: int | None
+    dlq_day_messages: int | None
     expired_messages: int | None
     last_rebalance_at: datetime | None
     taken_at: datetime | None

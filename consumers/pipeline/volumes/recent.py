@@ -1,0 +1,128 @@
+"""What of a group was retried in the last hour, and died in the last day: sums of its windows, the widest that fit."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q, Sum
+
+from consumers.models import GroupWindow
+from consumers.pipeline.slices import MINUTE, TEN_MINUTES, floor
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+WIDEST_FIRST = (HOUR, TEN_MINUTES, MINUTE)
+NOTHING_CONSUMED = "nothing was consumed"
+NO_WINDOW = "no window of it was aggregated"
+
+Tile = tuple[timedelta, datetime, datetime]
+
+
+@dataclass(frozen=True)
+class Recent:
+    """`retry_share`: redeliveries per message consumed. `unknown`: the reason of each that is null."""
+
+    retry_share: float | None
+    dlq_day_messages: int | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+NOTHING_KNOWN = Recent(None, None, dict.fromkeys(("retry_share", "dlq_day_messages"), NO_WINDOW))
+
+
+def recent_volumes(clusters: Sequence[str], until: datetime, reach: timedelta) -> dict[int, Recent]:
+    """By group id, of the whole minutes before `until`; groups without a window of the last day are left out.
+
+    `reach`: how long before a window its last reading may lie. Two queries, each of some thirty rows a group.
+    """
+    end = floor(until, MINUTE)
+    hour = _sums(clusters, end - HOUR, end, ("into_retry", "consumed"), reach)
+    day = _sums(clusters, end - DAY, end, ("into_dlq",), reach)
+    return {group: _recent(hour.get(group), day[group]) for group in day}
+
+
+def _recent(hour: "_Sums | None", day: "_Sums") -> Recent:
+    share, dead = None, None
+    unknown = {}
+    if hour is None:
+        unknown["retry_share"] = NO_WINDOW
+    elif hour.partly:
+        retried, consumed = (f"{hour.known[name]:,}" for name in ("into_retry", "consumed"))
+        unknown["retry_share"] = f"{hour.partly}: at least {retried} into retry, at least {consumed} consumed"
+    elif hour.known["consumed"]:
+        share = hour.known["into_retry"] / hour.known["consumed"]
+    else:
+        unknown["retry_share"] = NOTHING_CONSUMED
+    if day.partly:
+        unknown["dlq_day_messages"] = f"{day.partly}: at least {day.known['into_dlq']:,}"
+    else:
+        dead = day.known["into_dlq"]
+    return Recent(share, dead, unknown)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """What is known of each number; `partly` says of how much of the time that is, null where of all of it."""
+
+    known: dict[str, int]
+    partly: str | None
+
+
+def _sums(
+    clusters: Sequence[str], start: datetime, end: datetime, names: Sequence[str], reach: timedelta
+) -> dict[int, _Sums]:
+    covered = list(tiles(start, end))
+    chosen = Q(pk__in=[])
+    for step, first, last in covered:
+        chosen |= Q(step_seconds=step.total_seconds(), start__gte=first, start__lt=last)
+    is_known = Q(**{f"{name}__isnull": False for name in names})
+    rows: Any = (
+        GroupWindow.objects.filter(chosen, group__cluster__name__in=clusters)
+        .order_by()
+        .values("group")
+        .annotate(
+            windows=Count("pk"),
+            whole=Count("pk", filter=is_known),
+            seconds=Sum("step_seconds", filter=is_known),
+            first=Min("start"),
+            first_known=Min("start", filter=is_known),
+            last=Max("start"),
+            **{f"sum_{name}": Sum(name) for name in names},
+        )
+    )
+    return {
+        row["group"]: _Sums({name: row[f"sum_{name}"] or 0 for name in names}, _partly(row, covered, reach))
+        for row in rows.iterator()
+    }
+
+
+def _partly(row: dict[str, Any], covered: Sequence[Tile], reach: timedelta) -> str | None:
+    """Where readings are rarer than minutes a minute without one is no hole: the next one counts from before it, or is
+    not known."""
+    start, end = covered[0][1], covered[-1][2]
+    last_end = next(row["last"] + step for step, first, last in covered if first <= row["last"] < last)
+    if reach > MINUTE:
+        is_whole = row["first"] - start < reach and end - last_end < reach
+    else:
+        is_whole = row["seconds"] == (end - start).total_seconds()
+    if is_whole and row["whole"] == row["windows"]:
+        return None
+    if not row["whole"]:
+        return "not known of any of its windows"
+    if row["seconds"] == (end - row["first_known"]).total_seconds():
+        return f"known since {row['first_known'].astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} only"
+    return f"known of {row['seconds'] / 60:,.0f} of {(end - start) / MINUTE:,.0f} minutes only"
+
+
+def tiles(start: datetime, end: datetime, steps: Sequence[timedelta] = WIDEST_FIRST) -> Iterator[Tile]:
+    """Step and stretch of the windows that make up [start, end), whole minutes, each moment once, in order."""
+    if start >= end:
+        return
+    step, narrower = steps[0], steps[1:]
+    first, last = floor(start + step - timedelta(microseconds=1), step), floor(end, step)
+    if first >= last:
+        yield from tiles(start, end, narrower)
+        return
+    yield from tiles(start, first, narrower)
+    yield step, first, last
+    yield from tiles(last, end, narrower)

@@ -1,0 +1,111 @@
+"""The share that was retried in the last hour and what died in the last day; half an answer says which half."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consumers.models import GroupWindow
+from consumers.pipeline.volumes.recent import recent_volumes, tiles
+from tests.pipeline_rows import T0, at
+from tests.world import a_cluster, a_group
+
+MINUTE = timedelta(minutes=1)
+REACH = timedelta(seconds=45)
+# Not at a whole hour, nor at a whole ten minutes.
+UNTIL = at(24 * 3600 + 13 * 60 + 20)
+
+
+@given(minutes=st.integers(0, 3000), length=st.integers(1, 1500))
+def test_tiles_cover_each_moment_once(minutes, length):
+    start, end = T0 + minutes * MINUTE, T0 + (minutes + length) * MINUTE
+    found = list(tiles(start, end))
+    assert [found[0][1], *(last for _, _, last in found)] == [*(first for _, first, _ in found), end]
+    assert found[0][1] == start
+    assert all(first.timestamp() % step.total_seconds() == 0 for step, first, _ in found)
+
+
+def test_tiles_are_as_wide_as_they_can_be():
+    end = at(24 * 3600 + 13 * 60)
+    assert (
+        sum((last - first) // step for step, first, last in tiles(end - timedelta(days=1), end)) == 23 + 4 + 1 + 7 + 3
+    )
+
+
+@pytest.fixture
+def group(db):
+    return a_group(a_cluster())
+
+
+def fill(group, since=None, **fields):
+    """Every window that the last day is made of, from `since` on: ten consumed and one redelivery a minute."""
+    rows = []
+    end = UNTIL.replace(second=0)
+    for step, first, last in [*tiles(end - timedelta(days=1), end), *tiles(end - timedelta(hours=1), end)]:
+        for number in range((last - first) // step):
+            start, minutes = first + number * step, step // MINUTE
+            if since is None or start >= since:
+                volumes = {"into_retry": minutes, "out_of_retry": 0, "into_dlq": 2 * minutes, "consumed": 10 * minutes}
+                row = {"step_seconds": step.total_seconds(), "start": start, "readings": 4}
+                rows.append(GroupWindow(group=group, **row | volumes | fields))
+    GroupWindow.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def recent(group, until=UNTIL):
+    return recent_volumes(["prod"], until, REACH).get(group.pk)
+
+
+def test_it_is_the_share_of_the_hour_and_the_sum_of_the_day(group):
+    fill(group)
+    found = recent(group)
+    assert (found.retry_share, found.dlq_day_messages, found.unknown) == (0.1, 2 * 24 * 60, {})
+
+
+def test_what_began_in_the_middle_says_since_when_and_how_much_at_least(group):
+    fill(group, since=at(23 * 3600 + 40 * 60))
+    found = recent(group)
+    assert (found.retry_share, found.dlq_day_messages) == (None, None)
+    assert found.unknown == {
+        "retry_share": "known since 2026-03-02T01:40:00Z only: at least 33 into retry, at least 330 consumed",
+        # Of an hour that is not known whole nothing counts.
+        "dlq_day_messages": "known since 2026-03-02T02:00:00Z only: at least 26",
+    }
+
+
+def test_a_hole_says_how_much_is_known(group):
+    fill(group)
+    GroupWindow.objects.filter(step_seconds=600, start=at(24 * 3600 - 600)).update(into_retry=None)
+    GroupWindow.objects.filter(step_seconds=3600, start=at(3600)).update(into_dlq=None)
+    assert recent(group).unknown == {
+        "retry_share": "known of 50 of 60 minutes only: at least 50 into retry, at least 600 consumed",
+        "dlq_day_messages": "known of 1,380 of 1,440 minutes only: at least 2,760",
+    }
+
+
+def test_a_missing_minute_is_a_hole(group):
+    fill(group)
+    GroupWindow.objects.filter(step_seconds=60, start=UNTIL.replace(second=0) - MINUTE).delete()
+    assert recent(group).retry_share is None
+
+
+def test_readings_rarer_than_minutes_leave_no_hole(group):
+    fill(group)
+    GroupWindow.objects.filter(step_seconds=60, start=UNTIL.replace(second=0) - MINUTE).delete()
+    [found] = recent_volumes(["prod"], UNTIL, timedelta(minutes=3)).values()
+    assert found.retry_share == pytest.approx(0.1)
+
+
+def test_nothing_consumed_is_no_share(group):
+    fill(group, consumed=0, into_retry=0)
+    found = recent(group)
+    assert (found.retry_share, found.unknown) == (None, {"retry_share": "nothing was consumed"})
+
+
+def test_windows_without_volumes_are_not_known_at_all(group):
+    fill(group, consumed=None, into_dlq=None)
+    assert recent(group).unknown["dlq_day_messages"] == "not known of any of its windows: at least 0"
+
+
+def test_a_group_without_windows_is_left_out(group):
+    assert recent(group) is None
