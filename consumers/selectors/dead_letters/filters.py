@@ -53,11 +53,11 @@ class DeadLetterFilters:
     resent: bool | None = None
 
     def letters_of(self, group: ConsumerGroup) -> QuerySet[DeadLetter]:
-        """Newest first; with `was_resent` beside each."""
+        """Newest first."""
         found = DeadLetter.objects.filter(group=group).alias(
             spaced_keys=Concat(Value(KEY_SEPARATOR), "keys", Value(KEY_SEPARATOR))
         )
-        found = found.annotate(was_resent=Exists(_items_of_letter().filter(outcome__in=MAYBE_SENT)))
+        found = found.alias(was_resent=Exists(_items_of_letter().filter(outcome__in=MAYBE_SENT)))
         if self.key is not None:
             found = found.alias(at_key=StrIndex("spaced_keys", Value(_spaced(self.key)))).filter(at_key__gt=0)
         if self.key_part is not None:
