@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from consumers.selectors.cluster_rows import ClusterRow, Connection, Freshness
 from consumers.selectors.clusters import cluster_list
-from consumers.selectors.retries.broker_level import BrokerLevels
+from consumers.selectors.retries.broker_levels import BrokerLevels
 from consumers.selectors.retries.delay_levels import levels_by_name
 
 from .delay_levels import BrokerLevelsSerializer

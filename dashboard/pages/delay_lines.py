@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from consumers.selectors.retries.broker_level import LATE_SECONDS, BrokerLevel, BrokerLevels
+from consumers.selectors.retries.broker_level import BrokerLevel
+from consumers.selectors.retries.broker_levels import BrokerLevels
 from consumers.selectors.retries.ladder_rows import DelayFinding
 
 
@@ -23,7 +24,7 @@ class LevelCell:
 
     @property
     def is_late(self) -> bool:
-        return self.level is not None and (self.level.overdue_seconds or 0) > LATE_SECONDS
+        return self.level is not None and self.level.is_late
 
 
 @dataclass(frozen=True)

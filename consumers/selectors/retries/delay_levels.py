@@ -10,7 +10,7 @@ from consumers.models import Broker, Cluster, DelayLevel, Reading
 from consumers.selectors.brokers import MASTER, ClusterAge, broker_ages
 from consumers.selectors.limits import limits
 
-from .broker_level import BrokerLevels, broker_levels
+from .broker_levels import BrokerLevels, broker_levels
 
 NO_CLOCK = (None, None)
 
