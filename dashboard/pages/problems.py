@@ -8,14 +8,18 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 
-class UnknownFilter(BadRequest):
+class WrongQuery(BadRequest):
+    """str() is one sentence for the reader."""
+
+
+class UnknownFilter(WrongQuery):
     def __init__(self, name: str, value: str, allowed: Iterable[str]) -> None:
         words = {"name": name, "value": value, "allowed": ", ".join(allowed)}
         super().__init__(_("“%(value)s” is no %(name)s. Allowed: %(allowed)s.") % words)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    sentence = str(exception) if isinstance(exception, UnknownFilter) else _("This request makes no sense.")
+    sentence = str(exception) if isinstance(exception, WrongQuery) else _("This request makes no sense.")
     return render(request, "400.html", {"sentence": sentence}, status=400)
 
 

@@ -10,6 +10,7 @@ from . import (
     dlq_message,
     figures,
     group,
+    group_dlq,
     group_offsets,
     group_ownership,
     groups,
@@ -28,6 +29,8 @@ urlpatterns = [
     path("groups/<str:cluster>/<str:group>/", group.group, name="group"),
     path("groups/<str:cluster>/<str:group>/ownership/", group_ownership.ownership, name="group_ownership"),
     path("groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets, name="group_offsets"),
+    path("groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq, name="group_dlq"),
+    path("groups/<str:cluster>/<str:group>/dlq/read/", group_dlq.dlq_read, name="group_dlq_read"),
     path(
         "groups/<str:cluster>/<str:group>/dlq/<str:broker>/<int:queue_id>/<int:offset>/",
         dlq_message.dlq_message,
@@ -46,6 +49,7 @@ urlpatterns = [
         name="group_ownership_part",
     ),
     path("parts/groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets_part, name="group_offsets_part"),
+    path("parts/groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq_part, name="group_dlq_part"),
     path(
         "parts/groups/<str:cluster>/<str:group>/dlq/<str:broker>/<int:queue_id>/<int:offset>/<str:look>/",
         dlq_message.dlq_message_part,
