@@ -81,7 +81,7 @@ class ClusterPoller:
         row.save(update_fields=["record_seconds", "members"])
         self.files.finish(offsets, self.memory, self._lake())
         self._poll_store_configs(offsets, now)
-        self.delays.poll(self.wire, offsets, self.memory, now, self.settings.deadline_seconds)
+        self._poll_delays(offsets, row, now)
         return Poll(offsets, members, row)
 
     def close(self) -> None:
@@ -127,6 +127,13 @@ class ClusterPoller:
         asked = sorted(self.cluster.name_servers, key=lambda address: address != self.memory.name_server)
         names = [broker.name for broker in offsets.brokers]
         return await read_routed_permissions(self.wire.pool, asked, names, self.settings.deadline_seconds)
+
+    def _poll_delays(self, offsets: OffsetsReading, row: Reading, now: datetime) -> None:
+        if offsets.nothing_read:
+            return
+        deadline_seconds = self.settings.deadline_seconds
+        row.members["delays"] = self.delays.poll(self.wire, offsets, self.memory, now, deadline_seconds)
+        row.save(update_fields=["members"])
 
     def _poll_samples(
         self, offsets: OffsetsReading, members: MembersReading | None, now: datetime, until: datetime

@@ -71,3 +71,21 @@ class BrokerDelays:
     levels: Mapping[int, LevelReading] = field(default_factory=dict)
     samples: Mapping[int, LevelSample] = field(default_factory=dict)
     wheel: WheelAnswer | None = None
+
+
+@dataclass(frozen=True)
+class DelaysReading:
+    """Of all brokers that were read, and what it cost beyond their offsets."""
+
+    brokers: tuple[BrokerDelays, ...]
+    calls: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+
+    @property
+    def summary(self) -> dict[str, int | float]:
+        """As it is stored beside the reading."""
+        waiting = [level for broker in self.brokers for level in broker.levels.values() if level.next_due is not None]
+        looked_at = sum(sample.looked_at for broker in self.brokers for sample in broker.samples.values())
+        cost = {"calls": self.calls, "bytes": self.bytes, "seconds": round(self.seconds, 4)}
+        return {"levels_waiting": len(waiting), "looked_at": looked_at, **cost}

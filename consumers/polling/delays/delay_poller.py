@@ -11,7 +11,8 @@ from consumers.polling.wire import Wire
 from consumers.rocketmq.names import group_of_retry_topic
 
 from .answers import DelayLimits
-from .collect_delays import DelayMemory, DelayTurn, collect_delays
+from .collect_delays import collect_delays
+from .turn import DelayMemory, DelayTurn
 
 MASTER = 0
 
@@ -26,10 +27,8 @@ class DelayPoller:
 
     def poll(
         self, wire: Wire, offsets: OffsetsReading, memory: ClusterMemory, now: datetime, deadline_seconds: float
-    ) -> None:
-        """After the offsets and the brokers' configurations were recorded: a failure here costs them nothing."""
-        if offsets.nothing_read:
-            return
+    ) -> dict[str, int | float]:
+        """What it cost. To be called after the offsets and the brokers' configurations were recorded."""
         masters = self._cluster.brokers.filter(broker_id=MASTER)
         is_due = self._memory.samples_are_due(self._limits, now)
         turn = DelayTurn(
@@ -40,7 +39,9 @@ class DelayPoller:
             now,
             deadline_seconds,
         )
-        record_delays(self._cluster, wire.run(collect_delays(turn, offsets.brokers, self._memory)), now)
+        reading = wire.run(collect_delays(turn, offsets.brokers, self._memory))
+        record_delays(self._cluster, reading.brokers, now)
+        return reading.summary
 
 
 def _group_of(cluster: Cluster, memory: ClusterMemory) -> Callable[[str], str | None]:

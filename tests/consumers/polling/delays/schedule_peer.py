@@ -7,8 +7,9 @@ from collections import Counter
 from datetime import timedelta
 
 from consumers.polling.delays.answers import DelayLimits
-from consumers.polling.delays.collect_delays import DelayMemory, DelayTurn, collect_delays
+from consumers.polling.delays.collect_delays import collect_delays
 from consumers.polling.delays.delay_offsets import DelayOffsets
+from consumers.polling.delays.turn import DelayMemory, DelayTurn
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.codes import RequestCode, ResponseCode
 from consumers.rocketmq.names import group_of_retry_topic
@@ -94,9 +95,14 @@ class ScheduleBroker:
         return reply(command, 0 if found else ResponseCode.PULL_NOT_FOUND, ext_fields=fields, body=b"".join(found))
 
 
-def collect(broker, *seconds, limits=LIMITS, configured=DELAYS, memory=None, before=None, **part):
-    """What each of several readings says of broker-a; `before` is called with the number of each."""
-    memory = memory or DelayMemory()
+def collect(broker, *seconds, **more):
+    """What each of several readings says of broker-a."""
+    return [part for reading in collected(broker, *seconds, **more) for part in reading.brokers]
+
+
+def collected(broker, *seconds, limits=LIMITS, configured=DELAYS, before=None, **part):
+    """Readings one after the other; `before` is called with the number of each."""
+    memory = DelayMemory()
 
     async def main():
         found = []
@@ -107,7 +113,7 @@ def collect(broker, *seconds, limits=LIMITS, configured=DELAYS, memory=None, bef
                 values = {"delays": broker.offsets, "address": address} | part
                 one = BrokerReading("broker-a", values.pop("address"), **values)
                 turn = DelayTurn(pool, limits, {"broker-a": configured}, group_of, at(second), 1.0)
-                found += await collect_delays(turn, [one], memory)
+                found.append(await collect_delays(turn, [one], memory))
         return found
 
     return asyncio.run(main())

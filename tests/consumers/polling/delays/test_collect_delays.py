@@ -7,7 +7,7 @@ from consumers.polling.delays.collect_delays import FROM_A_SLAVE, NO_SCHEDULE_TO
 from consumers.polling.delays.delay_offsets import DelayOffsets
 from consumers.polling.delays.next_due import NOT_ASKED
 from consumers.rocketmq.codes import RequestCode, ResponseCode
-from tests.consumers.polling.delays.schedule_peer import ScheduleBroker, after, collect, delayed, retry_of
+from tests.consumers.polling.delays.schedule_peer import ScheduleBroker, after, collect, collected, delayed, retry_of
 
 PULL, LOOK, WHEEL = RequestCode.PULL_MESSAGE, RequestCode.QUERY_CONSUME_QUEUE, RequestCode.GET_TIMER_METRICS
 
@@ -153,3 +153,14 @@ def test_a_wheel_that_is_off_is_left_alone_for_ten_minutes():
     readings = collect(broker, 0, 60, 599, 660)
     assert [reading.wheel is not None for reading in readings] == [True, False, False, True]
     assert "not now" in readings[0].wheel.error
+
+
+def test_it_tells_what_it_cost():
+    readings = [reading.summary for reading in collected(ScheduleBroker({3: [retry_of("billing")] * 3}), 0, 15)]
+    assert [{name: reading[name] for name in ("levels_waiting", "looked_at")} for reading in readings] == [
+        {"levels_waiting": 1, "looked_at": 3},
+        {"levels_waiting": 1, "looked_at": 0},
+    ]
+    # Three more levels are configured: their ends are asked for; then when the first is due, a pull and the wheel.
+    assert [reading["calls"] for reading in readings] == [3 + 1 + 1 + 1, 3]
+    assert readings[0]["bytes"] > readings[1]["bytes"] > 0
