@@ -5,6 +5,7 @@ from . import schema as schema_extensions  # noqa: F401 - describes tokens to th
 from .absent import AbsentView
 from .assignments import AssignmentListView
 from .clusters import ClusterListView
+from .dead_letter_export import DeadLetterExportView
 from .dead_letters import DeadLetterListView
 from .group import GroupView
 from .groups import GroupListView
@@ -33,6 +34,7 @@ urlpatterns = [
     path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),
     path(f"{GROUP}status/", StatusView.as_view(), name="api-group-status"),
     path(f"{GROUP}dlq/", DeadLetterListView.as_view(), name="api-group-dead-letters"),
+    path(f"{GROUP}dlq/export/", DeadLetterExportView.as_view(), name="api-group-dead-letters-export"),
     path(f"{GROUP}retries/", RetriesView.as_view(), name="api-group-retries"),
     path(f"{GROUP}rebalances/", GroupRebalanceListView.as_view(), name="api-group-rebalances"),
     path(f"{GROUP}resends/", ResendListView.as_view(), name="api-group-resends"),

@@ -86,7 +86,7 @@ def _letter_or_404(place: MessagePlace) -> DeadLetter | None:
 
 
 def _ask(request: HttpRequest, place: MessagePlace, now: datetime) -> LookView:
-    key = LookKey.made(request.user.pk, with_content=request.user.has_perm(MAY_SEE))  # type: ignore[union-attr]
+    key = LookKey.made(_user_id(request), with_content=request.user.has_perm(MAY_SEE))
     try:
         ask_look(key, place, now)
     except RedisDown as error:
@@ -96,8 +96,13 @@ def _ask(request: HttpRequest, place: MessagePlace, now: datetime) -> LookView:
     return LookView(key.token)
 
 
+def _user_id(request: HttpRequest) -> int:
+    assert request.user.pk is not None, "the page wants a login"
+    return request.user.pk
+
+
 def _answer(request: HttpRequest, place: MessagePlace, token: str, now: datetime) -> LookView:
-    key = LookKey(request.user.pk, request.user.has_perm(MAY_SEE), token)  # type: ignore[arg-type, union-attr]
+    key = LookKey(_user_id(request), request.user.has_perm(MAY_SEE), token)
     try:
         answer = answer_of(key, place)
     except RedisDown as error:
@@ -122,7 +127,7 @@ def _shown(frame: Frame, place: MessagePlace, letter: DeadLetter | None, view: L
         view=view,
         is_other=is_other,
         facts=found if is_other or letter is None else None,
-        may_see=frame.request.user.has_perm(MAY_SEE),  # type: ignore[union-attr]
+        may_see=frame.request.user.has_perm(MAY_SEE),
         permission=MAY_SEE,
         again=frame.here(look=None),
         show=frame.here(look=view.token),

@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from . import (
     clusters,
+    dlq_export,
     dlq_message,
     figures,
     group,
@@ -36,6 +37,7 @@ urlpatterns = [
         dlq_message.dlq_message,
         name="dlq_message",
     ),
+    path("groups/<str:cluster>/<str:group>/dlq/export/", dlq_export.dlq_export, name="dlq_export"),
     path("rebalances/", rebalances.rebalances, name="rebalances"),
     path("rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance, name="rebalance"),
     path("clusters/", clusters.clusters, name="clusters"),

@@ -19,6 +19,8 @@ PROD_BILLING = {
 }
 # Whoever asks for these changes something.
 ACTS = frozenset({"api-resend-start", "api-resend-cancel"})
+# These are no documents of ours.
+NO_DOCUMENTS = frozenset({"schema", "docs", "api-group-dead-letters-export"})
 
 
 def addresses(
@@ -34,7 +36,7 @@ def addresses(
 
 def resources(patterns: list[Any], names: dict[str, str] = PROD_BILLING) -> Iterator[str]:
     """The addresses of REST, the history's once for each of its ways to sum, owners also of two moments."""
-    for path in addresses(patterns, leave_out=ACTS | {"schema", "docs"}, names=names):
+    for path in addresses(patterns, leave_out=ACTS | NO_DOCUMENTS, names=names):
         if "history" in path:
             yield from (f"{path}?by={by}" for by in ("group", "topic", "queue"))
             continue

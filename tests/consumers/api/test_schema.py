@@ -86,7 +86,7 @@ def test_it_names_every_path(api):
     expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
     names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances", "dlq")
     of_resends = {f"/api/v1/resends/{{resend}}/{act}" for act in ("", "messages/", "start/", "cancel/")}
-    assert set(paths) == expected | {f"{under}{name}/" for name in (*names, "resends")} | of_resends
+    assert set(paths) == expected | {f"{under}{name}/" for name in (*names, "dlq/export", "resends")} | of_resends
 
 
 @pytest.mark.django_db

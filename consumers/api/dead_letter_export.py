@@ -1,0 +1,96 @@
+"""GET groups/{cluster}/{group}/dlq/export/"""
+
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from drf_spectacular.utils import OpenApiTypes, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException, PermissionDenied
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from consumers.dead_letters.exports.lines import CsvLines, JsonLines, lines_of
+from consumers.dead_letters.exports.wanted import ExportFailed, ExportFormat, ExportWanted
+from consumers.dead_letters.looks.audit import note_seen
+from consumers.selectors.dead_letters.filter_query import TEXTS, TIMES
+from consumers.selectors.dead_letters.filters import DeadLetterFilters
+from consumers.selectors.queues import find_group
+from consumers.tasks.exports import begun_export
+
+from .dead_letters import DeadLetterParameters
+from .found import group_missing
+from .parameters import Choice
+from .schema import PROBLEM, ProblemSerializer
+
+MAY_SEE = "consumers.view_message_body"
+AUDIT = "Exported dead letters with their bodies."
+
+
+class NotNow(APIException):
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+
+
+class ExportParameters(DeadLetterParameters):
+    page = None  # type: ignore[assignment]
+    page_size = None  # type: ignore[assignment]
+    format = Choice([one.value for one in ExportFormat], default=ExportFormat.CSV.value)
+    bodies = serializers.BooleanField(default=False, help_text=f"With bodies and properties; wants {MAY_SEE}")
+
+
+class OneKind(BaseContentNegotiation):
+    """`format` is a parameter of the export, and problems are JSON whatever a client prefers."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+class DeadLetterExportView(APIView):
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="group_dead_letters_export",
+        parameters=[ExportParameters],
+        responses={
+            (200, CsvLines.content_type.split(";")[0]): OpenApiTypes.STR,
+            (200, JsonLines.content_type.split(";")[0]): OpenApiTypes.STR,
+        }
+        | {(code, PROBLEM): ProblemSerializer for code in (400, 401, 403, 404, 503)},
+    )
+    def get(self, request: Request, cluster: str, group: str) -> StreamingHttpResponse:
+        """All dead letters of a group that the brokers hold, streamed; the filters are those of the list.
+
+        An export that could not be read to its end says so in its last line: in CSV it begins with `# incomplete:`, in
+        JSON lines it is an object with `error`.
+        """
+        values = ExportParameters.of(request)
+        if values["bodies"] and not request.user.has_perm(MAY_SEE):
+            raise PermissionDenied(f"Bodies are for those with the permission {MAY_SEE}: leave out 'bodies'.")
+        if find_group(cluster, group) is None:
+            raise group_missing(cluster, group)
+        filters = DeadLetterFilters(
+            **{field: values.get(name) for name, field in TIMES.items()},
+            **{name: values.get(name) for name in (*TEXTS, "resent")},
+        )
+        wanted = ExportWanted(cluster, group, ExportFormat(values["format"]), values["bodies"], filters)
+        try:
+            return export_response(request.user, wanted)
+        except ExportFailed as error:
+            raise NotNow(str(error)) from None
+
+
+def export_response(user: Any, wanted: ExportWanted) -> StreamingHttpResponse:
+    """Raises ExportFailed."""
+    stream = begun_export(wanted)
+    if wanted.with_bodies:
+        note_seen(user, str(wanted), AUDIT, timezone.now())
+    response = StreamingHttpResponse(stream, content_type=lines_of(wanted.format, ()).content_type)
+    name = f"dead-letters-{wanted.cluster}-{wanted.group}.{wanted.format}"
+    response.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,69 @@
+"""Exports of dead letters: a view asks and streams, the general worker reads and writes."""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from celery import shared_task
+from django.conf import settings
+
+from consumers.dead_letters.exports.channel import PATIENCE_SECONDS, Channel, ChunkWriter, NobodyReads
+from consumers.dead_letters.exports.export import Limits, export
+from consumers.dead_letters.exports.stream import streamed
+from consumers.dead_letters.exports.wanted import ExportFailed, ExportWanted
+from consumers.dead_letters.publishing import publish
+from consumers.dead_letters.redis_client import RedisDown
+from consumers.polling.locks import Locked, lock
+
+logger = logging.getLogger(__name__)
+
+
+def begun_export(wanted: ExportWanted) -> Iterator[bytes]:
+    """What to stream. Raises ExportFailed where nothing can be."""
+    try:
+        channel = Channel.opened()
+        publish(export_dead_letters, expires_seconds=PATIENCE_SECONDS, token=channel.token, wanted=wanted.as_words())
+    except RedisDown as error:
+        raise ExportFailed(str(error)) from None
+    return streamed(channel, wanted)
+
+
+@shared_task(name="consumers.export_dead_letters")
+def export_dead_letters(token: str, wanted: dict[str, Any]) -> None:
+    limits = Limits(
+        seconds=settings.DEAD_LETTER_EXPORT_SECONDS,
+        body_bytes=settings.MESSAGE_BODY_EXPORTED_BYTES,
+        call_seconds=settings.POLL_CALL_DEADLINE_SECONDS,
+        clock=time.monotonic,
+    )
+    with ChunkWriter(Channel(token)) as writer:
+        try:
+            with _place_among_exports():
+                writer.end(export(ExportWanted.of_words(wanted), writer, limits))
+        except ExportFailed as error:
+            writer.fail(str(error))
+        except NobodyReads as gone:
+            logger.info("An export of %s/%s was given up: %s", wanted["cluster"], wanted["group"], gone)
+            writer.fail(str(gone))
+        except Exception:
+            writer.fail("The worker failed at it: its log says why.")
+            raise
+
+
+@contextmanager
+def _place_among_exports() -> Iterator[None]:
+    """Raises ExportFailed."""
+    with ExitStack() as held:
+        for number in range(settings.DEAD_LETTER_EXPORTS):
+            try:
+                held.enter_context(lock(f"dead-letter-export:{number}", settings.DEAD_LETTER_EXPORT_SECONDS + 60))
+                break
+            except Locked:
+                continue
+        else:
+            raise ExportFailed(
+                f"As many exports as may go on at once ({settings.DEAD_LETTER_EXPORTS}) do: try again when one is over."
+            )
+        yield
