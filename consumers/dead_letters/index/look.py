@@ -33,6 +33,8 @@ class Looked:
 def look_into(cluster: Cluster, group: ConsumerGroup | None, rules: LookRules, now: datetime) -> Looked:
     """Into one group's dead letters, or into those of every group that is due. One at a time for a cluster."""
     groups = due_groups(cluster, rules, now) if group is None else [group]
+    if not groups:
+        return Looked(0, 0, 0, 0)
     try:
         wire = connected(cluster)
     except NoAccess as reason:

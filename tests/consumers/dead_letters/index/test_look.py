@@ -249,3 +249,8 @@ def test_a_silent_broker_is_asked_once_in_a_run(broker: DeadLetterBroker) -> Non
         a_total(a_group(cluster, name), 0, dlq_messages=1)
     assert look_into(cluster, None, LookRules(), NOW).calls == 1
     assert DeadLetterLook.objects.filter(error__contains="127.0.0.1:1").count() == 3
+
+
+def test_a_cluster_without_dead_letters_is_asked_nothing(broker: DeadLetterBroker) -> None:
+    assert look_into(Cluster.objects.get(), None, LookRules(), NOW) == Looked(0, 0, 0, 0)
+    assert broker.asked == []
