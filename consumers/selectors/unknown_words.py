@@ -33,6 +33,8 @@ class UnknownWord(StrEnum):
     NOT_JUDGED = "not_judged"
     JUDGEMENT_LATE = "judgement_late"
     TIME_LAG_UNTOLD = "time_lag_untold"
+    RETRY_SHARE_UNTOLD = "retry_share_untold"
+    DLQ_DAY_UNTOLD = "dlq_day_untold"
     MEMBERS_NOT_ASKED = "members_not_asked"
     MEMBERS_UNREAD = "members_unread"
     DEAD_LETTERS_UNREAD = "dead_letters_unread"

@@ -12,6 +12,8 @@ NUMBERS: dict[str, str] = {
     "lag_messages_at_least": "The lag of the queues that are known; equal to the lag where all are.",
     "members": "Members, where every broker said who they are.",
     "dlq_messages": "Messages in the group's dead-letter topic.",
+    "dlq_day_messages": "Messages that came into the group's dead-letter topic in 24 hours.",
+    "retry_share": "Redeliveries of failed messages per message consumed, over the last hour.",
     "expired_messages": "Messages that were deleted by their broker before the group consumed them.",
     "never_committed_queues": "Queues of the group's topics on which it never committed an offset.",
 }

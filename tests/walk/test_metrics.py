@@ -11,6 +11,8 @@ GROUP = {
     "time_lag_seconds",
     "members",
     "dlq_messages",
+    "dlq_day_messages",
+    "retry_share",
     "expired_messages",
     "never_committed_queues",
 }

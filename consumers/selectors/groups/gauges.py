@@ -33,6 +33,8 @@ class GroupGauges(NamedTuple):
     dlq_messages: int | None
     expired_messages: int | None
     never_committed_queues: int | None
+    retry_share: float | None
+    dlq_day_messages: int | None
     unknown: tuple[UnknownWord, ...]
 
 
@@ -47,6 +49,8 @@ class _Row(NamedTuple):
     dead: int | None
     expired: int | None
     never: int | None
+    retry_share: float | None
+    dead_day: int | None
     unread_by: int | None
     total: int | None
     unknown_reason: str | None
@@ -65,6 +69,8 @@ COLUMNS = {
     "of_dead": F("shown_dlq_messages"),
     "of_expired": Case(When(unread_by__isnull=True, then=F("total__expired_messages"))),
     "of_never": F("shown_never_committed_queues"),
+    "of_retry_share": F("shown_retry_share"),
+    "of_dead_day": F("shown_dlq_day_messages"),
     "of_unread_by": F("unread_by"),
 }
 
@@ -104,6 +110,8 @@ def _gauges(overlay: Overlay, row: _Row) -> GroupGauges:
         dlq_messages=row.dead,
         expired_messages=row.expired,
         never_committed_queues=row.never,
+        retry_share=row.retry_share,
+        dlq_day_messages=row.dead_day,
         unknown=tuple(dict.fromkeys(_causes(overlay, row))),
     )
 
@@ -118,6 +126,10 @@ def _causes(overlay: Overlay, row: _Row) -> Iterator[UnknownWord]:
         yield UnknownWord.TIME_LAG_UNTOLD
     if unread is not None:
         return
+    if row.is_judged and row.retry_share is None:
+        yield UnknownWord.RETRY_SHARE_UNTOLD
+    if row.is_judged and row.dead_day is None:
+        yield UnknownWord.DLQ_DAY_UNTOLD
     if row.members is None:
         yield UnknownWord.MEMBERS_UNREAD if row.membership_error else UnknownWord.MEMBERS_NOT_ASKED
     if row.total is not None and row.dead is None:

@@ -47,7 +47,9 @@ def a_whole_group(cluster: Cluster, name: str = "billing", broker: str = "broker
     queue = a_queue(cluster, f"{name}-topic", 1, broker=broker)
     a_snapshot(group, queue, 60, 100)
     a_total(group, 40, dlq_messages=7, expired_messages=3, never_committed_queues=2)
-    a_judged_group(group, "STALL", rule="blocked", worst_queue=queue, time_lag_seconds=61.5)
+    a_judged_group(
+        group, "STALL", rule="blocked", worst_queue=queue, time_lag_seconds=61.5, retry_share=0.2, dlq_day_messages=4
+    )
     a_judged_queue(group, queue, "STALL")
     return group
 
@@ -70,6 +72,8 @@ def test_a_known_group_has_all_its_numbers_and_no_cause(cluster: Cluster, scrape
         "group_state STALL": 1,
         "group_members": 2,
         "group_dlq_messages": 7,
+        "group_dlq_day_messages": 4,
+        "group_retry_share": 0.2,
         "group_expired_messages": 3,
         "group_never_committed_queues": 2,
     }
@@ -116,6 +120,8 @@ def test_a_broker_that_is_not_read_leaves_nothing_but_its_cause_and_a_state(
         ("unjudged", "group_time_lag_seconds exact", "not_judged"),
         ("late", "group_time_lag_seconds exact", "judgement_late"),
         ("untold", "group_time_lag_seconds exact", "time_lag_untold"),
+        ("retry_share", "group_retry_share", "retry_share_untold"),
+        ("dlq_day_messages", "group_dlq_day_messages", "dlq_day_untold"),
     ],
 )
 def test_what_is_not_known_is_absent_with_one_word_for_the_cause(
@@ -134,6 +140,8 @@ def test_what_is_not_known_is_absent_with_one_word_for_the_cause(
         setattr(total, {"dead": "dlq_messages", "expired": "expired_messages"}[changed], None)
     judged.judged_at = ago(9000) if changed == "late" else judged.judged_at
     judged.time_lag_seconds = None if changed == "untold" else judged.time_lag_seconds
+    if changed in ("retry_share", "dlq_day_messages"):
+        setattr(judged, changed, None)
     for row in (group, total, judged):
         row.save()
     if changed == "unjudged":
@@ -198,6 +206,7 @@ def test_it_says_what_rest_says(cluster: Cluster, scrape: Scrape, api: Client) -
     a_group(cluster, "fresh", members=None, online=None)
     samples = scrape()
     names = ("lag_messages", "lag_messages_at_least", "members", "dlq_messages", "never_committed_queues")
+    names += ("retry_share", "dlq_day_messages")
     for row in api.get("/api/v1/groups/").json()["results"]:
         seen = of_group(samples, row["group"])
         assert [seen.get(f"group_{name}") for name in names] == [row[name] for name in names]
