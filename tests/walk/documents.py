@@ -17,6 +17,8 @@ TRUE_ZEROS = {
     ("brokers", "bytes"),
     # While its owners stay, a broker's death repeats nothing: they commit again.
     ("exposure", "broker_dies"),
+    # Of a group whose retry topics no reading saw.
+    ("due", "queues"),
 }
 # Of a cluster that was never read no reading failed.
 TRUE_ZEROS_OF = {"never_read_cluster": {("", "failed_readings")}}
@@ -25,6 +27,9 @@ TRUE_ZEROS_OF = {"never_read_cluster": {("", "failed_readings")}}
 TRUE_FALSES = {
     ("last_reading", "complete"),
     ("brokers", "reachable"),
+    # A minute that was judged is over; and a condition that was seen not to hold does not.
+    ("windows", "is_open"),
+    ("conditions", "ok"),
     ("", "never_committed"),
     # Of a rebalance: no two readings have agreed.
     ("", "settled"),

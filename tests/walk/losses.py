@@ -10,6 +10,7 @@ from consumers.models import (
     ConsumerGroup,
     DeadLetter,
     DeadLetterLook,
+    GroupBroker,
     GroupState,
     GroupTotal,
     GroupWindow,
@@ -19,9 +20,11 @@ from consumers.models import (
     Reading,
     Rebalance,
     RebalanceTopic,
+    Rung,
     StateChange,
 )
 from consumers.polling.reading import AHEAD, NEVER_COMMITTED
+from consumers.selectors.retries.volume_rows import VOLUMES
 from tests.walk.world import BROKERS
 from tests.world import a_reading, ago
 
@@ -157,6 +160,17 @@ def consumer_ahead(group: ConsumerGroup) -> None:
     )
 
 
+def retries_unread(group: ConsumerGroup) -> None:
+    """Members are asked, and brokers are for offsets; what is told of delays, settings and volumes is lost."""
+    for model in (GroupBroker, Rung):
+        model.objects.all().delete()
+    Broker.objects.update(
+        delays_error="timed out after 5 s", wheel=None, wheel_at=None, config_error="refused", config_at=None,
+        permission=None, routed_permission=None, routed_at=None,
+    )  # fmt: skip
+    GroupWindow.objects.update(**dict.fromkeys(VOLUMES), volumes_unknown={})
+
+
 def never_read_group(group: ConsumerGroup) -> None:
     """Only its name is known, by the configuration of a broker."""
     for model in (
@@ -180,7 +194,7 @@ WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
     for lose in (
         everything_known, dead_broker, just_died_broker, never_read_broker, unasked_broker, no_pipeline, stale_pipeline,
         polling_stopped, no_name_server, no_broker_known, never_committed, not_sampled, silent_members,
-        members_not_asked, unsampled_rebalance, min_offsets_unread, dead_letters_forbidden, silent_dead_letters,
-        consumer_ahead, never_read_group, never_read_cluster,
+        members_not_asked, unsampled_rebalance, min_offsets_unread, retries_unread, dead_letters_forbidden,
+        silent_dead_letters, consumer_ahead, never_read_group, never_read_cluster,
     )
 }  # fmt: skip

@@ -72,7 +72,7 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     _sums(group, queues[0])
     _rebalance(group)
     _dead_letters(group)
-    retries_work(group)
+    retries_work(group, orderly=True)
     # A level that is not late is late by no second.
     levels_wait(group, late_seconds=300)
     _past(group, lake)

@@ -22,6 +22,13 @@ from consumers.api.offsets import ExposureSerializer, OffsetSerializer, StoreSer
 from consumers.api.queues import QueueSerializer
 from consumers.api.rebalances import RebalanceSerializer
 from consumers.api.resend_fields import ResendMessageSerializer, ResendSerializer
+from consumers.api.retry_rows import HeadSerializer, RungSerializer, SampledSerializer
+from consumers.api.retry_waiting import (
+    DelayFindingSerializer,
+    LastAttemptsSerializer,
+    PolicySerializer,
+    WheelSerializer,
+)
 from consumers.api.status import StatusSerializer
 from consumers.api.subscriptions import DifferenceSerializer, SubscriptionSerializer, WantedSerializer
 from consumers.selectors.anomalies.rows import Anomaly
@@ -34,6 +41,15 @@ from consumers.selectors.ownership.rows import AssignmentRow, MemberRow, QueuePl
 from consumers.selectors.ownership.subscription_rows import Difference, SubscriptionRow, Wanted
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.rebalances.rows import RebalanceRow
+from consumers.selectors.retries.blocked_rows import HeadFacts
+from consumers.selectors.retries.ladder_rows import (
+    DelayFinding,
+    LadderRung,
+    LastAttempts,
+    RetryPolicyRow,
+    SampledRung,
+    WheelCount,
+)
 from consumers.selectors.status import GroupStatus
 from consumers.stores.exposure import Exposure
 
@@ -69,6 +85,13 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (RebalanceSerializer, RebalanceRow, set()),
         (PointSerializer, Point, set()),
         (SeriesSerializer, Series, set()),
+        (RungSerializer, LadderRung, set()),
+        (SampledSerializer, SampledRung, set()),
+        (HeadSerializer, HeadFacts, set()),
+        (LastAttemptsSerializer, LastAttempts, set()),
+        (WheelSerializer, WheelCount, set()),
+        (PolicySerializer, RetryPolicyRow, set()),
+        (DelayFindingSerializer, DelayFinding, set()),
         (BrokerSerializer, BrokerRow, set()),
         (ClusterSerializer, ClusterRow, {"readings"}),
         (LastReadingSerializer, ReadingRow, {"brokers", "members", "record_seconds"}),
@@ -84,7 +107,8 @@ def test_it_names_every_path(api):
     paths = yaml.safe_load(api.get("/api/schema/").content)["paths"]
     under = "/api/v1/groups/{cluster}/{group}/"
     expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
-    names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances", "dlq")
+    names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances")
+    names += ("retries", "dlq")
     of_resends = {f"/api/v1/resends/{{resend}}/{act}" for act in ("", "messages/", "start/", "cancel/")}
     assert set(paths) == expected | {f"{under}{name}/" for name in (*names, "dlq/export", "resends")} | of_resends
 
