@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from consumers.selectors.retries.broker_level import LATE_SECONDS
 from consumers.selectors.retries.ladder_rows import Ladder, LadderRung, SampledRung
 from dashboard.wording.numbers import count, duration
 from dashboard.wording.times import clock
@@ -16,9 +17,7 @@ from .hatching import HATCH, NO_REASON
 from .layout import AXIS, QUIET, RULE, plain_figure
 from .points import Figure
 
-ROW_PIXELS, MARGIN_PIXELS, LEFT_PIXELS = 21, 64, 132
-# The ladder knows that a level is late from so long after its first message was due.
-LATE_SECONDS = 10
+ROW_PIXELS, MARGIN_PIXELS, LEFT_PIXELS = 21, 64, 148
 PANELS = ([0, 0.47], [0.53, 1])
 # Behind the longest bar stands what it says.
 ROOM_FOR_TEXT, FEW = 2.1, 4
@@ -29,7 +28,7 @@ def retry_ladder(ladder: Ladder, now: datetime) -> Figure:
     labels = [_label(rung) for rung in rungs]
     backlog = [rung.broker_backlog for rung in rungs]
     found = [rung.sampled.messages if rung.sampled else None for rung in rungs]
-    titles = [_title(0, _("waiting, of all groups")), _title(1, _("of this group, in the sample"))]
+    titles = [_title(0, _("all groups")), _title(1, _("this group, sampled"))]
     return plain_figure(
         [
             _bars("backlog", rungs, backlog, [_waiting(rung) for rung in rungs], "x", "var(--heat-2)"),
@@ -115,7 +114,7 @@ def _found(sampled: SampledRung | None, now: datetime) -> tuple[str, str]:
         hover.append(_("the next is due at %s UTC") % clock(sampled.next_due_at, now))
     for times, messages in sorted(sampled.attempts.items()):
         hover.append(_("retry %(times)s: %(n)s") % {"times": times, "n": count(messages)})
-    words = numbers["n"] if sampled.is_whole else _("%(n)s in %(looked_at)s of %(of)s") % numbers
+    words = numbers["n"] if sampled.is_whole else _("%(n)s of %(looked_at)s") % numbers
     return words, "<br>".join(hover)
 
 
@@ -136,7 +135,7 @@ def _hatch(name: str, rungs: Sequence[LadderRung], values: Sequence[int | None],
 
 def _scale(values: Sequence[int | None], panel: list[float]) -> Figure:
     longest = max([FEW, *(value for value in values if value is not None)])
-    axis = {**AXIS, "showline": False, "ticks": "", "gridcolor": RULE, "tickformat": ",d", "nticks": 4}
+    axis = {**AXIS, "showline": False, "ticks": "", "gridcolor": RULE, "tickformat": "~s", "nticks": 4}
     return {**axis, "domain": panel, "range": [0, longest * ROOM_FOR_TEXT], "fixedrange": True}
 
 

@@ -42,6 +42,7 @@ class Frame:
             ("overview", _("Overview")),
             ("groups", _("Groups")),
             ("rebalances", _("Rebalances")),
+            ("retries", _("Retries & DLQ")),
             ("clusters", _("Clusters")),
         )
         return [Choice(str(label), self.to(name), _is_under(here, reverse(name))) for name, label in pages]

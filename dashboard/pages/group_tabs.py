@@ -17,5 +17,10 @@ class Tab:
 
 def tabs(frame: Frame, cluster: str, group: str) -> list[Tab]:
     here = frame.request.resolver_match.url_name if frame.request.resolver_match else ""
-    labels = (("group", _("Lag")), ("group_ownership", _("Ownership")), ("group_offsets", _("Offsets")))
+    labels = (
+        ("group", _("Lag")),
+        ("group_ownership", _("Ownership")),
+        ("group_retries", _("Retries & DLQ")),
+        ("group_offsets", _("Offsets")),
+    )
     return [Tab(name, label, frame.to(name, cluster, group), here in (name, f"{name}_part")) for name, label in labels]

@@ -13,6 +13,8 @@ from tests.walk.losses import NO_REBALANCE
 
 PATHS = [path for path in addresses(urlpatterns, leave_out=frozenset()) if path.startswith("/figures/")]
 OWNERS = "/figures/prod/billing/ownership/"
+LADDER = "/figures/prod/billing/ladder/"
+VOLUMES = ("/figures/prod/billing/volumes/", "/figures/prod/billing/dead-letters/")
 # Worlds whose members have not said what they hold.
 UNTOLD = {"not_sampled", "silent_members", "members_not_asked", "never_read_group", "never_read_cluster"}
 # Worlds whose second half hour is known of nothing.
@@ -60,6 +62,12 @@ def test_no_figure_draws_what_was_not_read(world: str, path: str) -> None:
         assert all(hatches(figure))
     if path == OWNERS:
         assert _is_said_by_members(world, figure, drawn)
+    elif path == LADDER:
+        # Of all levels of all brokers, or of none.
+        assert {type(value) for value in drawn} <= {int, type(None)}
+        assert len(drawn) in (0, 36)
+    elif path in VOLUMES and world == "retries_unread":
+        assert set(drawn) == {None}
     elif world not in NO_HISTORY:
         assert {type(value) for value in drawn} == {int, type(None)}
         assert any("broker-b could not be read" in reason for reason in hatches(figure))

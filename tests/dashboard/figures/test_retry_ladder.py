@@ -62,7 +62,7 @@ def test_what_waits_of_all_groups_and_what_was_found_of_this_one_have_an_axis_ea
     figure = retry_ladder(ladder(rung(sampled=sampled())), NOW)
     backlog, found = trace(figure, "backlog"), trace(figure, "sampled")
     assert (backlog["x"], backlog["xaxis"], backlog["text"]) == ([1200], "x", ["1,200"])
-    assert (found["x"], found["xaxis"], found["text"]) == ([12], "x2", ["12 in 40 of 1,200"])
+    assert (found["x"], found["xaxis"], found["text"]) == ([12], "x2", ["12 of 40"])
 
 
 def test_a_sample_of_all_that_waits_needs_no_fraction() -> None:

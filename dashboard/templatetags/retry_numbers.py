@@ -1,0 +1,110 @@
+"""Volumes, samples and what is due: each with its unit, and "at least" or the reason where it is not known whole."""
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from consumers.selectors.retries.ladder_rows import DueRetries, Ladder, LastAttempts, RetryPolicyRow
+from consumers.selectors.retries.volume_rows import VolumeTotals
+from dashboard.templatetags.ages import moment
+from dashboard.templatetags.fields import unknown
+from dashboard.wording.numbers import count, duration, share
+from dashboard.wording.times import ago
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def volume(context: template.Context, totals: VolumeTotals, name: str) -> SafeString:
+    return _sum(context, getattr(totals, name), totals.at_least[name], totals.unknown.get(name, ""))
+
+
+@register.simple_tag(takes_context=True)
+def retried_share(context: template.Context, totals: VolumeTotals) -> SafeString:
+    """Redeliveries for each message that was consumed, of the whole range."""
+    if totals.into_retry is None or totals.consumed is None:
+        name = "into_retry" if totals.into_retry is None else "consumed"
+        return unknown(context, totals.unknown.get(name, ""), brief=True)
+    if not totals.consumed:
+        return unknown(context, _("nothing was consumed"), brief=True)
+    return format_html("{}", share(totals.into_retry / totals.consumed))
+
+
+@register.simple_tag(takes_context=True)
+def sampled_of(context: template.Context, ladder: Ladder) -> SafeString:
+    """`12 in 40 of 1,200 looked into`"""
+    if ladder.messages is None or ladder.looked_at is None or ladder.of is None:
+        return unknown(context, ladder.unknown.get("messages", ""), brief=True)
+    words = {"looked_at": count(ladder.looked_at), "of": count(ladder.of)}
+    if ladder.looked_at >= ladder.of:
+        said = _("all that wait were looked into")
+    else:
+        said = _("in %(looked_at)s looked into, of %(of)s that wait") % words
+    return format_html('{} <span class="u">{}</span>', count(ladder.messages), said)
+
+
+@register.simple_tag(takes_context=True)
+def waiting_level(context: template.Context, ladder: Ladder, name: str) -> SafeString:
+    """`02:14:09 UTC (in 40 s), on level 5`"""
+    found = getattr(ladder, name)
+    if found is None:
+        reason = ladder.unknown.get(name, "")
+        # Where the samples are known, the reason is an answer: nothing waits, or all was due by now.
+        if ladder.messages is None:
+            return unknown(context, reason, brief=True)
+        return format_html('<span class="quiet">{}</span>', reason)
+    now = context["now"]
+    ahead = {"time": duration(max(0, round((found.at - now).total_seconds())))}
+    far = ago(found.at, now) if found.at <= now else _("in %(time)s") % ahead
+    level = _("level %(level)s") % {"level": found.level}
+    return format_html('{} UTC <span class="u">{} · {}</span>', moment(found.at, now), far, level)
+
+
+@register.simple_tag(takes_context=True)
+def last_attempts(context: template.Context, row: LastAttempts) -> SafeString:
+    """How many of the sample wait for their last retry, and when the first of them gets it."""
+    if row.messages is None:
+        return unknown(context, row.unknown.get("messages", ""), brief=True)
+    limit = "" if row.max_retries is None else _("after retry %(n)s") % {"n": row.max_retries}
+    told = f"{limit}, {row.told_by}" if limit and row.told_by else limit
+    if not row.messages:
+        return format_html('<span class="quiet">{}</span> <span class="u">{}</span>', _("none in the sample"), told)
+    first = (
+        format_html(" · {} {} UTC", _("first at"), moment(row.next_due_at, context["now"])) if row.next_due_at else ""
+    )
+    return format_html('<span class="late">{}</span> <span class="u">{}{}</span>', count(row.messages), told, first)
+
+
+@register.simple_tag(takes_context=True)
+def due(context: template.Context, row: DueRetries) -> SafeString:
+    """What lies in the group's own retry topics, and how long the oldest of it has been due."""
+    reason = row.unknown.get("lag_messages", "")
+    said = _sum(context, row.lag_messages, row.lag_messages_at_least, reason)
+    if row.oldest_seconds:
+        since = _("oldest for %(time)s") % {"time": duration(row.oldest_seconds)}
+        return format_html('{} <span class="u line">{}</span>', said, since)
+    return said
+
+
+@register.simple_tag
+def retry_policy(row: RetryPolicyRow) -> str:
+    """What the group's configuration says of delays, and who heeds it."""
+    heeded = {
+        True: _("its members pop: they heed it"),
+        False: _("its members pull: they do not heed it"),
+        None: row.unknown.get("is_heeded", ""),
+    }[row.is_heeded]
+    delays = ", ".join(duration(seconds) for seconds in row.delays_seconds)
+    words = {"kind": row.kind, "delays": delays, "heeded": heeded}
+    return _("Brokers have a retry policy for it (%(kind)s: %(delays)s); %(heeded)s.") % words
+
+
+def _sum(context: template.Context, value: int | None, at_least: int | None, reason: str) -> SafeString:
+    if value is not None:
+        return format_html('{} <span class="u">{}</span>', count(value), _("messages"))
+    said = unknown(context, reason, brief=True)
+    if not at_least:
+        return said
+    known = _("at least %(n)s messages") % {"n": count(at_least)}
+    return format_html('<span class="at-least">{}</span>{}', known, said)

@@ -1,0 +1,42 @@
+"""Conditions of retries and kinds of blocked queues, as words on a page."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from consumers.selectors.retries.blocked_rows import BlockedKind
+from consumers.selectors.retries.condition_rows import Severity
+
+# By the claim's own words, as REST says them.
+CONDITIONS: dict[str, str | Promise] = {
+    "retries are kept": _("retries are kept"),
+    "some broker takes retries": _("some broker takes retries"),
+    "the group exists": _("the group exists"),
+    "all retry queues are read": _("all retry queues are read"),
+    "the retry topic is read": _("the retry topic is read"),
+    "the retry topic takes messages": _("the retry topic takes messages"),
+    "consumption is enabled": _("consumption is enabled"),
+    "dead letters can be read": _("dead letters can be read"),
+    "brokers take their messages back": _("brokers take their messages back"),
+    "name servers route messages to the brokers": _("name servers route messages to the brokers"),
+    "originals are stored": _("originals are stored"),
+    "failed messages are retried": _("failed messages are retried"),
+    "no message is retried while it runs": _("no message is retried while it runs"),
+    "a message fails alone": _("a message fails alone"),
+    "retries do not hold a queue up": _("retries do not hold a queue up"),
+    "offsets wait for the outcome": _("offsets wait for the outcome"),
+}
+SEVERITIES: dict[Severity, str | Promise] = {
+    Severity.CRITICAL: _("critical"),
+    Severity.WARNING: _("warning"),
+    Severity.NOTE: _("note"),
+}
+# The states whose shape and colour each has.
+LIKE = {Severity.CRITICAL: "STOP", Severity.WARNING: "WARN", Severity.NOTE: "UNKNOWN"}
+BLOCKED: dict[BlockedKind, str | Promise] = {
+    BlockedKind.ORDERLY_SUSPEND: _("orderly suspend"),
+    BlockedKind.LOCAL_RETRY: _("local retry"),
+    BlockedKind.TIMEOUT_NEAR: _("timeout near"),
+    BlockedKind.SLOW_MESSAGE: _("slow message"),
+    BlockedKind.NOT_COMMITTED: _("not committed"),
+    BlockedKind.UNKNOWN: _("cause unknown"),
+}

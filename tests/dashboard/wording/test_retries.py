@@ -1,0 +1,9 @@
+from consumers.selectors.retries.blocked_rows import BlockedKind
+from consumers.selectors.retries.condition_rows import ConditionName, Severity
+from dashboard.wording.retries import BLOCKED, CONDITIONS, LIKE, SEVERITIES
+
+
+def test_every_condition_severity_and_kind_of_block_has_its_words() -> None:
+    assert set(CONDITIONS) == {name.value for name in ConditionName}
+    assert set(SEVERITIES) == set(LIKE) == set(Severity)
+    assert set(BLOCKED) == set(BlockedKind)
