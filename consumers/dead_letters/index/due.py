@@ -24,9 +24,11 @@ def due_groups(cluster: Cluster, rules: LookRules, now: datetime) -> list[Consum
     had_look = Exists(DeadLetterLook.objects.filter(group=OuterRef("pk")))
     groups = cluster.groups.filter(has_letters | had_look, kind=GroupKind.USER).select_related("total").order_by("pk")
     due = [group for group in groups if _is_due(group, looks[group.pk], rules, now)]
-    failed = [group for group in due if any(look.error is not None for look in looks[group.pk])]
-    never = [group for group in due if not looks[group.pk]]
-    seen = [group for group in due if group not in failed and group not in never]
+    never, seen, failed = [], [], []
+    for group in due:
+        of_group = looks[group.pk]
+        is_failed = any(look.error is not None for look in of_group)
+        (failed if is_failed else seen if of_group else never).append(group)
     shift = int(now.timestamp()) % len(failed) if failed else 0
     seen.sort(key=lambda group: min(look.looked_at for look in looks[group.pk]))
     return [*never, *seen, *failed[shift:], *failed[:shift]]
