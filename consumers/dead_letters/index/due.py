@@ -24,7 +24,9 @@ def due_groups(cluster: Cluster, rules: LookRules, now: datetime) -> list[Consum
     had_look = Exists(DeadLetterLook.objects.filter(group=OuterRef("pk")))
     groups = cluster.groups.filter(has_letters | had_look, kind=GroupKind.USER).select_related("total").order_by("pk")
     due = [group for group in groups if _is_due(group, looks[group.pk], rules, now)]
-    never, seen, failed = [], [], []
+    never: list[ConsumerGroup] = []
+    seen: list[ConsumerGroup] = []
+    failed: list[ConsumerGroup] = []
     for group in due:
         of_group = looks[group.pk]
         is_failed = any(look.error is not None for look in of_group)
