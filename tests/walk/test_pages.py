@@ -13,7 +13,9 @@ from tests.walk.losses import NO_REBALANCE
 from tests.walk.page_text import drawn_heights, said, zeros
 
 # `patterns` shows made-up examples and says so; the others are no pages, or are walked as figures.
-NO_PAGES = frozenset({"patterns", "login", "logout", "favicon", "theme", "dlq_export", "group_dlq_read"})
+NO_PAGES = frozenset(
+    {"patterns", "login", "logout", "favicon", "theme", "dlq_export", "group_dlq_read", "resend_start", "resend_cancel"}
+)
 # A part is what its page holds.
 OTHERS = ("/parts/", "/figures/")
 PATHS = sorted(path for path in addresses(urlpatterns, leave_out=NO_PAGES) if not path.startswith(OTHERS))
