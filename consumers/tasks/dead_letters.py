@@ -9,7 +9,7 @@ from django.utils import timezone
 from consumers.dead_letters.index.asked import PATIENCE, put_asked, put_done
 from consumers.dead_letters.index.look import look_into
 from consumers.dead_letters.index.rules import LookRules
-from consumers.dead_letters.redis_client import redis_client
+from consumers.dead_letters.publishing import publish
 from consumers.models import Cluster, ConsumerGroup
 from consumers.polling.locks import Locked, lock
 
@@ -34,10 +34,7 @@ def look_into_dead_letters() -> None:
 def ask_for_dead_letters(group: ConsumerGroup, now: datetime) -> None:
     """Those of one group, at once. Raises RedisDown."""
     put_asked(group, now)
-    with redis_client():
-        look_into_dead_letters_of.apply_async(
-            (group.pk,), expires=3 * PATIENCE.total_seconds(), queue="general", retry=False, ignore_result=True
-        )
+    publish(look_into_dead_letters_of, expires_seconds=3 * PATIENCE.total_seconds(), pk=group.pk)
 
 
 @shared_task(name="consumers.look_into_dead_letters_of", bind=True, max_retries=MOST_AGAIN)
