@@ -109,7 +109,7 @@ def test_a_letter_says_how_it_was_sent_again_and_who_sent_it_to_die(
     an_item(a_resend(billing, by_name="grace"), a_letter(billing, sent_by_application=True), outcome="unknown")
     said = text(admin_client.get(URL).text)
     assert "by its application" in said
-    assert "unknown 1 min ago by grace" in said
+    assert "perhaps sent 1 min ago by grace" in said
 
 
 def test_what_a_letter_does_not_say_is_said(admin_client: Client, billing: ConsumerGroup) -> None:
@@ -117,6 +117,24 @@ def test_what_a_letter_does_not_say_is_said(admin_client: Client, billing: Consu
     said = text(admin_client.get(URL).text)
     assert "STORED as stored : it has no id of its producer's" in said.replace("&#x27;", "'")
     assert "the message does not say it" in said
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize(("role", "may"), [("viewer", False), ("operator", True), ("admin", True)])
+def test_choosing_and_bodies_are_for_those_who_may(role: str, may: bool) -> None:
+    html = as_role(role).get(URL).text
+    assert chosen(html) == (places(html) if may else [])
+    assert ('action="/groups/prod/billing/resends/plan/"' in html) is may
+    assert ("bodies=1" in html) is may
+    assert ("resend_dead_letters" in html) is not may
+    assert "format=csv&amp;bodies=0" in html
+
+
+@pytest.mark.usefixtures("three")
+def test_all_that_match_are_sent_again_by_the_same_filter(admin_client: Client) -> None:
+    html = admin_client.get(URL, {"key": "order-2", "range": "1h"}).text
+    assert '<input type="hidden" name="filter" value="key=order-2">' in html
+    assert "Send all 1 that match again" in text(html)
 
 
 def test_an_empty_list_teaches(admin_client: Client, billing: ConsumerGroup) -> None:
