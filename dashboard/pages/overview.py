@@ -15,6 +15,7 @@ from consumers.selectors.rebalances.events import rebalance_count
 from consumers.selectors.rebalances.marks import Mark as RebalanceMark
 from consumers.selectors.rebalances.marks import rebalance_marks
 from consumers.selectors.rebalances.rows import RebalanceFilters
+from consumers.selectors.retries.condition_rows import FailingGroup
 from dashboard.svg.change_strip import Mark, change_strip
 from dashboard.svg.shapes import REBALANCE
 from dashboard.wording.times import clock
@@ -23,6 +24,7 @@ from .access import page, part
 from .frame import Frame, context, frame_of
 from .rebalance_spans import mark_words
 
+FAILING = 10
 # Shown even where no group is in them; the others only where one is.
 ALWAYS = (State.STOP, State.STALL, State.REWIND, State.WARN, State.UNKNOWN, State.OK)
 
@@ -59,8 +61,18 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         ),
         rebalances=rebalance_count(in_range),
         clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],
+        failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],
+        retries_page=frame.to("retries"),
+        failing_more=max(0, len(found.failing) - FAILING),
         troubled=sum(found.counts[word] for word in State if word not in (State.OK, State.UNKNOWN, State.RECREATED)),
     )
+
+
+def _where_retried(frame: Frame, row: FailingGroup) -> str:
+    """One group's own tab; of a cause of many, all retries of its cluster."""
+    if row.group is not None:
+        return frame.to("group_retries", row.cluster, row.group)
+    return frame.to("retries", cluster=row.cluster)
 
 
 def _oldest(frame: Frame, found: Overview) -> str | None:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from consumers.models import State, TimeLagKind
 from consumers.selectors.groups.rows import GroupRow
+from consumers.selectors.retries.condition_rows import FailingGroup
 
 
 @dataclass(frozen=True)
@@ -42,21 +43,11 @@ class UnknownCause:
 
 
 @dataclass(frozen=True)
-class BrokerTrouble:
-    """What a broker said of itself at `told_at`, and how many groups have queues on it."""
-
-    trouble: str
-    cluster: str
-    broker: str
-    told_at: datetime | None
-    groups: int
-
-
-@dataclass(frozen=True)
 class Overview:
     """`lag_messages` is null as soon as one group's is unknown; `lag_messages_at_least` is then the known sum.
 
-    `time_lag_seconds` is the longest that is known, `at_least` where one is unknown; `oldest_group` has it.
+    `time_lag_seconds` is the longest that is known, `at_least` where one is unknown; `oldest_group` has it. `failing`:
+    what loses failed messages or holds queues up, and brokers that are closed, whatever their groups' states.
     """
 
     counts: dict[State, int]
@@ -69,7 +60,7 @@ class Overview:
     dlq_messages: int | None
     worst: list[WorstGroup]
     causes: list[UnknownCause]
-    troubles: list[BrokerTrouble]
+    failing: list[FailingGroup]
     changes: list[Change]
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)

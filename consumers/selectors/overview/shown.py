@@ -10,9 +10,10 @@ from consumers.selectors.groups.listing import filtered, orders, shown_groups
 from consumers.selectors.groups.overlay import STATES, UNKNOWN_RANK, WORSE_THAN_UNKNOWN, Overlay
 from consumers.selectors.groups.row import group_row
 from consumers.selectors.groups.rows import GroupFilters
+from consumers.selectors.retries.condition_rows import Severity
+from consumers.selectors.retries.failing import failing_groups
 from consumers.selectors.sentences import sentence, state_parts
 
-from .broker_troubles import broker_troubles
 from .rows import Change, Overview, WorstGroup
 from .unknown_causes import unknown_causes
 
@@ -39,7 +40,7 @@ def overview(
         oldest_group=group_row(shown[oldest]) if oldest and sums["time_lag_seconds"] is not None else None,
         worst=[WorstGroup(group_row(shown[pk]), shown[pk].verdict.parts) for pk in chosen],
         causes=unknown_causes(overlay, found, read),
-        troubles=broker_troubles(found),
+        failing=[row for row in failing_groups(cluster, now) if row.severity is Severity.CRITICAL or row.group is None],
         changes=changes(cluster=cluster, since=since, until=until),
         **sums,
     )

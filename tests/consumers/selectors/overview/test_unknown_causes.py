@@ -113,27 +113,3 @@ def test_the_page_shows_the_one_row(admin_client: Client):
 def _stopped():
     with time_machine.travel(NOW, tick=False):
         yield
-
-
-@pytest.mark.parametrize(("permission", "rows"), [(4, 1), (6, 0), (None, 0)], ids=["closed", "open", "not told"])
-def test_a_broker_that_takes_no_messages(permission, rows):
-    cluster = a_cluster()
-    a_broker(cluster, permission=permission, config_at=ago(60))
-    a_broker(cluster, "broker-b", permission=6)
-    groups_on(cluster)
-    groups_on(cluster, broker="broker-b")
-    troubles = overview(since=ago(3600), until=NOW, now=NOW).troubles
-    reason = "broker-a takes no messages: its brokerPermission is 4"
-    assert [(row.trouble, row.broker, row.groups, row.told_at) for row in troubles] == [
-        (reason, "broker-a", 3, ago(60))
-    ] * rows
-
-
-@pytest.mark.usefixtures("_stopped")
-def test_the_page_names_the_broker_that_takes_no_messages_once(admin_client: Client):
-    cluster = a_cluster()
-    a_broker(cluster, permission=4, config_at=ago(60))
-    groups_on(cluster)
-    page = admin_client.get("/").text
-    assert page.count("broker-a takes no messages: its brokerPermission is 4") == 1
-    assert ">3 groups<" in page
