@@ -3,7 +3,7 @@
 from .environment import number
 
 MESSAGE_BODY_SHOWN_BYTES = int(number("MESSAGE_BODY_SHOWN_BYTES", 65536, least=1))
-MESSAGE_BODY_EXPORTED_BYTES = int(number("MESSAGE_BODY_EXPORTED_BYTES", 4 * 1024 * 1024, least=1))
+MESSAGE_BODY_EXPORTED_BYTES = int(number("MESSAGE_BODY_EXPORTED_BYTES", 4194304, least=1))
 # Of one re-send.
 RESEND_MESSAGES_MAX = int(number("RESEND_MESSAGES_MAX", 10_000, least=1))
 # Each holds a thread of the general worker and one of the web server.
