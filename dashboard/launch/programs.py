@@ -29,7 +29,8 @@ def poll_worker(environ: Mapping[str, str]) -> Program:
 
 
 def general_worker(environ: Mapping[str, str]) -> Program:
-    return worker_program("general", ("-P", "threads", "-c", "2"), environ)
+    """An export or a re-send holds a thread for long; pages that wait for a look need one at once."""
+    return worker_program("general", ("-P", "threads", "-c", "6"), environ)
 
 
 def spark_worker(environ: Mapping[str, str]) -> Program:
