@@ -38,10 +38,11 @@ def _beside(
     facts: GroupFacts, refusing: list[BrokerFacts], unclear: list[BrokerFacts], around: list[BrokerFacts]
 ) -> Condition:
     if around:
-        words = {"others": names(around), "why": _why(refusing or unclear)}
-        detail = gettext("%(why)s: its failed messages go to %(others)s.") if refusing else ""
-        known = detail % words if detail else gettext("Failed messages can go to %(others)s.") % words
-        return holds(NAME, Severity.CRITICAL, known, _cure(refusing), oldest(around))
+        landing = gettext("%(why)s: its failed messages go to %(others)s.")
+        whatever = gettext("Whatever its own broker does, failed messages can go to %(others)s.")
+        words = {"others": names(around), "why": _why(refusing)}
+        detail = (landing if refusing else whatever) % words
+        return holds(NAME, Severity.CRITICAL, detail, _cure(refusing), oldest(around))
     unread = [broker for broker in facts.brokers if is_way_round(broker) is None]
     if not refusing or unread:
         return unknown(NAME, Severity.CRITICAL, _unclear([*unclear, *unread]), _cure(refusing))
