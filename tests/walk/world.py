@@ -92,7 +92,7 @@ def _rebalance(group: ConsumerGroup) -> None:
 
 def _dead_letters(group: ConsumerGroup) -> None:
     """As many as the sums say; one of them was sent again."""
-    a_look(group, 5, 12, queue_id=1)
+    a_look(group, 5, 12, queue_id=1, looked_at=ago(40))
     said = {"queue_id": 1, "tags": "paid", "origin_message_id": "7F00000100002A9F0000000000000C1A"}
     letters = [a_letter(group, offset, sent_by_application=True, **said) for offset in range(5, 12)]
     resend = a_resend(group, id=PROD_BILLING["resend"])
@@ -132,8 +132,8 @@ def _queue(group: ConsumerGroup, queue: Queue, owner: str) -> None:
     )  # fmt: skip
     Assignment.objects.create(
         group=group, queue=queue, client_id=owner, seen_since=ago(9000), last_seen=ago(20), commit_offset=70,
-        cached_min=71, cached_max=79, cached_count=8, locked=True, last_pull_at=ago(21), last_consume_at=ago(22),
-        last_lock_at=ago(23),
+        cached_min=71, cached_max=79, cached_count=8, locked=True, dropped=False, last_pull_at=ago(21),
+        last_consume_at=ago(22), last_lock_at=ago(23),
     )  # fmt: skip
 
 
