@@ -46,12 +46,13 @@ class GroupRung:
 
 @dataclass(frozen=True)
 class LevelSample:
-    """Where `error` is set nothing else counts."""
+    """Where `error` is set nothing else counts. `refused`: the broker does not let this user pull."""
 
     looked_at: int = 0
     sampled_of: int = 0
     groups: Mapping[str, GroupRung] = field(default_factory=dict)
     error: str | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ async def sample_brokers(
     memory: DelayMemory,
 ) -> dict[str, dict[int, LevelSample]]:
     """By broker and level; of a level without messages nothing has to be asked."""
-    plans = plan_sample(waiting, memory.sampled_at, turn.limits.sample_calls)
+    allowed = {key: ends for key, ends in waiting.items() if memory.may_pull(key[0], turn.now)}
+    plans = plan_sample(allowed, memory.sampled_at, turn.limits.sample_calls)
     memory.note_samples(list(plans), waiting, turn.now)
     found = await asyncio.gather(*(_sample(turn, admins[key[0]], key, plan) for key, plan in plans.items()))
     samples = {
@@ -31,6 +32,8 @@ async def sample_brokers(
     }
     for (name, level), sample in zip(plans, found, strict=True):
         samples[name][level] = sample
+        if sample.refused:
+            memory.pulls_refused[name] = turn.now
     return samples
 
 

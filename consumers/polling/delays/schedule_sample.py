@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.codes import ResponseCode
 from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC, queue_of_level
-from consumers.rocketmq.errors import RemoteProtocolError, RocketMQError
+from consumers.rocketmq.errors import BrokerRefused, RemoteProtocolError, RocketMQError
 from consumers.rocketmq.message_values import PullOutcome, StoredMessage
 
 from .answers import GroupRung, LevelSample
@@ -34,7 +35,8 @@ async def sample_level(
         messages = await _messages(admin, queue_of_level(level), plan, deadline_seconds)
         groups = group_rungs(messages.values(), delay_seconds, group_of)
     except RocketMQError as failure:
-        return LevelSample(error=str(failure))
+        refused = isinstance(failure, BrokerRefused) and failure.code == ResponseCode.NO_PERMISSION
+        return LevelSample(error=str(failure), refused=refused)
     return LevelSample(len(messages), plan.end - plan.start, groups)
 
 

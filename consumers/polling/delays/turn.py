@@ -10,7 +10,8 @@ from consumers.rocketmq.pool import ConnectionPool
 
 from .answers import DelayLimits, LevelKey, NextDue
 
-# A broker without a timer wheel writes an error into its log whenever it is asked (5.4.0, AdminBrokerProcessor).
+# What is refused now is refused a minute later too, and a broker without a timer wheel writes an error into its log
+# whenever it is asked (5.4.0, AdminBrokerProcessor).
 REFUSAL_HOLDS = timedelta(minutes=10)
 
 
@@ -22,17 +23,24 @@ class DelayMemory:
     sampled_at: dict[LevelKey, datetime] = field(default_factory=dict)
     sampled: datetime | None = None
     wheels_refused: dict[str, datetime] = field(default_factory=dict)
+    pulls_refused: dict[str, datetime] = field(default_factory=dict)
 
     def samples_are_due(self, limits: DelayLimits, now: datetime) -> bool:
         return self.sampled is None or now - self.sampled >= timedelta(seconds=limits.sample_seconds)
 
     def wheel_is_due(self, broker: str, now: datetime) -> bool:
-        refused = self.wheels_refused.get(broker)
-        return refused is None or now - refused >= REFUSAL_HOLDS
+        return _is_over(self.wheels_refused.get(broker), now)
+
+    def may_pull(self, broker: str, now: datetime) -> bool:
+        return _is_over(self.pulls_refused.get(broker), now)
 
     def note_samples(self, asked: Sequence[LevelKey], waiting: Mapping[LevelKey, object], now: datetime) -> None:
         kept = {key: at for key, at in self.sampled_at.items() if key in waiting}
         self.sampled_at, self.sampled = kept | dict.fromkeys(asked, now), now
+
+
+def _is_over(refused: datetime | None, now: datetime) -> bool:
+    return refused is None or now - refused >= REFUSAL_HOLDS
 
 
 @dataclass(frozen=True)

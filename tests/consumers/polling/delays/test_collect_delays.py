@@ -141,6 +141,18 @@ def test_a_refused_pull_is_the_samples_error_alone():
     assert found.levels[3].next_due.due_at is not None
 
 
+def test_a_broker_that_lets_nobody_pull_is_left_alone_for_ten_minutes():
+    broker = ScheduleBroker({3: [delayed()]}, refuses={PULL: ResponseCode.NO_PERMISSION})
+    readings = collect(broker, 0, 60, 599, 660)
+    assert [3 in reading.samples for reading in readings] == [True, False, False, True]
+    assert broker.asked[PULL] == 2
+
+
+def test_a_pull_that_failed_otherwise_is_tried_in_the_next_turn():
+    broker = ScheduleBroker({3: [delayed()]}, refuses={PULL: ResponseCode.SYSTEM_BUSY})
+    assert [3 in reading.samples for reading in collect(broker, 0, 60)] == [True, True]
+
+
 def test_a_refused_look_is_that_levels_error_alone_and_is_asked_again():
     broker = ScheduleBroker({3: [delayed()]}, refuses={LOOK: ResponseCode.SYSTEM_ERROR})
     readings = collect(broker, 0, 15, before=lambda number: number and broker.refuses.clear())
