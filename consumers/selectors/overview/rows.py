@@ -58,6 +58,7 @@ class Overview:
     time_lag_kind: TimeLagKind
     oldest_group: GroupRow | None
     dlq_messages: int | None
+    dlq_day_messages: int | None
     worst: list[WorstGroup]
     causes: list[UnknownCause]
     failing: list[FailingGroup]

@@ -62,6 +62,22 @@ def test_it_has_no_sum_where_a_part_is_unknown(cluster):
     assert (seen.time_lag_seconds, seen.time_lag_kind) == (61.0, "at_least")
 
 
+def test_it_sums_what_died_in_a_day(cluster):
+    a_whole_group(cluster, "billing", dlq_day_messages=12)
+    a_whole_group(cluster, "audit", dlq_day_messages=300)
+    assert the_overview().dlq_day_messages == 312
+
+
+def test_it_says_of_how_many_groups_it_is_not_known_what_died(cluster):
+    a_whole_group(cluster, "billing", dlq_day_messages=1200)
+    a_whole_group(cluster, "audit", dlq_day_messages=None)
+    seen = the_overview()
+    assert seen.dlq_day_messages is None
+    assert seen.unknown["dlq_day_messages"] == (
+        "of 1 of 2 groups it is not known how many messages died in 24 hours; the others have 1,200"
+    )
+
+
 def test_it_leaves_out_of_the_sum_a_group_that_never_committed(cluster):
     a_whole_group(cluster, "billing", 40)
     a_total(a_group(cluster, "young"), None, unknown_reason="never committed", queues=4, never_committed_queues=4)
