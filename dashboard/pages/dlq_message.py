@@ -17,9 +17,10 @@ from consumers.dead_letters.looks.answers import PATIENCE, LookKey, answer_of
 from consumers.dead_letters.looks.audit import note_seen
 from consumers.dead_letters.looks.look import Look, MessagePlace
 from consumers.dead_letters.redis_client import RedisDown
-from consumers.models import DeadLetter
 from consumers.rocketmq.bodies import BodyKind
 from consumers.rocketmq.json_text import laid_out
+from consumers.selectors.dead_letters.listing import letter_at
+from consumers.selectors.dead_letters.rows import DeadLetterRow
 from consumers.selectors.queues import find_group
 from consumers.tasks.looks import ask_look
 
@@ -74,15 +75,13 @@ def dlq_message_part(
     return render(request, "fragments/dlq_message.html", shown)
 
 
-def _letter_or_404(place: MessagePlace) -> DeadLetter | None:
+def _letter_or_404(place: MessagePlace) -> DeadLetterRow | None:
     """None: the list does not have it, or not yet."""
     group = find_group(place.cluster, place.group)
     if group is None:
         words = {"group": place.group, "cluster": place.cluster}
         raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % words)
-    return DeadLetter.objects.filter(
-        group=group, broker=place.broker, queue_id=place.queue_id, offset=place.offset
-    ).first()
+    return letter_at(group, place.broker, place.queue_id, place.offset)
 
 
 def _ask(request: HttpRequest, place: MessagePlace, now: datetime) -> LookView:
@@ -117,7 +116,7 @@ def _answer(request: HttpRequest, place: MessagePlace, token: str, now: datetime
     return LookView(token, answer.look, answer.reason or "")
 
 
-def _shown(frame: Frame, place: MessagePlace, letter: DeadLetter | None, view: LookView) -> dict[str, Any]:
+def _shown(frame: Frame, place: MessagePlace, letter: DeadLetterRow | None, view: LookView) -> dict[str, Any]:
     found = view.look.message if view.look else None
     is_other = bool(letter and found and letter.stored_id != found.stored_id)
     return context(
@@ -132,4 +131,5 @@ def _shown(frame: Frame, place: MessagePlace, letter: DeadLetter | None, view: L
         again=frame.here(look=None),
         show=frame.here(look=view.token),
         group_href=frame.group(place.cluster, place.group),
+        list_href=frame.to("group_dlq", place.cluster, place.group),
     )

@@ -39,6 +39,12 @@ def dead_letter_list(
     )
 
 
+def letter_at(group: ConsumerGroup, broker: str, queue_id: int, offset: int) -> DeadLetterRow | None:
+    """None: it is not listed. Two queries."""
+    letter = DeadLetter.objects.filter(group=group, broker=broker, queue_id=queue_id, offset=offset).first()
+    return None if letter is None else letter_row(letter, resent_of(group, [letter]).get(key_of(letter), []))
+
+
 def letter_row(letter: DeadLetter, resent: list[Resent]) -> DeadLetterRow:
     own = [name for name in DeadLetterRow.__dataclass_fields__ if name not in ("resent", "unknown")]
     unknown = {name: why for name, why in WHY.items() if getattr(letter, name) is None}

@@ -12,9 +12,9 @@ from django.test import Client
 from redis import Redis
 
 from consumers.dead_letters.wires import close_wires
-from consumers.models import Cluster, ConsumerGroup
+from consumers.models import Cluster, ConsumerGroup, ResendOutcome
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
-from tests.dead_letter_rows import a_letter
+from tests.dead_letter_rows import a_letter, a_resend, an_item
 from tests.world import NOW, a_broker, a_cluster, a_group
 
 pytestmark = pytest.mark.django_db
@@ -138,6 +138,15 @@ def test_the_row_is_shown_at_once_and_asked_about_once(redis: Redis) -> None:
     assert "UNIQ-7" in text
     assert "The broker is asked for it" in text
     assert len(redis.keys("consumerscope:look:*")) == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("redis")
+def test_it_says_who_sent_it_again_and_with_what_result(group: ConsumerGroup) -> None:
+    resend = a_resend(group, by_name="grace")
+    an_item(resend, group.dead_letters.get(), outcome=ResendOutcome.UNKNOWN)
+    text = as_role("viewer").get(URL).text
+    assert "perhaps sent" in text
+    assert "by grace" in text
 
 
 @pytest.mark.usefixtures("tasks_at_once", "broker")
