@@ -1,5 +1,6 @@
 """Compressed bodies are opened up to a limit, whatever they claim, and a damaged one says so."""
 
+import tracemalloc
 import zlib
 
 import pyarrow as pa
@@ -52,6 +53,18 @@ def test_of_more_than_the_limit_only_the_limit_comes_out_and_the_size_is_unknown
     bomb = compressed(flag, bytes(50_000_000))
     opened = opened_body(bomb, flag, 1000)
     assert (len(opened.content), opened.truncated, opened.size, opened.error) == (1000, True, None, None)
+
+
+@KINDS
+def test_a_bomb_takes_no_more_memory_than_its_limit(flag: int, compression: Compression) -> None:
+    bomb = compressed(flag, bytes(50_000_000))
+    tracemalloc.start()
+    try:
+        opened_body(bomb, flag, 1000)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < len(bomb) + 500_000
 
 
 @KINDS
