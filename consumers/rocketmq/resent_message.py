@@ -5,7 +5,7 @@ from .message_values import StoredMessage
 from .sends import Outgoing
 
 # Our own mark, by which a message is found again after a send whose outcome is not known.
-RESEND_PROPERTY = "CONSUMERSCOPE_RESEND"
+RESEND_PROPERTY = "consumerscope_resend"
 
 # How the body is compressed, and with what (5.4.0, MessageSysFlag). Its other bits tell of transactions, hosts and
 # batches; brokers set anew what they need.

@@ -13,6 +13,7 @@ from tests.dead_letter_rows import a_letter, a_resend, an_item
 from tests.resend_world import a_resendable_group
 from tests.world import NOW, a_client, ago
 
+pytestmark = pytest.mark.usefixtures("redis_is_down")
 LIST = "/api/v1/groups/prod/billing/resends/"
 
 
@@ -31,11 +32,6 @@ def operator(api: Client, api_user: User, billing: ConsumerGroup) -> Client:
 def _stopped_clock() -> Any:
     with time_machine.travel(NOW, tick=False):
         yield
-
-
-@pytest.fixture(autouse=True)
-def _no_redis(settings: Any, tmp_path: Any) -> None:
-    settings.REDIS_URL = f"unix://{tmp_path}/none.sock"
 
 
 def wish(*offsets: int, **fields: Any) -> dict[str, Any]:

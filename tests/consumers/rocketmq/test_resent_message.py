@@ -38,7 +38,7 @@ def raw(**pairs: str) -> bytes:
 
 def test_what_its_producer_gave_it_stays() -> None:
     given_to_it = {"KEYS": "a b", "TAGS": "paid", "UNIQ_KEY": "7F01", "colour": "blå", "__SHARDINGKEY": "9"}
-    assert properties(raw(**given_to_it)) == given_to_it | {"CONSUMERSCOPE_RESEND": "7"}
+    assert properties(raw(**given_to_it)) == given_to_it | {"consumerscope_resend": "7"}
 
 
 @pytest.mark.parametrize(
@@ -46,20 +46,20 @@ def test_what_its_producer_gave_it_stays() -> None:
     ["DELAY", "TIMER_DELIVER_MS", "TRAN_MSG", "POP_CK", "WAIT", "MAX_RECONSUME_TIMES", "INNER_NUM", "REAL_TOPIC"],
 )
 def test_what_would_make_the_broker_treat_it_otherwise_goes(name: str) -> None:
-    assert properties(raw(**{name: "1"})) == {"CONSUMERSCOPE_RESEND": "7"}
+    assert properties(raw(**{name: "1"})) == {"consumerscope_resend": "7"}
 
 
 def test_an_older_mark_gives_way_to_its_own() -> None:
-    assert properties(raw(CONSUMERSCOPE_RESEND="3")) == {"CONSUMERSCOPE_RESEND": "7"}
+    assert properties(raw(consumerscope_resend="3")) == {"consumerscope_resend": "7"}
 
 
 def test_through_the_retry_topic_it_names_the_topic_it_came_from() -> None:
     kept = properties(raw(RETRY_TOPIC="old", ORIGIN_MESSAGE_ID="7F02"), retry_of="Orders")
-    assert kept == {"RETRY_TOPIC": "Orders", "ORIGIN_MESSAGE_ID": "7F02", "CONSUMERSCOPE_RESEND": "7"}
+    assert kept == {"RETRY_TOPIC": "Orders", "ORIGIN_MESSAGE_ID": "7F02", "consumerscope_resend": "7"}
 
 
 def test_in_its_own_topic_it_is_an_original() -> None:
-    assert properties(raw(RETRY_TOPIC="Orders", ORIGIN_MESSAGE_ID="7F02")) == {"CONSUMERSCOPE_RESEND": "7"}
+    assert properties(raw(RETRY_TOPIC="Orders", ORIGIN_MESSAGE_ID="7F02")) == {"consumerscope_resend": "7"}
 
 
 @pytest.mark.parametrize(("stored", "sent"), [(0, 0), (0x301, 0x301), (0x1 | 0x2 | 0x8 | 0x30, 0x1), (0xC, 0)])
@@ -88,4 +88,4 @@ plain = st.text(st.characters(exclude_characters="\x01\x02", codec="utf-8"), min
 
 @given(st.dictionaries(plain.map("my-".__add__), plain, max_size=6))
 def test_any_property_of_a_user_comes_through_unchanged(pairs: dict[str, str]) -> None:
-    assert properties(raw(**pairs)) == pairs | {"CONSUMERSCOPE_RESEND": "7"}
+    assert properties(raw(**pairs)) == pairs | {"consumerscope_resend": "7"}

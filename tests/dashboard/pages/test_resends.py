@@ -12,6 +12,7 @@ from tests.resend_world import a_resendable_group
 from tests.walk.page_text import said
 from tests.world import NOW, a_client, a_group, a_queue, a_snapshot, ago
 
+pytestmark = pytest.mark.usefixtures("redis_is_down")
 ROOT = "/groups/prod/billing/resends/"
 PLAN = f"{ROOT}plan/"
 
@@ -37,11 +38,6 @@ def operator(billing: ConsumerGroup) -> Client:
 @pytest.fixture
 def viewer(billing: ConsumerGroup) -> Client:
     return logged_in("viewer")
-
-
-@pytest.fixture(autouse=True)
-def _no_redis(settings: Any, tmp_path: Any) -> None:
-    settings.REDIS_URL = f"unix://{tmp_path}/none.sock"
 
 
 def text(answer: Any) -> str:

@@ -46,7 +46,7 @@ class FakeQueues:
     def marks(self, topic: str, queue_id: int = 0) -> list[str]:
         """Of what came by a re-send, in the order of the queue."""
         pairs = [dict(_pairs(properties)) for properties, _ in self.queues[topic, queue_id]]
-        return [pair["CONSUMERSCOPE_RESEND"] for pair in pairs if "CONSUMERSCOPE_RESEND" in pair]
+        return [pair["consumerscope_resend"] for pair in pairs if "consumerscope_resend" in pair]
 
     def keys(self, topic: str, queue_id: int = 0) -> list[str]:
         return [dict(_pairs(properties))["KEYS"] for properties, _ in self.queues[topic, queue_id]]

@@ -42,7 +42,7 @@ def looked(site: Site, floor: int, *marks: str) -> Search:
 
 def test_it_looks_from_the_floor_to_the_end(site: Site) -> None:
     for number in range(100):
-        site.broker.put("T", f"CONSUMERSCOPE_RESEND\x01{number}\x02")
+        site.broker.put("T", f"consumerscope_resend\x01{number}\x02")
     assert looked(site, 40, "3", "40", "99") == Search({"40": 40, "99": 99})
 
 

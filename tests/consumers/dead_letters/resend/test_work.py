@@ -43,7 +43,7 @@ def test_to_its_own_topic_it_goes_without_the_marks_of_a_retry(site: Site, clock
     resend = site.running(site.died(1), to_group=False)
     work(resend.pk, site.ports, clock, clock.pause)
     assert site.broker.queues["Orders", 0] == [
-        (f"KEYS\x01k0\x02CONSUMERSCOPE_RESEND\x01{resend.pk.hex}/{resend.items.get().pk}\x02", b"body")
+        (f"KEYS\x01k0\x02consumerscope_resend\x01{resend.pk.hex}/{resend.items.get().pk}\x02", b"body")
     ]
 
 
