@@ -81,3 +81,7 @@ class JavaAdmin:
     def allocate_many(self, cases: list[dict[str, Any]]) -> list[list[str]]:
         """By case, what RocketMQ's own strategy class gives each client, as Java prints it: see java_allocation."""
         return list(self._child.call("allocate_many", cases=cases))
+
+    def compressed(self, kind: str, body: bytes) -> bytes:
+        """What RocketMQ's own compressor makes of a body: LZ4, ZSTD or ZLIB."""
+        return bytes.fromhex(self._child.call("compressed", kind=kind, body=body.hex()))
