@@ -47,6 +47,11 @@ def test_what_was_delivered_already_is_not_looked_at():
     assert (found.samples[3].looked_at, list(found.samples[3].groups)) == (1, ["billing"])
 
 
+def test_what_came_after_the_reading_is_not_looked_at():
+    [found] = collect(ScheduleBroker({3: [retry_of("billing")] * 5}), delays=DelayOffsets({}, {3: 3}), configured=None)
+    assert (found.samples[3].looked_at, found.samples[3].sampled_of) == (3, 3)
+
+
 def test_a_backlog_that_fits_is_looked_at_whole_though_a_pull_gives_little():
     [found] = collect(ScheduleBroker({3: [retry_of("billing")] * 20}, gives=8))
     assert (found.samples[3].looked_at, found.samples[3].groups["billing"].messages) == (20, 20)
