@@ -101,6 +101,33 @@ def test_it_shows_nothing_measured_of_a_group_on_a_dead_broker():
     assert row.taken_at == ago(300)
 
 
+WHY = {"retry_share": "nothing was consumed", "dlq_day_messages": "known since 02:00 only: at least 3"}
+
+
+@pytest.mark.parametrize(
+    ("judged", "shown"),
+    [
+        ({"retry_share": 0.25, "dlq_day_messages": 12}, (0.25, 12, None, None)),
+        (
+            {"retry_share": None, "dlq_day_messages": None, "volumes_unknown": WHY},
+            (None, None, WHY["retry_share"], WHY["dlq_day_messages"]),
+        ),
+        (
+            {"retry_share": 0.25, "dlq_day_messages": 12, "judged_at": ago(9000)},
+            (None, None, *["not judged since 2026-03-14T00:30:00Z"] * 2),
+        ),
+    ],
+    ids=["known", "not known whole", "judged too long ago"],
+)
+def test_it_shows_what_is_retried_and_died_as_it_was_judged(judged, shown):
+    cluster = a_cluster()
+    a_broker(cluster)
+    a_judged_group(a_group(cluster), **judged)
+    [row] = group_list(GroupFilters(), now=NOW).rows
+    reasons = [row.unknown.get(name) for name in WHY]
+    assert (row.retry_share, row.dlq_day_messages, *reasons) == shown
+
+
 def test_it_finds_by_the_state_that_is_shown():
     cluster = a_cluster()
     a_broker(cluster)
