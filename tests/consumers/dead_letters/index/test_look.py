@@ -150,6 +150,12 @@ def test_the_next_look_goes_on_where_calls_ran_out(broker: DeadLetterBroker) -> 
     assert (offsets(), indexed()) == (list(range(5, 109)), (5, 109))
 
 
+def test_no_letter_is_taken_twice(broker: DeadLetterBroker) -> None:
+    """Backwards in pieces of 32: the last is smaller, and a pull gives what is known already too."""
+    add(broker, *range(9, 109))
+    assert look().letters == len(offsets()) == 104
+
+
 def test_more_than_are_kept_since_the_last_look_are_not_all_read(broker: DeadLetterBroker) -> None:
     look()
     add(broker, *range(9, 1009))
