@@ -54,6 +54,8 @@ OLDER = {"since": NOW - timedelta(minutes=31)}
         (ORDERLY, {"status": FAILING, "last_consume_at": LONG_AGO}, BlockedKind.SLOW_MESSAGE),
         (ORDERLY, {"status": FINE, "last_consume_at": LONG_AGO}, BlockedKind.SLOW_MESSAGE),
         (ORDERLY, {"status": FINE}, BlockedKind.NOT_COMMITTED),
+        # Its listener has run since it became the oldest, as far as the client's clock is known.
+        (ORDERLY, {"status": FAILING, "since": at(555), "last_consume_at": at(560)}, BlockedKind.SLOW_MESSAGE),
         (ORDERLY, {"status": FAILING, "last_consume_at": None}, BlockedKind.UNKNOWN),
         (ORDERLY, {"status": FAILING, "last_lock_at": at(540)}, BlockedKind.UNKNOWN),
         (ORDERLY, {"status": FINE, "last_consume_at": LONG_AGO} | OLDER, BlockedKind.SLOW_MESSAGE),
