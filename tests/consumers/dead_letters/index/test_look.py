@@ -228,6 +228,15 @@ def test_a_letter_that_cannot_be_read_at_present_is_said(broker: DeadLetterBroke
     assert "gives no message there" in str(the_look().error)
 
 
+def test_letters_that_came_and_cannot_be_read_yet_are_said(broker: DeadLetterBroker) -> None:
+    look()
+    add(broker, 9, 10)
+    broker.lost = {9, 10}
+    look()
+    assert "goes on beyond 9, and gives no message there" in str(the_look().error)
+    assert (offsets(), indexed()) == ([5, 6, 7, 8], (5, 9))
+
+
 def test_an_error_goes_with_the_next_good_look(broker: DeadLetterBroker) -> None:
     broker.refuses[RequestCode.PULL_MESSAGE] = ResponseCode.NO_PERMISSION
     look()
