@@ -22,11 +22,13 @@ class Killed(BaseException):
 
 @dataclass
 class FakeClock:
-    """Each reading of it takes a millisecond, each pause as long as it is. `kill_at`: the reading that kills."""
+    """Each reading of it takes a millisecond, each pause `stretch` times as long as it is. `kill_at`: the reading that
+    kills."""
 
     at: datetime = NOW
     kill_at: int | None = None
     readings: int = 0
+    stretch: float = 1
     pauses: list[float] = field(default_factory=list)
 
     def __call__(self) -> datetime:
@@ -38,7 +40,7 @@ class FakeClock:
 
     def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
-        self.at += timedelta(seconds=seconds)
+        self.at += timedelta(seconds=seconds * self.stretch)
 
     def pass_by(self, seconds: float) -> None:
         self.at += timedelta(seconds=seconds)
@@ -129,4 +131,4 @@ def site(db: None, serve: Callable[[FakeQueues], tuple[Wire, str]]) -> Site:
     cluster = a_cluster()
     cluster.namesrv = broker.address
     a_broker(cluster, NAME, address=broker.address)
-    return Site(broker, Ports.of(cluster, wire, deadline_seconds=0.1), a_group(cluster))
+    return Site(broker, Ports.of(cluster, wire, deadline_seconds=0.5), a_group(cluster))

@@ -51,10 +51,10 @@ def test_wherever_a_worker_is_killed_each_message_arrives_once(site: Site, clock
     check(site, resend, site.retry)
 
 
-ACTS = st.lists(st.sampled_from([act for act in Act if act is not Act.DIVERT]), max_size=6)
+ACTS = st.lists(st.sampled_from([act for act in Act if act is not Act.DIVERT]), max_size=4)
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=ACTS, kills=st.lists(st.integers(1, MOST_READINGS), max_size=3), to_group=st.booleans())
 def test_with_any_broker_and_any_kills_nothing_is_lost_or_doubled_unsaid(
     site: Site, acts: list[Act], kills: list[int], to_group: bool

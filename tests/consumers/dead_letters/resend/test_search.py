@@ -74,7 +74,7 @@ def left_sending(site: Site, clock: FakeClock, floor: int) -> Resend:
 
 def test_where_the_target_is_silent_for_long_nobody_knows_and_it_is_not_sent(site: Site, clock: FakeClock) -> None:
     resend = left_sending(site, clock, 0)
-    began = clock.at
+    began, clock.stretch = clock.at, 8
     site.broker.broken = {30: Act.SILENCE}
     work(resend.pk, site.ports, clock, clock.pause)
     item = resend.items.get()

@@ -1,6 +1,6 @@
 """A re-send from its first message to its end, with a broker that does not always do what it should."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -82,6 +82,20 @@ def test_nothing_is_concluded_before_a_late_request_must_have_arrived(site: Site
     work(resend.pk, site.ports, clock, clock.pause)
     assert clock.at - NOW >= timedelta(seconds=30)
     assert max(clock.pauses) <= 5
+
+
+def test_what_was_to_follow_one_whose_outcome_is_open_was_certainly_not_sent(site: Site, clock: FakeClock) -> None:
+    resend = site.running(site.died(3))
+    site.broker.acts = [Act.STORE, Act.HANG_UP]
+    clock.stretch = 8
+
+    def failing() -> datetime:
+        if len(site.broker.sends) == 2:
+            site.broker.broken = {30: Act.SILENCE}
+        return clock()
+
+    work(resend.pk, site.ports, failing, clock.pause)
+    assert outcomes(resend) == [SENT, UNKNOWN, FAILED]
 
 
 def test_a_refused_message_says_why(site: Site, clock: FakeClock) -> None:
