@@ -17,6 +17,7 @@ from consumers.polling.brokers.store_configs import StoreConfigMemory, read_stor
 from consumers.polling.delays.delay_poller import DelayPoller
 from consumers.polling.files.file_poller import OffsetFilePoller
 from consumers.polling.heads.head_poller import HeadPoller
+from consumers.polling.heads.standing import groups_with_standing_heads
 from consumers.polling.members.collect_members import collect_members
 from consumers.polling.members.known_groups import rotation
 from consumers.polling.members.silences import Silences
@@ -108,7 +109,8 @@ class ClusterPoller:
         if offsets.nothing_read:
             return None
         turn = Turn(self.wire.pool, self.settings.budget, now, self.settings.deadline_seconds)
-        who = rotation(self.cluster, seen_groups(offsets), self.memory.topics)
+        blocked = groups_with_standing_heads(self.cluster, self.settings.heads.seconds, now)
+        who = rotation(self.cluster, seen_groups(offsets), self.memory.topics, blocked)
         brokers = asked_brokers(offsets, self.cluster.proxies)
         reading = collect_members(turn, self.cluster.name, brokers, unread_reason(offsets), who, self.silences)
         members = self.wire.run(reading)

@@ -184,7 +184,7 @@ class ClientReading:
 
 @dataclass(frozen=True)
 class MembersReading:
-    """`groups_hurried`: asked of their clients out of turn, because they changed or have not settled.
+    """`groups_hurried`: asked of their clients out of turn: they changed, have not settled or are blocked.
 
     `clients_asked` counts calls to clients, `seconds` is the whole, of which two parts are given apart.
     """

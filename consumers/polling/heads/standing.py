@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
-from consumers.models import Assignment, ConsumerGroup, QueueSnapshot
+from consumers.models import Assignment, Cluster, ConsumerGroup, QueueSnapshot
 
 
 def standing_heads(seconds: float, now: datetime, **of_groups: Any) -> QuerySet[Assignment]:
@@ -23,3 +23,9 @@ def standing_heads(seconds: float, now: datetime, **of_groups: Any) -> QuerySet[
     if of_groups:
         rows = rows.filter(Exists(ConsumerGroup.objects.filter(pk=OuterRef("group"), **of_groups)))
     return rows.filter(~Exists(finished)).order_by("head_since", "pk")
+
+
+def groups_with_standing_heads(cluster: Cluster, seconds: float, now: datetime) -> frozenset[str]:
+    """Their names."""
+    rows = standing_heads(seconds, now, cluster=cluster).order_by()
+    return frozenset(rows.values_list("group__name", flat=True).distinct())

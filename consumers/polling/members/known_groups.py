@@ -28,17 +28,26 @@ NEVER_SEEN = KnownGroup()
 
 @dataclass(frozen=True)
 class Rotation:
-    """`groups` in the order of asking. `topics`: those that brokers have (null: nobody knows)."""
+    """`groups` in the order of asking. `topics`: those that brokers have (null: nobody knows).
+
+    `blocked`: groups of which a member holds a message that it does not finish.
+    """
 
     groups: Sequence[str]
     known: Mapping[str, KnownGroup] = field(default_factory=dict)
     topics: Collection[str] | None = None
+    blocked: Collection[str] = frozenset()
 
     def of(self, group: str) -> KnownGroup:
         return self.known.get(group, NEVER_SEEN)
 
 
-def rotation(cluster: Cluster, seen: Iterable[str], topics: Collection[str] | None = None) -> Rotation:
+def rotation(
+    cluster: Cluster,
+    seen: Iterable[str],
+    topics: Collection[str] | None = None,
+    blocked: Collection[str] = frozenset(),
+) -> Rotation:
     """Groups that were never asked first, then the longest unasked. Two queries."""
     asked_at: dict[str, datetime | None] = {}
     known: dict[str, KnownGroup] = {}
@@ -54,4 +63,4 @@ def rotation(cluster: Cluster, seen: Iterable[str], topics: Collection[str] | No
     names = sorted(
         {*asked_at, *seen}, key=lambda name: (asked_at.get(name) is not None, asked_at.get(name) or name, name)
     )
-    return Rotation(names, known, topics)
+    return Rotation(names, known, topics, blocked)

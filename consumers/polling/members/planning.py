@@ -2,6 +2,7 @@
 
 Two whole readings of a group in a row are what an end of its rebalance is judged by, so a group is never split: the
 last one may exceed the budget. A quarter of it is kept from the hurried, who would starve the others while they flap.
+Blocked groups come after those that change: why a message is not finished is told by their members' newest words alone.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -50,7 +51,7 @@ def plan_clients(
     now: datetime,
 ) -> Plan:
     """`askable`: the members of each group that a question can reach in this reading."""
-    changed, unsettled, others = set(), [], []
+    changed, unsettled, blocked, others = set(), [], [], []
     for answer in answers:
         known = rotation.of(answer.group)
         if not askable.get(answer.group):
@@ -59,6 +60,8 @@ def plan_clients(
             changed.add(answer.group)
         if answer.group in changed or _is_unsettled(answer, askable[answer.group], known, silences, budget, now):
             unsettled.append(answer.group)
+        elif answer.group in rotation.blocked and _all_answer(answer, askable[answer.group], silences):
+            blocked.append(answer.group)
         else:
             others.append(answer.group)
 
@@ -68,12 +71,13 @@ def plan_clients(
     chosen = _Chosen(askable)
     calls = budget.running_info_calls
     unsettled.sort(key=turn)
-    chosen.take(unsettled, calls - calls // KEPT_FOR_ROTATION)
+    blocked.sort(key=turn)
+    chosen.take([*unsettled, *blocked], calls - calls // KEPT_FOR_ROTATION)
     chosen.take(sorted(others, key=turn), max(calls, chosen.calls + calls // KEPT_FOR_ROTATION))
-    chosen.take(unsettled, calls)
+    chosen.take([*unsettled, *blocked], calls)
     clients = [(group, member) for group in chosen.groups for member in askable[group]]
     clients.sort(key=lambda asked: silences.fell_silent((asked[0], asked[1].client_id)))
-    return Plan(clients, chosen.groups, len(chosen.groups.keys() & set(unsettled)))
+    return Plan(clients, chosen.groups, len(chosen.groups.keys() & {*unsettled, *blocked}))
 
 
 class _Chosen:
@@ -104,8 +108,12 @@ def _is_unsettled(
     if is_restless(known, budget.patience_seconds, now):
         return True
     can_be_whole = answer.complete and len(askable) == len(answer.members)
-    answers = not any(silences.fell_silent((answer.group, member.client_id)) for member in askable)
-    return known.settled_at is None and can_be_whole and answers
+    return known.settled_at is None and can_be_whole and _all_answer(answer, askable, silences)
+
+
+def _all_answer(answer: GroupMembers, askable: Sequence[Member], silences: Silences) -> bool:
+    """None of them was silent when it was asked last."""
+    return not any(silences.fell_silent((answer.group, member.client_id)) for member in askable)
 
 
 def _asked_at(known: KnownGroup, asked_at: datetime | None) -> datetime:

@@ -8,6 +8,7 @@ import pytest
 from consumers.models import Assignment, Cluster, ConsumerGroup, HeadMessage, Queue, QueueSnapshot, Topic
 from consumers.polling.heads.head_poller import HeadPoller, due_heads
 from consumers.polling.heads.look_up import HeadAnswer, HeadLimits
+from consumers.polling.heads.standing import groups_with_standing_heads
 from consumers.polling.record.heads import forget_heads, record_heads
 from tests.readings import T0, at, broker, reading
 
@@ -109,6 +110,15 @@ def test_a_row_goes_when_its_member_is_past_the_message(cluster, hold, change):
     Assignment.objects.update(**change)
     forget_heads(cluster)
     assert HeadMessage.objects.count() == 0
+
+
+def test_groups_with_a_standing_head_are_asked_out_of_turn(cluster, hold):
+    assert groups_with_standing_heads(cluster, 45, NOW) == frozenset()
+    hold(0, 100)
+    hold(1, 100)
+    assert groups_with_standing_heads(cluster, 45, NOW) == {"stock"}
+    other = Cluster.objects.create(name="other", namesrv="127.0.0.1:9876", created_at=T0)
+    assert groups_with_standing_heads(other, 45, NOW) == frozenset()
 
 
 class NoWire:

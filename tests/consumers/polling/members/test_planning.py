@@ -20,7 +20,7 @@ def asked_at(*seconds, settled=True, changed_at=None):
     return KnownGroup(None, changed_at, at(0) if settled else None, members)
 
 
-def planned(known, calls, *, sizes=None, silences=None, errors=None, out_of_reach=()):
+def planned(known, calls, *, sizes=None, silences=None, errors=None, out_of_reach=(), blocked=()):
     """`sizes`: how many members a group has, where that is not what the rows know."""
     answers = [
         group_members(
@@ -32,7 +32,8 @@ def planned(known, calls, *, sizes=None, silences=None, errors=None, out_of_reac
     ]
     askable = {a.group: [m for m in a.members if (a.group, m.client_id) not in out_of_reach] for a in answers}
     budget = Budget(1000, calls)
-    return plan_clients(answers, askable, Rotation(list(known), known), silences or Silences(), budget, NOW)
+    rotation = Rotation(list(known), known, blocked=blocked)
+    return plan_clients(answers, askable, rotation, silences or Silences(), budget, NOW)
 
 
 def groups_of(plan):
@@ -75,6 +76,25 @@ def test_a_changed_group_comes_before_those_that_only_have_not_settled():
 def test_groups_that_have_not_settled_take_turns():
     known = {"asked": asked_at(900, settled=False), "waiting": asked_at(100, settled=False)}
     assert groups_of(planned(known, 1)) == ["waiting"]
+
+
+def test_a_blocked_group_comes_before_the_longest_unasked_and_after_those_that_change():
+    known = {"early": asked_at(10), "stuck": asked_at(900), "flapping": asked_at(900, changed_at=at(990))}
+    plan = planned(known, 4, blocked=["stuck"])
+    assert (groups_of(plan), plan.hurried) == (["flapping", "stuck", "early"], 2)
+
+
+def test_blocked_groups_leave_a_quarter_of_the_calls_to_the_others():
+    known = {f"stuck-{n}": asked_at(900) for n in range(20)} | {f"quiet-{n}": asked_at(10) for n in range(20)}
+    asked = groups_of(planned(known, 8, blocked=[name for name in known if name.startswith("stuck")]))
+    assert [name.split("-")[0] for name in asked] == ["stuck"] * 6 + ["quiet"] * 2
+
+
+def test_a_blocked_group_whose_member_is_silent_waits_for_its_turn():
+    silences = Silences()
+    silences.note(("stuck", "0"), "no answer", at(900))
+    known = {"stuck": asked_at(900), "early": asked_at(10)}
+    assert groups_of(planned(known, 1, silences=silences, blocked=["stuck"])) == ["early"]
 
 
 def test_hurried_groups_leave_a_quarter_of_the_calls_to_the_others():
