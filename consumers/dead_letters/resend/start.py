@@ -10,6 +10,9 @@ from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome, R
 
 from .audit import note
 
+# Each holds a process of the general worker, which has other work too.
+MOST_AT_ONCE = 2
+
 
 class NotStarted(Exception):
     """str() is one sentence: why, and what to do."""
@@ -33,6 +36,10 @@ def start(resend: Resend, by: Any, confirm: str, now: datetime) -> None:
             raise NotStarted(_("It was started, cancelled or has expired already: it is %s.") % resend.status)
         if Resend.objects.filter(group=resend.group_id, status=ResendStatus.RUNNING).exists():
             raise NotStarted(_("Another re-send of this group is under way: wait for its end, or cancel it."))
+        if Resend.objects.filter(status=ResendStatus.RUNNING).count() >= MOST_AT_ONCE:
+            raise NotStarted(
+                _("%s re-sends are under way, and no more may be: wait for the end of one.") % MOST_AT_ONCE
+            )
         if not resend.items.filter(outcome=ResendOutcome.PLANNED).exists():
             raise NotStarted(_("None of its messages would be sent: see why each is left out."))
         resend.status, resend.started_at = ResendStatus.RUNNING, now

@@ -49,6 +49,12 @@ def _with_another(group: ConsumerGroup) -> Resend:
     return planned(group)
 
 
+def _with_others(group: ConsumerGroup) -> Resend:
+    for name in ("audit", "shipping"):
+        a_resend(a_group(group.cluster, name), status=RUNNING)
+    return planned(group)
+
+
 def _ended(group: ConsumerGroup) -> Resend:
     return planned(group, status=ResendStatus.DONE)
 
@@ -66,6 +72,7 @@ def _all_skipped(group: ConsumerGroup) -> Resend:
         (planned, "", "Type the group's name"),
         (_expired, "billing", "has expired"),
         (_with_another, "billing", "Another re-send"),
+        (_with_others, "billing", "2 re-sends are under way"),
         (_ended, "billing", "it is done"),
         (_all_skipped, "billing", "None of its messages"),
     ],
