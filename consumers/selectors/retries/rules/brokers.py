@@ -53,7 +53,7 @@ def routed(facts: GroupFacts) -> Condition:
         reason = silent[0].routed.unknown if silent else None
         return unknown(name, Severity.NOTE, reason or nobody_holds(facts), _route(facts, silent))
     told = min((broker.routed.at for broker in holders if broker.routed.at), default=None)
-    detail = gettext("Clients are told that %(brokers)s takes messages, as far as the broker itself allows it.")
+    detail = gettext("Name servers route to %(brokers)s what it allows itself.")
     return holds(name, Severity.NOTE, detail % {"brokers": names(holders)}, _route(facts, ()), told)
 
 

@@ -146,6 +146,7 @@ HOLDING = [
         facts(a_broker(), unread("broker-b", holds=False)),
         Name.KEPT,
     ),
+    ("a closed broker, of which name servers tell the same", facts(a_broker(permission=4, routed=4)), Name.ROUTED),
     ("no dead letters yet", one(dlq_permission=None), Name.DLQ_READABLE),
     ("no retry topic yet", one(retry_permission=None), Name.RETRY_WRITABLE),
     (

@@ -161,6 +161,15 @@ def test_a_broker_that_was_not_read_may_be_the_way_round(cluster):
     assert (row.severity, "broker-b" in row.detail, "not known" in row.detail) == (Severity.WARNING, True, True)
 
 
+def test_that_nothing_takes_a_groups_retries_is_told_with_the_closed_broker_alone(cluster):
+    a_set_group(cluster, retry_permissions={"%RETRY%billing": 4})
+    closed(permission=4)
+    assert found() == [
+        (None, Name.ACCEPTED, Severity.CRITICAL),
+        ("billing", Name.RETRY_WRITABLE, Severity.WARNING),
+    ]
+
+
 def test_a_wiped_broker_is_a_note(cluster):
     a_set_group(cluster)
     closed(routed_permission=4)
