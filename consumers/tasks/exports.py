@@ -3,19 +3,19 @@
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from celery import shared_task
 from django.conf import settings
 
-from consumers.dead_letters.exports.channel import PATIENCE_SECONDS, Channel, ChunkWriter, NobodyReads
+from consumers.dead_letters.exports.channel import Channel
+from consumers.dead_letters.exports.chunk_reader import PATIENCE_SECONDS
+from consumers.dead_letters.exports.chunk_writer import ChunkWriter, NobodyReads
 from consumers.dead_letters.exports.export import Limits, export
 from consumers.dead_letters.exports.stream import streamed
 from consumers.dead_letters.exports.wanted import ExportFailed, ExportWanted
 from consumers.dead_letters.publishing import publish
 from consumers.dead_letters.redis_client import RedisDown
-from consumers.polling.locks import Locked, lock
 
 logger = logging.getLogger(__name__)
 
@@ -40,8 +40,12 @@ def export_dead_letters(token: str, wanted: dict[str, Any]) -> None:
     )
     with ChunkWriter(Channel(token)) as writer:
         try:
-            with _place_among_exports():
-                writer.end(export(ExportWanted.of_words(wanted), writer, limits))
+            if not writer.take_place(settings.DEAD_LETTER_EXPORTS):
+                raise ExportFailed(
+                    f"As many exports as may go on at once ({settings.DEAD_LETTER_EXPORTS}) do: "
+                    "try again when one is over."
+                )
+            writer.end(export(ExportWanted.of_words(wanted), writer, limits))
         except ExportFailed as error:
             writer.fail(str(error))
         except NobodyReads as gone:
@@ -50,20 +54,3 @@ def export_dead_letters(token: str, wanted: dict[str, Any]) -> None:
         except Exception:
             writer.fail("The worker failed at it: its log says why.")
             raise
-
-
-@contextmanager
-def _place_among_exports() -> Iterator[None]:
-    """Raises ExportFailed."""
-    with ExitStack() as held:
-        for number in range(settings.DEAD_LETTER_EXPORTS):
-            try:
-                held.enter_context(lock(f"dead-letter-export:{number}", settings.DEAD_LETTER_EXPORT_SECONDS + 60))
-                break
-            except Locked:
-                continue
-        else:
-            raise ExportFailed(
-                f"As many exports as may go on at once ({settings.DEAD_LETTER_EXPORTS}) do: try again when one is over."
-            )
-        yield

@@ -11,7 +11,7 @@ from consumers.rocketmq.dead_messages import dead_message
 from consumers.selectors.dead_letters.filters import MAYBE_SENT
 from consumers.selectors.queues import find_group
 
-from .channel import ChunkWriter
+from .chunk_writer import ChunkWriter
 from .lines import lines_of
 from .rows import columns_of, content_row, facts_row
 from .stock import Piece, Stock

@@ -5,28 +5,35 @@ from itertools import chain
 
 from consumers.dead_letters.redis_client import RedisDown
 
-from .channel import Channel, Chunk, ChunkKind, WorkerSilent, read_chunks
+from .channel import Channel, Chunk, ChunkKind
+from .chunk_reader import PATIENCE_SECONDS, WorkerSilent, read_chunks
 from .lines import lines_of
 from .rows import columns_of
 from .wanted import ExportFailed, ExportWanted
 
 
-def streamed(channel: Channel, wanted: ExportWanted) -> Generator[bytes, None, None]:
+def streamed(
+    channel: Channel, wanted: ExportWanted, patience_seconds: float = PATIENCE_SECONDS
+) -> Generator[bytes, None, None]:
     """Waits for the first chunk. Raises ExportFailed where there is none: nothing was sent to anybody yet."""
-    chunks = read_chunks(channel)
+    chunks = read_chunks(channel, patience_seconds)
     try:
         first = next(chunks)
     except (WorkerSilent, RedisDown) as error:
         raise ExportFailed(str(error)) from None
     if first.kind is ChunkKind.FAILURE:
         raise ExportFailed(first.reason)
-    return _rest(first, chunks, wanted)
+    rest = _rest(first, chunks, wanted)
+    # A generator that was never begun does not tell the worker when it is closed.
+    next(rest)
+    return rest
 
 
 def _rest(first: Chunk, chunks: Generator[Chunk, None, None], wanted: ExportWanted) -> Generator[bytes, None, None]:
     messages = 0
     reason = None
     try:
+        yield b""
         for chunk in chain([first], chunks):
             if chunk.kind is ChunkKind.LINES:
                 messages += chunk.messages

@@ -14,10 +14,11 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from redis import Redis
 
+from consumers.dead_letters.exports.channel import Channel
+from consumers.dead_letters.exports.chunk_writer import ChunkWriter
 from consumers.dead_letters.exports.rows import CONTENT, FACTS
 from consumers.dead_letters.wires import close_wires
 from consumers.models import Broker, ConsumerGroup
-from consumers.polling.locks import lock
 from consumers.rocketmq.codes import RequestCode, ResponseCode
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
 from tests.dead_letter_rows import a_letter, a_resend, an_item
@@ -44,6 +45,12 @@ def group(broker: DeadLetterBroker) -> ConsumerGroup:
 def text_of(answer: Any) -> str:
     assert answer.status_code == 200, answer.content
     return b"".join(answer.streaming_content).decode()
+
+
+def status_of(answer: Any) -> int:
+    """Of an answer that is not read on."""
+    answer.close()
+    return int(answer.status_code)
 
 
 def rows_of(answer: Any) -> list[dict[str, str]]:
@@ -77,7 +84,7 @@ def test_json_lines_say_the_same(api: Client) -> None:
 def test_bodies_are_for_those_who_may_see_them(api: Client, api_user: User, role: str, status: int) -> None:
     become(api_user, role)
     answer = api.get(URL, {"bodies": "1"})
-    assert answer.status_code == status
+    assert status_of(answer) == status
     assert LogEntry.objects.filter(change_message__contains="with their bodies").count() == (status == 200)
     if status == 403:
         assert "consumers.view_message_body" in answer.json()["detail"]
@@ -163,13 +170,15 @@ def test_a_broker_that_refuses_is_told_with_what_to_do(api: Client, broker: Dead
 
 
 @pytest.mark.usefixtures("group")
-def test_more_exports_than_may_go_on_are_told_to_wait(api: Client, settings: Any) -> None:
+def test_more_exports_than_may_go_on_are_told_to_wait(api: Client, settings: Any, redis: Redis) -> None:
     settings.DEAD_LETTER_EXPORTS = 1
-    with lock("dead-letter-export:0", 60):
+    with ChunkWriter(Channel("another")) as other:
+        assert other.take_place(1)
         answer = api.get(URL)
+        assert 0 < redis.ttl("consumerscope:export-place:0") <= 20
     assert answer.status_code == 503
     assert "As many exports as may go on at once (1) do" in answer.json()["detail"]
-    assert api.get(URL).status_code == 200
+    assert [status_of(api.get(URL)) for _ in range(2)] == [200, 200]
 
 
 @pytest.mark.usefixtures("group")
@@ -208,3 +217,12 @@ def test_only_the_groups_own_dead_letters_are_asked_for(api: Client, broker: Dea
     text_of(api.get(URL))
     assert {request.ext_fields["topic"] for request in broker.asked} == {"%DLQ%billing"}
     assert redis.keys("consumerscope:export:*") == []
+
+
+@pytest.mark.usefixtures("group")
+def test_a_reader_that_hangs_up_tells_the_worker_at_once(api: Client, redis: Redis) -> None:
+    answer = api.get(URL)
+    (room,) = redis.keys("consumerscope:export:*:room")  # type: ignore[misc]
+    answer.close()
+    assert redis.lindex(room, 0) == b"stop"
+    assert redis.keys("consumerscope:export:*:chunks") == []

@@ -43,7 +43,9 @@ def test_it_is_a_file_of_all_letters() -> None:
 
 @pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("operator", 200)])
 def test_bodies_are_for_those_who_may_see_them(role: str, status: int) -> None:
-    assert as_role(role).get(URL, {"bodies": "1"}).status_code == status
+    answer = as_role(role).get(URL, {"bodies": "1"})
+    answer.close()
+    assert answer.status_code == status
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,14 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from redis import Redis
 
-from consumers.dead_letters.exports.channel import (
-    WAITING_CHUNKS,
-    Channel,
-    ChunkKind,
-    ChunkWriter,
-    NobodyReads,
-    WorkerSilent,
-    read_chunks,
-)
+from consumers.dead_letters.exports.channel import WAITING_CHUNKS, Channel, ChunkKind
+from consumers.dead_letters.exports.chunk_reader import WorkerSilent, read_chunks
+from consumers.dead_letters.exports.chunk_writer import ChunkWriter, NobodyReads
 from consumers.dead_letters.redis_client import RedisDown
 
 
@@ -113,3 +107,14 @@ def test_what_nobody_takes_away_expires(channel: Channel, redis: Redis) -> None:
 def test_it_says_that_redis_is_down() -> None:
     with pytest.raises(RedisDown):
         Channel.opened()
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_only_so_many_writers_have_a_place_and_one_is_free_when_one_ends(channel: Channel, most: int) -> None:
+    with ExitStack() as others:
+        writers = [others.enter_context(ChunkWriter(channel)) for _ in range(most)]
+        assert all(writer.take_place(most) for writer in writers)
+        with ChunkWriter(channel) as late:
+            assert not late.take_place(most)
+    with ChunkWriter(channel) as late:
+        assert late.take_place(most)
