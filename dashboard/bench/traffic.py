@@ -33,6 +33,19 @@ async def fill(address: str, topics: Sequence[str], queues: int, messages: int) 
                 await asyncio.sleep(0.2)
 
 
+async def fill_with(address: str, topic: str, messages: int, at_once: int, body: bytes) -> None:
+    """Puts messages with this body into queue 0 of a topic that there is; `at_once` of them go in one batch."""
+    async with ConnectionPool() as pool:
+        calls = [(SEND_BATCH_MESSAGE, _batch_fields(topic, 0))] * (messages // at_once)
+        # One after the other: each is large.
+        for call in calls:
+            await _send(pool, address, [call], _batch(at_once, body))
+        admin = BrokerAdmin(pool, address)
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while await admin.max_offset(topic, 0) < messages:
+                await asyncio.sleep(0.2)
+
+
 async def commit(address: str, commits: Collection[Commit]) -> None:
     calls = [
         (
@@ -69,8 +82,7 @@ def _batch_fields(topic: str, queue: int) -> dict[str, str]:
     return {**fixed, "b": topic, "e": str(queue), "m": "true"}
 
 
-def _batch(messages: int) -> bytes:
+def _batch(messages: int, body: bytes = b".") -> bytes:
     """MessageDecoder.encodeMessages: sizes, three words that the broker sets itself, the body, no properties."""
-    body = b"."
     one = struct.pack(">iiiii", 22 + len(body), 0, 0, 0, len(body)) + body + struct.pack(">h", 0)
     return one * messages
