@@ -43,4 +43,4 @@ def level_backlog(context: template.Context, cell: LevelCell) -> SafeString:
     if not cell.is_late:
         return format_html("{}", count(cell.level.backlog))
     late = _("%(time)s late") % {"time": duration(cell.level.overdue_seconds or 0)}
-    return format_html('{} <span class="silent">{}</span>', count(cell.level.backlog), late)
+    return format_html('{} <span class="u line silent">{}</span>', count(cell.level.backlog), late)
