@@ -1,0 +1,29 @@
+"""What a broker holds, by RocketMQ's own client: the same before and after whatever only looks."""
+
+import json
+
+from consumers.rocketmq.codes import RequestCode
+from tests.plugins.java_admin import JavaAdmin
+
+# Topics and groups with their versions, which count every change; delay offsets; modes of groups.
+STATE = [
+    RequestCode.GET_ALL_TOPIC_CONFIG,
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
+    RequestCode.GET_ALL_DELAY_OFFSET,
+    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE,
+]
+COUNTERS = ["msgPutTotalTodayNow", "commitLogMaxOffset", "commitLogMinOffset"]
+MESSAGES_READ = "msgGetTotalTodayNow"
+
+
+def state(admin: JavaAdmin) -> dict[str, str]:
+    said = {code.name: admin.ask("broker-a", code) for code in STATE}
+    # The version of the offsets counts commits, of which a member makes some every 5 s, moved or not.
+    offsets = admin.ask("broker-a", RequestCode.GET_ALL_CONSUMER_OFFSET)
+    return {**said, "offsets": offsets[offsets.index('"groupTopicMap"') :]}
+
+
+def counters(admin: JavaAdmin) -> tuple[dict[str, int], int]:
+    """What was stored since the start, and how many messages were read from the commit log."""
+    table = json.loads(admin.ask("broker-a", RequestCode.GET_BROKER_RUNTIME_INFO))["table"]
+    return {name: int(table[name]) for name in COUNTERS}, int(table[MESSAGES_READ])
