@@ -108,6 +108,13 @@ def test_groups_that_are_set_alike_are_one_row(cluster):
     assert "g00, g01, g02 and 18 more" in row.detail
 
 
+def test_a_broker_that_holds_nothing_of_many_groups_need_not_know_them(cluster):
+    a_broker(cluster, "broker-b", **OPEN)
+    for number in range(MANY + 1):
+        a_config(a_set_group(cluster, f"g{number}"), "broker-b", configured=False, retry_queue_nums=None)
+    assert found() == []
+
+
 def test_of_one_cluster_only_its_own_are_found(cluster):
     a_set_group(cluster, retry_queue_nums=0)
     other = a_cluster("other")
