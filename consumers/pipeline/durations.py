@@ -49,6 +49,11 @@ class Durations:
         return max(self.window_seconds, self.window_readings * self.poll_seconds)
 
     @property
+    def reach_seconds(self) -> float:
+        """How long before a window a reading may lie that it is still counted from."""
+        return 3 * self.poll_seconds
+
+    @property
     def lookback_seconds(self) -> float:
         """A little more than the window: what is still for the whole window must be seen to have been still before."""
         return max(self.span_seconds, self.stall_seconds, self.retry_stall_seconds) + 3 * self.poll_seconds

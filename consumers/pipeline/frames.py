@@ -25,6 +25,10 @@ class Frames:
         time = F.col(reader.TIME_COLUMN[name])
         return self.files(name, since, until).where((time >= F.lit(since)) & (time < F.lit(until)))
 
+    def has(self, name: str, since: datetime, until: datetime) -> bool:
+        """Whether any hour of the range has a file."""
+        return any(reader.files(self.lake, name, cluster, since, until) for cluster in self.clusters)
+
     def files(self, name: str, since: datetime, until: datetime) -> DataFrame:
         """All rows of the files of the hours of the range."""
         names = [file for cluster in self.clusters for file in reader.files(self.lake, name, cluster, since, until)]

@@ -31,11 +31,10 @@ from .queue_arrays import queue_arrays, silent_arrays
 from .rebalances.run import find_rebalances
 from .slices import MINUTE, floor, microseconds, slices
 from .time_lag import with_points
-from .volumes.dead_letters import dead_letter_arrays
-from .volumes.moved import with_volumes
-from .volumes.of_groups import dead_letter_sums, group_volumes
-from .volumes.topic_facts import appeared_topics, group_topics
-from .windows import in_windows
+from .volumes.dead_letters import dead_letters
+from .volumes.of_groups import group_volumes
+from .volumes.recent import recent_volumes
+from .volumes.topic_facts import group_topics, with_appeared
 
 
 @dataclass(frozen=True)
@@ -88,21 +87,10 @@ def _arrays(frames: Frames, since: datetime, until: datetime, durations: Duratio
     if silent.num_rows:
         arrays = arrays.unionByName(silent_arrays(frames.known(silent)))
     lately = until - timedelta(seconds=durations.span_seconds / 3)
-    arrays = _with_appeared(arrays, frames, reach, until, durations)
+    arrays = with_appeared(arrays, frames, reach, until, durations)
     kept = with_points(arrays, microseconds(min(since, lately))).persist()
     write_knots(kept, frames, since, until)
     return looked_up(kept, frames, until, durations)
-
-
-def _with_appeared(
-    arrays: DataFrame, frames: Frames, since: datetime, until: datetime, durations: Durations
-) -> DataFrame:
-    """With `appeared_us`: when a retry or dead-letter topic was seen to appear on its broker."""
-    reach = timedelta(seconds=3 * durations.poll_seconds)
-    found = appeared_topics(frames.clusters, since, until, reach)
-    if not found.num_rows:
-        return arrays
-    return arrays.join(F.broadcast(frames.known(found)), on=["cluster", "topic", "broker"], how="left")
 
 
 def _write_history(
@@ -115,16 +103,9 @@ def _write_history(
     unread = frames.known(known.unread_groups(read, since, until))
     found = group_windows(kinds.in_use(frames.table("windows_60", since, until), frames), unread)
     topics = frames.known(group_topics(frames.clusters))
-    found = group_volumes(found, _dead_letters(frames, since, until, durations), topics)
-    return rows + write_group_windows(found.toArrow(), frames.clusters, since, until)
-
-
-def _dead_letters(frames: Frames, since: datetime, until: datetime, durations: Durations) -> DataFrame:
-    reach = since - timedelta(seconds=durations.lookback_seconds)
-    arrays = dead_letter_arrays(frames.table("dead_letters", reach, until))
-    arrays = _with_appeared(arrays, frames, reach, until, durations)
-    windows = in_windows(arrays, microseconds(since), microseconds(until), durations)
-    return dead_letter_sums(with_volumes(windows))
+    found = group_volumes(found, dead_letters(frames, since, until, durations), topics)
+    reach = timedelta(seconds=durations.reach_seconds)
+    return rows + write_group_windows(found.toArrow(), frames.clusters, since, until, reach)
 
 
 def _write_states(arrays: DataFrame, frames: Frames, kinds: KindRows, report: Report, durations: Durations) -> Report:
@@ -134,7 +115,8 @@ def _write_states(arrays: DataFrame, frames: Frames, kinds: KindRows, report: Re
     groups = group_states(judged).toArrow()
     queues = in_pieces(judged, judged.count())
     placed = write_queue_states(queues, frames.clusters, report.until)
-    write_group_states(groups, frames.clusters, report.until)
+    recent = recent_volumes(report.until, timedelta(seconds=durations.reach_seconds))
+    write_group_states(groups, frames.clusters, report.until, recent)
     return Report(
         report.clusters,
         report.since,

@@ -36,7 +36,7 @@ def in_windows(arrays: DataFrame, since_us: int, until_us: int, durations: Durat
 
 
 def _window(start: Column, until_us: int, durations: Durations) -> Column:
-    reach = int(3 * durations.poll_seconds * MICROSECONDS)
+    reach = int(durations.reach_seconds * MICROSECONDS)
     end = F.least(start + MINUTE_US, F.lit(until_us))
     inside = F.filter("readings", lambda entry: (entry["at_us"] >= start) & (entry["at_us"] < end))
     before = F.filter("readings", lambda entry: (entry["at_us"] < start) & (entry["at_us"] >= start - reach))

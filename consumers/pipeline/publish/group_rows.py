@@ -1,7 +1,7 @@
 """GroupState rows, all of them with a fresh `judged_at`, and a StateChange where a group's state changed."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +9,7 @@ import pyarrow as pa
 from django.db import transaction
 
 from consumers.models import ConsumerGroup, GroupState, Queue, StateChange
+from consumers.pipeline.volumes.recent import NOTHING_KNOWN, Recent
 
 from .batches import upsert
 from .last_rebalance import newest_rebalances
@@ -24,9 +25,13 @@ COPIED = [
     "drain_seconds",
     "retry_rate",
 ]
+RECENT = ["retry_share", "dlq_day_messages", "volumes_unknown"]
 
 
-def write_group_states(judged: pa.Table, clusters: Sequence[str], judged_at: datetime) -> None:
+def write_group_states(
+    judged: pa.Table, clusters: Sequence[str], judged_at: datetime, recent: Mapping[int, Recent]
+) -> None:
+    """`recent` by group id; a group that is not in it has no window of the last day."""
     groups = {
         (cluster, name): pk
         for cluster, name, pk in ConsumerGroup.objects.filter(cluster__name__in=clusters).values_list(
@@ -45,10 +50,13 @@ def write_group_states(judged: pa.Table, clusters: Sequence[str], judged_at: dat
             continue
         row = _row(one, groups[one["cluster"], one["group"]], worst, before, judged_at)
         row.last_rebalance_at = rebalanced.get(row.group_id)
+        volumes = recent.get(row.group_id, NOTHING_KNOWN)
+        row.retry_share, row.dlq_day_messages = volumes.retry_share, volumes.dlq_day_messages
+        row.volumes_unknown = volumes.unknown
         rows.append(row)
         if before is None or before.state != row.state:
             changes.append(_change(row, before))
-    upsert(rows, ["group"], [*COPIED, "detail", "since", "worst_queue", "judged_at"])
+    upsert(rows, ["group"], [*COPIED, *RECENT, "detail", "since", "worst_queue", "judged_at"])
     with transaction.atomic():
         # The same range judged again finds its changes written.
         StateChange.objects.bulk_create(changes, ignore_conflicts=True)

@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.slices import floor
-from consumers.pipeline.volumes.names import NOT_RECORDED, PART_MISSING, VOLUMES
+from consumers.pipeline.volumes.joined import whole_volumes
+from consumers.pipeline.volumes.names import VOLUMES
 
 from .batches import upsert
 
@@ -17,8 +18,13 @@ FIELDS = [*MEASURED, *VOLUMES, "volumes_unknown"]
 WIDER = [(60, 600), (600, 3600)]
 
 
-def write_group_windows(windows: pa.Table, clusters: Sequence[str], since: datetime, until: datetime) -> int:
-    """`windows` are those of [since, until), one minute each. Returns the number of rows of one minute."""
+def write_group_windows(
+    windows: pa.Table, clusters: Sequence[str], since: datetime, until: datetime, reach: timedelta
+) -> int:
+    """`windows` are those of [since, until), one minute each. Returns the number of rows of one minute.
+
+    `reach`: how long before a window the reading may lie that its volumes count from.
+    """
     groups = {
         (cluster, name): pk
         for cluster, name, pk in ConsumerGroup.objects.filter(cluster__name__in=clusters).values_list(
@@ -38,7 +44,7 @@ def write_group_windows(windows: pa.Table, clusters: Sequence[str], since: datet
     ]
     _upsert(rows)
     for narrow, wide in WIDER:
-        _upsert(_widened(list(groups.values()), narrow, wide, since, until))
+        _upsert(_widened(list(groups.values()), narrow, wide, since, until, reach))
     return len(rows)
 
 
@@ -46,7 +52,9 @@ def _upsert(rows: list[GroupWindow]) -> None:
     upsert(rows, ["group", "step_seconds", "start"], FIELDS)
 
 
-def _widened(groups: list[int], narrow: int, wide: int, since: datetime, until: datetime) -> list[GroupWindow]:
+def _widened(
+    groups: list[int], narrow: int, wide: int, since: datetime, until: datetime, reach: timedelta
+) -> list[GroupWindow]:
     step = timedelta(seconds=wide)
     start = floor(since, step)
     end = floor(until - timedelta(microseconds=1), step) + step
@@ -58,13 +66,19 @@ def _widened(groups: list[int], narrow: int, wide: int, since: datetime, until: 
         if row["group_id"] in wanted:
             parts.setdefault((row["group_id"], floor(row["start"], step)), []).append(row)
     return [
-        GroupWindow(group_id=group, step_seconds=wide, start=at, **_joined(rows, wide // narrow))
+        GroupWindow(
+            group_id=group,
+            step_seconds=wide,
+            start=at,
+            **_joined(rows),
+            **whole_volumes(rows, timedelta(seconds=narrow), at, at + step, reach),
+        )
         for (group, at), rows in parts.items()
     ]
 
 
-def _joined(rows: list[dict[str, Any]], parts: int) -> dict[str, Any]:
-    """Lag and time lag of the last one; a rate only where every part has one. `parts`: how many there should be."""
+def _joined(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Lag and time lag of the last one; a rate only where every part has one."""
     last = rows[-1]
     return {
         "lag_messages": last["lag_messages"],
@@ -73,21 +87,7 @@ def _joined(rows: list[dict[str, Any]], parts: int) -> dict[str, Any]:
         "readings": sum(row["readings"] for row in rows),
         "consume_rate": _mean(row["consume_rate"] for row in rows),
         "produce_rate": _mean(row["produce_rate"] for row in rows),
-        **_volumes(rows, parts),
     }
-
-
-def _volumes(rows: list[dict[str, Any]], parts: int) -> dict[str, Any]:
-    """Sums of a whole window; null while a part of it is missing, or does not know the number."""
-    values: dict[str, Any] = {}
-    unknown: dict[str, str] = {}
-    for name in VOLUMES:
-        untold = [row["volumes_unknown"].get(name, NOT_RECORDED) for row in rows if row[name] is None]
-        if untold or len(rows) < parts:
-            values[name], unknown[name] = None, (untold or [PART_MISSING])[0]
-        else:
-            values[name] = sum(row[name] for row in rows)
-    return values | {"volumes_unknown": unknown}
 
 
 def _mean(rates: Iterable[float | None]) -> float | None:

@@ -3,7 +3,7 @@
 VOLUMES = ("into_retry", "out_of_retry", "into_dlq", "consumed")
 
 NOT_RECORDED = "not recorded then"
-PART_MISSING = "a minute of it has no reading"
+PART_MISSING = "a minute of it has no reading, or is not over"
 NO_READING_BEFORE = "no reading close enough before this window"
 UNREAD_OFFSET = "the offset was not read"
 CONSUMER_WENT_BACK = "the consumer offset went back"

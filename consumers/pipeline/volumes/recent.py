@@ -1,6 +1,6 @@
 """What of a group was retried in the last hour, and died in the last day: sums of its windows, the widest that fit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,6 +12,8 @@ from consumers.pipeline.slices import MINUTE, TEN_MINUTES, floor
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 WIDEST_FIRST = (HOUR, TEN_MINUTES, MINUTE)
+# SQLite takes no more than some thousand parameters in one statement.
+NAMED_AT_ONCE = 500
 NOTHING_CONSUMED = "nothing was consumed"
 NO_WINDOW = "no window of it was aggregated"
 
@@ -30,15 +32,26 @@ class Recent:
 NOTHING_KNOWN = Recent(None, None, dict.fromkeys(("retry_share", "dlq_day_messages"), NO_WINDOW))
 
 
-def recent_volumes(clusters: Sequence[str], until: datetime, reach: timedelta) -> dict[int, Recent]:
-    """By group id, of the whole minutes before `until`; groups without a window of the last day are left out.
+def recent_volumes(until: datetime, reach: timedelta) -> dict[int, Recent]:
+    """Of all clusters, by group id, of the whole minutes before `until`; groups without a window in that day are left
+    out.
 
-    `reach`: how long before a window its last reading may lie. Two queries, each of some thirty rows a group.
+    `reach`: how long before a window its last reading may lie. Two queries, each of some thirty rows a group; two more,
+    of the minutes of the last hour, where a long window of a group is not known: what is known of it counts.
     """
     end = floor(until, MINUTE)
-    hour = _sums(clusters, end - HOUR, end, ("into_retry", "consumed"), reach)
-    day = _sums(clusters, end - DAY, end, ("into_dlq",), reach)
-    return {group: _recent(hour.get(group), day[group]) for group in day}
+    hour_ago, day_ago = end - HOUR, end - DAY
+    minutes = (MINUTE, hour_ago, end)
+    share, dead = (("into_retry", "consumed"), ("into_dlq",))
+    hour = _sums(list(tiles(hour_ago, end)), share, reach)
+    hour |= _sums([minutes], share, reach, _partly_known(hour))
+    day = _sums(list(tiles(day_ago, end)), dead, reach)
+    day |= _sums([*tiles(day_ago, hour_ago), minutes], dead, reach, _partly_known(day))
+    return {group: _recent(hour.get(group), sums) for group, sums in day.items()}
+
+
+def _partly_known(sums: "Mapping[int, _Sums]") -> set[int]:
+    return {group for group, one in sums.items() if one.partly}
 
 
 def _recent(hour: "_Sums | None", day: "_Sums") -> Recent:
@@ -69,15 +82,23 @@ class _Sums:
 
 
 def _sums(
-    clusters: Sequence[str], start: datetime, end: datetime, names: Sequence[str], reach: timedelta
+    covered: Sequence[Tile],
+    names: Sequence[str],
+    reach: timedelta,
+    only: Collection[int] | None = None,
 ) -> dict[int, _Sums]:
-    covered = list(tiles(start, end))
+    """By group id; of the groups in `only`, where that is given."""
+    if only is not None and not only:
+        return {}
+    found = GroupWindow.objects.all()
+    if only is not None and len(only) <= NAMED_AT_ONCE:
+        found = found.filter(group__in=only)
     chosen = Q(pk__in=[])
     for step, first, last in covered:
         chosen |= Q(step_seconds=step.total_seconds(), start__gte=first, start__lt=last)
     is_known = Q(**{f"{name}__isnull": False for name in names})
     rows: Any = (
-        GroupWindow.objects.filter(chosen, group__cluster__name__in=clusters)
+        found.filter(chosen)
         .order_by()
         .values("group")
         .annotate(
@@ -93,6 +114,7 @@ def _sums(
     return {
         row["group"]: _Sums({name: row[f"sum_{name}"] or 0 for name in names}, _partly(row, covered, reach))
         for row in rows.iterator()
+        if only is None or row["group"] in only
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-VOLUMES = ("into_retry", "out_of_retry", "into_dlq", "consumed")
+from consumers.pipeline.volumes.names import VOLUMES as VOLUMES
 
 
 @dataclass(frozen=True)

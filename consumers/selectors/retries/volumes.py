@@ -8,16 +8,16 @@ from typing import Any
 from django.db.models import Max
 
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
+from consumers.pipeline.volumes.joined import whole_volumes
+from consumers.pipeline.volumes.names import NOT_RECORDED, VOLUMES
 from consumers.selectors.history.series import NO_READING, NOT_AGGREGATED
 from consumers.selectors.history.window_range import WindowRange, window_range
 from consumers.selectors.limits import limits
 from consumers.selectors.overlay import iso
 
-from .volume_rows import VOLUMES, Volumes, VolumeTotals, VolumeWindow
+from .volume_rows import Volumes, VolumeTotals, VolumeWindow
 
 MINUTE = timedelta(minutes=1)
-NOT_RECORDED = "not recorded then"
-PART_MISSING = "a minute of it has no reading"
 NEVER_AGGREGATED = "no run of the pipeline has finished yet"
 
 
@@ -52,18 +52,13 @@ def _not_over(group: ConsumerGroup, windows: WindowRange, done: datetime) -> dic
     if step == MINUTE or start == done or not windows.start <= start < windows.until:
         return {}
     minutes = GroupWindow.objects.filter(group=group, step_seconds=60, start__gte=start, start__lt=done)
-    rows = list(minutes.values("volumes_unknown", *VOLUMES))
-    if not rows:
-        return {}
-    is_whole = len(rows) == -(-(done - start) // MINUTE)
-    joined: dict[str, Any] = {"volumes_unknown": {}}
-    for name in VOLUMES:
-        parts = [row[name] for row in rows]
-        joined[name] = None if None in parts or not is_whole else sum(parts)
-        if joined[name] is None:
-            told = next((_reason(row, name) for row in rows if row[name] is None), PART_MISSING)
-            joined["volumes_unknown"][name] = told
-    return {start: joined}
+    rows = list(minutes.order_by("start").values("start", "volumes_unknown", *VOLUMES))
+    return {start: whole_volumes(rows, MINUTE, start, done, _reach())} if rows else {}
+
+
+def _reach() -> timedelta:
+    """How long before a window the reading may lie that it is counted from."""
+    return timedelta(seconds=limits().late_seconds)
 
 
 def _window(start: datetime, step_seconds: int, row: Mapping[str, Any] | None, done: datetime | None) -> VolumeWindow:
@@ -90,7 +85,7 @@ def _totals(shown: Sequence[VolumeWindow], windows: WindowRange, done: datetime 
     for name in VOLUMES:
         known = [value for window in counted if (value := getattr(window, name)) is not None]
         at_least[name] = sum(known) if known else None
-        reason = late or _missing(name, counted)
+        reason = late or _missing(name, counted, done)
         sums[name] = None if reason else at_least[name]
         if reason:
             unknown[name] = reason
@@ -106,10 +101,18 @@ def _late(windows: WindowRange, done: datetime | None, now: datetime) -> str | N
     return f"not judged since {iso(done)}" if done < min(reached, limits().judged_since(now)) else None
 
 
-def _missing(name: str, counted: Sequence[VolumeWindow]) -> str | None:
-    if not counted:
+def _missing(name: str, counted: Sequence[VolumeWindow], done: datetime | None) -> str | None:
+    """Where readings are rarer than windows, one without a reading is no hole: the next one counts from before it."""
+    if not counted or done is None:
         return NOT_AGGREGATED
-    reasons = [window.unknown[name] for window in counted if name in window.unknown]
+    reasons: list[str] = []
+    known_at = done
+    for window in reversed(counted):
+        reason = window.unknown.get(name)
+        if reason is None:
+            known_at = window.at
+        elif reason != NO_READING or known_at - window.at >= _reach():
+            reasons.append(reason)
     if not reasons:
         return None
     [(commonest, _)] = Counter(reasons).most_common(1)

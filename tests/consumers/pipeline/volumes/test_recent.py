@@ -42,7 +42,9 @@ def fill(group, since=None, **fields):
     """Every window that the last day is made of, from `since` on: ten consumed and one redelivery a minute."""
     rows = []
     end = UNTIL.replace(second=0)
-    for step, first, last in [*tiles(end - timedelta(days=1), end), *tiles(end - timedelta(hours=1), end)]:
+    day_ago, hour_ago = end - timedelta(days=1), end - timedelta(hours=1)
+    wide = [tile for ends in ((day_ago, end), (day_ago, hour_ago), (hour_ago, end)) for tile in tiles(*ends)]
+    for step, first, last in [*wide, (MINUTE, hour_ago, end)]:
         for number in range((last - first) // step):
             start, minutes = first + number * step, step // MINUTE
             if since is None or start >= since:
@@ -53,7 +55,7 @@ def fill(group, since=None, **fields):
 
 
 def recent(group, until=UNTIL):
-    return recent_volumes(["prod"], until, REACH).get(group.pk)
+    return recent_volumes(until, REACH).get(group.pk)
 
 
 def test_it_is_the_share_of_the_hour_and_the_sum_of_the_day(group):
@@ -68,17 +70,31 @@ def test_what_began_in_the_middle_says_since_when_and_how_much_at_least(group):
     assert (found.retry_share, found.dlq_day_messages) == (None, None)
     assert found.unknown == {
         "retry_share": "known since 2026-03-02T01:40:00Z only: at least 33 into retry, at least 330 consumed",
-        # Of an hour that is not known whole nothing counts.
-        "dlq_day_messages": "known since 2026-03-02T02:00:00Z only: at least 26",
+        "dlq_day_messages": "known since 2026-03-02T01:40:00Z only: at least 66",
+    }
+
+
+def test_of_the_last_hour_each_minute_counts(group):
+    """The ten minutes and the hour that they are in are not known."""
+    for minute in range(8, 13):
+        volumes = {"into_retry": 1, "out_of_retry": 1, "into_dlq": 3, "consumed": 10}
+        start = at(24 * 3600 + 60 * minute)
+        GroupWindow.objects.create(group=group, step_seconds=60, start=start, readings=4, **volumes)
+    for step, start in ((600, at(24 * 3600)), (3600, at(24 * 3600))):
+        GroupWindow.objects.create(group=group, step_seconds=step, start=start, readings=20)
+    assert recent(group).unknown == {
+        "retry_share": "known since 2026-03-02T02:08:00Z only: at least 5 into retry, at least 50 consumed",
+        "dlq_day_messages": "known since 2026-03-02T02:08:00Z only: at least 15",
     }
 
 
 def test_a_hole_says_how_much_is_known(group):
     fill(group)
-    GroupWindow.objects.filter(step_seconds=600, start=at(24 * 3600 - 600)).update(into_retry=None)
+    in_the_hour = at(24 * 3600 - 600)
+    GroupWindow.objects.filter(step_seconds__in=(60, 600), start=in_the_hour).update(into_retry=None)
     GroupWindow.objects.filter(step_seconds=3600, start=at(3600)).update(into_dlq=None)
     assert recent(group).unknown == {
-        "retry_share": "known of 50 of 60 minutes only: at least 50 into retry, at least 600 consumed",
+        "retry_share": "known of 59 of 60 minutes only: at least 59 into retry, at least 600 consumed",
         "dlq_day_messages": "known of 1,380 of 1,440 minutes only: at least 2,760",
     }
 
@@ -89,11 +105,13 @@ def test_a_missing_minute_is_a_hole(group):
     assert recent(group).retry_share is None
 
 
-def test_readings_rarer_than_minutes_leave_no_hole(group):
+@pytest.mark.parametrize(("is_missing", "share"), [(True, pytest.approx(0.1)), (False, None)])
+def test_readings_rarer_than_minutes_leave_no_hole_but_one_that_is_unknown_does(group, is_missing, share):
     fill(group)
-    GroupWindow.objects.filter(step_seconds=60, start=UNTIL.replace(second=0) - MINUTE).delete()
-    [found] = recent_volumes(["prod"], UNTIL, timedelta(minutes=3)).values()
-    assert found.retry_share == pytest.approx(0.1)
+    last = GroupWindow.objects.filter(step_seconds=60, start=UNTIL.replace(second=0) - MINUTE)
+    last.delete() if is_missing else last.update(into_retry=None)
+    [found] = recent_volumes(UNTIL, timedelta(minutes=3)).values()
+    assert found.retry_share == share
 
 
 def test_nothing_consumed_is_no_share(group):

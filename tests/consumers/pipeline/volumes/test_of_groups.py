@@ -1,0 +1,145 @@
+"""A group's volumes are sums over its queues; one queue that is not known makes the sum unknown."""
+
+import pyarrow as pa
+import pytest
+
+from consumers.pipeline.group_windows import group_windows
+from consumers.pipeline.known import UNREAD
+from consumers.pipeline.volumes.of_groups import group_volumes
+from consumers.pipeline.volumes.topic_facts import TOPICS
+from consumers.polling.reading import NEVER_COMMITTED
+from tests.pipeline_rows import PLACE, at, frame
+
+pytestmark = pytest.mark.spark
+
+VOLUMES = ("into_retry", "out_of_retry", "into_dlq", "consumed")
+WHY = "the consumer offset went back"
+
+
+def queue(consumed, produced, topic="Orders", why=None, **fields):
+    """One queue's window: (messages out, messages in)."""
+    kind = "retry" if topic.startswith("%RETRY%") else "normal"
+    values = {"start": at(0), "lag_messages": 0, "time_lag_seconds": 0.0, "time_lag_kind": "exact", "readings": 4}
+    values |= {"kind": kind, "topic": topic, "consumed": consumed, "produced": produced, "volume_unknown": why}
+    return {**PLACE, **values, **fields}
+
+
+OWN = queue(10, 12)
+# By case: windows of queues, messages into the dead letters with their reason, (has a retry topic, a dead-letter one),
+# whether a broker was not read; then the volumes, and the reasons of those that are null.
+CASES = {
+    "all known": (
+        [OWN, queue(5, 5, queue_id=1), queue(2, 3, "%RETRY%billing")],
+        (1, None),
+        (True, True),
+        False,
+        (3, 2, 1, 15),
+        {},
+    ),
+    "retry topics of members that pop, under both names": (
+        [OWN, queue(1, 2, "%RETRY%billing_Orders"), queue(4, 8, "%RETRY%billing+Orders")],
+        (0, None),
+        (True, True),
+        False,
+        (10, 5, 0, 10),
+        {},
+    ),
+    "a retry queue is not known": (
+        [OWN, queue(1, 2, "%RETRY%billing"), queue(None, 3, "%RETRY%billing", WHY, queue_id=1)],
+        (0, None),
+        (True, True),
+        False,
+        (5, None, 0, 10),
+        {"out_of_retry": WHY},
+    ),
+    "an own queue is not known": (
+        [OWN, queue(None, 3, why=WHY, queue_id=1)],
+        (None, "no reading before"),
+        (False, True),
+        False,
+        (0, 0, None, None),
+        {"into_dlq": "no reading before", "consumed": WHY},
+    ),
+    "no broker has such topics": ([OWN], None, (False, False), False, (0, 0, 0, 10), {}),
+    "nobody asked for its topics": (
+        [OWN],
+        None,
+        None,
+        False,
+        (None, None, None, 10),
+        dict.fromkeys(VOLUMES[:3], "which retry and dead-letter topics it has was not read yet"),
+    ),
+    "its topics were not read": (
+        [OWN],
+        None,
+        (True, True),
+        False,
+        (None, None, None, 10),
+        dict.fromkeys(VOLUMES[:2], "its retry topic was not read in this window")
+        | {"into_dlq": "its dead-letter topic was not read in this window"},
+    ),
+    "a broker was not read": (
+        [OWN, queue(2, 3, "%RETRY%billing")],
+        (1, None),
+        (True, True),
+        True,
+        (None,) * 4,
+        dict.fromkeys(VOLUMES, "a broker of this group was not read"),
+    ),
+    "it never committed": (
+        [queue(0, 3, unknown_reason=NEVER_COMMITTED)],
+        None,
+        (False, False),
+        False,
+        (0, 0, 0, None),
+        {"consumed": NEVER_COMMITTED},
+    ),
+    "windows from before volumes were recorded": (
+        [queue(None, None)],
+        None,
+        (False, False),
+        False,
+        (0, 0, 0, None),
+        {"consumed": "not recorded then"},
+    ),
+    "only its retry topic was read": (
+        [queue(2, 3, "%RETRY%billing")],
+        None,
+        (True, False),
+        False,
+        (3, 2, 0, None),
+        {"consumed": "no queue of its own topics was read"},
+    ),
+}
+DEAD = pa.struct([("messages", pa.int64()), ("unknown", pa.string())])
+DEAD_SUMS = pa.schema(
+    [("cluster", pa.string()), ("group", pa.string()), ("start", pa.timestamp("us", "UTC")), ("dead", DEAD)]
+)
+
+
+@pytest.fixture(scope="module")
+def found(_session):
+    key = {name: {"cluster": "prod", "group": name} for name in CASES}
+    windows = [one | key[name] for name, case in CASES.items() for one in case[0]]
+    dead = [
+        {**key[name], "start": at(0), "dead": {"messages": case[1][0], "unknown": case[1][1]}}
+        for name, case in CASES.items()
+        if case[1] is not None
+    ]
+    topics = [{**key[name], "has_retry": case[2][0], "has_dead": case[2][1]} for name, case in CASES.items() if case[2]]
+    unread = [{**key[name], "start": at(0)} for name, case in CASES.items() if case[3]]
+
+    def known(rows, schema):
+        return _session.createDataFrame(pa.Table.from_pylist(rows, schema))
+
+    summed = group_windows(frame(_session, "windows_60", windows), known(unread, UNREAD))
+    rows = group_volumes(summed, known(dead, DEAD_SUMS), known(topics, TOPICS)).toArrow().to_pylist()
+    return {row["group"]: row for row in rows}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_sums(found, case):
+    row = found[case]
+    *_, volumes, unknown = CASES[case]
+    assert tuple(row[name] for name in VOLUMES) == volumes
+    assert {name: row[f"{name}_unknown"] for name in VOLUMES if row[name] is None} == unknown
