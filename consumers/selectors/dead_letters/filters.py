@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat, StrIndex
 
 from consumers.models import ConsumerGroup, DeadLetter, ResendItem, ResendOutcome
@@ -54,14 +54,13 @@ class DeadLetterFilters:
 
     def letters_of(self, group: ConsumerGroup) -> QuerySet[DeadLetter]:
         """Newest first."""
-        found = DeadLetter.objects.filter(group=group).alias(
-            spaced_keys=Concat(Value(KEY_SEPARATOR), "keys", Value(KEY_SEPARATOR))
-        )
+        found = DeadLetter.objects.filter(group=group)
         found = found.alias(was_resent=Exists(_items_of_letter().filter(outcome__in=MAYBE_SENT)))
         if self.key is not None:
-            found = found.alias(at_key=StrIndex("spaced_keys", Value(_spaced(self.key)))).filter(at_key__gt=0)
+            keys = Concat(_text(KEY_SEPARATOR), "keys", _text(KEY_SEPARATOR), output_field=TextField())
+            found = found.alias(at_key=StrIndex(keys, _text(_spaced(self.key)))).filter(at_key__gt=0)
         if self.key_part is not None:
-            found = found.alias(at_part=StrIndex("keys", Value(self.key_part))).filter(at_part__gt=0)
+            found = found.alias(at_part=StrIndex("keys", _text(self.key_part))).filter(at_part__gt=0)
         return found.filter(self._plain()).order_by("-stored_at", "broker", "queue_id", "-offset")
 
     def matches(self, letter: Letter, *, was_resent: bool) -> bool:
@@ -105,6 +104,10 @@ def _items_of_letter() -> QuerySet[ResendItem]:
         offset=OuterRef("offset"),
         stored_id=OuterRef("stored_id"),
     )
+
+
+def _text(text: str) -> Value:
+    return Value(text, output_field=TextField())
 
 
 def _spaced(text: str) -> str:
