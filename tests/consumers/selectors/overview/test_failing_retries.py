@@ -6,6 +6,7 @@ from django.test import Client
 
 from consumers.models import ConsumerGroup, GroupBroker
 from consumers.selectors.overview.shown import overview
+from consumers.selectors.retries.condition_rows import Severity
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,16 @@ def rows(cluster=None):
 def test_a_broker_that_takes_no_messages_is_one_row_with_its_groups(permission, expected):
     a_world(groups=3, broker=OPEN | {"permission": permission})
     assert rows() == expected
+
+
+def test_a_closed_broker_has_a_row_also_where_another_one_takes_what_fails():
+    a_world(broker=OPEN | {"permission": 4})
+    group = ConsumerGroup.objects.get()
+    a_broker(group.cluster, "broker-b", **OPEN)
+    said = {"configured": True, "retry_permissions": {"%RETRY%group-0": 6}, "changed_at": ago(3600)}
+    GroupBroker.objects.create(group=group, broker="broker-b", **said)
+    [row] = overview(since=ago(3600), until=NOW, now=NOW).failing
+    assert (row.broker, row.severity) == ("broker-a", Severity.NOTE)
 
 
 def test_a_group_whose_failed_messages_are_discarded_has_a_row():
