@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from consumers.models import ConsumerGroup
+from consumers.selectors.dead_letters.filters import DeadLetterFilters
 
 from .selection import Selection
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """`messages`: no more than one above `most`. `topics`: those that they came from."""
+    """`topics`: those that the messages came from. `gone`: of those named, how many are not listed (any more)."""
 
     messages: int
     most: int
     topics: list[str]
-    gone: int
+    gone: int = 0
 
     @property
     def is_too_many(self) -> bool:
@@ -24,8 +25,11 @@ class Chosen:
 
 
 def chosen_of(group: ConsumerGroup, selection: Selection) -> Chosen:
-    """`gone`: of those named, how many are not listed (any more)."""
     most = settings.RESEND_MESSAGES_MAX
+    if selection.messages is None:
+        found = (selection.filters or DeadLetterFilters()).letters_of(group).order_by()
+        topics = found.exclude(origin_topic=None).values_list("origin_topic", flat=True).distinct()
+        return Chosen(found.count(), most, sorted(topic for topic in topics if topic))
     letters = selection.letters(group, most)
-    topics = sorted({letter.origin_topic for letter in letters if letter.origin_topic})
-    return Chosen(len(letters), most, topics, len(selection.missing(letters)))
+    named = {letter.origin_topic for letter in letters if letter.origin_topic}
+    return Chosen(len(letters), most, sorted(named), len(selection.missing(letters)))
