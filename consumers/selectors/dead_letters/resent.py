@@ -18,18 +18,16 @@ def key_of(letter: DeadLetter) -> LetterKey:
 
 
 def resent_of(group: ConsumerGroup, letters: Sequence[DeadLetter]) -> dict[LetterKey, list[Resent]]:
-    """Newest first, for those of the letters that were tried. One query."""
-    wanted = {key_of(letter) for letter in letters}
+    """Newest first, for those of the letters that were tried, and perhaps for others of their offsets. One query."""
     items = ResendItem.objects.filter(
         resend__group=group,
-        broker__in={broker for broker, _, _, _ in wanted},
-        offset__in={offset for _, _, offset, _ in wanted},
+        broker__in={letter.broker for letter in letters},
+        offset__in={letter.offset for letter in letters},
         outcome__in=TRIED,
     )
     found: dict[LetterKey, list[Resent]] = defaultdict(list)
     for item in items.select_related("resend").order_by("-resend__created_at"):
-        key = (item.broker, item.queue_id, item.offset, item.stored_id)
-        if key in wanted:
-            at = item.at or item.resend.started_at or item.resend.created_at
-            found[key].append(Resent(at, item.resend.by_name, item.outcome, str(item.resend_id)))
+        at = item.at or item.resend.started_at or item.resend.created_at
+        tried = Resent(at, item.resend.by_name, item.outcome, str(item.resend_id))
+        found[item.broker, item.queue_id, item.offset, item.stored_id].append(tried)
     return dict(found)

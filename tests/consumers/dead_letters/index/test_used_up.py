@@ -1,5 +1,6 @@
 """Whether a letter died before its retries were used up."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -78,6 +79,14 @@ def test_members_of_its_time_count_though_they_are_gone(billing: ConsumerGroup) 
 def test_a_member_counts_from_its_own_start_though_it_was_seen_later(billing: ConsumerGroup) -> None:
     member(billing, seen_since=ago(10), started_at=ago(200))
     assert verdict(billing, 3) is True
+
+
+@pytest.mark.parametrize(("seen_since", "expected"), [(ago(40), True), (ago(39), None)])
+def test_a_member_may_be_seen_up_to_a_minute_after_it_began(
+    billing: ConsumerGroup, seen_since: datetime, expected: bool | None
+) -> None:
+    member(billing, seen_since=seen_since)
+    assert verdict(billing, 3) is expected
 
 
 def test_nothing_is_known_where_neither_members_nor_the_broker_say_a_number(billing: ConsumerGroup) -> None:
