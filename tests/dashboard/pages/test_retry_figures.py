@@ -57,6 +57,13 @@ def test_that_the_newest_minute_is_not_judged_yet_is_no_news(admin_client: Clien
     assert traces(admin_client, "dead-letters")["unknown"]["x"] == ["2026-03-14 02:53:30"]
 
 
+def test_that_a_minute_which_was_judged_is_unknown_is_news_at_once(admin_client: Client, group: ConsumerGroup) -> None:
+    reasons = dict.fromkeys(VOLUMES, "broker-a is silent")
+    GroupWindow.objects.filter(start=NOW - 2 * MINUTE).update(**dict.fromkeys(VOLUMES), volumes_unknown=reasons)
+    hatched = traces(admin_client, "dead-letters")["unknown"]
+    assert (hatched["x"][-1], hatched["customdata"][-1]) == ("2026-03-14 02:58:30", "broker-a is silent")
+
+
 def test_that_nothing_was_judged_for_long_is_hatched(admin_client: Client, group: ConsumerGroup) -> None:
     PipelineRun.objects.update(until=ago(600))
     GroupWindow.objects.filter(start__gte=ago(600)).delete()
