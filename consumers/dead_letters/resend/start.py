@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome, ResendStatus
 
 from .audit import note
+from .preview import preview_of
 
 # Each holds a process of the general worker, which has other work too.
 MOST_AT_ONCE = 2
@@ -26,6 +27,8 @@ def start(resend: Resend, by: Any, confirm: str, now: datetime) -> None:
     """`confirm`: the group's name, as somebody typed it. Raises NotStarted. One re-send of a group runs at a time."""
     if confirm != resend.group.name:
         raise NotStarted(_("Type the group's name, %s, to confirm.") % resend.group.name)
+    if against := preview_of(resend.pk, now).refusals:
+        raise NotStarted(" ".join(against))
     with transaction.atomic():
         # The group's row is what two starts wait for in turn.
         ConsumerGroup.objects.select_for_update().get(pk=resend.group_id)

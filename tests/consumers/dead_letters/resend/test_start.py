@@ -11,7 +11,7 @@ from consumers.dead_letters.resend.due import left_behind
 from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, expire, start
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
-from tests.world import NOW, a_cluster, a_group, ago
+from tests.world import NOW, a_broker, a_cluster, a_group, ago
 
 PLANNED, RUNNING = ResendStatus.PLANNED, ResendStatus.RUNNING
 
@@ -59,6 +59,11 @@ def _ended(group: ConsumerGroup) -> Resend:
     return planned(group, status=ResendStatus.DONE)
 
 
+def _closed_since(group: ConsumerGroup) -> Resend:
+    a_broker(group.cluster, permission=4, config_at=ago(5))
+    return planned(group)
+
+
 def _all_skipped(group: ConsumerGroup) -> Resend:
     resend = a_resend(group)
     an_item(resend, 0, ResendOutcome.SKIPPED)
@@ -74,6 +79,7 @@ def _all_skipped(group: ConsumerGroup) -> Resend:
         (_with_another, "billing", "Another re-send"),
         (_with_others, "billing", "2 re-sends are under way"),
         (_ended, "billing", "it is done"),
+        (_closed_since, "billing", "writing to broker-a is not allowed"),
         (_all_skipped, "billing", "None of its messages"),
     ],
 )
