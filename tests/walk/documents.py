@@ -19,6 +19,8 @@ TRUE_ZEROS = {
     ("exposure", "broker_dies"),
     # Of a group whose retry topics no reading saw.
     ("due", "queues"),
+    # An orderly member finishes no message before the oldest one that it holds.
+    ("blocked", "finished_out_of_order"),
 }
 # Of a cluster that was never read no reading failed.
 TRUE_ZEROS_OF = {"never_read_cluster": {("", "failed_readings")}}

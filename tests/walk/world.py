@@ -13,6 +13,7 @@ from consumers.models import (
     ClientSubscription,
     ConsumerGroup,
     GroupWindow,
+    HeadMessage,
     PipelineRun,
     Queue,
     QueueSample,
@@ -43,6 +44,7 @@ BROKERS = ("broker-a", "broker-b")
 CLIENTS = ("10.0.0.7@3312", "10.0.0.8@3312")
 DEAD = "broker-b could not be read: connection refused"
 DETAIL = {"expired_messages": 5, "lag_messages": 40}
+FAILING = {"consume_failed_tps": 0.9, "consume_ok_tps": 1.5, "consume_failed_messages": 40, "consume_rt": 2.5}
 
 
 def a_known_world(lake: Lake) -> ConsumerGroup:
@@ -115,7 +117,7 @@ def _members(group: ConsumerGroup, subscription: dict[str, str]) -> None:
             strategy="AVG", orderly=True, started_at=ago(9000), subscriptions=[subscription], seen_since=ago(9000),
             last_seen=ago(20), running_info_at=ago(20), settings={"consumeFromWhere": "CONSUME_FROM_LAST_OFFSET"},
             pop_queues=[], connections={name: [client_id.replace("@", ":")] for name in BROKERS},
-            listed_since=ago(8000), sub_version=ago(8000),
+            listed_since=ago(8000), sub_version=ago(8000), consume_status={"Orders": FAILING},
         )  # fmt: skip
         ClientSubscription.objects.create(
             group=group, client_id=client_id, topic="Orders", expression="*", expression_type="TAG",
@@ -133,7 +135,12 @@ def _queue(group: ConsumerGroup, queue: Queue, owner: str) -> None:
     Assignment.objects.create(
         group=group, queue=queue, client_id=owner, seen_since=ago(9000), last_seen=ago(20), commit_offset=70,
         cached_min=71, cached_max=79, cached_count=8, locked=True, dropped=False, last_pull_at=ago(21),
-        last_consume_at=ago(22), last_lock_at=ago(23),
+        last_consume_at=ago(22), last_lock_at=ago(23), head_since=ago(700),
+    )  # fmt: skip
+    HeadMessage.objects.create(
+        group=group, queue=queue, client_id=owner, offset=71, since=ago(700), asked_at=ago(600),
+        message_id="7F00000100002A9F000000000000047", keys="order-71", tags="paid", reconsume_times=1,
+        origin_topic="Orders", size=40, born_at=ago(800), stored_at=ago(799),
     )  # fmt: skip
 
 
