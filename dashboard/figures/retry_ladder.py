@@ -28,7 +28,7 @@ def retry_ladder(ladder: Ladder, now: datetime) -> Figure:
     labels = [_label(rung) for rung in rungs]
     backlog = [rung.broker_backlog for rung in rungs]
     found = [rung.sampled.messages if rung.sampled else None for rung in rungs]
-    titles = [_title(0, _("all groups")), _title(1, _("this group, sampled"))]
+    titles = [_title(0, _("all groups")), _title(1, _("this group"))]
     return plain_figure(
         [
             _bars("backlog", rungs, backlog, [_waiting(rung) for rung in rungs], "x", "var(--heat-2)"),

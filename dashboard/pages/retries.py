@@ -22,8 +22,8 @@ from .problems import UnknownFilter
 from .retry_lines import blocked_lines
 
 ROWS, FAILING, BLOCKED, BROKERS = 30, 20, 20, 20
-# What is sorted by at first: who loses most.
-NUMBERS = ("dlq_day_messages", "dlq_messages", "retry_share", "retry_rate", "consume_rate")
+NUMBERS = ("dlq_messages", "dlq_day_messages", "retry_share", "retry_rate", "consume_rate")
+# What died in 24 hours is not known on the first day, how many dead letters there are is with the first reading.
 FIRST = f"-{NUMBERS[0]}"
 
 

@@ -81,13 +81,13 @@ def test_levels_that_were_not_read_say_why(admin_client: Client, group: Consumer
     assert "unknown broker-b did not give its delay levels: timed out after 5 s" in section(admin_client, "delays")
 
 
-def test_groups_with_most_dead_letters_can_stand_first(admin_client: Client, group: ConsumerGroup) -> None:
+def test_groups_with_most_dead_letters_stand_first(admin_client: Client, group: ConsumerGroup) -> None:
     GroupTotal.objects.update(dlq_messages=3)
     for name, letters in (("email", 40), ("quiet", 0)):
         other = a_group(group.cluster, name)
         a_total(other, 0, dlq_messages=letters)
         a_judged_group(other)
-    assert listed(admin_client, "?ordering=-dlq_messages") == ["email", "billing", "quiet"]
+    assert listed(admin_client) == ["email", "billing", "quiet"]
     assert listed(admin_client, "?ordering=dlq_messages") == ["quiet", "billing", "email"]
     assert listed(admin_client, "?search=mai") == ["email"]
     assert 'href="/groups/prod/email/retries/"' in admin_client.get(URL).text
