@@ -17,5 +17,6 @@ def publish(task: Task[Any, Any], *, expires_seconds: float, **wanted: Any) -> N
         redis_client(),
         current_app.connection_for_write(url=settings.CELERY_BROKER_URL, connect_timeout=ANSWER_SECONDS) as connection,
     ):
-        connection.transport_options = {**connection.transport_options, **ONCE}
-        task.apply_async(kwargs=wanted, expires=expires_seconds, queue="general", retry=False, connection=connection)
+        connection.transport_options = {**(connection.transport_options or {}), **ONCE}
+        over: dict[str, Any] = {"connection": connection}
+        task.apply_async(kwargs=wanted, expires=expires_seconds, queue="general", retry=False, **over)
