@@ -8,7 +8,7 @@ import yaml
 from django.core.management import call_command
 
 from consumers.api.assignments import AssignmentSerializer
-from consumers.api.clusters import BrokerSerializer, ClusterSerializer, LastReadingSerializer
+from consumers.api.clusters import BrokerSerializer, ClusterDocument, ClusterSerializer, LastReadingSerializer
 from consumers.api.group import (
     AnomalySerializer,
     GroupDetailSerializer,
@@ -32,7 +32,7 @@ from consumers.api.retry_waiting import (
 from consumers.api.status import StatusSerializer
 from consumers.api.subscriptions import DifferenceSerializer, SubscriptionSerializer, WantedSerializer
 from consumers.selectors.anomalies.rows import Anomaly
-from consumers.selectors.cluster_rows import BrokerRow, ClusterRow, ReadingRow
+from consumers.selectors.cluster_rows import BrokerRow, ReadingRow
 from consumers.selectors.dead_letters.resend_rows import ResendMessageRow, ResendRow
 from consumers.selectors.groups.rows import GroupDetail, GroupRow, TopicRow, WorstQueue
 from consumers.selectors.history.rows import Point, Series
@@ -93,7 +93,7 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (PolicySerializer, RetryPolicyRow, set()),
         (DelayFindingSerializer, DelayFinding, set()),
         (BrokerSerializer, BrokerRow, set()),
-        (ClusterSerializer, ClusterRow, {"readings"}),
+        (ClusterSerializer, ClusterDocument, {"readings"}),
         (LastReadingSerializer, ReadingRow, {"brokers", "members", "record_seconds"}),
     ],
 )

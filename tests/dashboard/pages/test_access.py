@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from consumers.selectors.rebalances.event_name import moment_text
 from dashboard.pages.urls import urlpatterns
+from tests.dead_letter_rows import a_resend
 from tests.rebalance_rows import a_rebalance
 from tests.walk.addresses import PROD_BILLING
 from tests.world import a_cluster, a_group, ago
@@ -13,6 +14,8 @@ OPEN = {"login", "logout", "theme", "favicon"}
 NAMES = {**PROD_BILLING, "at": moment_text(ago(600))}
 # What a worker answers, and has tests of its own.
 ASKED = {"dlq_export"}
+# What acts, and cannot be opened; who posts without permission is told so by tests of their own.
+ACTS = {"group_dlq_read", "resend_start", "resend_cancel"}
 ROUTES = {str(route.name): route for route in urlpatterns}
 GUARDED = [str(pattern.name) for pattern in urlpatterns if pattern.name not in OPEN]
 
@@ -25,7 +28,7 @@ def address(name: str) -> str:
 
 @pytest.mark.parametrize("name", GUARDED)
 def test_it_leads_a_stranger_to_the_login_page(client: Client, name: str) -> None:
-    response = client.get(address(name))
+    response = (client.post if name in ACTS else client.get)(address(name))
     assert response.status_code == 302
     assert response.headers["Location"].startswith("/login/?next=")
 
@@ -37,17 +40,24 @@ def test_a_part_tells_the_browser_to_load_the_page_again_when_the_session_is_ove
     assert response.content == b""
 
 
-@pytest.mark.parametrize("name", [name for name in GUARDED if name not in ASKED])
+@pytest.mark.parametrize("name", [name for name in GUARDED if name not in ASKED | ACTS])
 def test_it_answers_who_is_logged_in_and_is_not_cached(admin_client: Client, name: str) -> None:
-    a_rebalance(a_group(a_cluster(), "billing"), ago(600))
+    group = a_group(a_cluster(), "billing")
+    a_rebalance(group, ago(600))
+    a_resend(group, id=PROD_BILLING["resend"])
     response = admin_client.get(address(name))
     assert response.status_code == 200
     assert "no-store" in response.headers["Cache-Control"]
 
 
-@pytest.mark.parametrize("name", GUARDED)
+@pytest.mark.parametrize("name", [name for name in GUARDED if name not in {*ACTS, "resend_plan"}])
 def test_it_refuses_to_be_posted_to(admin_client: Client, name: str) -> None:
     assert admin_client.post(address(name)).status_code == 405
+
+
+@pytest.mark.parametrize("name", sorted(ACTS))
+def test_what_acts_is_not_done_by_opening_it(admin_client: Client, name: str) -> None:
+    assert admin_client.get(address(name)).status_code == 405
 
 
 def test_patterns_are_for_staff(client: Client) -> None:
