@@ -84,6 +84,9 @@ def windows(extent: Extent, step: int, start: datetime, count: int) -> pa.Table:
         "produce_rate": pa.array(np.round(chance.random(size) * 40, 2)),
         "readings": pa.array(np.full(size, step // 15, np.int32)),
         "unknown_reason": pa.nulls(size, pa.string()),
+        "consumed": pa.array(chance.integers(0, 40 * step, size)),
+        "produced": pa.array(chance.integers(0, 40 * step, size)),
+        "volume_unknown": pa.nulls(size, pa.string()),
     }
     return pa.table([columns[name] for name in WINDOWS.names], names=WINDOWS.names)
 

@@ -72,8 +72,9 @@ class ChunkWriter:
         self._push(Chunk(ChunkKind.FAILURE, 0, reason.encode()))
 
     def _push(self, chunk: Chunk) -> None:
+        # Not afterwards: the reader of the last chunk takes everything away.
+        self.live()
         with self._client.pipeline() as pipeline:
             pipeline.rpush(self._channel.chunks, chunk.packed())
             pipeline.expire(self._channel.chunks, KEPT_SECONDS)
             pipeline.execute()
-        self.live()
