@@ -21,7 +21,7 @@ def address(group: str) -> str:
 
 def test_the_tab_is_reached_and_opened_by_keyboard(site: Site) -> None:
     page = site.open("/groups/prod-a/inventory/?range=6h")
-    page.focus("#tab-group_ownership")
+    page.focus("#tab-group_retries")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_url("**/groups/prod-a/inventory/offsets/?range=6h")
