@@ -47,7 +47,8 @@ def _rows(groups: Sequence[ConsumerGroup]) -> dict[int, _Rows]:
         found[group].snapshots.append(tuple(snapshot))
     for client in Client.objects.filter(group__in=found, gone_by=None).order_by("client_id"):
         found[client.group_id].clients.append(_client(client))
-    for held in Assignment.objects.filter(group__in=found, gone_by=None, dropped=False).select_related("queue__topic"):
+    present = Assignment.objects.filter(group__in=found, gone_by=None).exclude(dropped=True)
+    for held in present.select_related("queue__topic"):
         found[held.group_id].held.append(held)
     for pk, answer in pop_answers(list(found)).items():
         found[pk].pops = answer.pops

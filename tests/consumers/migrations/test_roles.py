@@ -29,3 +29,14 @@ def test_only_an_admin_manages_clusters_and_users():
 
 def test_each_role_may_do_what_the_one_before_it_may():
     assert permissions("viewer") <= permissions("operator") <= permissions("admin")
+
+
+@pytest.mark.parametrize("codename", ["view_message_body", "resend_dead_letters"])
+def test_who_operates_may_look_into_messages_and_send_them_again(codename):
+    assert codename in permissions("operator")
+    assert codename not in permissions("viewer")
+
+
+def test_only_an_admin_sees_who_looked_at_what():
+    assert "view_logentry" in permissions("admin")
+    assert "view_logentry" not in permissions("operator")

@@ -93,6 +93,17 @@ def test_an_online_group_needs_only_the_brokers_of_what_it_subscribes_to(cluster
     assert of_broker("broker-b").holds is True
 
 
+@pytest.mark.parametrize(("dropped", "held"), [(False, 1), (None, 1), (True, 0)])
+def test_a_queue_is_held_unless_its_member_says_that_it_dropped_it(cluster, dropped, held):
+    group = a_world(cluster)
+    a_client(group, running_info_at=ago(10), settings={"consumeTimeout": "15"}, orderly=False)
+    times = {"seen_since": ago(60), "last_seen": ago(10), "head_since": ago(30)}
+    Assignment.objects.create(
+        group=group, queue=a_queue(cluster), client_id="c", cached_min=7, dropped=dropped, **times
+    )
+    assert len(group_facts("prod", "billing", NOW).held) == held
+
+
 def test_it_brings_the_messages_that_members_hold(cluster):
     group = a_world(cluster)
     a_client(group, running_info_at=ago(10), settings={"consumeTimeout": "15"}, orderly=False)
