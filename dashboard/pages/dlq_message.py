@@ -13,9 +13,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.dead_letters.looks.answers import PATIENCE, LookKey, answer_of
+from consumers.dead_letters.looks.answers import LookKey, answer_of
 from consumers.dead_letters.looks.audit import note_seen
 from consumers.dead_letters.looks.look import Look, MessagePlace
+from consumers.dead_letters.questions import PATIENCE
 from consumers.dead_letters.redis_client import RedisDown
 from consumers.rocketmq.bodies import BodyKind
 from consumers.rocketmq.json_text import laid_out

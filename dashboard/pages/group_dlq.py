@@ -14,7 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from consumers.dead_letters.index.asked import PATIENCE, AskedLook, asked_look
+from consumers.dead_letters.index.asked import AskedLook, asked_look
+from consumers.dead_letters.questions import PATIENCE
 from consumers.dead_letters.redis_client import RedisDown
 from consumers.models import ConsumerGroup
 from consumers.selectors.dead_letters.completeness import completeness

@@ -1,15 +1,12 @@
 """Whether a look that somebody asked for at once is done: kept in Redis for some minutes."""
 
-import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from consumers.dead_letters.redis_client import redis_client
+from consumers.dead_letters.questions import PATIENCE, put_answer, put_question, what_is_said
 from consumers.models import ConsumerGroup
 
 KEPT_SECONDS = 300
-# A worker that has not answered by then does not run, or has too much to do.
-PATIENCE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
@@ -26,26 +23,19 @@ class AskedLook:
 
 def put_asked(group: ConsumerGroup, now: datetime) -> None:
     """Raises RedisDown."""
-    with redis_client() as client:
-        client.set(_key(group), json.dumps({"asked_at": now.isoformat()}), ex=KEPT_SECONDS)
+    put_question(_key(group), {}, now, KEPT_SECONDS)
 
 
 def put_done(group: ConsumerGroup, failure: str | None, now: datetime) -> None:
     """Nothing where nobody asked. Raises RedisDown."""
-    with redis_client() as client:
-        asked = client.get(_key(group))
-        if asked is not None:
-            done = json.loads(asked) | {"done_at": now.isoformat(), "failure": failure}
-            client.set(_key(group), json.dumps(done), ex=KEPT_SECONDS, xx=True)
+    put_answer(_key(group), {"done_at": now.isoformat(), "failure": failure}, KEPT_SECONDS)
 
 
 def asked_look(group: ConsumerGroup) -> AskedLook | None:
     """None where nobody asked within some minutes. Raises RedisDown."""
-    with redis_client() as client:
-        text = client.get(_key(group))
-    if text is None:
+    said = what_is_said(_key(group))
+    if said is None:
         return None
-    said = json.loads(text)
     done_at = said.get("done_at")
     return AskedLook(
         datetime.fromisoformat(said["asked_at"]),

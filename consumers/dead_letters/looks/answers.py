@@ -3,18 +3,15 @@
 Its key holds who asked and whether for content, so that nobody reads another's answer, or more than they may see.
 """
 
-import json
 import secrets
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from consumers.dead_letters.redis_client import redis_client
+from consumers.dead_letters import questions
 
 from .look import Look, MessagePlace
 
 KEPT_SECONDS = 120
-# A worker that has not answered by then does not run, or has too much to do.
-PATIENCE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
@@ -42,24 +39,18 @@ class LookKey:
 
 def put_question(key: LookKey, place: MessagePlace, now: datetime) -> None:
     """Raises RedisDown."""
-    with redis_client() as client:
-        client.set(str(key), json.dumps({"place": asdict(place), "asked_at": now.isoformat()}), ex=KEPT_SECONDS)
+    questions.put_question(str(key), {"place": asdict(place)}, now, KEPT_SECONDS)
 
 
 def put_answer(key: str, look: Look | None, reason: str | None) -> None:
-    """Nothing where the question is gone: nobody waits for it. Raises RedisDown."""
-    with redis_client() as client:
-        asked = client.get(key)
-        if asked is not None:
-            answer = {"look": None if look is None else look.as_json(), "reason": reason}
-            client.set(key, json.dumps(json.loads(asked) | answer), ex=KEPT_SECONDS, xx=True)
+    """Nothing where the question is gone. Raises RedisDown."""
+    answer = {"look": None if look is None else look.as_json(), "reason": reason}
+    questions.put_answer(key, answer, KEPT_SECONDS)
 
 
 def answer_of(key: LookKey, place: MessagePlace) -> LookAnswer | None:
     """None where there is no such question of this user about this place, or no longer. Raises RedisDown."""
-    with redis_client() as client:
-        text = client.get(str(key))
-    said = {} if text is None else json.loads(text)
+    said = questions.what_is_said(str(key)) or {}
     if said.get("place") != asdict(place):
         return None
     look = said.get("look")
