@@ -60,7 +60,7 @@ def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
         (["live"], [[["live"]]]),
         (
             ["fast", "spark", "live", "browser", "postgres"],
-            [[["fast"]], [["postgres"]], [["live"], ["spark", "browser"]]],
+            [[["fast"]], [["live"], ["spark", "browser", "postgres"]]],
         ),
     ],
 )

@@ -34,6 +34,13 @@ def addresses(
         yield reverse(route.name, kwargs={name: names[name] for name in wanted})
 
 
+def named(patterns: list[Any], names: dict[str, str]) -> list[Any]:
+    """Those that want no other names: a real cluster has no rebalance or re-send that is known beforehand."""
+    return [
+        route for route in patterns if isinstance(route, URLPattern) and set(route.pattern.converters) <= names.keys()
+    ]
+
+
 def resources(patterns: list[Any], names: dict[str, str] = PROD_BILLING) -> Iterator[str]:
     """The addresses of REST, the history's once for each of its ways to sum, owners also of two moments."""
     for path in addresses(patterns, leave_out=ACTS | NO_DOCUMENTS, names=names):

@@ -17,7 +17,7 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from tests.exposition_parser import parsed
-from tests.walk.addresses import resources
+from tests.walk.addresses import named, resources
 from tests.walk.documents import LIES, Leaf, leaves
 from tests.walk.page_text import zeros
 
@@ -62,7 +62,9 @@ def client():
 
 def walk(client: Client) -> list[Leaf]:
     """Every field, but those of groups that other tests left on the living broker: their zeros are read."""
-    found = [leaf for path in resources(urlpatterns, NAMES) for leaf in leaves(path, client.get(path).json())]
+    found = [
+        leaf for path in resources(named(urlpatterns, NAMES), NAMES) for leaf in leaves(path, client.get(path).json())
+    ]
     return [leaf for leaf in found if leaf.beside.get("group", NAMES["group"]) == NAMES["group"]]
 
 
