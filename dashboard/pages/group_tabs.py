@@ -6,6 +6,11 @@ from django.utils.translation import gettext as _
 
 from .frame import Frame
 
+# Pages that a tab leads to.
+LIES_UNDER: dict[str, str] = dict.fromkeys(
+    ("group_dlq", "group_dlq_part", "dlq_message", "resends", "resend", "resend_plan"), "group_retries"
+)
+
 
 @dataclass(frozen=True)
 class Tab:
@@ -17,6 +22,7 @@ class Tab:
 
 def tabs(frame: Frame, cluster: str, group: str) -> list[Tab]:
     here = frame.request.resolver_match.url_name if frame.request.resolver_match else ""
+    here = LIES_UNDER.get(here or "", here)
     labels = (
         ("group", _("Lag")),
         ("group_ownership", _("Ownership")),

@@ -202,3 +202,8 @@ def test_it_says_as_of_when(admin_client: Client) -> None:
     said = text(admin_client.get(PART).text)
     assert "3 messages read just now" in said or "3 messages read 0 s ago" in said
     assert NOW.isoformat() in admin_client.get(PART).text
+
+
+@pytest.mark.usefixtures("three")
+def test_it_lies_under_the_tab_of_retries(admin_client: Client) -> None:
+    assert re.search(r'<a id="tab-group_retries"[^>]* aria-current="page">', admin_client.get(URL).text)
