@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,42 @@ def not_holding(told: dict[str, Any]) -> dict[str, str]:
     return {one["name"]: one["severity"] for one in told["conditions"] if one["ok"] is False}
 
 
+def compare_with_truth(watched: Watched, failing: FailingProcess, until: datetime) -> None:
+    shares, dead = failing.truth(SHARES), failing.truth(DEAD)
+    told = watched.retries(SHARES, until)
+    assert moved(told) == {"into_retry": shares.redelivered, "out_of_retry": shares.redelivered, "into_dlq": 0}, told[
+        "windows"
+    ]
+    assert told["totals"]["consumed"] == shares.first == 200
+    rungs = {rung["level"]: rung for rung in told["ladder"]}
+    assert shares.waiting(RETRIES) == {3: 8}
+    assert rungs[THIRD_RETRY]["sampled"]["messages"] == 8
+    assert rungs[THIRD_RETRY]["sampled"]["attempts"] == {"3": 8}
+    assert rungs[THIRD_RETRY]["broker_backlog"] == 8
+    assert [rung["broker_backlog"] for level, rung in rungs.items() if level != THIRD_RETRY] == [0] * 17
+    told = watched.retries(DEAD, until)
+    assert moved(told) == {"into_retry": dead.redelivered, "out_of_retry": dead.redelivered, "into_dlq": 8}, told[
+        "windows"
+    ]
+    assert dead.dead(2) == 8
+
+
+def compare_reasons(watched: Watched, until: datetime) -> None:
+    (poison,) = watched.retries(ORDER, until)["blocked"]
+    assert (poison["kind"], poison["topic"], poison["queue_id"], poison["offset"]) == (
+        "orderly suspend",
+        "FailingOrder",
+        0,
+        3,
+    )
+    (refused,) = watched.retries(CLOSED, until)["blocked"]
+    assert (refused["kind"], refused["offset"]) == ("local retry", 2)
+    assert not_holding(watched.retries(DISCARDS, until))["retries are kept"] == "critical"
+    assert not_holding(watched.retries(CLOSED, until))["some broker takes retries"] == "critical"
+    # What fails on the spot needs no broker to take it.
+    assert set(not_holding(watched.retries(ORDER, until)).values()) <= {"warning", "note"}
+
+
 def test_what_is_told_of_failing_consumers_is_what_they_did(
     cluster: RocketMQ,
     admin: JavaAdmin,
@@ -127,23 +164,7 @@ def test_what_is_told_of_failing_consumers_is_what_they_did(
     watched.poll_until(lambda: time.monotonic() > committed, 30)
     until = watched.aggregate()
 
-    shares, dead = failing.truth(SHARES), failing.truth(DEAD)
-    told = watched.retries(SHARES, until)
-    assert moved(told) == {"into_retry": shares.redelivered, "out_of_retry": shares.redelivered, "into_dlq": 0}, told[
-        "windows"
-    ]
-    assert told["totals"]["consumed"] == shares.first == 200
-    rungs = {rung["level"]: rung for rung in told["ladder"]}
-    assert shares.waiting(RETRIES) == {3: 8}
-    assert rungs[THIRD_RETRY]["sampled"]["messages"] == 8
-    assert rungs[THIRD_RETRY]["sampled"]["attempts"] == {"3": 8}
-    assert rungs[THIRD_RETRY]["broker_backlog"] == 8
-    assert [rung["broker_backlog"] for level, rung in rungs.items() if level != THIRD_RETRY] == [0] * 17
-    told = watched.retries(DEAD, until)
-    assert moved(told) == {"into_retry": dead.redelivered, "out_of_retry": dead.redelivered, "into_dlq": 8}, told[
-        "windows"
-    ]
-    assert dead.dead(2) == 8
+    compare_with_truth(watched, failing, until)
 
     # From here on a run of the pipeline is what the clock of a site would have made every half a minute.
     runs = watched.runs
@@ -154,16 +175,4 @@ def test_what_is_told_of_failing_consumers_is_what_they_did(
     watched.poll_until(lambda: time.monotonic() > stuck, 40)
     until = watched.aggregate()
     assert watched.runs - runs <= 2
-    (poison,) = watched.retries(ORDER, until)["blocked"]
-    assert (poison["kind"], poison["topic"], poison["queue_id"], poison["offset"]) == (
-        "orderly suspend",
-        "FailingOrder",
-        0,
-        3,
-    )
-    (refused,) = watched.retries(CLOSED, until)["blocked"]
-    assert (refused["kind"], refused["offset"]) == ("local retry", 2)
-    assert not_holding(watched.retries(DISCARDS, until))["retries are kept"] == "critical"
-    assert not_holding(watched.retries(CLOSED, until))["some broker takes retries"] == "critical"
-    # What fails on the spot needs no broker to take it.
-    assert set(not_holding(watched.retries(ORDER, until)).values()) <= {"warning", "note"}
+    compare_reasons(watched, until)
