@@ -7,7 +7,8 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from consumers.dead_letters.redis_client import RedisDown, redis_client
+from consumers.dead_letters.publishing import publish
+from consumers.dead_letters.redis_client import RedisDown
 from consumers.dead_letters.resend.due import left_behind
 from consumers.dead_letters.resend.hold import STALE
 from consumers.dead_letters.resend.run import run
@@ -20,10 +21,7 @@ logger = logging.getLogger(__name__)
 def hand_over(resend_id: UUID) -> bool:
     """Tells the workers of one that was started. False where Redis is down: then beat finds it in its turn."""
     try:
-        with redis_client() as client:
-            # Celery would wait for Redis to come back, and so would whoever pressed the button.
-            client.ping()
-            resend.apply_async((str(resend_id),), expires=STALE.total_seconds(), queue="general", retry=False)
+        publish(resend, expires_seconds=STALE.total_seconds(), resend_id=str(resend_id))
     except RedisDown:
         return False
     return True

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from consumers.polling.flags import BROADCASTING
+from consumers.rocketmq.names import retry_topic
+
 READ, WRITE = 4, 2  # bits of a permission (RocketMQ 5.4.0, PermName)
 
 
@@ -103,7 +106,7 @@ class GroupFacts:
 
     @property
     def retry_topic(self) -> str:
-        return f"%RETRY%{self.group}"
+        return retry_topic(self.group)
 
     @property
     def orderly(self) -> bool | None:
@@ -112,7 +115,7 @@ class GroupFacts:
 
     @property
     def is_broadcasting(self) -> bool:
-        return self.message_model == "BROADCASTING"
+        return self.message_model == BROADCASTING
 
     @property
     def is_pulling(self) -> bool:

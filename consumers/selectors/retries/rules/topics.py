@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext
 
+from consumers.rocketmq.names import dlq_topic
 from consumers.selectors.retries.condition_rows import Condition, ConditionName, Severity
 from consumers.selectors.retries.facts import READ, WRITE, BrokerFacts, GroupConfigured, GroupFacts
 
@@ -80,7 +81,7 @@ def dead_readable(facts: GroupFacts) -> Condition:
     shut = [
         broker for broker, said in _told(facts) if said.dlq_permission is not None and not said.dlq_permission & READ
     ]
-    topic = f"%DLQ%{facts.group}"
+    topic = dlq_topic(facts.group)
     cure = gettext("“%(command)s”.") % {"command": topic_permission(facts, shut, topic)}
     if shut:
         detail = gettext(
