@@ -25,6 +25,7 @@ def stored_letter(
     topic: str = "%DLQ%billing",
     reconsume_times: int = 4,
     stored_ms: int = STORED_MS,
+    born_ms: int = STORED_MS - 60_000,
 ) -> bytes:
     """A stored message as a pull gives it."""
     said = {"UNIQ_KEY": f"UNIQ-{offset}", "KEYS": f"order-{offset}", "RETRY_TOPIC": "Orders"} | dict(properties or {})
@@ -32,7 +33,7 @@ def stored_letter(
     name = topic.encode()
     content = b"".join(
         [
-            struct.pack(">IIiiqqiq", 0xDAA320A7, 0, 0, 0, offset, 1000 * offset, sys_flag, stored_ms - 60_000),
+            struct.pack(">IIiiqqiq", 0xDAA320A7, 0, 0, 0, offset, 1000 * offset, sys_flag, born_ms),
             bytes([127, 0, 0, 1, 0, 0, 0, 1]),
             struct.pack(">q", stored_ms + offset),
             bytes([127, 0, 0, 1, 0, 0, 0x2A, 0x9F]),

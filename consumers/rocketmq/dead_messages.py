@@ -1,9 +1,11 @@
 """What a message of a dead-letter topic says of itself (RocketMQ 5.4.0, MessageConst, AbstractSendMessageProcessor)."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
+from .errors import RemoteProtocolError
 from .message_values import StoredMessage
+from .times import time_of
 
 # The broker names the first topic and message when it stores a message for another try; the second name of each is
 # what other senders of dead letters use, and RocketMQ's proxy reads (5.4.0, GrpcConverter).
@@ -30,6 +32,10 @@ class DeadMessage:
 
 
 def dead_message(message: StoredMessage) -> DeadMessage:
+    """Raises RemoteProtocolError where it bears a time that no calendar has: its producer sets one of them."""
+    born_at, stored_at = time_of(message.born_ms), time_of(message.stored_ms)
+    if born_at is None or stored_at is None:
+        raise RemoteProtocolError(f"the message at {message.queue_offset} bears a time that no calendar has")
     said = message.properties
     return DeadMessage(
         queue_id=message.queue_id,
@@ -41,7 +47,7 @@ def dead_message(message: StoredMessage) -> DeadMessage:
         keys=said.get("KEYS"),
         tags=said.get("TAGS"),
         reconsume_times=message.reconsume_times,
-        born_at=datetime.fromtimestamp(message.born_ms / 1000, UTC),
-        stored_at=datetime.fromtimestamp(message.stored_ms / 1000, UTC),
+        born_at=born_at,
+        stored_at=stored_at,
         size=message.body_bytes,
     )

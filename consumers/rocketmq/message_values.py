@@ -34,8 +34,10 @@ class StoredMessage:
 
     @cached_property
     def properties(self) -> dict[str, str]:
-        """Read when first asked for; most callers want the store time alone."""
-        pairs = (pair.partition("\x01") for pair in self.raw_properties.decode(errors="replace").split("\x02"))
+        """Read when first asked for; most callers want the store time alone. What is no text, or a NUL, which
+        PostgreSQL does not store, stands as U+FFFD."""
+        text = self.raw_properties.decode(errors="replace").replace("\x00", "\ufffd")
+        pairs = (pair.partition("\x01") for pair in text.split("\x02"))
         return {name: value for name, separator, value in pairs if separator}
 
 

@@ -7,7 +7,9 @@ from itertools import chain
 
 from consumers.dead_letters.index.used_up import Tries
 from consumers.models import ConsumerGroup, ResendItem
-from consumers.rocketmq.dead_messages import dead_message
+from consumers.rocketmq.dead_messages import DeadMessage, dead_message
+from consumers.rocketmq.errors import RemoteProtocolError
+from consumers.rocketmq.message_values import StoredMessage
 from consumers.selectors.dead_letters.filters import MAYBE_SENT
 from consumers.selectors.queues import find_group
 
@@ -102,7 +104,7 @@ class _Letters:
     def lines(self, piece: Piece) -> Iterator[str]:
         resent = self._resent(piece)
         for message in piece.messages:
-            letter = dead_message(message)
+            letter = self._letter(piece, message)
             was_resent = (letter.queue_id, letter.offset, letter.stored_id) in resent
             if not self._wanted.filters.matches(letter, was_resent=was_resent):
                 continue
@@ -111,6 +113,12 @@ class _Letters:
             if self._wanted.with_bodies:
                 row |= content_row(message, self._limits.body_bytes)
             yield self._lines.line(row)
+
+    def _letter(self, piece: Piece, message: StoredMessage) -> DeadMessage:
+        try:
+            return dead_message(message)
+        except RemoteProtocolError as error:
+            raise ExportFailed(f"{piece.broker}: {error}") from None
 
     def _resent(self, piece: Piece) -> set[tuple[int, int, str]]:
         """Those of the piece that were sent again, or may have been."""

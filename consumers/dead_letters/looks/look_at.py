@@ -37,10 +37,9 @@ def look_at(place: MessagePlace, now: datetime, *, with_content: bool) -> Look:
         broker = masters(known.cluster, wire).get(place.broker)
         if broker is None:
             raise LookFailed(f"No master of {place.broker} is known: it may have left the cluster.")
-        message = wire.run(_message(broker, place))
+        return _look(wire.run(_message(broker, place)), now, with_content=with_content)
     except (NoAccess, RocketMQError) as error:
         raise LookFailed(f"{place.broker} could not be asked for it: {_reason(error, place)}") from None
-    return _look(message, now, with_content=with_content)
 
 
 def _reason(error: NoAccess | RocketMQError, place: MessagePlace) -> str:

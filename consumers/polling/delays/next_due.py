@@ -5,16 +5,16 @@ Reads no message (RocketMQ 5.4.0, AdminBrokerProcessor.queryConsumeQueue). An an
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC, queue_of_level
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.message_values import QueueEntries
+from consumers.rocketmq.times import time_of
 
 from .answers import LevelKey, NextDue
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Beyond every delay that a level may have; a hash of tags would lie years away.
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 NOT_ASKED = "not asked in this reading: too many levels have messages"
@@ -39,11 +39,10 @@ async def next_dues(
     return found
 
 
-def time_of_ms(milliseconds: int) -> datetime | None:
-    """None for what can be no time of a message."""
-    if not 0 < milliseconds < (LATEST - EPOCH) // timedelta(milliseconds=1):
-        return None
-    return EPOCH + timedelta(milliseconds=milliseconds)
+def due_time(tags_code: int) -> datetime | None:
+    """None for what can be no time at which a message is due."""
+    due_at = time_of(tags_code)
+    return due_at if due_at is not None and due_at < LATEST else None
 
 
 def _to_ask(waiting: Mapping[LevelKey, int], known: Mapping[LevelKey, NextDue], calls: int) -> Sequence[LevelKey]:
@@ -70,5 +69,5 @@ def _answer(found: QueueEntries, offset: int) -> NextDue:
     if not found.entries or (found.min_offset is not None and found.min_offset > offset):
         return NextDue(offset, None, f"the broker has no message at {offset}, up to which it has delivered")
     code = found.entries[0].tags_code
-    due_at = None if code is None else time_of_ms(code)
+    due_at = None if code is None else due_time(code)
     return NextDue(offset, due_at, None if due_at else f"what the broker keeps at {offset} is no time: {code}")

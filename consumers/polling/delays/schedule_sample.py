@@ -13,9 +13,9 @@ from consumers.rocketmq.codes import ResponseCode
 from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC, queue_of_level
 from consumers.rocketmq.errors import BrokerRefused, RemoteProtocolError, RocketMQError
 from consumers.rocketmq.message_values import PullOutcome, StoredMessage
+from consumers.rocketmq.times import time_of
 
 from .answers import GroupRung, LevelSample
-from .next_due import time_of_ms
 from .sample_plan import AT_ONCE, LevelPlan
 
 # Where a delayed message goes when it is due (RocketMQ 5.4.0, MessageConst).
@@ -62,7 +62,7 @@ def _rung(messages: list[StoredMessage], delay_seconds: int | None) -> GroupRung
 
 
 def _stored_at(milliseconds: int) -> datetime:
-    stored_at = time_of_ms(milliseconds)
+    stored_at = time_of(milliseconds)
     if stored_at is None:
         raise RemoteProtocolError(f"a delayed message has {milliseconds} as the time at which it was stored")
     return stored_at

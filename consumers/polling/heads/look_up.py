@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from consumers.polling.members.times import time_of
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.message_values import Pulled, PullOutcome, StoredMessage
+from consumers.rocketmq.times import time_of
 
 CALLS_EACH = 2
 NO_TIME = "the message at {offset} bears a time that no calendar has"
@@ -82,7 +82,7 @@ def _why_not_found(offset: int, pulled: Pulled) -> str:
 
 def head_answer(message: StoredMessage) -> HeadAnswer:
     """RocketMQ's own properties of it (5.4.0, MessageConst). A message without an id of its own goes by its place."""
-    said = {name: _storable(value) for name, value in message.properties.items()}
+    said = message.properties
     born_at, stored_at = time_of(message.born_ms), time_of(message.stored_ms)
     if born_at is None or stored_at is None:
         return HeadAnswer(error=NO_TIME.format(offset=message.queue_offset))
@@ -96,8 +96,3 @@ def head_answer(message: StoredMessage) -> HeadAnswer:
         born_at=born_at,
         stored_at=stored_at,
     )
-
-
-def _storable(text: str) -> str:
-    """PostgreSQL stores no NUL."""
-    return text.replace("\x00", "\ufffd")

@@ -11,10 +11,10 @@ from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.reading import GroupMembers, Member
 from consumers.rocketmq.client_values import ClientConnection, GroupConnections, Subscription
 from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.times import time_of
 from consumers.rocketmq.versions import mq_version_name
 
 from .sweep import SweptBroker
-from .times import time_of
 from .turn import AskedBroker, Turn
 
 Answer = tuple[AskedBroker, GroupConnections | RocketMQError]

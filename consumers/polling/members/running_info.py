@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.reading import ClientReading, OwnedQueue
 from consumers.rocketmq.client_values import ConsumeStatus, PopQueue, ProcessQueue, RunningInfo, Subscription
+from consumers.rocketmq.times import time_of
 
 from .client_settings import kept_settings
 from .membership import newest_change
 from .strategy_class import strategy_class
-from .times import time_of
 
 
 def client_reading(

@@ -227,3 +227,11 @@ def test_a_reader_that_hangs_up_tells_the_worker_at_once(api: Client, redis: Red
     answer.close()
     assert redis.lindex(room, 0) == b"stop"
     assert redis.keys("consumerscope:export:*:chunks") == []
+
+
+@pytest.mark.usefixtures("group")
+def test_a_letter_with_an_impossible_time_ends_an_export_with_the_reason(api: Client, broker: DeadLetterBroker) -> None:
+    broker.letters["%DLQ%billing"] = {5: stored_letter(5, born_ms=2**63 - 1)}
+    last = text_of(api.get(URL)).splitlines()[-1]
+    assert last.startswith("# incomplete:")
+    assert "broker-a: the message at 5 bears a time that no calendar has" in last

@@ -97,6 +97,7 @@ def test_the_length_of_a_body_moves_nothing(length: int) -> None:
         (b"a\x01b\x02c\x01\x02", {"a": "b", "c": ""}),
         (b"no separator\x02a\x01b\x02", {"a": "b"}),
         (b"a\x01\xff\x02", {"a": "\ufffd"}),
+        (b"a\x01b\x00c\x02", {"a": "b\ufffdc"}),
     ],
 )
 def test_properties_are_pairs(properties: bytes, read: dict[str, str]) -> None:

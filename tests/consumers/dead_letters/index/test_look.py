@@ -151,3 +151,10 @@ def test_a_silent_broker_is_asked_once_in_a_run(broker: DeadLetterBroker) -> Non
 def test_a_cluster_without_dead_letters_is_asked_nothing(broker: DeadLetterBroker) -> None:
     assert look_into(Cluster.objects.get(), None, LookRules(), NOW) == Looked(0, 0, 0, 0)
     assert broker.asked == []
+
+
+def test_a_letter_with_an_impossible_time_is_its_own_groups_failure(broker: DeadLetterBroker) -> None:
+    broker.letters[TOPIC] = {7: stored_letter(7, born_ms=2**63 - 1)}
+    look()
+    assert offsets() == []
+    assert "the message at 7 bears a time that no calendar has" in str(the_look().error)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from consumers.polling.members.times import time_of
+from consumers.rocketmq.times import time_of
 
 
 @pytest.mark.parametrize(
