@@ -6,6 +6,7 @@ from . import (  # noqa: F401 - each registers its pages
     looks,
     rebalances,
     records,
+    resets,
     retries,
     samples,
     states,

@@ -12,6 +12,7 @@ from .offset_file import OffsetFile, OffsetFileKind
 from .reading import PipelineRun, Reading
 from .rebalance import Rebalance, RebalanceTopic
 from .resend import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
+from .reset import Reset, ResetEvent, ResetKind, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 from .sample import QueueSample, TagSample
 from .snapshot import QueueSnapshot
 from .state import GroupState, QueueState, State, StateChange, TimeLagKind
@@ -52,6 +53,14 @@ __all__ = [
     "ResendItem",
     "ResendOutcome",
     "ResendStatus",
+    "Reset",
+    "ResetEvent",
+    "ResetKind",
+    "ResetMethod",
+    "ResetOutcome",
+    "ResetQueue",
+    "ResetStatus",
+    "ResetStep",
     "Rung",
     "State",
     "StateChange",

@@ -50,6 +50,11 @@ class Resend(models.Model):
         indexes = [models.Index(fields=["status"])]
         permissions = [("resend_dead_letters", "Can re-send dead letters")]
 
+    @property
+    def title(self) -> str:
+        """As lists of what was done say it. Needs `group`."""
+        return f"{self.group.name}: {self.reason}"
+
     def __str__(self) -> str:
         return f"{self.group_id} at {self.created_at:%Y-%m-%d %H:%M:%S}"
 

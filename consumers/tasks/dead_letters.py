@@ -9,8 +9,8 @@ from django.utils import timezone
 from consumers.dead_letters.index.asked import put_asked, put_done
 from consumers.dead_letters.index.look import look_into
 from consumers.dead_letters.index.rules import LookRules
-from consumers.dead_letters.publishing import publish
-from consumers.dead_letters.questions import PATIENCE
+from consumers.errands.publishing import publish
+from consumers.errands.questions import PATIENCE
 from consumers.models import Cluster, ConsumerGroup
 from consumers.polling.locks import Locked, lock
 

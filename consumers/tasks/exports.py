@@ -14,8 +14,8 @@ from consumers.dead_letters.exports.chunk_writer import ChunkWriter, NobodyReads
 from consumers.dead_letters.exports.export import Limits, export
 from consumers.dead_letters.exports.stream import streamed
 from consumers.dead_letters.exports.wanted import ExportFailed, ExportWanted
-from consumers.dead_letters.publishing import publish
-from consumers.dead_letters.redis_client import RedisDown
+from consumers.errands.publishing import publish
+from consumers.errands.redis_client import RedisDown
 
 logger = logging.getLogger(__name__)
 

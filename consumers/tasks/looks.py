@@ -10,8 +10,8 @@ from django.utils import timezone
 from consumers.dead_letters.looks.answers import LookKey, put_answer, put_question
 from consumers.dead_letters.looks.look import MessagePlace
 from consumers.dead_letters.looks.look_at import LookFailed, look_at
-from consumers.dead_letters.publishing import publish
-from consumers.dead_letters.questions import PATIENCE
+from consumers.errands.publishing import publish
+from consumers.errands.questions import PATIENCE
 
 
 def ask_look(key: LookKey, place: MessagePlace, now: datetime) -> None:

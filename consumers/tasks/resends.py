@@ -7,12 +7,12 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from consumers.dead_letters.publishing import publish
-from consumers.dead_letters.redis_client import RedisDown
-from consumers.dead_letters.resend.due import left_behind
-from consumers.dead_letters.resend.hold import STALE
 from consumers.dead_letters.resend.run import run
 from consumers.dead_letters.resend.start import expire
+from consumers.errands.hold import STALE, left_behind
+from consumers.errands.publishing import publish
+from consumers.errands.redis_client import RedisDown
+from consumers.models import Resend, ResendStatus
 from consumers.polling.locks import Locked, lock
 
 logger = logging.getLogger(__name__)
@@ -41,5 +41,5 @@ def resend(resend_id: str) -> None:
 def resend_due() -> None:
     now = timezone.now()
     expire(now)
-    for resend_id in left_behind(now):
+    for resend_id in left_behind(Resend, ResendStatus.RUNNING, now):
         resend.apply_async((str(resend_id),), expires=STALE.total_seconds())

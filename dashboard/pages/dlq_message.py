@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from consumers.dead_letters.looks.answers import LookKey, answer_of
 from consumers.dead_letters.looks.audit import note_seen
 from consumers.dead_letters.looks.look import Look, MessagePlace
-from consumers.dead_letters.questions import PATIENCE
-from consumers.dead_letters.redis_client import RedisDown
+from consumers.errands.questions import PATIENCE
+from consumers.errands.redis_client import RedisDown
 from consumers.rocketmq.bodies import BodyKind
 from consumers.rocketmq.json_text import laid_out
 from consumers.selectors.dead_letters.listing import letter_at

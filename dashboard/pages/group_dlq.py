@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from consumers.dead_letters.index.asked import AskedLook, asked_look
-from consumers.dead_letters.questions import PATIENCE
-from consumers.dead_letters.redis_client import RedisDown
+from consumers.errands.questions import PATIENCE
+from consumers.errands.redis_client import RedisDown
 from consumers.models import ConsumerGroup
 from consumers.selectors.dead_letters.completeness import completeness
 from consumers.selectors.dead_letters.filter_query import WrongFilter, filters_of, query_of, words_of

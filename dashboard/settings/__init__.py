@@ -10,3 +10,4 @@ from .rest import *
 from .work import *
 from .messages import *
 from .judging import *
+from .resets import *

@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass
 from enum import Enum
 
-from consumers.dead_letters.redis_client import redis_client
+from consumers.errands.redis_client import redis_client
 
 WAITING_CHUNKS = 8
 KEPT_SECONDS = 120

@@ -5,7 +5,7 @@ from types import TracebackType
 
 import redis
 
-from consumers.dead_letters.redis_client import redis_client
+from consumers.errands.redis_client import redis_client
 
 from .channel import KEPT_SECONDS, STEP_SECONDS, STOP, Channel, Chunk, ChunkKind
 

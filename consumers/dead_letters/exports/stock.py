@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from consumers.dead_letters.index.places import Ends, Place
 from consumers.dead_letters.index.read_queue import DeadQueue
 from consumers.dead_letters.index.refusals import reason_of
-from consumers.dead_letters.wires import connected, masters
+from consumers.errands.wires import connected, masters
 from consumers.models import Cluster
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import Wire

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterator
 from itertools import chain
 
-from consumers.dead_letters.redis_client import RedisDown
+from consumers.errands.redis_client import RedisDown
 
 from .channel import Channel, Chunk, ChunkKind
 from .chunk_reader import PATIENCE_SECONDS, WorkerSilent, read_chunks

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from consumers.dead_letters.questions import PATIENCE, put_answer, put_question, what_is_said
+from consumers.errands.questions import PATIENCE, put_answer, put_question, what_is_said
 from consumers.models import ConsumerGroup
 
 KEPT_SECONDS = 300

@@ -6,7 +6,7 @@ Groups take turns, so that one with many letters leaves calls to the others.
 from dataclasses import dataclass
 from datetime import datetime
 
-from consumers.dead_letters.wires import connected, masters
+from consumers.errands.wires import connected, masters
 from consumers.models import Cluster, ConsumerGroup
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import Wire

@@ -7,7 +7,7 @@ import secrets
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from consumers.dead_letters import questions
+from consumers.errands import questions
 
 from .look import Look, MessagePlace
 

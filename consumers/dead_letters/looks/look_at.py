@@ -5,7 +5,7 @@ from datetime import datetime
 from django.conf import settings
 
 from consumers.dead_letters.index.refusals import reason_of
-from consumers.dead_letters.wires import connected, masters
+from consumers.errands.wires import connected, masters
 from consumers.models import ConsumerGroup
 from consumers.polling.registration.access import NoAccess
 from consumers.rocketmq.admin import BrokerAdmin

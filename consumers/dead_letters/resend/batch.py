@@ -8,11 +8,12 @@ from datetime import datetime
 
 from django.db import transaction
 
+from consumers.errands.hold import Hold
+from consumers.errands.ports import Ports
 from consumers.models import Resend, ResendItem, ResendOutcome
 from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 
-from .hold import Hold
-from .ports import Errand, Ports
+from .errand import Errand
 from .prepare import NotSent, Ready, prepare
 from .read_back import read_back
 from .sent_before import before_in_words, place_of, sent_before

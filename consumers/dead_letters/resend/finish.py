@@ -5,14 +5,13 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count
 
+from consumers.errands.hold import Hold
 from consumers.models import Resend, ResendItem, ResendOutcome, ResendStatus
-
-from .hold import Hold
 
 
 def finish(hold: Hold, reason: str | None, now: datetime) -> None:
     """`reason`: why it ends before its end; null where it does not, or was cancelled. Raises NotHeld."""
-    items = ResendItem.objects.filter(resend=hold.resend_id)
+    items = ResendItem.objects.filter(resend=hold.pk)
     with transaction.atomic():
         hold.renew(now)
         left = items.filter(outcome=ResendOutcome.PLANNED)
@@ -20,7 +19,7 @@ def finish(hold: Hold, reason: str | None, now: datetime) -> None:
         cancelled = bool(stopped) and reason is None
         counts = dict(items.exclude(at=None).order_by().values_list("outcome").annotate(Count("pk")))
         status = ResendStatus.CANCELLED if cancelled else status_of(counts)
-        Resend.objects.filter(pk=hold.resend_id).update(status=status, finished_at=now, error=reason)
+        Resend.objects.filter(pk=hold.pk).update(status=status, finished_at=now, error=reason)
 
 
 def status_of(counts: dict[str, int]) -> ResendStatus:
@@ -33,7 +32,7 @@ def status_of(counts: dict[str, int]) -> ResendStatus:
 
 def abandon(hold: Hold, reason: str, now: datetime) -> None:
     """Ends one whose cluster cannot be reached at all. Raises NotHeld."""
-    items = ResendItem.objects.filter(resend=hold.resend_id, outcome=ResendOutcome.SENDING)
+    items = ResendItem.objects.filter(resend=hold.pk, outcome=ResendOutcome.SENDING)
     with transaction.atomic():
         hold.renew(now)
         items.update(outcome=ResendOutcome.UNKNOWN, at=now, error=f"it may have been sent: {reason}")

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from consumers.errands.audit import note
 from consumers.models import (
     ConsumerGroup,
     DeadLetter,
@@ -22,7 +23,6 @@ from consumers.models import (
 from consumers.rocketmq.names import retry_topic
 from consumers.selectors.retries.load_facts import group_facts
 
-from .audit import note
 from .outlook import outlook
 from .selection import Selection
 from .sent_before import before_in_words, place_of, sent_before
@@ -72,7 +72,7 @@ def plan(group: ConsumerGroup, wish: Wish, by: Any, now: datetime) -> Resend:
             expires_at=now + VALID_FOR,
         )
         ResendItem.objects.bulk_create(_items(resend, letters), batch_size=ROWS_AT_ONCE)
-        note(resend, by, f"Planned a re-send of {len(letters)} dead letters.", now)
+        note(resend, resend.title, by, f"Planned a re-send of {len(letters)} dead letters.", now)
     return resend
 
 

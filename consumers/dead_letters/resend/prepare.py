@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from consumers.errands.ports import Ports, reading
 from consumers.models import ResendItem, ResendOutcome
 from consumers.rocketmq.errors import LocalProtocolError, RocketMQError
 from consumers.rocketmq.message_values import StoredMessage
@@ -11,7 +12,7 @@ from consumers.rocketmq.name_server import Route
 from consumers.rocketmq.resent_message import resent
 from consumers.rocketmq.sends import Outgoing
 
-from .ports import Errand, Ports, reading
+from .errand import Errand
 from .targets import NoTarget, Target, target_of
 
 

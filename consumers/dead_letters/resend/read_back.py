@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 
+from consumers.errands.ports import Ports
 from consumers.models import ResendItem, ResendOutcome
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.resent_message import RESEND_PROPERTY
 
-from .ports import Errand, Ports
+from .errand import Errand
 from .search import AT_ONCE, DIVERTED
 from .targets import Target, by_target
 

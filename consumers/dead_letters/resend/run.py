@@ -5,14 +5,14 @@ from uuid import UUID
 
 from django.conf import settings
 
-from consumers.dead_letters.wires import connected
-from consumers.models import Resend
+from consumers.errands.hold import Hold, NotHeld
+from consumers.errands.ports import Ports
+from consumers.errands.wires import connected
+from consumers.models import Resend, ResendStatus
 from consumers.polling.registration.access import NoAccess
 
 from .batch import Clock
 from .finish import abandon
-from .hold import Hold, NotHeld
-from .ports import Ports
 from .work import Pause, work
 
 logger = logging.getLogger(__name__)
@@ -32,6 +32,6 @@ def run(resend_id: UUID, clock: Clock, pause: Pause) -> None:
 
 def _give_up(resend_id: UUID, reason: str, clock: Clock) -> None:
     try:
-        abandon(Hold.take(resend_id, clock()), reason, clock())
+        abandon(Hold.take(Resend, resend_id, ResendStatus.RUNNING, clock()), reason, clock())
     except NotHeld as other:
         logger.info("%s", other)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from consumers.errands.ports import Ports
 from consumers.models import ResendItem, ResendOutcome
 from consumers.rocketmq.errors import RocketMQError
 
-from .ports import Errand, Ports
+from .errand import Errand
 from .search import Search, search, verdict
 from .targets import Target, by_target
 

@@ -6,9 +6,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from consumers.errands.audit import note
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome, ResendStatus
 
-from .audit import note
 from .preview import preview_of
 
 # Each holds a process of the general worker, which has other work too.
@@ -47,16 +47,16 @@ def start(resend: Resend, by: Any, confirm: str, now: datetime) -> None:
             raise NotStarted(_("None of its messages would be sent: see why each is left out."))
         resend.status, resend.started_at = ResendStatus.RUNNING, now
         resend.save(update_fields=["status", "started_at"])
-        note(resend, by, "Started the re-send.", now)
+        note(resend, resend.title, by, "Started the re-send.", now)
 
 
 def cancel(resend: Resend, by: Any, now: datetime) -> None:
     """At once where nothing runs yet; a running one ends with the batch at hand. Raises NotCancelled."""
     with transaction.atomic():
         if _close(resend, ResendStatus.CANCELLED, now):
-            note(resend, by, "Cancelled the plan.", now)
+            note(resend, resend.title, by, "Cancelled the plan.", now)
         elif Resend.objects.filter(pk=resend.pk, status=ResendStatus.RUNNING).update(cancel_wanted=True):
-            note(resend, by, "Asked for the re-send to be cancelled.", now)
+            note(resend, resend.title, by, "Asked for the re-send to be cancelled.", now)
         else:
             raise NotCancelled(_("It has ended already."))
     resend.refresh_from_db()

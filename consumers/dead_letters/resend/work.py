@@ -8,12 +8,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
-from consumers.models import Destination, Resend, ResendItem, ResendOutcome
+from consumers.errands.hold import Hold, NotHeld
+from consumers.errands.ports import Ports
+from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 
 from .batch import Batch, Clock
+from .errand import Errand
 from .finish import finish
-from .hold import Hold, NotHeld
-from .ports import Errand, Ports
 from .search import DIVERTED
 from .settle import settle, settled_from
 
@@ -29,7 +30,7 @@ BEAT = timedelta(seconds=5)
 
 def work(resend_id: UUID, ports: Ports, clock: Clock, pause: Pause) -> None:
     try:
-        hold = Hold.take(resend_id, clock())
+        hold = Hold.take(Resend, resend_id, ResendStatus.RUNNING, clock())
         resend = Resend.objects.select_related("group").get(pk=resend_id)
         _Work(resend, ports, hold, clock, pause).to_the_end()
     except NotHeld as other:

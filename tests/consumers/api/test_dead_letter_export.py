@@ -17,7 +17,7 @@ from redis import Redis
 from consumers.dead_letters.exports.channel import Channel
 from consumers.dead_letters.exports.chunk_writer import ChunkWriter
 from consumers.dead_letters.exports.rows import CONTENT, FACTS
-from consumers.dead_letters.wires import close_wires
+from consumers.errands.wires import close_wires
 from consumers.models import Broker, ConsumerGroup
 from consumers.rocketmq.codes import RequestCode, ResponseCode
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter

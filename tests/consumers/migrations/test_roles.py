@@ -31,8 +31,8 @@ def test_each_role_may_do_what_the_one_before_it_may():
     assert permissions("viewer") <= permissions("operator") <= permissions("admin")
 
 
-@pytest.mark.parametrize("codename", ["view_message_body", "resend_dead_letters"])
-def test_who_operates_may_look_into_messages_and_send_them_again(codename):
+@pytest.mark.parametrize("codename", ["view_message_body", "resend_dead_letters", "reset_offsets"])
+def test_who_operates_may_look_into_messages_send_them_again_and_reset_offsets(codename):
     assert codename in permissions("operator")
     assert codename not in permissions("viewer")
 

@@ -7,8 +7,8 @@ import time_machine
 from redis import Redis
 
 from consumers.dead_letters.index.asked import AskedLook, asked_look, put_done
-from consumers.dead_letters.redis_client import RedisDown
-from consumers.dead_letters.wires import close_wires
+from consumers.errands.redis_client import RedisDown
+from consumers.errands.wires import close_wires
 from consumers.models import ConsumerGroup, DeadLetter
 from consumers.polling.locks import lock
 from consumers.tasks.dead_letters import ask_for_dead_letters, look_into_dead_letters

@@ -10,7 +10,7 @@ from redis import Redis
 from consumers.dead_letters.exports.channel import WAITING_CHUNKS, Channel, ChunkKind
 from consumers.dead_letters.exports.chunk_reader import WorkerSilent, read_chunks
 from consumers.dead_letters.exports.chunk_writer import ChunkWriter, NobodyReads
-from consumers.dead_letters.redis_client import RedisDown
+from consumers.errands.redis_client import RedisDown
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from consumers.dead_letters.index.look import look_into
 from consumers.dead_letters.index.rules import LookRules
-from consumers.dead_letters.wires import close_wires
+from consumers.errands.wires import close_wires
 from consumers.models import Broker, Cluster, ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ

@@ -7,7 +7,7 @@ from redis import Redis
 
 from consumers.dead_letters.looks.answers import LookKey, answer_of, put_answer, put_question
 from consumers.dead_letters.looks.look import MessagePlace
-from consumers.dead_letters.redis_client import RedisDown
+from consumers.errands.redis_client import RedisDown
 from tests.world import NOW
 
 PLACE = MessagePlace("prod", "billing", "broker-a", 0, 7)

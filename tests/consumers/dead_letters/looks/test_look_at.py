@@ -7,7 +7,7 @@ import pytest
 
 from consumers.dead_letters.looks.look import Look, MessagePlace
 from consumers.dead_letters.looks.look_at import LookFailed, look_at
-from consumers.dead_letters.wires import close_wires
+from consumers.errands.wires import close_wires
 from consumers.models import Broker
 from consumers.rocketmq.bodies import BodyKind
 from consumers.rocketmq.codes import RequestCode, ResponseCode

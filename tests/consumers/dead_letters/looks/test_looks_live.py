@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from consumers.dead_letters.looks.look import MessagePlace
 from consumers.dead_letters.looks.look_at import look_at
-from consumers.dead_letters.wires import close_wires
+from consumers.errands.wires import close_wires
 from consumers.models import Broker, Cluster
 from consumers.rocketmq.stored_bodies import Compression, opened_body
 from dashboard.demo.cluster import RocketMQ

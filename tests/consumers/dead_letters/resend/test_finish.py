@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.dead_letters.resend.finish import abandon, finish, status_of
-from consumers.dead_letters.resend.hold import Hold
+from consumers.errands.hold import Hold
 from consumers.models import Resend, ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.world import NOW, a_cluster, a_group, ago
@@ -36,7 +36,7 @@ def running(db: None) -> Resend:
 def test_what_the_plan_left_out_does_not_count(running: Resend) -> None:
     an_item(running, 1, SKIPPED)
     an_item(running, 2, SENT, at=ago(1))
-    finish(Hold.take(running.pk, NOW), None, NOW)
+    finish(Hold.take(Resend, running.pk, ResendStatus.RUNNING, NOW), None, NOW)
     running.refresh_from_db()
     assert (running.status, running.finished_at, running.error) == (ResendStatus.DONE, NOW, None)
 
@@ -44,7 +44,7 @@ def test_what_the_plan_left_out_does_not_count(running: Resend) -> None:
 def test_what_is_left_when_it_stops_is_cancelled_with_the_reason(running: Resend) -> None:
     an_item(running, 1, SENT, at=ago(1))
     an_item(running, 2, PLANNED)
-    finish(Hold.take(running.pk, NOW), "Stopped.", NOW)
+    finish(Hold.take(Resend, running.pk, ResendStatus.RUNNING, NOW), "Stopped.", NOW)
     running.refresh_from_db()
     assert (running.status, running.error) == (ResendStatus.PARTIAL, "Stopped.")
     assert running.items.get(outcome=CANCELLED).error == "Stopped."
@@ -53,7 +53,7 @@ def test_what_is_left_when_it_stops_is_cancelled_with_the_reason(running: Resend
 def test_without_a_way_to_its_cluster_nobody_knows_of_what_was_under_way(running: Resend) -> None:
     an_item(running, 1, ResendOutcome.SENDING, at=ago(40))
     an_item(running, 2, PLANNED)
-    abandon(Hold.take(running.pk, NOW), "The secret is gone.", NOW)
+    abandon(Hold.take(Resend, running.pk, ResendStatus.RUNNING, NOW), "The secret is gone.", NOW)
     running.refresh_from_db()
     assert (running.status, outcomes(running)) == (ResendStatus.PARTIAL, [UNKNOWN, CANCELLED])
     assert running.items.first().error == "it may have been sent: The secret is gone."

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 
-from consumers.dead_letters.resend.due import left_behind
 from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, expire, start
+from consumers.errands.hold import left_behind
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.world import NOW, a_broker, a_cluster, a_group, ago
@@ -135,4 +135,4 @@ def test_what_no_living_worker_has_is_taken_up(
 ) -> None:
     times = {"started_at": started, "working_at": working}
     resend = planned(billing, status=status, **{name: None if age is None else ago(age) for name, age in times.items()})
-    assert left_behind(NOW) == ([resend.pk] if is_left else [])
+    assert left_behind(Resend, ResendStatus.RUNNING, NOW) == ([resend.pk] if is_left else [])

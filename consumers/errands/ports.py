@@ -1,17 +1,15 @@
-"""What a re-send reaches of a cluster: its masters by broker name, and its name servers."""
+"""What a job reaches of a cluster: its masters by broker name, and its name servers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
-from uuid import UUID
 
-from consumers.models import Cluster, ConsumerGroup, ResendItem
+from consumers.models import Cluster
 from consumers.polling.wire import Wire
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.errors import NameServersFailed, Unreachable
 from consumers.rocketmq.name_server import NameServer, Route
-from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.sends import BrokerSends
 
 MASTER = 0
@@ -57,19 +55,3 @@ async def reading(ask: Callable[[], Awaitable[Answer]]) -> Answer:
         except (Unreachable, NameServersFailed):
             await asyncio.sleep(PAUSE_SECONDS)
     return await ask()
-
-
-@dataclass(frozen=True)
-class Errand:
-    """Of one re-send what does not change while it runs."""
-
-    resend_id: UUID
-    group: ConsumerGroup
-    to_group: bool
-
-    @property
-    def dlq_topic(self) -> str:
-        return dlq_topic(self.group.name)
-
-    def mark(self, item: ResendItem) -> str:
-        return f"{self.resend_id.hex}/{item.pk}"

@@ -1,8 +1,8 @@
-"""Which worker a running re-send belongs to."""
+"""Which worker a running job belongs to."""
 
 import pytest
 
-from consumers.dead_letters.resend.hold import Hold, NotHeld
+from consumers.errands.hold import Hold, NotHeld
 from consumers.models import ConsumerGroup, Resend, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend
 from tests.world import NOW, a_cluster, a_group, ago
@@ -19,15 +19,15 @@ def running(group: ConsumerGroup) -> Resend:
 
 def test_one_that_nobody_has_is_taken_once(group: ConsumerGroup) -> None:
     resend = running(group)
-    Hold.take(resend.pk, NOW)
+    Hold.take(Resend, resend.pk, ResendStatus.RUNNING, NOW)
     with pytest.raises(NotHeld):
-        Hold.take(resend.pk, NOW)
+        Hold.take(Resend, resend.pk, ResendStatus.RUNNING, NOW)
 
 
 def test_one_whose_worker_was_not_seen_for_half_a_minute_is_taken_over(group: ConsumerGroup) -> None:
     resend = running(group)
-    first = Hold.take(resend.pk, ago(31))
-    second = Hold.take(resend.pk, NOW)
+    first = Hold.take(Resend, resend.pk, ResendStatus.RUNNING, ago(31))
+    second = Hold.take(Resend, resend.pk, ResendStatus.RUNNING, NOW)
     with pytest.raises(NotHeld, match="taken over"):
         first.renew(ago(-1))
     second.renew(ago(-2))
@@ -35,19 +35,19 @@ def test_one_whose_worker_was_not_seen_for_half_a_minute_is_taken_over(group: Co
 
 def test_one_whose_worker_was_seen_lately_is_left_to_it(group: ConsumerGroup) -> None:
     resend = running(group)
-    Hold.take(resend.pk, ago(60)).renew(ago(29))
+    Hold.take(Resend, resend.pk, ResendStatus.RUNNING, ago(60)).renew(ago(29))
     with pytest.raises(NotHeld):
-        Hold.take(resend.pk, NOW)
+        Hold.take(Resend, resend.pk, ResendStatus.RUNNING, NOW)
 
 
 @pytest.mark.parametrize("status", [status for status in ResendStatus if status != ResendStatus.RUNNING])
 def test_one_that_does_not_run_is_not_taken(group: ConsumerGroup, status: ResendStatus) -> None:
     with pytest.raises(NotHeld):
-        Hold.take(a_resend(group, status=status).pk, NOW)
+        Hold.take(Resend, a_resend(group, status=status).pk, ResendStatus.RUNNING, NOW)
 
 
 @pytest.mark.parametrize(("age", "renewed"), [(9, False), (11, True)])
 def test_it_is_renewed_before_it_is_old(group: ConsumerGroup, age: float, renewed: bool) -> None:
-    hold = Hold.take(running(group).pk, ago(age))
+    hold = Hold.take(Resend, running(group).pk, ResendStatus.RUNNING, ago(age))
     hold.renew_if_old(NOW)
     assert (hold.at == NOW) is renewed

@@ -1,0 +1,40 @@
+"""Offset resets as they were planned, done and read back. Nothing of it can be changed or deleted here."""
+
+from django.contrib import admin
+
+from consumers.models import Reset, ResetEvent, ResetQueue
+
+from .read_only import ReadOnlyAdmin
+
+
+@admin.register(Reset)
+class ResetAdmin(ReadOnlyAdmin):
+    list_display = [
+        "cluster_name",
+        "group_name",
+        "kind",
+        "status",
+        "by_name",
+        "applied_by_name",
+        "created_at",
+        "reason",
+    ]
+    list_filter = ["status", "kind", "cluster_name"]
+    search_fields = ["group_name", "by_name", "reason"]
+    date_hierarchy = "created_at"
+
+
+@admin.register(ResetQueue)
+class ResetQueueAdmin(ReadOnlyAdmin):
+    list_display = ["reset", "topic", "broker", "queue_id", "before", "target", "after", "step", "outcome", "error"]
+    list_filter = ["outcome", "step"]
+    list_select_related = ["reset"]
+    search_fields = ["reset__group_name", "topic"]
+
+
+@admin.register(ResetEvent)
+class ResetEventAdmin(ReadOnlyAdmin):
+    list_display = ["at", "reset", "by_name", "address", "via", "sentence"]
+    list_select_related = ["reset"]
+    search_fields = ["reset__group_name", "by_name", "sentence"]
+    date_hierarchy = "at"

@@ -1,0 +1,55 @@
+"""Which worker a running job belongs to: the one whose mark of life, `working_at`, stands in the job's row.
+
+The mark is replaced only by who knows the last one, so that a worker that was taken for dead finds out before it does
+another thing. The clock is that of the workers; they must agree to within some seconds.
+"""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Model, Q
+
+# A worker that was not seen for so long is taken for dead.
+STALE = timedelta(seconds=30)
+# An own mark that is older is renewed before anything is sent: with a call's deadline on top it is still not stale.
+FRESH = timedelta(seconds=10)
+
+
+class NotHeld(Exception):
+    """Another worker has the job, or it does not run (any more)."""
+
+
+class Hold:
+    """Of the row `pk` of `model`, which runs as long as its `status` is `running`."""
+
+    def __init__(self, model: type[Model], pk: UUID, running: str, at: datetime) -> None:
+        self._rows = model._default_manager.filter(pk=pk, status=running)
+        self._name = f"The {model._meta.verbose_name} {pk}"
+        self.pk = pk
+        self.at = at
+
+    @classmethod
+    def take(cls, model: type[Model], pk: UUID, running: str, now: datetime) -> "Hold":
+        """Raises NotHeld."""
+        hold = cls(model, pk, running, now)
+        free = Q(working_at=None) | Q(working_at__lt=now - STALE)
+        if not hold._rows.filter(free).update(working_at=now):
+            raise NotHeld(f"{hold._name} does not run, or another worker has it.")
+        return hold
+
+    def renew(self, now: datetime) -> None:
+        """Raises NotHeld: whoever does must not send anything, nor write what became of it."""
+        if not self._rows.filter(working_at=self.at).update(working_at=now):
+            raise NotHeld(f"{self._name} was taken over by another worker.")
+        self.at = now
+
+    def renew_if_old(self, now: datetime) -> None:
+        if now - self.at > FRESH:
+            self.renew(now)
+
+
+def left_behind(model: type[Model], running: str, now: datetime) -> list[UUID]:
+    """Running jobs that no living worker has: never taken up, or whose worker was not seen for a while."""
+    lost = Q(working_at=None, started_at__lt=now - STALE) | Q(working_at__lt=now - STALE)
+    rows = model._default_manager.filter(lost, status=running).order_by("started_at")
+    return list(rows.values_list("pk", flat=True))

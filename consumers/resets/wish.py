@@ -1,0 +1,39 @@
+"""What somebody wants to be reset, and who that is. Nothing here was checked against a cluster."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from consumers.models import ResetKind
+
+
+class ResetRefused(Exception):
+    """str() is one sentence or more for whoever asked: why, and what to do. Nothing was changed."""
+
+
+@dataclass(frozen=True)
+class QueueKey:
+    topic: str
+    broker: str
+    queue_id: int
+
+
+@dataclass(frozen=True)
+class Wish:
+    """`value` is as `ResetKind` tells, in JSON's own types. None for topics, brokers and queues: all (see `Reset`)."""
+
+    kind: ResetKind
+    value: Any
+    reason: str
+    topics: tuple[str, ...] | None = None
+    brokers: tuple[str, ...] | None = None
+    queues: tuple[QueueKey, ...] | None = None
+    clip: bool = False
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Somebody who asks for an act. `user` is the site's user; `address` where the request came from."""
+
+    user: Any
+    address: str | None
+    via: str  # page or rest
