@@ -1,4 +1,4 @@
-"""What a cluster says, at one moment, of a group whose offsets are to be reset. Read from its masters, never guessed."""
+"""What a cluster says of a group whose offsets are to be reset, at one moment: read from its masters, never guessed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
