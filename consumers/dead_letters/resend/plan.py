@@ -21,9 +21,8 @@ from consumers.models import (
     Topic,
 )
 from consumers.rocketmq.names import retry_topic
-from consumers.selectors.retries.load_facts import group_facts
 
-from .outlook import outlook
+from .preview import preview
 from .selection import Selection
 from .sent_before import before_in_words, place_of, sent_before
 
@@ -51,10 +50,7 @@ class Wish:
 def plan(group: ConsumerGroup, wish: Wish, by: Any, now: datetime) -> Resend:
     """Raises PlanRefused. `by`: a user."""
     _check(wish)
-    against = outlook(
-        group_facts(group.cluster.name, group.name, now), to_group=wish.destination == Destination.GROUP
-    ).refusals
-    if against:
+    if against := preview(group, wish.destination, set(), now).refusals:
         raise PlanRefused(" ".join(against))
     letters = _letters(group, wish.selection)
     with transaction.atomic():

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from consumers.errands.read_only import why_read_only
 from consumers.models import ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome
 from consumers.selectors.retries.load_facts import group_facts
 
@@ -25,7 +26,8 @@ def preview(group: ConsumerGroup, destination: Destination, topics: set[str], no
     to_group = destination == Destination.GROUP
     said = outlook(group_facts(group.cluster.name, group.name, now), to_group=to_group)
     who = [group.name] if to_group else receivers(group.cluster, topics)
-    return Preview(who, said.warnings, said.refusals)
+    locked = why_read_only(group.cluster.name)
+    return Preview(who, said.warnings, [*([locked] if locked else []), *said.refusals])
 
 
 def preview_of(resend_id: UUID, now: datetime) -> Preview:

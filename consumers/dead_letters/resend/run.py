@@ -7,6 +7,7 @@ from django.conf import settings
 
 from consumers.errands.hold import Hold, NotHeld
 from consumers.errands.ports import Ports
+from consumers.errands.read_only import why_read_only
 from consumers.errands.wires import connected
 from consumers.models import Resend, ResendStatus
 from consumers.polling.registration.access import NoAccess
@@ -21,6 +22,9 @@ logger = logging.getLogger(__name__)
 def run(resend_id: UUID, clock: Clock, pause: Pause) -> None:
     """Ends it at once where its cluster cannot be asked anything."""
     cluster = Resend.objects.select_related("group__cluster").get(pk=resend_id).group.cluster
+    if locked := why_read_only(cluster.name):
+        _give_up(resend_id, locked, clock)
+        return
     try:
         wire = connected(cluster)
     except NoAccess as reason:

@@ -138,6 +138,16 @@ def test_it_refuses_what_speaks_against_the_group(billing: ConsumerGroup, ann: U
         plan(billing, wish(0), ann, NOW)
 
 
+@pytest.mark.parametrize("destination", list(Destination))
+def test_it_refuses_on_a_read_only_cluster(
+    billing: ConsumerGroup, ann: User, settings: Any, destination: Destination
+) -> None:
+    settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = ["prod"]
+    a_letter(billing, 0)
+    with pytest.raises(PlanRefused, match="prod is marked read-only"):
+        plan(billing, wish(0, destination=destination), ann, NOW)
+
+
 def test_who_planned_is_kept(billing: ConsumerGroup, ann: User) -> None:
     a_letter(billing, 0)
     resend = plan(billing, wish(0), ann, NOW)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -92,6 +93,15 @@ def test_it_is_not_started(
         start(resend, ann, confirm, NOW)
     resend.refresh_from_db()
     assert resend.status == before
+
+
+def test_on_a_read_only_cluster_it_is_not_started(billing: ConsumerGroup, ann: User, settings: Any) -> None:
+    resend = planned(billing)
+    settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = ["prod"]
+    with pytest.raises(NotStarted, match="prod is marked read-only"):
+        start(resend, ann, "billing", NOW)
+    resend.refresh_from_db()
+    assert resend.status == PLANNED
 
 
 def test_a_cancelled_plan_ends_at_once(billing: ConsumerGroup, ann: User) -> None:
