@@ -20,13 +20,15 @@ from xml.etree import ElementTree
 from tests.plugins.postgres import postgres_url
 
 ROOT = Path(__file__).resolve().parent.parent
-# A test with two marks belongs to the last of them.
+# A test with two marks belongs to the last of them; a live one that needs Spark has a tier of its own.
 # Tests that start no JVM are spread over the processors, in their order: those that empty the database stay the last.
 SPREAD = ["-n", "auto", "--dist", "load"]
 SELECTIONS = {
     "fast": [*SPREAD, "-m", "not spark and not live and not browser and not postgres"],
     "spark": ["-m", "spark and not live and not browser and not postgres"],
-    "live": ["-m", "live and not browser and not postgres"],
+    "live": ["-m", "live and not spark and not browser and not postgres"],
+    # A live broker that Spark judges.
+    "judged": ["-m", "live and spark and not browser and not postgres"],
     "browser": ["-m", "browser and not postgres"],
     # The fast tests that use a database, once more, and those that are about PostgreSQL.
     "postgres": [*SPREAD, "-m", "not spark and not live and not browser", "--database-tests"],

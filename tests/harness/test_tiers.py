@@ -50,7 +50,7 @@ def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
     own = {"spark", "live", "browser", "postgres"}
     declared = {line.split(":")[0] for line in pytestconfig.getini("markers")}
     assert own <= declared
-    assert set(SELECTIONS) == {"fast", *own}
+    assert set(SELECTIONS) == {"fast", "judged", *own}
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
         (["fast"], [[["fast"]], []]),
         (["live"], [[["live"]]]),
         (
-            ["fast", "spark", "live", "browser", "postgres"],
-            [[["fast"]], [["live"], ["spark", "browser", "postgres"]]],
+            ["fast", "spark", "live", "judged", "browser", "postgres"],
+            [[["fast"]], [["live"], ["spark", "judged", "browser", "postgres"]]],
         ),
     ],
 )
