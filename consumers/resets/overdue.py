@@ -1,0 +1,50 @@
+"""Ends what nobody ends any more: plans whose time is over, and wishes that no worker came to plan."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from consumers.models import Reset, ResetStatus
+
+from .events import note_work
+
+PLANNED_WITHIN = timedelta(seconds=60)
+NOT_PLANNED = (
+    "No worker took it up within a minute: see that a Celery worker for the queue general runs, and plan again."
+)
+
+
+def expire(now: datetime) -> int:
+    """Plans whose time is over. How many there were."""
+    void = Reset.objects.filter(status=ResetStatus.PLANNED, expires_at__lte=now)
+    return sum(_close(reset, ResetStatus.EXPIRED, None, "The plan expired.", now) for reset in void)
+
+
+def refuse_forgotten(now: datetime) -> int:
+    """Those that were to be planned, and that no worker has worked on for a minute. How many there were."""
+    long_ago = now - PLANNED_WITHIN
+    silent = Q(working_at=None, created_at__lt=long_ago) | Q(working_at__lt=long_ago)
+    forgotten = Reset.objects.filter(silent, status=ResetStatus.PLANNING)
+    return sum(_close(reset, ResetStatus.REFUSED, NOT_PLANNED, NOT_PLANNED, now) for reset in forgotten)
+
+
+def refuse_unplanned(reset_id: UUID, reason: str, now: datetime) -> None:
+    """One that cannot be planned for want of a worker. Nothing where it is planned by now."""
+    for reset in _planning(reset_id):
+        _close(reset, ResetStatus.REFUSED, reason, reason, now)
+
+
+def _planning(reset_id: UUID) -> QuerySet[Reset]:
+    return Reset.objects.filter(pk=reset_id, status=ResetStatus.PLANNING)
+
+
+def _close(reset: Reset, status: ResetStatus, error: str | None, sentence: str, now: datetime) -> bool:
+    """False where it went on meanwhile."""
+    with transaction.atomic():
+        same = Reset.objects.filter(pk=reset.pk, status=reset.status)
+        if not same.update(status=status, error=error, finished_at=now):
+            return False
+        note_work(reset, sentence, now)
+    return True
