@@ -1,6 +1,13 @@
 from django.apps import AppConfig
+from django.core.checks import Tags, register
 
 
 class DashboardConfig(AppConfig):
     name = "dashboard"
     verbose_name = "Dashboard"
+
+    def ready(self) -> None:
+        # It needs the models, which are there from here on.
+        from .health.checks import read_only_clusters
+
+        register(read_only_clusters, Tags.database)

@@ -63,12 +63,14 @@ class ReadingRow:
 class ClusterRow:
     """A cluster. `since` is when its freshness began; null with a reason where it was never read.
 
-    `failed_readings` were not whole, `missed_readings` were due and not taken, both in the last hour.
+    `failed_readings` were not whole, `missed_readings` were due and not taken, both in the last hour. `read_only`:
+    nobody changes anything on it from here.
     """
 
     name: str
     namesrv: str
     connection: Connection
+    read_only: bool
     brokers: list[BrokerRow]
     last_reading: ReadingRow | None
     freshness: Freshness

@@ -9,6 +9,7 @@ from consumers.selectors.history.regularity import missed
 from .brokers import MASTER, BrokerAge, ClusterAge, broker_ages
 from .cluster_rows import BrokerRow, ClusterRow, Connection, Freshness, ReadingRow
 from .limits import Limits, limits
+from .read_only import is_read_only
 
 HOUR = timedelta(hours=1)
 READINGS_SHOWN = 20
@@ -38,6 +39,7 @@ def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: 
         name=cluster.name,
         namesrv=cluster.namesrv,
         connection=_connection(cluster),
+        read_only=is_read_only(cluster.name),
         brokers=[_broker_row(broker, _entry(last, broker), late.get(broker.pk)) for broker in cluster.brokers.all()],
         last_reading=reading_row(last) if last else None,
         freshness=freshness,

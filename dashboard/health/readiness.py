@@ -11,8 +11,11 @@ from consumers.lake.disk import free_mib
 from consumers.lake.store import Lake
 from consumers.models import Cluster, PipelineRun, Reading
 from consumers.selectors.limits import Limits, limits
+from consumers.selectors.read_only import names_of_no_cluster
 
 REDIS_ANSWER_SECONDS = 1.0
+# Parts that the database is asked for.
+ASKING = ("poll_worker", "spark_worker", "judgement", "read_only_clusters")
 NO_CLUSTER = "no cluster is registered: 'manage.py cluster add' registers one"
 
 
@@ -27,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Readiness:
-    """`parts` by name (database, redis, disk, poll_worker, spark_worker, judgement), `readings` by cluster."""
+    """`parts` by name: database, redis, disk, and those of ASKING; `readings` by cluster."""
 
     ready: bool
     detail: str
@@ -45,10 +48,11 @@ def readiness(now: datetime) -> Readiness:
         parts["poll_worker"] = _poll_worker(readings)
         parts["spark_worker"] = _spark_worker(clusters, now, limit)
         parts["judgement"] = _judgement(clusters, now, limit)
+        parts["read_only_clusters"] = _read_only_clusters()
         parts["database"] = Part(True, "it answers")
         fine = fine if clusters else NO_CLUSTER
     except DatabaseError as error:
-        parts |= dict.fromkeys(("poll_worker", "spark_worker", "judgement"), Part(None, "the database was not asked"))
+        parts |= dict.fromkeys(ASKING, Part(None, "the database was not asked"))
         parts["database"] = Part(False, f"it does not answer: {error}")
     named = parts | {f"reading of {name}": part for name, part in readings.items()}
     unwell = [f"{name}: {part.detail}" for name, part in named.items() if not part.well]
@@ -118,6 +122,15 @@ def _judgement(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
     age = (now - newest.until).total_seconds()
     fresh = age <= limit.judged_seconds or not clusters
     return Part(fresh, "fresh" if fresh else f"older than {limit.judged_seconds:g} s", age)
+
+
+def _read_only_clusters() -> Part:
+    """A misspelt name is told here and does not take the pages away: everything else works."""
+    named = settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS
+    strange = ", ".join(names_of_no_cluster())
+    if strange:
+        return Part(True, f"no registered cluster bears a name of CONSUMERSCOPE_READ_ONLY_CLUSTERS: {strange}")
+    return Part(True, ", ".join(named) if named else "none")
 
 
 def _due(clusters: list[Cluster], now: datetime, limit: Limits, detail: str) -> Part:

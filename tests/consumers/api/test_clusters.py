@@ -83,3 +83,11 @@ def test_it_refuses_a_parameter_that_it_does_not_know(api):
 
 def test_it_only_reads(api):
     assert api.post(URL).status_code == 405
+
+
+@pytest.mark.parametrize(("named", "read_only"), [(["prod"], True), (["*"], True), ([], False)])
+def test_it_tells_whether_a_cluster_is_read_only(api, settings, named, read_only):
+    settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = named
+    a_cluster()
+    [row] = api.get(URL).json()["results"]
+    assert row["read_only"] is read_only

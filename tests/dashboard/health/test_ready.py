@@ -126,3 +126,19 @@ def test_it_answers_with_the_status_that_a_balancer_understands(client: Client):
         a_cluster(read_at=ago(3600))
         answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["readings"]["prod"]["age_seconds"]) == (503, 3600)
+
+
+def test_a_read_only_name_that_no_cluster_bears_is_told_and_keeps_nobody_out(settings):
+    settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = ["prod", "pord"]
+    a_cluster(read_at=ago(5))
+    a_run(ago(20))
+    seen = readiness(NOW)
+    assert seen.ready
+    assert seen.parts["read_only_clusters"].detail.endswith("CONSUMERSCOPE_READ_ONLY_CLUSTERS: pord")
+
+
+def test_it_names_the_read_only_clusters(settings):
+    settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = ["prod"]
+    a_cluster(read_at=ago(5))
+    part = readiness(NOW).parts["read_only_clusters"]
+    assert (part.well, part.detail) == (True, "prod")

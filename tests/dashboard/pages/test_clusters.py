@@ -1,4 +1,5 @@
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -98,3 +99,10 @@ def test_a_broker_that_a_slave_stood_in_for_says_so(admin_client: Client) -> Non
 def test_certificates_that_are_not_verified_are_shown_as_such(admin_client: Client) -> None:
     a_cluster(tls={"ca": None, "certificate": None, "key": None, "verify": False})
     assert "TLS, certificates not verified" in said(admin_client)
+
+
+@pytest.mark.parametrize(("named", "is_said"), [(["prod"], True), (["other"], False)])
+def test_a_read_only_cluster_says_so(admin_client: Client, settings: Any, named: list[str], is_said: bool) -> None:
+    settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = named
+    a_cluster()
+    assert (" read-only " in said(admin_client)) is is_said
