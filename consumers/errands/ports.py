@@ -24,12 +24,13 @@ class Ports:
     addresses: Mapping[str, str]
     name_servers: list[str]
     deadline_seconds: float = 5.0
+    proxies: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, cluster: Cluster, wire: Wire, deadline_seconds: float = 5.0) -> "Ports":
         masters = cluster.brokers.filter(broker_id=MASTER).exclude(address="")
         addresses = dict(masters.values_list("name", "address"))
-        return cls(wire, addresses, cluster.name_servers, deadline_seconds)
+        return cls(wire, addresses, cluster.name_servers, deadline_seconds, tuple(cluster.proxies))
 
     def admin(self, broker: str) -> BrokerAdmin | None:
         """Null for one that no reading has seen."""

@@ -10,7 +10,15 @@ from .calls import DEADLINE_SECONDS, parsed
 from .client_bodies import assigned_queues, group_connections, running_info
 from .client_values import AssignedQueue, GroupConnections, RunningInfo
 from .codes import RequestCode, ResponseCode
-from .config_bodies import broker_config, broker_runtime, delay_offsets, group_configs, timer_counts, topic_configs
+from .config_bodies import (
+    broker_config,
+    broker_runtime,
+    delay_offsets,
+    group_configs,
+    message_request_modes,
+    timer_counts,
+    topic_configs,
+)
 from .errors import BrokerRefused
 from .name_server import NameServer
 from .queue_calls import QueueCalls
@@ -65,6 +73,11 @@ class BrokerAdmin(QueueCalls):
         where the broker has no timer wheel, which it logs as an error of its own: do not ask it often."""
         answer = await self._call(RequestCode.GET_TIMER_METRICS, {}, deadline_seconds)
         return await parsed(timer_counts, answer.body, self.address)
+
+    async def message_request_modes(self, *, deadline_seconds: float = DEADLINE_SECONDS) -> dict[str, dict[str, str]]:
+        """By topic and group: POP or PULL, as it was set for push consumers; entries outlive both. Since 5.0."""
+        answer = await self._call(RequestCode.GET_ALL_MESSAGE_REQUEST_MODE, {}, deadline_seconds)
+        return await parsed(message_request_modes, answer.body, self.address)
 
     async def connections(self, group: str, *, deadline_seconds: float = DEADLINE_SECONDS) -> GroupConnections:
         """The members that are connected to this broker; a group's members are those of all its brokers."""

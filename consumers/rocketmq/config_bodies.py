@@ -46,6 +46,15 @@ def timer_counts(body: bytes) -> dict[str, int]:
     return {answer.as_text(topic): count.integer("count") for topic, count in answer.entries("timingCount")}
 
 
+def message_request_modes(body: bytes) -> dict[str, dict[str, str]]:
+    """5.4.0, MessageRequestModeSerializeWrapper."""
+    answer = Fields(loads_plain(body), RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
+    return {
+        answer.as_text(topic): {groups.as_text(group): groups.inner(group).text("mode") for group in groups.names()}
+        for topic, groups in answer.entries("messageRequestModeMap")
+    }
+
+
 def offset_of_header(ext_fields: Mapping[str, str], request_code: int) -> int:
     """What 14, 29, 30 and 31 answer in the header's extFields."""
     return Fields(dict(ext_fields), request_code, ("extFields",)).number_text("offset")
