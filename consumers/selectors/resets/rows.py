@@ -37,6 +37,7 @@ class ResetRow:
     """`kind` and `value` are what was wanted, see `ResetKind`; `topics`, `brokers` and `chosen_queues` where: null is
     all. A plan whose time is over is expired, whether or not a worker has noted it. `restores` is the id of the reset
     that it undoes, `restored_by` those of the resets that undo it. `seconds`: since it was started, to its end.
+    `totals` and `seen` are null where there is no plan.
     """
 
     id: str
@@ -65,7 +66,7 @@ class ResetRow:
     moved: list[str] | None
     error: str | None
     seen: SeenGroup | None
-    totals: ResetTotals
+    totals: ResetTotals | None
     unknown: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -1,0 +1,81 @@
+"""Rows of offset resets, each with the least that it needs."""
+
+from typing import Any
+
+from consumers.models import (
+    ConsumerGroup,
+    Reset,
+    ResetEvent,
+    ResetKind,
+    ResetMethod,
+    ResetQueue,
+    ResetStatus,
+)
+from tests.world import NOW, ago
+
+SEEN = {
+    "members": ["10.0.0.7@3312"],
+    "orderly": False,
+    "message_model": "CLUSTERING",
+    "consume_type": "CONSUME_PASSIVELY",
+    "brokers": {"broker-a": {"version": "V5_4_0", "server_side": True, "permission": 6}},
+}
+
+UNREAD = (
+    "min_offset",
+    "max_offset",
+    "now_offset",
+    "wanted",
+    "target",
+    "target_time",
+    "method",
+    "replayed_messages",
+    "skipped_messages",
+)
+
+
+def a_reset(group: ConsumerGroup, **fields: Any) -> Reset:
+    """A plan that holds for another ten minutes."""
+    said = {
+        "cluster_name": group.cluster.name,
+        "group_name": group.name,
+        "by_name": "ops",
+        "reason": "orders were lost",
+        "kind": ResetKind.OFFSET,
+        "value": 40,
+        "status": ResetStatus.PLANNED,
+        "created_at": ago(61),
+        "planned_at": ago(60),
+        "expires_at": ago(-600),
+        "seen": SEEN,
+    }
+    return Reset.objects.create(group=group, **{**said, **fields})
+
+
+def a_reset_queue(reset: Reset, queue_id: int = 0, **fields: Any) -> ResetQueue:
+    """From 60 back to 40, of 10..100."""
+    said = {
+        "topic": "Orders",
+        "broker": "broker-a",
+        "min_offset": 10,
+        "max_offset": 100,
+        "now_offset": 60,
+        "wanted": 40,
+        "target": 40,
+        "target_time": ago(3600),
+        "replayed_messages": 20,
+        "skipped_messages": 0,
+        "restorable": True,
+        "method": ResetMethod.SERVER,
+    }
+    return ResetQueue.objects.create(reset=reset, queue_id=queue_id, **{**said, **fields})
+
+
+def a_queue_left_out(reset: Reset, queue_id: int, why: str = "broker-b does not answer") -> ResetQueue:
+    unread = dict.fromkeys(UNREAD)
+    return a_reset_queue(reset, queue_id, broker="broker-b", left_out=why, restorable=False, **unread)
+
+
+def an_event(reset: Reset, sentence: str = "Planned it.", **fields: Any) -> ResetEvent:
+    said = {"at": NOW, "by_name": "ops", "address": "10.1.2.3", "via": "rest"}
+    return ResetEvent.objects.create(reset=reset, sentence=sentence, **{**said, **fields})
