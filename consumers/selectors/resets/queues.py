@@ -11,7 +11,7 @@ from consumers.models import ResetMethod, ResetOutcome, ResetQueue, ResetStep
 from .rows import OffsetReading, ResetQueueRow
 
 # Nobody looks for what went well.
-TROUBLE_FIRST = (
+TROUBLE_FIRST: tuple[dict[str, Any], ...] = (
     {"outcome": ResetOutcome.OVERWRITTEN},
     {"outcome": ResetOutcome.UNCHANGED},
     {"outcome": ResetOutcome.UNKNOWN},

@@ -59,7 +59,7 @@ def _is(status: str, now: datetime) -> Q:
 def _rows(resets: Sequence[Reset], now: datetime) -> list[ResetRow]:
     ids = [reset.pk for reset in resets]
     totals = totals_of(ids)
-    undone: dict[UUID, list[str]] = defaultdict(list)
+    undone: dict[UUID | None, list[str]] = defaultdict(list)
     undoing = Reset.objects.filter(restores__in=ids).order_by("created_at")
     for reset_id, by in undoing.values_list("restores", "pk"):
         undone[reset_id].append(str(by))

@@ -24,7 +24,7 @@ def seen_group(seen: Mapping[str, Any] | None) -> SeenGroup | None:
     brokers = seen.get("brokers") or {}
     return SeenGroup(
         members=members,
-        **values,  # type: ignore[arg-type]
+        **values,
         brokers=[_broker(name, brokers[name]) for name in sorted(brokers)],
         unknown=unknown,
     )
@@ -33,4 +33,4 @@ def seen_group(seen: Mapping[str, Any] | None) -> SeenGroup | None:
 def _broker(name: str, said: Mapping[str, Any]) -> SeenBroker:
     values = {field: said.get(field) for field in OF_BROKERS}
     unknown = {field: NOT_SAID_BY_BROKER for field, value in values.items() if value is None}
-    return SeenBroker(name=name, **values, unknown=unknown)  # type: ignore[arg-type]
+    return SeenBroker(name=name, **values, unknown=unknown)
