@@ -1,7 +1,7 @@
 """Sums over the queues of resets, made by the database: ten thousand queues cost what ten do."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +25,7 @@ def totals_of(reset_ids: Sequence[UUID]) -> dict[UUID, ResetTotals]:
     """In four queries. Resets without queues are not in it."""
     queues = ResetQueue.objects.filter(reset__in=reset_ids).order_by()
     counted = {name: _counts(queues, name) for name in ("method", "step", "outcome")}
-    sums: Iterable[dict[str, Any]] = queues.values("reset").annotate(**_sums())
+    sums: Any = queues.values("reset").annotate(**_sums())
     return {
         row["reset"]: _totals(row, {name: counts[row["reset"]] for name, counts in counted.items()}) for row in sums
     }
