@@ -106,9 +106,12 @@ class Fields:
     def queues(self, name: Name) -> "Iterator[tuple[Fields, Fields]]":
         """The entries of a Map<MessageQueue, …>: the fields of the queue and those of its value."""
         for key, value in self.entries(name):
-            if not isinstance(key, tuple):
-                raise self.wrong(name, f"has the key {key!r}, which is not a queue")
-            yield Fields(dict(key), self._request_code, (*self._path, f"{name} (key)")), value
+            yield self._queue(name, key), value
+
+    def queue_integers(self, name: Name) -> "Iterator[tuple[Fields, int]]":
+        """The entries of a Map<MessageQueue, Long>."""
+        table = self.inner(name)
+        return ((self._queue(name, key), table.integer(key)) for key in table.names())
 
     def items(self, name: Name) -> "list[Fields]":
         """A list of objects."""
@@ -142,6 +145,11 @@ class Fields:
         place = self._at(name)
         field = f"field {place}" if place else "the body"
         return RemoteProtocolError(f"in the answer to {call_name(self._request_code)} {field} {why}")
+
+    def _queue(self, name: Name, key: Name) -> "Fields":
+        if not isinstance(key, tuple):
+            raise self.wrong(name, f"has the key {key!r}, which is not a queue")
+        return Fields(dict(key), self._request_code, (*self._path, f"{name} (key)"))
 
     def _elements(self, name: Name) -> "Fields":
         values = self._values.get(name)

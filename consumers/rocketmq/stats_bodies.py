@@ -1,4 +1,4 @@
-"""Bodies that tell the offsets of one group (208) and of one topic (202), queue by queue."""
+"""Bodies that tell the offsets of one group (208), of one topic (202) and of a reset (222), queue by queue."""
 
 from .broker_values import QueueStats, TopicQueueStats
 from .codes import RequestCode
@@ -34,3 +34,14 @@ def topic_queue_stats(body: bytes) -> list[TopicQueueStats]:
         )
         for queue, value in answer.queues("offsetTable")
     ]
+
+
+def reset_offsets(body: bytes, topic: str) -> dict[int, int]:
+    """By queue id, all of `topic` and of one broker: the one that answers (5.4.0, ResetOffsetBody)."""
+    answer = Fields(loads(body), RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
+    rows = list(answer.queue_integers("offsetTable"))
+    if others := {queue.text("topic") for queue, _ in rows} - {topic}:
+        raise answer.wrong("offsetTable", f"names the topic {min(others)}, and not only {topic}")
+    if len({queue.text("brokerName") for queue, _ in rows}) > 1:
+        raise answer.wrong("offsetTable", "names more than one broker")
+    return {queue.small("queueId"): offset for queue, offset in rows}
