@@ -1,0 +1,78 @@
+"""Back to where the group itself stood: the newest readings up to the moment, unless the queue was made anew since."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from consumers.lake.store import Lake
+from consumers.rocketmq.names import DLQ_PREFIX
+
+from .positions import Position, in_words, looked_back, positions_at, was_read
+from .remade import remade_since
+from .wish import QueueKey, ResetRefused
+
+OWN_KINDS = ("retry", "dlq")
+
+
+def stood_then(cluster: str, group: str, at: datetime) -> dict[QueueKey, Position]:
+    """Raises ResetRefused where no reading from then saw the group."""
+    lake, back = Lake.at(settings.CONSUMERSCOPE_LAKE), looked_back(settings.CONSUMERSCOPE_POLL_SECONDS)
+    found = positions_at(lake, cluster, group, at, back)
+    if found:
+        return found
+    minutes = round(back.total_seconds() / 60)
+    span = f"in the {minutes} minutes up to {in_words(at)}"
+    if not was_read(lake, cluster, at, back):
+        raise ResetRefused(f"No reading of {cluster} is kept that was taken {span}: choose another moment.")
+    raise ResetRefused(f"No reading that was taken {span} saw offsets of {group}: choose another moment.")
+
+
+def queues_of_then(cluster: str, group: str, at: datetime, topics: Collection[str] | None) -> tuple[QueueKey, ...]:
+    """Of all its topics but its own retry and dead-letter topics, or of `topics`. Raises ResetRefused."""
+
+    def is_meant(key: QueueKey, position: Position) -> bool:
+        if topics is None:
+            return position.kind not in OWN_KINDS
+        return key.topic in topics and not key.topic.startswith(DLQ_PREFIX)
+
+    found = stood_then(cluster, group, at)
+    return tuple(key for key, position in found.items() if is_meant(key, position))
+
+
+def targets_of_then(
+    cluster: str, group: str, at: datetime, keys: Collection[QueueKey], now: datetime
+) -> tuple[dict[QueueKey, int | str], tuple[str, ...]]:
+    """By queue, and warnings. Raises ResetRefused."""
+    stood = {key: position for key, position in stood_then(cluster, group, at).items() if key in set(keys)}
+    remade = remade_since(Lake.at(settings.CONSUMERSCOPE_LAKE), cluster, stood, at, now)
+    targets: dict[QueueKey, int | str] = {}
+    for key in keys:
+        position = stood.get(key)
+        if position is None:
+            targets[key] = f"no reading from shortly before {in_words(at)} saw an offset of the group there"
+        elif position.offset is None:
+            targets[key] = f"it had none at {in_words(at)}: {position.reason}"
+        else:
+            targets[key] = remade.why.get(key, position.offset)
+    warnings = [_late({key: stood[key] for key in keys if isinstance(targets[key], int)}, at)]
+    if not remade.is_known(now):
+        warnings.append(
+            "Whether a topic was made anew since then is not known, as broker offsets were not aggregated until now: "
+            "see that the pipeline runs. Where one was, its offsets of then name other messages."
+        )
+    return targets, tuple(filter(None, warnings))
+
+
+def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
+    """What is to be said of readings that are older than polls are apart."""
+    apart = timedelta(seconds=1.5 * settings.CONSUMERSCOPE_POLL_SECONDS)
+    late = [(position.taken_at, key) for key, position in stood.items() if at - position.taken_at > apart]
+    if not late:
+        return None
+    oldest, key = min(late, key=lambda found: found[0])
+    return (
+        f"{len(late)} of the queues were not read right before {in_words(at)}: their targets are where they stood up "
+        f"to {round((at - oldest).total_seconds())} s earlier ({key.topic}/{key.broker}/{key.queue_id} at "
+        f"{in_words(oldest)}). What was consumed in between comes again."
+    )

@@ -1,0 +1,28 @@
+"""Which moments are refused by the clock alone."""
+
+import pytest
+
+from consumers.resets.moments import check_moment
+from consumers.resets.wish import ResetRefused
+from tests.world import NOW, ago
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 3600, 48 * 3600])
+def test_a_moment_of_the_raw_history_is_allowed(seconds, settings):
+    settings.LAKE_RAW_HOURS = 48
+    check_moment("prod", ago(seconds), NOW)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "why"),
+    [
+        (-1, "in the future"),
+        (48 * 3600 + 1, "Offsets of prod are kept for 48 hours (CONSUMERSCOPE_LAKE_RAW_HOURS)"),
+        (48 * 3600 + 1, "choose a moment after 2026-03-12 03:00 UTC"),
+    ],
+)
+def test_others_are_refused_with_the_reason(seconds, why, settings):
+    settings.LAKE_RAW_HOURS = 48
+    with pytest.raises(ResetRefused) as refused:
+        check_moment("prod", ago(seconds), NOW)
+    assert why in str(refused.value)
