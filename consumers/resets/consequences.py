@@ -1,4 +1,4 @@
-"""What each way of moving offsets does to a running group, in sentences for whoever decides."""
+"""What each way of moving offsets does to a group, in sentences for whoever decides."""
 
 from collections.abc import Collection
 
@@ -12,12 +12,12 @@ JAVA = "JAVA"
 
 
 def consequences(methods: Collection[ResetMethod], topics: Collection[str], group: GroupFacts) -> list[str]:
-    """Of the queues that are to be moved: the ways in which, and their topics. In the order in which they matter."""
+    """Of the queues that are to be moved: the ways in which, and their topics."""
     said: list[str] = []
-    if ResetMethod.SERVER in methods and group.members:
-        said += _when_the_broker_moves_them(topics, group)
+    if ResetMethod.SERVER in methods:
+        said += _when_the_broker_moves_them(group) + _what_pops_again(topics, group)
     if ResetMethod.CLIENT in methods:
-        said += _when_members_are_told(group)
+        said += _when_members_are_told()
     if ResetMethod.COMMIT in methods:
         said.append(
             _(
@@ -25,17 +25,24 @@ def consequences(methods: Collection[ResetMethod], topics: Collection[str], grou
                 "commits its own offsets over them."
             )
         )
-    if ResetMethod.SERVER in methods and not group.members:
-        said.append(_("The offsets are moved at once; members that start later begin at the targets."))
+    if group.members and group.orderly and {ResetMethod.SERVER, ResetMethod.CLIENT} & set(methods):
+        said.append(
+            _(
+                "The group consumes in order: a member goes on from the target only when the message that it is "
+                "working on has returned."
+            )
+        )
     return said
 
 
-def _when_the_broker_moves_them(topics: Collection[str], group: GroupFacts) -> list[str]:
+def _when_the_broker_moves_them(group: GroupFacts) -> list[str]:
+    if not group.members:
+        return [_("The offsets are moved at once; members that start later begin at the targets.")]
     said = [
         _(
-            "The offsets are moved at once. The member that owns a queue drops what it has fetched at its next pull, "
-            "within 15 seconds where no message arrives, and goes on from the target; what it commits until then is "
-            "ignored."
+            "The offsets are moved at once. The member that owns a queue drops what it has fetched at its next pull "
+            "and goes on from the target: within 20 seconds where it waits for messages, later where it has fetched "
+            "as much as it may hold. What it commits until then is ignored."
         ),
         _(
             "What a member is working on at that moment is finished but not committed: it is consumed again if it lies "
@@ -46,16 +53,6 @@ def _when_the_broker_moves_them(topics: Collection[str], group: GroupFacts) -> l
             "go on from the target."
         ),
     ]
-    if group.orderly:
-        said.append(_ordered())
-    popped = None if group.pop_topics is None else sorted(set(topics) & group.pop_topics)
-    if popped:
-        said.append(
-            _("Popped messages of %s that are not acknowledged yet come again, wherever the offset is set.")
-            % ", ".join(popped)
-        )
-    if popped is None:
-        said.append(_("If members pop, messages that they have not acknowledged yet come again as well."))
     if others := sorted(set(group.languages) - {JAVA}):
         said.append(
             _("Members written in %s decide themselves when they follow a moved offset: reading back tells.")
@@ -64,25 +61,26 @@ def _when_the_broker_moves_them(topics: Collection[str], group: GroupFacts) -> l
     return said
 
 
-def _when_members_are_told(group: GroupFacts) -> list[str]:
-    said = [
+def _what_pops_again(topics: Collection[str], group: GroupFacts) -> list[str]:
+    if group.pop_topics is None:
+        return [_("If the group pops, messages that are not acknowledged yet come again, wherever the offset is set.")]
+    if popped := sorted(set(topics) & group.pop_topics):
+        return [
+            _("Popped messages of %s that are not acknowledged yet come again, wherever the offset is set.")
+            % ", ".join(popped)
+        ]
+    return []
+
+
+def _when_members_are_told() -> list[str]:
+    return [
         _(
-            "Members are told one after the other, without an answer: each stops consuming for about 10 seconds, with "
-            "all its topics, drops what it has fetched and goes on from the offset that it was told."
+            "Members are told without an answer. Each stops consuming for about 10 seconds for every topic that is "
+            "reset, with all its topics, drops what it has fetched and goes on from the offset that it was told."
         ),
         _(
             "The broker works the offsets out when it is told, from the time: messages that arrive or expire between "
             "plan and reset are counted in."
         ),
-        _("All queues of the topic at that broker are moved, and forwards as well as back."),
+        _("All queues of the topic at that broker are moved, forwards as well as back."),
     ]
-    if group.orderly:
-        said.append(_ordered())
-    return said
-
-
-def _ordered() -> str:
-    return _(
-        "The group consumes in order: a queue goes on only when its lock is free, which takes up to a minute where a "
-        "message is still being worked on."
-    )
