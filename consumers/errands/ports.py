@@ -10,6 +10,7 @@ from consumers.polling.wire import Wire
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.errors import NameServersFailed, Unreachable
 from consumers.rocketmq.name_server import NameServer, Route
+from consumers.rocketmq.offset_writes import OffsetWrites
 from consumers.rocketmq.sends import BrokerSends
 
 MASTER = 0
@@ -42,6 +43,9 @@ class Ports:
 
     def sends(self, broker: str) -> BrokerSends:
         return BrokerSends(self.wire.pool, self.addresses[broker])
+
+    def writes(self, broker: str) -> OffsetWrites:
+        return OffsetWrites(self.wire.pool, self.addresses[broker])
 
     async def route(self, topic: str) -> Route:
         """Raises RocketMQError."""
