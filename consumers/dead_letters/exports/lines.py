@@ -1,16 +1,14 @@
-"""Exported letters as lines of CSV or JSON. Null is an empty cell without quotes; an empty text has quotes.
-
-A spreadsheet runs a cell that begins as a formula: in CSV such texts begin with an apostrophe.
-"""
+"""Exported letters as lines of CSV or JSON."""
 
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from consumers.errands.csv_cells import LINE_END, cell, line_of
+
 from .wanted import ExportFormat
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # What no text of a message is: as it is.
 OWN = ("body_base64",)
 
@@ -32,13 +30,13 @@ class CsvLines:
         self._columns = columns
 
     def head(self) -> str:
-        return ",".join(self._columns) + "\r\n"
+        return line_of(self._columns)
 
     def line(self, row: Mapping[str, Any]) -> str:
-        return ",".join(_cell(name, row[name]) for name in self._columns) + "\r\n"
+        return line_of(cell(row[name], is_safe=name in OWN) for name in self._columns)
 
     def incomplete(self, reason: str, messages: int) -> str:
-        return f"# incomplete: {' '.join(reason.split())} ({messages} messages before)\r\n"
+        return f"# incomplete: {' '.join(reason.split())} ({messages} messages before){LINE_END}"
 
 
 class JsonLines:
@@ -65,21 +63,3 @@ def lines_of(format: ExportFormat, columns: Sequence[str]) -> Lines:
 
 def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
-
-
-def _cell(name: str, value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict):
-        value = json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str):
-        return _quoted(value if name in OWN or not value.startswith(FORMULA) else f"'{value}")
-    return str(_plain(value))
-
-
-def _quoted(text: str) -> str:
-    if text and not any(mark in text for mark in ',"\r\n'):
-        return text
-    return '"' + text.replace('"', '""') + '"'
