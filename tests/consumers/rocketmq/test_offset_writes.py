@@ -113,7 +113,7 @@ def test_an_exact_reset_that_did_something_else_is_no_success(body: bytes, told:
 
 @pytest.mark.parametrize("body", [b"", b"{}", table()])
 def test_a_reset_by_time_without_a_queue_is_no_success(body: bytes) -> None:
-    with pytest.raises(RemoteProtocolError, match="body ends early|222") as error:
+    with pytest.raises(RemoteProtocolError, match=r"body ends early|222") as error:
         use(answering(lambda request: reply(request, body=body)), by_time)
     assert not error.value.never_sent
 
