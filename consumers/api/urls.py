@@ -15,12 +15,14 @@ from .offsets import OffsetListView
 from .queues import QueueListView
 from .rebalances import GroupRebalanceListView, RebalanceListView
 from .resends import CancelResendView, ResendListView, ResendMessageListView, ResendView, StartResendView
+from .resets import ResetListView, ResetQueueListView, ResetView
 from .retries import RetriesView
 from .status import StatusView
 from .subscriptions import SubscriptionView
 
 GROUP = "v1/groups/<str:cluster>/<str:group>/"
 RESEND = "v1/resends/<uuid:resend>/"
+RESET = "v1/resets/<uuid:reset>/"
 
 urlpatterns = [
     path("v1/clusters/", ClusterListView.as_view(), name="api-clusters"),
@@ -42,6 +44,9 @@ urlpatterns = [
     path(f"{RESEND}messages/", ResendMessageListView.as_view(), name="api-resend-messages"),
     path(f"{RESEND}start/", StartResendView.as_view(), name="api-resend-start"),
     path(f"{RESEND}cancel/", CancelResendView.as_view(), name="api-resend-cancel"),
+    path("v1/resets/", ResetListView.as_view(), name="api-resets"),
+    path(RESET, ResetView.as_view(), name="api-reset"),
+    path(f"{RESET}queues/", ResetQueueListView.as_view(), name="api-reset-queues"),
     path("v1/rebalances/", RebalanceListView.as_view(), name="api-rebalances"),
     path("schema/", documents.schema, name="schema"),
     path("docs/", documents.page, name="docs"),

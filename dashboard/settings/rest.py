@@ -24,6 +24,9 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "GroupKind": "consumers.models.GroupKind",
         "TopicKind": "consumers.models.TopicKind",
+        "ResendStatus": "consumers.models.ResendStatus",
+        "ResetKind": "consumers.models.ResetKind",
+        "ResetStatus": "consumers.models.ResetStatus",
         "State": "consumers.models.State",
         "TimeLagKind": "consumers.models.TimeLagKind",
     },

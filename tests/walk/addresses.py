@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import URLPattern, reverse
 
 # `at` is the moment of the walked rebalance, `broker` and what follows
-# the place of a dead letter, `look` a look at it, `resend` what sent it again.
+# the place of a dead letter, `look` a look at it, `resend` what sent it again, `reset` what moved offsets.
 PROD_BILLING = {
     "cluster": "prod",
     "group": "billing",
@@ -16,6 +16,7 @@ PROD_BILLING = {
     "queue_id": "1",
     "offset": "5",
     "resend": "6f1c1b7e-3c55-4b0e-9f62-0c9f5a6f2d11",
+    "reset": "0b0f6d0e-8a4e-4c1b-9a56-4c7f3f2f7a10",
 }
 # Whoever asks for these changes something.
 ACTS = frozenset({"api-resend-start", "api-resend-cancel"})

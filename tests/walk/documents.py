@@ -21,6 +21,8 @@ TRUE_ZEROS = {
     ("due", "queues"),
     # An orderly member finishes no message before the oldest one that it holds.
     ("blocked", "finished_out_of_order"),
+    # A queue that is moved back skips nothing, and one that is moved on repeats nothing.
+    *((inside, f"{way}_messages") for inside in ("", "queues") for way in ("replayed", "skipped")),
 }
 # Of a cluster that was never read no reading failed.
 TRUE_ZEROS_OF = {"never_read_cluster": {("", "failed_readings")}}
@@ -38,6 +40,11 @@ TRUE_FALSES = {
     # What people have asked for, and not.
     ("", "again"),
     ("", "cancel_wanted"),
+    ("", "clip"),
+    # What the site's settings say.
+    ("", "read_only"),
+    # Of a queue that a reset does not touch.
+    *((inside, name) for inside in ("", "queues") for name in ("clipped", "restorable")),
 }
 # Where null says that there is no such thing: no other page, no single queue that decided, all topics together.
 NO_SUCH_THING = {
@@ -69,6 +76,8 @@ NO_SUCH_THING = {
     ("message", "origin_topic"),
     ("message", "keys"),
     ("message", "tags"),
+    # Nothing stands against what may be done.
+    *(("acts", act) for act in ("apply", "resume", "restore", "cancel")),
 }
 # What an empty list would claim.
 LISTS = {"topics", "clients", "subscriptions", "subscription"}

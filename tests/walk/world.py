@@ -17,6 +17,10 @@ from consumers.models import (
     PipelineRun,
     Queue,
     QueueSample,
+    ResetMethod,
+    ResetOutcome,
+    ResetStatus,
+    ResetStep,
     StateChange,
 )
 from consumers.polling.reading import NEVER_COMMITTED
@@ -24,6 +28,7 @@ from consumers.selectors.retries.volume_rows import VOLUMES
 from tests.browser.windows import MINUTE, put_windows
 from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
+from tests.reset_rows import SEEN, a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.retry_rows import levels_wait, retries_work
 from tests.walk.addresses import PROD_BILLING
 from tests.world import (
@@ -74,6 +79,7 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     _sums(group, queues[0])
     _rebalance(group)
     _dead_letters(group)
+    _reset(group)
     retries_work(group, orderly=True)
     # A level that is not late is late by no second.
     levels_wait(group, late_seconds=300)
@@ -100,6 +106,23 @@ def _dead_letters(group: ConsumerGroup) -> None:
     resend = a_resend(group, id=PROD_BILLING["resend"])
     aim = {"target_topic": "%RETRY%billing", "target_broker": "broker-a", "target_queue_id": 1}
     an_item(resend, letters[0], floor_offset=90, target_offset=91, **aim)
+
+
+def _reset(group: ConsumerGroup) -> None:
+    """One queue went back, one on, one could not be moved, one stood there already."""
+    ended = {"started_at": ago(50), "finished_at": ago(10), "working_at": ago(11), "applied_by_name": "eve"}
+    seen = SEEN | {"orderly": True}
+    reset = a_reset(group, id=PROD_BILLING["reset"], status=ResetStatus.PARTIAL, seen=seen, **ended)
+    written = {"step": ResetStep.READ_BACK, "before": 60, "before_at": ago(40), "written_at": ago(39), "answered": 40}
+    read = {"after": 41, "after_at": ago(12), "evidence": "It moved on from there.", "outcome": ResetOutcome.CONFIRMED}
+    readings = {"readings": [[ago(38).isoformat(), 40], [ago(12).isoformat(), 41]]}
+    a_reset_queue(reset, 1, clipped=True, **written, **read, **readings)
+    back = {"target": 70, "wanted": 70, "replayed_messages": 0, "skipped_messages": 10, "restorable": False}
+    a_reset_queue(reset, 2, step=ResetStep.FAILED, error="broker-a refused: system busy", **back)
+    a_reset_queue(reset, 3, method=ResetMethod.NOTHING, now_offset=40, replayed_messages=5)
+    a_queue_left_out(reset, 4)
+    an_event(reset)
+    an_event(reset, "Wrote 1 of 2 queues.", by_name=None, address=None, via="worker")
 
 
 def _runs() -> None:

@@ -22,6 +22,15 @@ from consumers.api.offsets import ExposureSerializer, OffsetSerializer, StoreSer
 from consumers.api.queues import QueueSerializer
 from consumers.api.rebalances import RebalanceSerializer
 from consumers.api.resend_fields import ResendMessageSerializer, ResendSerializer
+from consumers.api.reset_fields import (
+    OffsetReadingSerializer,
+    ResetEventSerializer,
+    ResetQueueSerializer,
+    ResetSerializer,
+    ResetTotalsSerializer,
+    SeenBrokerSerializer,
+    SeenGroupSerializer,
+)
 from consumers.api.retry_rows import HeadSerializer, RungSerializer, SampledSerializer
 from consumers.api.retry_waiting import (
     DelayFindingSerializer,
@@ -41,6 +50,15 @@ from consumers.selectors.ownership.rows import AssignmentRow, MemberRow, QueuePl
 from consumers.selectors.ownership.subscription_rows import Difference, SubscriptionRow, Wanted
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.rebalances.rows import RebalanceRow
+from consumers.selectors.resets.rows import (
+    OffsetReading,
+    ResetEventRow,
+    ResetQueueRow,
+    ResetRow,
+    SeenBroker,
+    SeenGroup,
+)
+from consumers.selectors.resets.totals_rows import ResetTotals
 from consumers.selectors.retries.blocked_rows import HeadFacts
 from consumers.selectors.retries.ladder_rows import (
     DelayFinding,
@@ -75,6 +93,13 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (AssignmentSerializer, AssignmentRow, set()),
         (ResendSerializer, ResendRow, set()),
         (ResendMessageSerializer, ResendMessageRow, set()),
+        (ResetSerializer, ResetRow, set()),
+        (ResetTotalsSerializer, ResetTotals, set()),
+        (ResetQueueSerializer, ResetQueueRow, set()),
+        (ResetEventSerializer, ResetEventRow, set()),
+        (OffsetReadingSerializer, OffsetReading, set()),
+        (SeenGroupSerializer, SeenGroup, set()),
+        (SeenBrokerSerializer, SeenBroker, set()),
         (SubscriptionSerializer, SubscriptionRow, set()),
         (DifferenceSerializer, Difference, set()),
         (WantedSerializer, Wanted, set()),
@@ -110,7 +135,9 @@ def test_it_names_every_path(api):
     names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances")
     names += ("retries", "dlq")
     of_resends = {f"/api/v1/resends/{{resend}}/{act}" for act in ("", "messages/", "start/", "cancel/")}
-    assert set(paths) == expected | {f"{under}{name}/" for name in (*names, "dlq/export", "resends")} | of_resends
+    of_resets = {f"/api/v1/resets/{act}" for act in ("", "{reset}/", "{reset}/queues/")}
+    of_groups = {f"{under}{name}/" for name in (*names, "dlq/export", "resends")}
+    assert set(paths) == expected | of_groups | of_resends | of_resets
 
 
 @pytest.mark.django_db

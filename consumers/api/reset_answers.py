@@ -1,0 +1,62 @@
+"""Finds a reset, and answers it whole: the plan, what became of it, and what whoever asks may do with it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from consumers.models import Reset
+from consumers.resets.acts import why_not_applied, why_not_cancelled, why_not_resumed
+from consumers.resets.wish import Asker
+from consumers.selectors.resets.events import reset_events
+from consumers.selectors.resets.queues import reset_queues
+from consumers.selectors.resets.resets import find_reset
+
+from .reset_fields import ActsSerializer, ResetEventSerializer, ResetQueueSerializer, ResetSerializer
+
+# A longer list of queues is only to be had in pages.
+QUEUES_INLINE = 1_000
+
+
+def found_reset(reset_id: UUID) -> Reset:
+    """Raises NotFound."""
+    found = Reset.objects.select_related("group__cluster").filter(pk=reset_id).first()
+    if found is None:
+        raise NotFound(f"There is no reset {reset_id}.")
+    return found
+
+
+def asker_of(request: Request) -> Asker:
+    """Where the site stands behind a proxy, the address is what the server in front of Django made of it."""
+    return Asker(request.user, request.META.get("REMOTE_ADDR") or None, "rest")
+
+
+def reset_answer(request: Request, reset_id: UUID, code: int) -> Response:
+    now, reset = timezone.now(), found_reset(reset_id)
+    row = find_reset(reset_id, now)
+    assert row is not None
+    document: dict[str, Any] = dict(ResetSerializer(row).data)
+    document["acts"] = ActsSerializer(_acts(reset, request.user)).data
+    document["queues_url"] = request.build_absolute_uri(reverse("api-reset-queues", args=[reset_id]))
+    document["events"] = ResetEventSerializer(reset_events(reset_id), many=True).data
+    document["queues"] = None
+    if row.totals is None:
+        document["unknown"] |= {"queues": row.unknown["totals"]}
+    elif row.totals.queues > QUEUES_INLINE:
+        document["unknown"] |= {"queues": f"there are {row.totals.queues}: queues_url has them in pages"}
+    else:
+        queues, _ = reset_queues(reset_id, page=1, page_size=QUEUES_INLINE)
+        document["queues"] = ResetQueueSerializer(queues, many=True).data
+    return Response(document, status=code)
+
+
+def _acts(reset: Reset, user: Any) -> dict[str, str | None]:
+    return {
+        "apply": why_not_applied(reset, user, timezone.now()),
+        "resume": why_not_resumed(reset, user),
+        "cancel": why_not_cancelled(reset, user),
+    }
