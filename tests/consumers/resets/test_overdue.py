@@ -1,0 +1,94 @@
+"""Giving up plans, and ending those that nobody ends."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+
+from consumers.models import ConsumerGroup, Reset, ResetStatus
+from consumers.resets.cancel import cancel
+from consumers.resets.overdue import expire, refuse_forgotten, refuse_unplanned
+from consumers.resets.wish import Asker, ResetRefused
+from tests.reset_rows import a_reset
+from tests.world import NOW, a_cluster, a_group, ago
+
+PLANNED, PLANNING = ResetStatus.PLANNED, ResetStatus.PLANNING
+
+
+@pytest.fixture
+def billing(db: None) -> ConsumerGroup:
+    return a_group(a_cluster())
+
+
+@pytest.fixture
+def ann(db: None) -> Asker:
+    user = User.objects.create_user("ann")
+    user.groups.add(Group.objects.get(name="admin"))
+    return Asker(user, "10.1.2.3", "page")
+
+
+def test_a_cancelled_plan_ends_at_once(billing: ConsumerGroup, ann: Asker) -> None:
+    reset = a_reset(billing)
+    cancel(reset, ann, NOW)
+    reset.refresh_from_db()
+    assert (reset.status, reset.finished_at) == (ResetStatus.CANCELLED, NOW)
+    assert (reset.events.get().by_name, reset.events.get().sentence) == ("ann", "Cancelled the plan.")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (ResetStatus.APPLYING, "not broken off half-way"),
+        (ResetStatus.APPLIED, "this reset is applied"),
+        (ResetStatus.EXPIRED, "this reset is expired"),
+        (PLANNING, "this reset is planning"),
+    ],
+)
+def test_only_a_plan_is_cancelled(billing: ConsumerGroup, ann: Asker, status: ResetStatus, words: str) -> None:
+    reset = a_reset(billing, status=status)
+    with pytest.raises(ResetRefused, match=words):
+        cancel(reset, ann, NOW)
+    assert Reset.objects.get().status == status
+
+
+def test_a_viewer_cancels_nothing(billing: ConsumerGroup) -> None:
+    with pytest.raises(ResetRefused, match="the roles operator and admin have it"):
+        cancel(a_reset(billing), Asker(User.objects.create_user("eve"), None, "page"), NOW)
+
+
+def test_plans_expire(billing: ConsumerGroup) -> None:
+    old, young = a_reset(billing, expires_at=NOW), a_reset(billing, expires_at=NOW + timedelta(seconds=1))
+    assert expire(NOW) == 1
+    old.refresh_from_db()
+    young.refresh_from_db()
+    assert (old.status, old.finished_at, young.status) == (ResetStatus.EXPIRED, NOW, PLANNED)
+    assert (old.events.get().via, old.events.get().sentence) == ("worker", "The plan expired.")
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_refused"),
+    [
+        ({"status": PLANNING, "created_at": ago(61)}, True),
+        ({"status": PLANNING, "created_at": ago(59)}, False),
+        ({"status": PLANNING, "created_at": ago(200), "working_at": ago(59)}, False),
+        ({"status": PLANNING, "created_at": ago(200), "working_at": ago(61)}, True),
+        ({"status": PLANNED, "created_at": ago(200)}, False),
+    ],
+)
+def test_what_no_worker_plans_is_refused(billing: ConsumerGroup, fields: dict[str, Any], is_refused: bool) -> None:
+    reset = a_reset(billing, planned_at=None, **fields)
+    assert refuse_forgotten(NOW) == is_refused
+    reset.refresh_from_db()
+    assert (reset.status == ResetStatus.REFUSED) == is_refused
+    assert ("No worker took it up" in str(reset.error)) == is_refused
+
+
+@pytest.mark.parametrize(("status", "error"), [(PLANNING, "Redis does not answer"), (PLANNED, None)])
+def test_without_redis_a_wish_is_refused_unless_it_is_planned(
+    billing: ConsumerGroup, status: ResetStatus, error: str | None
+) -> None:
+    reset = a_reset(billing, status=status)
+    refuse_unplanned(reset.pk, "Redis does not answer", NOW)
+    reset.refresh_from_db()
+    assert reset.error == error
