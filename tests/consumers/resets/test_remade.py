@@ -56,8 +56,8 @@ def test_the_sentence_names_both_offsets_and_the_time(lake):
 
 
 def test_other_queues_and_topics_do_not_count(lake):
-    others = [knots((60, 5), queue_id=1), knots((61, 5), broker="broker-b"), knots((62, 5), topic="Other")]
-    put(lake, "knots", [*knots((50, 110)), *sum(others, [])], time="at")
+    others = knots((60, 5), queue_id=1) + knots((61, 5), broker="broker-b") + knots((62, 5), topic="Other")
+    put(lake, "knots", knots((50, 110)) + others, time="at")
     assert remade(lake).why == {}
 
 
