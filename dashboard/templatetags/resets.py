@@ -1,0 +1,92 @@
+"""Offset resets on pages: status and outcome by word and shape, where a queue stands and goes, and what that costs."""
+
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from consumers.models import ResetMethod
+from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
+from consumers.selectors.resets.totals_rows import ResetTotals
+from dashboard.svg.reset_bar import reset_bar
+from dashboard.svg.shapes import state_shape
+from dashboard.templatetags.fields import unknown
+from dashboard.wording.numbers import count
+from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, destination
+
+register = template.Library()
+
+
+@register.simple_tag
+def reset_status(status: str) -> SafeString:
+    return _shaped(STATUS_LIKE[status], str(STATUSES[status]))
+
+
+@register.simple_tag
+def outcome(word: str) -> SafeString:
+    return _shaped(OUTCOME_LIKE[word], word)
+
+
+@register.simple_tag
+def reset_to(row: ResetRow) -> str:
+    return destination(row.kind, row.value)
+
+
+@register.filter
+def method(name: str) -> str:
+    return str(METHODS[name])
+
+
+@register.simple_tag
+def reset_picture(row: ResetQueueRow) -> SafeString:
+    why = next((row.unknown[name] for name in ("min_offset", "max_offset", "now", "target") if name in row.unknown), "")
+    return reset_bar(row.min_offset, row.max_offset, row.now, row.target, why)
+
+
+@register.simple_tag(takes_context=True)
+def offset(context: template.Context, row: Any, name: str) -> SafeString:
+    """A number of a queue, or why it is not known."""
+    value = getattr(row, name)
+    if value is None:
+        return unknown(context, row.unknown.get(name, ""), brief=True)
+    return format_html("{}", count(value))
+
+
+@register.simple_tag(takes_context=True)
+def effect(context: template.Context, row: ResetQueueRow) -> SafeString:
+    """What the group gets again or never gets, of one queue."""
+    if row.replayed_messages is None or row.skipped_messages is None:
+        name = "replayed_messages" if row.replayed_messages is None else "skipped_messages"
+        return unknown(context, row.unknown.get(name, ""), brief=True)
+    if row.replayed_messages:
+        return format_html("{} {}", count(row.replayed_messages), _("again"))
+    if row.skipped_messages:
+        return format_html('<span class="difference">{} {}</span>', count(row.skipped_messages), _("skipped"))
+    return format_html('<span class="quiet">{}</span>', _("none"))
+
+
+@register.simple_tag(takes_context=True)
+def total(context: template.Context, totals: ResetTotals, name: str) -> SafeString:
+    """`replayed_messages` or `skipped_messages` of all queues that move."""
+    value = getattr(totals, name)
+    if value is not None:
+        return format_html('{} <span class="u">{}</span>', count(value), _("messages"))
+    said = unknown(context, totals.unknown.get(name, ""))
+    at_least = getattr(totals, f"{name}_at_least")
+    if not at_least:
+        return said
+    known = _("at least %(n)s messages") % {"n": count(at_least)}
+    return format_html('<span class="at-least">{}</span>{}', known, said)
+
+
+@register.filter
+def is_written(row: ResetQueueRow) -> bool:
+    return row.left_out is None and row.method is not None and row.method != ResetMethod.NOTHING
+
+
+def _shaped(like: str, word: str) -> SafeString:
+    return format_html(
+        '<span class="state state-{}">{} <span class="word">{}</span></span>', like.lower(), state_shape(like), word
+    )

@@ -1,0 +1,78 @@
+"""Offset resets in words: where to, how, and what became of it."""
+
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus
+
+from .numbers import count, duration
+from .times import absolute
+
+STATUSES: dict[str, str | Promise] = {
+    ResetStatus.PLANNING: gettext_lazy("planning"),
+    ResetStatus.REFUSED: gettext_lazy("refused"),
+    ResetStatus.PLANNED: gettext_lazy("planned"),
+    ResetStatus.APPLYING: gettext_lazy("applying"),
+    ResetStatus.APPLIED: gettext_lazy("applied"),
+    ResetStatus.PARTIAL: gettext_lazy("partly applied"),
+    ResetStatus.FAILED: gettext_lazy("failed"),
+    ResetStatus.EXPIRED: gettext_lazy("expired"),
+    ResetStatus.CANCELLED: gettext_lazy("cancelled"),
+}
+# The states whose shape and colour each has.
+STATUS_LIKE = {
+    ResetStatus.PLANNING: "UNKNOWN",
+    ResetStatus.REFUSED: "STOP",
+    ResetStatus.PLANNED: "RECREATED",
+    ResetStatus.APPLYING: "STALL",
+    ResetStatus.APPLIED: "OK",
+    ResetStatus.PARTIAL: "WARN",
+    ResetStatus.FAILED: "LOSS",
+    ResetStatus.EXPIRED: "UNKNOWN",
+    ResetStatus.CANCELLED: "UNKNOWN",
+}
+OUTCOME_LIKE = {
+    ResetOutcome.CONFIRMED: "OK",
+    ResetOutcome.UNCHANGED: "STOP",
+    ResetOutcome.OVERWRITTEN: "REWIND",
+    ResetOutcome.UNKNOWN: "UNKNOWN",
+}
+METHODS: dict[str, str | Promise] = {
+    ResetMethod.SERVER: gettext_lazy("the broker moves it itself"),
+    ResetMethod.CLIENT: gettext_lazy("the broker tells every member to move"),
+    ResetMethod.COMMIT: gettext_lazy("committed in the group's name: nobody is connected"),
+    ResetMethod.NOTHING: gettext_lazy("nothing is written: it stands there already"),
+}
+
+
+def destination(kind: str, value: Any) -> str:
+    """Where a reset goes, in the middle of a sentence: "to the oldest message that is kept"."""
+    if kind == ResetKind.EARLIEST:
+        return _("to the oldest message that is kept")
+    if kind == ResetKind.LATEST:
+        return _("to the end: all that waits is skipped")
+    if kind == ResetKind.OFFSET:
+        return _("to offset %s") % count(value)
+    if kind == ResetKind.SHIFT:
+        return (_("back by %s messages") if value < 0 else _("ahead by %s messages")) % count(abs(value))
+    if kind == ResetKind.SKIP_OLDER:
+        return _("past everything older than %s") % duration(value)
+    if kind == ResetKind.COPY:
+        return _("to where the group %s stands") % value
+    if kind == ResetKind.OFFSETS:
+        return _("to the offsets of a list of %s queues") % count(len(value))
+    if kind == ResetKind.RESTORE:
+        return _("back to where it stood before an earlier reset")
+    return _moment(kind, value)
+
+
+def _moment(kind: str, value: str) -> str:
+    at = parse_datetime(value)
+    words = {"at": value if at is None else absolute(at)}
+    if kind == ResetKind.TIME:
+        return _("to the first message stored at %(at)s or later") % words
+    return _("back to where it stood at %(at)s") % words
