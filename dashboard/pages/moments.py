@@ -15,13 +15,14 @@ def moment_of(request: HttpRequest, now: datetime) -> datetime | None:
     if not text:
         return None
     # A plus sign that was not encoded arrives as a space.
-    at = _read(text.replace(" ", "+", 1) if text.count(" ") == 1 and "T" in text else text)
+    at = read_moment(text.replace(" ", "+", 1) if text.count(" ") == 1 and "T" in text else text)
     if at is None or at > now:
         raise UnknownFilter("at", text, [_("a time that has passed, as 2026-03-14T02:14:24Z")])
     return at
 
 
-def _read(text: str) -> datetime | None:
+def read_moment(text: str) -> datetime | None:
+    """In UTC where it names no zone; null where it is no time."""
     try:
         at = parse_datetime(text)
     except ValueError:
