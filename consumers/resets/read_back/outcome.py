@@ -1,0 +1,174 @@
+"""What became of one queue: a rule over what was read of it since it was written. See docs/resets.md.
+
+What it leans on (5.4.0; the client's part as told of 4.9 to 5.4):
+- A broker that moves offsets itself answers with the target, and takes no commit of the group, until somebody pulls
+  in the group's name; that one is told to begin there (ConsumerOffsetManager.assignResetOffset, PullMessageProcessor).
+- A pull that finds nothing waits at the broker for 15 s, looked at every 5 s (PullRequestHoldService).
+- A push consumer older than 5.2 goes on committing its old offset for 10 s before it begins at the target
+  (DefaultMQPushConsumerImpl, OFFSET_ILLEGAL). One that is told by a broker that moves nothing itself stands still for
+  10 s, then commits the target, then begins (MQClientInstance.resetOffset).
+- A member asks for the stored offset when it gets a queue, never again while it has it (RemoteBrokerOffsetStore).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from consumers.models import ResetMethod, ResetOutcome
+
+from .case import Case, Place, Timing, Written
+from .evidence import evidence, why_unknown
+from .own_progress import was_told
+from .present import Present
+from .series import Series, seconds_between
+
+LONG_POLL_SECONDS = 20.0
+# For so long an offset may be that of a member which is about to begin at the target.
+OLD_OFFSET_SECONDS = 12.0
+# A request without an answer may reach its broker so late.
+ARRIVAL_SECONDS = 30.0
+# Between a member's coming and the look that met it.
+LOOK_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    outcome: ResetOutcome
+    evidence: str
+
+
+def outcome_of(written: Written, series: Series, present: Present, timing: Timing, now: datetime) -> Verdict | None:
+    """Null: not settled yet, read on. From `timing.until` on it never is."""
+    case = Case(written, series, present, timing, now)
+    if series.changes and (found := _found(case)) is not None:
+        outcome, why = found
+        return Verdict(outcome, evidence(case, why))
+    if now < timing.until:
+        return None
+    return Verdict(ResetOutcome.UNKNOWN, why_unknown(case))
+
+
+Found = tuple[ResetOutcome, str] | None
+CONFIRMED, UNCHANGED, OVERWRITTEN = ResetOutcome.CONFIRMED, ResetOutcome.UNCHANGED, ResetOutcome.OVERWRITTEN
+
+
+def _found(case: Case) -> Found:
+    if case.written.method == ResetMethod.NOTHING:
+        return _nothing_written(case)
+    if case.place is Place.GONE:
+        return _gone(case)
+    if case.present.nobody:
+        return _nobody_there(case)
+    return RULES[case.place](case)
+
+
+def _nothing_written(case: Case) -> Found:
+    if case.place in (Place.AT, Place.BEYOND):
+        return CONFIRMED, "It stood at its target already, and nothing was written."
+    return OVERWRITTEN, "It stood at its target already, nothing was written, and it went back since."
+
+
+def _gone(case: Case) -> Found:
+    if case.held(Place.GONE) < case.timing.settled_seconds:
+        return None
+    if case.is_ours:
+        return OVERWRITTEN, "It has no commit any more: the group's offsets were deleted, or its broker lost them."
+    if case.written.before is None and case.age_seconds >= ARRIVAL_SECONDS:
+        return UNCHANGED, "It has no commit, as before."
+    return None
+
+
+def _nobody_there(case: Case) -> Found:
+    if case.held(case.place) < case.timing.settled_seconds:
+        return None
+    if case.place is Place.AT:
+        return CONFIRMED, "Nobody is connected."
+    if case.stands_still:
+        late = not case.written.answered and case.age_seconds < ARRIVAL_SECONDS
+        return None if late else (UNCHANGED, "It stands where it was, and nobody is connected.")
+    if case.is_ours:
+        return OVERWRITTEN, "Nobody was connected: something that is no member of the group committed it."
+    return None
+
+
+def _at(case: Case) -> Found:
+    timing = case.timing
+    if case.written.method == ResetMethod.CLIENT:
+        settled = case.held(Place.AT) >= timing.settled_seconds and was_told(case)
+        return (CONFIRMED, "A member that was told to stands there.") if settled else None
+    # Longer than a member's pull may wait, and then it has committed at least once.
+    needed = max(timing.settled_seconds, LONG_POLL_SECONDS + timing.commit_seconds)
+    if case.held(Place.AT) < needed:
+        return None
+    return CONFIRMED, "For longer than a member's pull and its next commit may take."
+
+
+def _between(case: Case) -> Found:
+    if case.held(Place.BETWEEN, Place.BEYOND) < case.timing.settled_seconds:
+        return None
+    before, target = case.written.before, case.written.target
+    return CONFIRMED, f"Only a member that began at {target:,} commits what lies between it and {before:,}."
+
+
+def _beyond(case: Case) -> Found:
+    if case.held(Place.BETWEEN, Place.BEYOND) > case.held(Place.BEYOND):
+        return _between(case)
+    if case.held(Place.BEYOND) < max(case.timing.settled_seconds, OLD_OFFSET_SECONDS):
+        return None
+    if case.written.method == ResetMethod.CLIENT:
+        return (CONFIRMED, "A member that was told to had committed the target.") if was_told(case) else None
+    # A broker that was started anew has forgotten the reset, and maybe the offset too.
+    if not case.is_ours or case.series.broken:
+        return None
+    if _began_stored(case):
+        return CONFIRMED, "Who is connected came after it was set, and began at the offset that was stored."
+    return _taken(case) if case.written.method == ResetMethod.SERVER else _committed_over(case)
+
+
+def _taken(case: Case) -> Found:
+    present = case.present
+    if present.then is None or present.now is None or present.lost or not present.obeying:
+        return None
+    return CONFIRMED, "Its broker takes a commit only once a member has been told to begin at the target."
+
+
+def _began_stored(case: Case) -> bool:
+    """Somebody was there at the latest when it left the target."""
+    left = next((one for one in case.series.changes if one.offset not in (case.written.target, None)), None)
+    if not case.present.came_after or left is None or case.series.changes[0] is left:
+        return False
+    return seconds_between(left.at, case.present.met_at) <= LOOK_SECONDS
+
+
+def _committed_over(case: Case) -> Found:
+    if not case.present.stayed:
+        return None
+    return OVERWRITTEN, f"{_named(case)}, connected since before, committed over it."
+
+
+def _away(case: Case) -> Found:
+    written, timing = case.written, case.timing
+    where_it_was = written.before is not None and (case.series.last or 0) >= written.before
+    if case.is_ours:
+        if case.held(Place.AWAY) < max(timing.settled_seconds, OLD_OFFSET_SECONDS):
+            return None
+        who = f"{_named(case)}, connected since before," if case.present.stayed and where_it_was else "Somebody"
+        return OVERWRITTEN, f"{who} committed over it."
+    told = timing.told_seconds if written.method == ResetMethod.CLIENT else ARRIVAL_SECONDS
+    if where_it_was and case.age_seconds >= told + timing.settled_seconds:
+        settled = case.held(Place.AWAY) >= timing.settled_seconds
+        return (UNCHANGED, "It goes on from where it was: the target was not taken.") if settled else None
+    return None
+
+
+def _named(case: Case) -> str:
+    first, *others = sorted(case.present.then or ())
+    return f"{first} or one of {len(others)} more" if others else first
+
+
+RULES: Mapping[Place, Callable[[Case], Found]] = {
+    Place.AT: _at,
+    Place.BETWEEN: _between,
+    Place.BEYOND: _beyond,
+    Place.AWAY: _away,
+}
