@@ -1,0 +1,40 @@
+"""Queues that a worker was writing when it died. Whether one may be written again: a rule over what is there by then.
+
+An absolute offset that is set twice may replay messages twice: a group that went back, and has consumed all of it
+again meanwhile, stands where it stood before. So a queue is written again only where that cannot be.
+"""
+
+from collections.abc import Sequence
+
+from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
+from consumers.resets.facts import GroupFacts
+
+from .revalidate import key_of
+
+IN_DOUBT = "its worker stopped while the broker was being told: only reading back tells what became of it"
+
+
+def settle(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts) -> None:
+    """Sets each of `rows`, unsaved: PLANNED where it was certainly not moved, else UNANSWERED.
+
+    `fresh` must be read so long after the dead worker's last call that it has arrived or is lost.
+    """
+    for row in rows:
+        if _was_not_moved(reset, row, fresh):
+            row.step, row.error, row.before, row.before_at = ResetStep.PLANNED, None, None, None
+        else:
+            row.step, row.error, row.written_at = ResetStep.UNANSWERED, IN_DOUBT, fresh.taken_at
+
+
+def _was_not_moved(reset: Reset, row: ResetQueue, fresh: GroupFacts) -> bool:
+    facts = fresh.queues.get(key_of(row))
+    if facts is None or facts.error is not None or row.target is None or facts.now_offset != row.before:
+        return False
+    if row.method == ResetMethod.CLIENT or row.before == row.target:
+        return False
+    # Nobody who was told to go on further ahead comes back to where it was.
+    return row.before is None or row.target > row.before or _nobody_was_there(reset, fresh)
+
+
+def _nobody_was_there(reset: Reset, fresh: GroupFacts) -> bool:
+    return (reset.seen or {}).get("members") == [] and fresh.members == ()

@@ -1,0 +1,123 @@
+"""Writes what is planned, broker by broker, one call after the other.
+
+Each call is noted before it leaves, so that of a worker that dies at most one call is in doubt: its rows say WRITING.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+
+from django.conf import settings
+from django.db import transaction
+
+from consumers.errands.hold import Hold
+from consumers.errands.ports import Ports
+from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
+from consumers.rocketmq.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.offset_writes import NotApplied
+
+from .before import LeftAlone, look_before, why_left_alone
+from .tell import tell
+
+Clock = Callable[[], datetime]
+Call = list[ResetQueue]
+
+# So many calls are looked at together before the first of them is written.
+LOOKED_AT = 16
+# So often in a row a broker does not answer, and the rest of its queues is not tried.
+SILENT_IN_A_ROW = 3
+FIELDS = ["step", "before", "before_at", "written_at", "answered", "error"]
+
+
+class Silent(Exception):
+    """str() is one sentence: the broker is not worth another try."""
+
+
+class Writing:
+    def __init__(self, reset: Reset, ports: Ports, hold: Hold, clock: Clock) -> None:
+        self._reset, self._ports, self._hold, self._clock = reset, ports, hold, clock
+        self._silences = 0
+
+    def write(self, rows: Sequence[ResetQueue]) -> None:
+        """Each of `rows` is WRITTEN, UNANSWERED, FAILED or NOT_DONE afterwards.
+
+        Raises NotHeld, and then has neither told a broker nor written anything since.
+        """
+        for broker, there in groupby(sorted(rows, key=_place), key=lambda row: row.broker):
+            self._silences = 0
+            queues = list(there)
+            try:
+                self._write_at(broker, queues)
+            except Silent as reason:
+                self._leave(queues, str(reason))
+
+    def _write_at(self, broker: str, rows: Sequence[ResetQueue]) -> None:
+        if broker not in self._ports.addresses:
+            raise Silent(f"the address of {broker} is not known")
+        calls = list(calls_of(rows))
+        for start in range(0, len(calls), LOOKED_AT):
+            together = calls[start : start + LOOKED_AT]
+            left_alone = self._look([row for call in together for row in call])
+            for call in together:
+                self._make(call, left_alone)
+
+    def _look(self, rows: Sequence[ResetQueue]) -> dict[int, LeftAlone]:
+        """By row, those that must not be written. Sets where the others stand."""
+        self._hold.renew_if_old(self._clock())
+        stands = self._ports.wire.run(look_before(self._ports, self._reset.group_name, rows))
+        now, left_alone = self._clock(), {}
+        for row, there in zip(rows, stands, strict=True):
+            if not isinstance(there, RocketMQError):
+                row.before, row.before_at = there, now
+            if why := why_left_alone(row, there, settings.RESET_TOLERANCE_MESSAGES):
+                left_alone[row.pk] = why
+        return left_alone
+
+    def _make(self, call: Call, left_alone: Mapping[int, LeftAlone]) -> None:
+        if against := next((left_alone[row.pk] for row in call if row.pk in left_alone), None):
+            for row in call:
+                why = left_alone.get(row.pk)
+                row.step = ResetStep.FAILED
+                row.error = (
+                    why.sentence if why else f"members are told all queues at once, and of another {against.sentence}"
+                )
+            self._save(call, FIELDS)
+            return self._count(call[0].broker, against.error)
+        for row in call:
+            row.step = ResetStep.WRITING
+        self._save(call, FIELDS)
+        error = tell(self._ports, self._reset, call)
+        told_at = self._clock()
+        for row in call:
+            row.written_at = None if row.step == ResetStep.FAILED else told_at
+        self._save(call, FIELDS)
+        self._count(call[0].broker, error)
+
+    def _count(self, broker: str, error: RocketMQError | None) -> None:
+        """Raises Silent. A broker that refuses does answer."""
+        is_silent = error is not None and not isinstance(error, (BrokerRefused, NotApplied))
+        self._silences = self._silences + 1 if is_silent else 0
+        if self._silences >= SILENT_IN_A_ROW:
+            raise Silent(f"{broker} gave no usable answer {self._silences} times in a row: {error}")
+
+    def _save(self, rows: Sequence[ResetQueue], fields: Sequence[str]) -> None:
+        with transaction.atomic():
+            self._hold.renew(self._clock())
+            ResetQueue.objects.bulk_update(rows, fields)
+
+    def _leave(self, rows: Sequence[ResetQueue], reason: str) -> None:
+        left = [row for row in rows if row.step == ResetStep.PLANNED]
+        for row in left:
+            row.step, row.error = ResetStep.NOT_DONE, f"it was not tried: {reason}"
+        self._save(left, ["step", "error"])
+
+
+def calls_of(rows: Sequence[ResetQueue]) -> Iterator[Call]:
+    """One for each row, or for each topic where members are told by time. `rows` are of one broker, sorted by topic."""
+    by_time = [row for row in rows if row.method == ResetMethod.CLIENT]
+    yield from ([row] for row in rows if row.method != ResetMethod.CLIENT)
+    yield from (list(call) for _, call in groupby(by_time, key=lambda row: row.topic))
+
+
+def _place(row: ResetQueue) -> tuple[str, str, int]:
+    return row.broker, row.topic, row.queue_id

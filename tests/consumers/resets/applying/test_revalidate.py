@@ -1,0 +1,169 @@
+"""What stops a reset because it moved since the plan."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consumers.models import Reset, ResetQueue
+from consumers.resets.applying.revalidate import SAID, what_moved
+from consumers.resets.facts import BrokerFacts, GroupFacts, QueueFacts
+from consumers.resets.wish import QueueKey
+from tests.world import NOW
+
+TOLERANCE = 100
+SEEN = {
+    "members": ["c1", "c2"],
+    "orderly": False,
+    "message_model": "CLUSTERING",
+    "consume_type": "CONSUME_PASSIVELY",
+    "brokers": {"broker-a": {"version": "V5_4_0", "server_side": True, "permission": 6}},
+}
+KEY = QueueKey("Orders", "broker-a", 0)
+BROKER = BrokerFacts("broker-a", "V5_4_0", server_side=True, permission=6)
+
+
+def row(queue_id: int = 0, **fields: Any) -> ResetQueue:
+    """From 500 back to 300, of 100..1,000."""
+    said = {"min_offset": 100, "max_offset": 1000, "now_offset": 500, "target": 300}
+    return ResetQueue(topic="Orders", broker="broker-a", queue_id=queue_id, **{**said, **fields})
+
+
+def facts(queue: QueueFacts | None = None, **fields: Any) -> GroupFacts:
+    said: dict[str, Any] = {
+        "taken_at": NOW,
+        "members": ("c1", "c2"),
+        "members_error": None,
+        "message_model": "CLUSTERING",
+        "consume_type": "CONSUME_PASSIVELY",
+        "orderly": False,
+        "languages": ("JAVA",),
+        "pop_topics": frozenset(),
+        "brokers": {"broker-a": BROKER},
+        "queues": {KEY: queue or QueueFacts(KEY, 100, 1000, 500)},
+    }
+    return GroupFacts(**{**said, **fields})
+
+
+def moved(fresh: GroupFacts, *rows: ResetQueue, **seen: Any) -> list[str]:
+    return what_moved(Reset(seen={**SEEN, **seen}), rows or [row()], fresh, TOLERANCE)
+
+
+UNTOLD = {"members": None, "members_error": "broker-b is silent"}
+EMPTY: dict[str, Any] = {"members": (), "message_model": None, "consume_type": None}
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({}, None),
+        ({"orderly": None, "languages": ()}, None),
+        ({"members": ("c2", "c1")}, None),
+        (UNTOLD, "Who is in the group cannot be told: broker-b is silent."),
+        (EMPTY, "The group was online at the plan, and is offline."),
+        ({"members": ("c1", "c3")}, "Other members: c3 came; c2 left."),
+        ({"members": ("c1", "c2", "c3", "c4")}, "Other members: c3 and 1 more came."),
+        ({"members": ("c1",)}, "Other members: c2 left."),
+        (
+            {"message_model": "BROADCASTING"},
+            "The group's message model was CLUSTERING at the plan, and is BROADCASTING.",
+        ),
+        (
+            {"consume_type": "CONSUME_ACTIVELY"},
+            "The group's way to consume was CONSUME_PASSIVELY at the plan, and is CONSUME_ACTIVELY.",
+        ),
+        ({"brokers": {}}, "broker-a could not be read: it was not asked."),
+        (
+            {"brokers": {"broker-a": replace(BROKER, error="it is silent")}},
+            "broker-a could not be read: it is silent.",
+        ),
+        (
+            {"brokers": {"broker-a": replace(BROKER, permission=4)}},
+            "The permission of broker-a was 6 at the plan, and is 4.",
+        ),
+        (
+            {"brokers": {"broker-a": replace(BROKER, server_side=False)}},
+            "Whether broker-a moves offsets itself was yes at the plan, and is no.",
+        ),
+    ],
+)
+def test_a_change_of_the_group_or_a_broker_is_said(fields: dict[str, Any], sentence: str | None) -> None:
+    assert moved(facts(**fields)) == ([] if sentence is None else [sentence])
+
+
+@pytest.mark.parametrize(
+    ("seen", "fields", "sentence"),
+    [
+        ({"members": []}, {}, "The group was offline at the plan, and is online."),
+        ({"members": []}, EMPTY, None),
+        ({"members": None}, {}, "Who was in the group at the plan is not known."),
+        ({"brokers": None}, {}, "The permission of broker-a was not known at the plan, and is 6."),
+    ],
+)
+def test_what_the_plan_did_not_see_has_not_stayed_the_same(
+    seen: dict[str, Any], fields: dict[str, Any], sentence: str | None
+) -> None:
+    assert moved(facts(**fields), **seen)[:1] == ([] if sentence is None else [sentence])
+
+
+@pytest.mark.parametrize(
+    ("planned", "there", "reason"),
+    [
+        ({}, (100, 1000, 500), None),
+        ({}, (300, 1000, 500), None),
+        ({}, (100, 9000, 600), None),
+        ({}, (100, 1000, 601), "it went on from 500 to 601, by more than 100 messages"),
+        ({}, (100, 1000, 499), "it went back from 500 to 499"),
+        ({}, (100, 1000, None), "it stood at 500 at the plan, and has no commit any more"),
+        ({"now_offset": None}, (100, 1000, None), None),
+        ({"now_offset": None}, (100, 1000, 0), "it had no commit at the plan, and stands at 0"),
+        ({"target": 550}, (100, 1000, 550), None),
+        ({"target": 550}, (100, 1000, 551), "it went on from 500 to 551, past its target 550"),
+        ({}, (301, 1000, 500), "its target 300 has expired: it begins at 301"),
+        ({}, (100, 999, 500), "it ended at 1,000 at the plan, and ends at 999"),
+        ({"max_offset": 200, "target": 201}, (100, 200, 500), "its target 201 lies behind its end, 200"),
+        ({"target": None}, (100, 1000, 500), "the plan has no target for it"),
+        ({}, (None, 1000, 500), "where it begins and ends is not known"),
+    ],
+)
+def test_a_queue_that_moved_too_far_is_said(
+    planned: dict[str, Any], there: tuple[int | None, int | None, int | None], reason: str | None
+) -> None:
+    said = moved(facts(QueueFacts(KEY, *there)), row(**planned))
+    assert said == ([] if reason is None else [f"Orders, broker-a, queue 0: {reason}."])
+
+
+@pytest.mark.parametrize(
+    ("queues", "reason"),
+    [({}, "it was not read"), ({KEY: QueueFacts(KEY, None, None, None, "no answer")}, "could not be read: no answer")],
+)
+def test_a_queue_that_cannot_be_read_has_moved(queues: dict[QueueKey, QueueFacts], reason: str) -> None:
+    [sentence] = moved(facts(queues=queues))
+    assert reason in sentence
+
+
+def test_of_a_silent_broker_not_every_queue_is_listed() -> None:
+    fresh = facts(brokers={"broker-a": replace(BROKER, error="it is silent")}, queues={})
+    assert moved(fresh, row(0), row(1)) == ["broker-a could not be read: it is silent."]
+
+
+def test_of_many_queues_some_are_said_and_the_rest_is_counted() -> None:
+    said = moved(facts(queues={}), *(row(queue_id) for queue_id in range(SAID + 5)))
+    assert (len(said), said[-1]) == (SAID + 1, "And 5 more.")
+
+
+OFFSETS = st.integers(0, 10_000)
+
+
+@given(now=OFFSETS, target=OFFSETS, end=OFFSETS, ahead=st.integers(0, 2 * TOLERANCE), grown=st.integers(0, 10_000))
+def test_it_stops_exactly_where_a_queue_is_beyond_what_was_promised(
+    now: int, target: int, end: int, ahead: int, grown: int
+) -> None:
+    end = max(now, target, end)
+    there = now + ahead
+    planned = row(min_offset=0, max_offset=end, now_offset=now, target=target)
+    said = moved(facts(QueueFacts(KEY, 0, max(end, there) + grown, there)), planned)
+    is_past_a_skip = now < target < there
+    assert bool(said) == (ahead > TOLERANCE or is_past_a_skip)
