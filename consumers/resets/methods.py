@@ -74,18 +74,17 @@ def _settled(
     refused: Mapping[tuple[str, str], tuple[QueueKey, LeftOut]],
 ) -> ResetMethod | LeftOut:
     place = (key.topic, key.broker)
-    if place not in told or isinstance(method, LeftOut):
+    if place not in told or method not in (ResetMethod.CLIENT, ResetMethod.NOTHING):
         return method
-    if place in refused:
-        other, why = refused[place]
-        # One that stands at its target needs nobody to be told.
-        if method == ResetMethod.NOTHING:
-            return method
-        return LeftOut(
-            _("Members are told all queues of the topic at this broker at once, and queue %(queue)s cannot be: %(why)s")
-            % {"queue": other.queue_id, "why": why.sentence}
-        )
-    return ResetMethod.CLIENT
+    if place not in refused:
+        return ResetMethod.CLIENT
+    if method == ResetMethod.NOTHING:
+        return method
+    other, why = refused[place]
+    return LeftOut(
+        _("Members are told all queues of the topic at this broker at once, and queue %(queue)s cannot be: %(why)s")
+        % {"queue": other.queue_id, "why": why.sentence}
+    )
 
 
 def refusals_of_group(
