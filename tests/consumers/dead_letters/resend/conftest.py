@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import count
 
 import pytest
@@ -13,37 +13,8 @@ from consumers.models import ConsumerGroup, Destination, Resend, ResendItem, Res
 from consumers.polling.wire import Wire
 from tests.consumers.dead_letters.resend.fake_queues import NAME, FakeQueues, stored_id
 from tests.consumers.rocketmq.fake_server import served
+from tests.fake_clock import FakeClock
 from tests.world import NOW, a_broker, a_cluster, a_group
-
-
-class Killed(BaseException):
-    """A process that is gone: nothing after it is done."""
-
-
-@dataclass
-class FakeClock:
-    """Each reading of it takes a millisecond, each pause `stretch` times as long as it is. `kill_at`: the reading that
-    kills."""
-
-    at: datetime = NOW
-    kill_at: int | None = None
-    readings: int = 0
-    stretch: float = 1
-    pauses: list[float] = field(default_factory=list)
-
-    def __call__(self) -> datetime:
-        self.readings += 1
-        if self.readings == self.kill_at:
-            raise Killed
-        self.at += timedelta(milliseconds=1)
-        return self.at
-
-    def pause(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        self.at += timedelta(seconds=seconds * self.stretch)
-
-    def pass_by(self, seconds: float) -> None:
-        self.at += timedelta(seconds=seconds)
 
 
 @dataclass

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from consumers.dead_letters.resend.work import work
 from consumers.models import Resend, ResendOutcome
-from tests.consumers.dead_letters.resend.conftest import FakeClock, Killed, Site, outcomes
+from tests.consumers.dead_letters.resend.conftest import Site, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import Act
+from tests.fake_clock import FakeClock, Killed
 
 LETTERS = 4
 # A run of four messages reads the clock less often than this.

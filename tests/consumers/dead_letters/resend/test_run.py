@@ -4,7 +4,8 @@ from typing import Any
 
 from consumers.dead_letters.resend.run import run
 from consumers.models import ResendOutcome, ResendStatus
-from tests.consumers.dead_letters.resend.conftest import FakeClock, Site, an_item, outcomes
+from tests.consumers.dead_letters.resend.conftest import Site, an_item, outcomes
+from tests.fake_clock import FakeClock
 
 
 def test_one_that_runs_ends_once_its_cluster_is_read_only(site: Site, clock: FakeClock, settings: Any) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from consumers.dead_letters.resend.work import work
 from consumers.models import ResendOutcome, ResendStatus
-from tests.consumers.dead_letters.resend.conftest import FakeClock, Site, a_resend, an_item, outcomes
+from tests.consumers.dead_letters.resend.conftest import Site, a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import Act
+from tests.fake_clock import FakeClock
 from tests.world import NOW
 
 SENT, FAILED, UNKNOWN = ResendOutcome.SENT, ResendOutcome.FAILED, ResendOutcome.UNKNOWN
