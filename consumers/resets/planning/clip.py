@@ -1,0 +1,57 @@
+"""Targets within what a queue holds: moved to its nearer end where that is wanted, else a refusal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from consumers.resets.facts import QueueFacts
+from consumers.resets.wish import QueueKey
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One queue with its target, `wanted` before it was clipped. All its offsets but the consumer's are known."""
+
+    key: QueueKey
+    now: int | None
+    least: int
+    most: int
+    wanted: int
+
+    @property
+    def target(self) -> int:
+        return min(max(self.wanted, self.least), self.most)
+
+    @property
+    def clipped(self) -> bool:
+        return self.target != self.wanted
+
+
+def aim(queue: QueueFacts, wanted: int) -> Aim:
+    if queue.min_offset is None or queue.max_offset is None:
+        raise ValueError(f"{queue.key} was not read, so that it has no target")
+    return Aim(queue.key, queue.now_offset, queue.min_offset, queue.max_offset, wanted)
+
+
+def why_not_clipped(aims: Sequence[Aim]) -> str | None:
+    """For a wish that does not allow it. Null where every target lies within its queue."""
+    outside = [one for one in aims if one.clipped]
+    if not outside:
+        return None
+    worst = max(outside, key=lambda one: abs(one.target - one.wanted))
+    words = {
+        "n": len(outside),
+        "all": len(aims),
+        "queue": f"{worst.key.topic}/{worst.key.broker}/{worst.key.queue_id}",
+        "wanted": worst.wanted,
+        "least": worst.least,
+        "most": worst.most,
+    }
+    return (
+        _(
+            "Targets outside of what their queues hold: %(n)s of %(all)s. The farthest is %(wanted)s of %(queue)s, "
+            "which holds %(least)s to %(most)s. Choose another target, or let targets be clipped to the nearer end."
+        )
+        % words
+    )

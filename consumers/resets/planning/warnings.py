@@ -1,0 +1,106 @@
+"""What a plan will do, and to whom, in sentences: whoever applies it has read them."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.utils.translation import gettext as _
+
+from consumers.models import ConsumerGroup, Queue, Resend, ResendStatus, Reset, ResetKind, ResetQueue, TopicKind
+from consumers.resets.consequences import consequences
+from consumers.resets.facts import GroupFacts
+from consumers.resets.own_topics import own_topics
+from consumers.resets.value_of import moment_of
+from consumers.rocketmq.names import is_retry_topic_of, retry_topic
+
+from .totals import Totals, totals_of
+
+SHOWN = 5
+
+
+def warnings_of(reset: Reset, group: ConsumerGroup, facts: GroupFacts, rows: Sequence[ResetQueue]) -> list[str]:
+    """In the order in which they matter. Some queries."""
+    totals = totals_of(rows)
+    moving = {row.topic for row in rows if row.left_out is None}
+    return [
+        *of_amounts(totals),
+        *consequences(totals.methods.keys(), moving, facts),
+        *of_gaps(totals),
+        *_of_nearest(reset, rows),
+        *_of_retries(group, {row.topic for row in rows}),
+        *_of_resends(group),
+    ]
+
+
+def of_amounts(totals: Totals) -> list[str]:
+    said = []
+    if totals.replayed:
+        said.append(
+            _(
+                "Messages that are consumed once more: %(n)s, queues: %(queues)s. What the consumers do with them must "
+                "bear to be done twice."
+            )
+            % {"n": totals.replayed, "queues": totals.replaying}
+        )
+    if totals.skipped:
+        said.append(
+            _("Messages that are skipped: %(n)s, queues: %(queues)s. They are lost to this group until it is set back.")
+            % {"n": totals.skipped, "queues": totals.skipping}
+        )
+    if totals.uncounted:
+        said.append(
+            _("Queues of which nobody can tell what is replayed or skipped: %s. Nothing was ever committed there.")
+            % totals.uncounted
+        )
+    return said
+
+
+def of_gaps(totals: Totals) -> list[str]:
+    said = []
+    if totals.not_restorable:
+        said.append(
+            _("Queues that cannot be restored: %s. They had no commit, and no call of RocketMQ takes an offset away.")
+            % totals.not_restorable
+        )
+    if totals.clipped:
+        said.append(_("Targets that are clipped to what their queues hold: %s.") % totals.clipped)
+    for why, queues in totals.left_out[:SHOWN]:
+        said.append(_("Queues that are left out: %(n)s. %(why)s") % {"n": queues, "why": why})
+    if more := sum(queues for _why, queues in totals.left_out[SHOWN:]):
+        said.append(_("Queues that are left out for other reasons: %s. The table says why.") % more)
+    return said
+
+
+def _of_nearest(reset: Reset, rows: Sequence[ResetQueue]) -> list[str]:
+    """Brokers of some versions answer with the nearest message, also if it is an earlier one (4.9, ConsumeQueue)."""
+    if reset.kind != ResetKind.TIME:
+        return []
+    wanted = moment_of(str(reset.value))
+    early = [wanted - row.target_time for row in rows if row.target_time is not None and row.target_time < wanted]
+    if not early:
+        return []
+    words = {"n": len(early), "by": _in_words(max(early))}
+    return [
+        _("Queues that begin at a message from before that time: %(n)s, by up to %(by)s. Brokers name the nearest.")
+        % words
+    ]
+
+
+def _in_words(span: timedelta) -> str:
+    return f"{span.total_seconds():.3f} s" if span < timedelta(seconds=60) else str(span).split(".")[0]
+
+
+def _of_retries(group: ConsumerGroup, chosen: set[str]) -> list[str]:
+    prefix = retry_topic(group.name)
+    found = Queue.objects.filter(topic__cluster=group.cluster_id, topic__name__startswith=prefix)
+    retries = found.filter(topic__kind=TopicKind.RETRY).order_by("topic__name").values_list("topic__name", flat=True)
+    own = set(own_topics(group))
+    left = [name for name in retries.distinct() if is_retry_topic_of(name, group.name, own) and name not in chosen]
+    if not left:
+        return []
+    return [_("Messages that wait to be retried (%s) are not touched: they come as they would have.") % ", ".join(left)]
+
+
+def _of_resends(group: ConsumerGroup) -> list[str]:
+    if not Resend.objects.filter(group=group, status=ResendStatus.RUNNING).exists():
+        return []
+    return [_("Dead letters are being sent to this group again at the moment: they come on top.")]
