@@ -37,6 +37,12 @@ class ClusterAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Cluster | None = None) -> bool:
         return False
 
+    def get_fieldsets(self, request: HttpRequest, obj: Cluster | None = None) -> Any:
+        """Who may only look is shown what is registered: the form's own fields are no part of a cluster."""
+        if self.has_change_permission(request, obj):
+            return super().get_fieldsets(request, obj)
+        return [(None, {"fields": self.list_display})]
+
     def get_readonly_fields(self, request: HttpRequest, obj: Cluster | None = None) -> list[str]:
         """History in the lake lies under the cluster's name: it does not change."""
         return ["name"] if obj is not None else []

@@ -41,7 +41,8 @@ class ClusterForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in ("access_key", "offset_files", "proxy"):
+        # Who may only look is shown none of them.
+        for name in self.fields.keys() & {"access_key", "offset_files", "proxy"}:
             self.fields[name].required = False
         if (tls := self.instance.tls) is not None:
             self.initial.update({f"tls_{name}": tls[name] for name in ("ca", "certificate", "key")})

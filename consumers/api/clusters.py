@@ -54,7 +54,10 @@ class ClusterSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     namesrv = serializers.CharField()
     connection = serializers.ChoiceField([connection.value for connection in Connection])
-    read_only = serializers.BooleanField(help_text="Nothing is changed on it from here, by a setting")
+    # A field's own attribute of this name is set for each instance, and not looked for here.
+    read_only = serializers.BooleanField(  # type: ignore[assignment]
+        help_text="Nothing is changed on it from here, by a setting"
+    )
     brokers = BrokerSerializer(many=True)
     last_reading = LastReadingSerializer(allow_null=True)
     freshness = serializers.ChoiceField([freshness.value for freshness in Freshness])

@@ -3,6 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.templatetags.static import static
 from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.generic import RedirectView
 
 from . import (
@@ -28,6 +29,8 @@ from . import (
     retry_figures,
     theme,
 )
+
+opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -89,8 +92,8 @@ urlpatterns = [
     path("figures/<str:cluster>/<str:group>/volumes/", retry_figures.volumes, name="volumes_figure"),
     path("figures/<str:cluster>/<str:group>/ladder/", retry_figures.ladder, name="ladder_figure"),
     path("figures/<str:cluster>/<str:group>/dead-letters/", retry_figures.dead_letters, name="dead_letters_figure"),
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
-    path("favicon.ico", RedirectView.as_view(url=static("icons/consumerscope.svg")), name="favicon"),
+    path("login/", opened_or_sent(LoginView.as_view(redirect_authenticated_user=True)), name="login"),
+    path("logout/", require_POST(LogoutView.as_view()), name="logout"),
+    path("favicon.ico", require_safe(RedirectView.as_view(url=static("icons/consumerscope.svg"))), name="favicon"),
     path("theme/", theme.theme, name="theme"),
 ]

@@ -9,7 +9,7 @@ ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "dashboard.admin_pages.AdminPagesConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -75,3 +75,16 @@ def test_a_token_is_withdrawn_and_its_digest_never_shown(world):
     assert b"d" * 64 not in client.get(f"/admin/consumers/apitoken/{token.pk}/change/").content
     client.post(f"/admin/consumers/apitoken/{token.pk}/delete/", {"post": "yes"})
     assert not ApiToken.objects.exists()
+
+
+def test_a_viewer_sees_what_is_registered_of_a_cluster(world):
+    page = a_staff_client("viewer").get(f"/admin/consumers/cluster/{world.pk}/change/")
+    assert page.status_code == 200
+    assert world.namesrv in page.text
+    assert "secret" not in page.text.lower()
+
+
+@pytest.mark.parametrize("method", ["options", "put", "patch", "delete"])
+def test_the_pages_answer_no_other_method(world, method):
+    client = a_staff_client("admin")
+    assert getattr(client, method)(f"/admin/consumers/cluster/{world.pk}/change/").status_code == 405
