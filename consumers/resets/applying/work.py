@@ -1,0 +1,103 @@
+"""Applies one reset to its end, wherever it stopped before. At most one worker does so at a time.
+
+Before anything is written the cluster is asked once more; what moved since the plan stops what is still to be written.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from consumers.errands.hold import Hold, NotHeld
+from consumers.errands.ports import Ports
+from consumers.models import ConsumerGroup, Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
+from consumers.resets.events import note_work
+from consumers.resets.facts import GroupFacts
+from consumers.resets.planning.gather import gather
+from consumers.resets.planning.known import known_of
+from consumers.resets.read_back.finish import finish
+from consumers.resets.read_back.loop import read_back
+
+from .in_doubt import settle
+from .keep_alive import keep_alive
+from .revalidate import key_of, what_moved
+from .write import FIELDS, Clock, Writing
+
+logger = logging.getLogger(__name__)
+
+Pause = Callable[[float], None]
+
+MOVED = "Stopped: the group or its queues have moved since the plan, so that it would do something else than it says."
+
+
+def work(reset_id: UUID, ports: Ports, clock: Clock, pause: Pause) -> None:
+    try:
+        was_begun = Reset.objects.filter(pk=reset_id).exclude(working_at=None).exists()
+        hold = Hold.take(Reset, reset_id, ResetStatus.APPLYING, clock())
+        reset = Reset.objects.select_related("group").get(pk=reset_id)
+        said = "Took it over from a worker that had stopped." if was_begun else "A worker began to apply it."
+        note_work(reset, said, clock())
+        _Work(reset, ports, hold, clock, pause).to_the_end()
+    except NotHeld as other:
+        logger.info("%s", other)
+
+
+class _Work:
+    def __init__(self, reset: Reset, ports: Ports, hold: Hold, clock: Clock, pause: Pause) -> None:
+        self._reset, self._ports, self._hold = reset, ports, hold
+        self._clock, self._pause = clock, pause
+
+    def to_the_end(self) -> None:
+        reason = None
+        if rows := self._to_be_written():
+            reason = self._write(rows)
+        if reason is None or self._is_touched():
+            read_back(self._reset, self._ports, self._hold, self._clock, self._pause)
+        finish(self._hold, reason, self._clock())
+
+    def _write(self, rows: Sequence[ResetQueue]) -> str | None:
+        """Why nothing (more) was written; null where all of it was tried."""
+        if self._reset.group is None:
+            return "Stopped: the group is not known any more."
+        fresh = self._look(self._reset.group, rows)
+        self._settle([row for row in rows if row.step == ResetStep.WRITING], fresh)
+        waiting = [row for row in rows if row.step == ResetStep.PLANNED]
+        if moved := what_moved(self._reset, waiting, fresh, settings.RESET_TOLERANCE_MESSAGES):
+            self._stop(waiting, moved)
+            return MOVED
+        to_write = [row for row in waiting if row.method != ResetMethod.NOTHING]
+        Writing(self._reset, self._ports, self._hold, self._clock).write(to_write)
+        return None
+
+    def _look(self, group: ConsumerGroup, rows: Sequence[ResetQueue]) -> GroupFacts:
+        keys, known, now = [key_of(row) for row in rows], known_of(group), self._clock()
+        ports = self._ports
+        return keep_alive(self._hold, self._clock, lambda: ports.wire.run(gather(ports, group.name, keys, known, now)))
+
+    def _settle(self, rows: Sequence[ResetQueue], fresh: GroupFacts) -> None:
+        with transaction.atomic():
+            self._hold.renew(self._clock())
+            settle(self._reset, rows, fresh)
+            ResetQueue.objects.bulk_update(rows, FIELDS)
+
+    def _stop(self, waiting: Sequence[ResetQueue], moved: list[str]) -> None:
+        """What stands at its target already is not touched, and not to be read back either."""
+        with transaction.atomic():
+            self._hold.renew(self._clock())
+            waiting_now = ResetQueue.objects.filter(pk__in=[row.pk for row in waiting])
+            waiting_now.update(step=ResetStep.NOT_DONE, error="it was not tried: see what moved")
+            Reset.objects.filter(pk=self._reset.pk).update(moved=moved)
+
+    def _to_be_written(self) -> list[ResetQueue]:
+        """With those that stand at their target, as long as nothing is written: they are part of what was planned."""
+        waiting = ResetQueue.objects.filter(reset=self._reset, left_out=None)
+        rows = list(waiting.filter(step__in=(ResetStep.PLANNED, ResetStep.WRITING)))
+        if self._is_touched() or any(row.step == ResetStep.WRITING for row in rows):
+            return [row for row in rows if row.method != ResetMethod.NOTHING]
+        return rows
+
+    def _is_touched(self) -> bool:
+        written = (ResetStep.WRITTEN, ResetStep.UNANSWERED)
+        return ResetQueue.objects.filter(reset=self._reset, step__in=written).exists()
