@@ -75,8 +75,9 @@ class OffsetWrites:
     async def commit(
         self, group: str, topic: str, queue_id: int, offset: int, *, deadline_seconds: float = DEADLINE_SECONDS
     ) -> None:
-        """As a member commits: UpdateConsumerOffsetRequestHeader. The broker checks that group and topic exist, and
-        neither the queue nor the offset; a member that owns the queue commits its own offset over it soon.
+        """As a member commits: UpdateConsumerOffsetRequestHeader. No broker checks the queue or the offset; brokers check
+        that the topic exists from 5.0 on and that the group does from 5.3.0 on (ConsumerManageProcessor). A member that
+        owns the queue commits its own offset over it soon.
 
         Raises NotApplied where a reset is pending, which wins.
         """
