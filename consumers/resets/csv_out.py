@@ -61,7 +61,7 @@ def resets_csv(
         # Those that came meanwhile push others onto the next page once more.
         fresh = [row for row in rows if row.id not in written]
         written.update(row.id for row in fresh)
-        events = _events([row.id for row in fresh])
+        events = _events([UUID(row.id) for row in fresh])
         for row in fresh:
             yield line_of(map(cell, _audited(row, events[row.id])))
 
@@ -83,7 +83,7 @@ def _audited(row: ResetRow, events: list[dict[str, Any]]) -> list[Any]:
     return [*values.values(), *counts.values(), *outcomes.values(), events, shown]
 
 
-def _events(ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def _events(ids: Sequence[UUID]) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for event in ResetEvent.objects.filter(reset__in=ids).order_by("pk"):
         said = {"at": event.at.isoformat(), "by": event.by_name, "address": event.address, "via": event.via}

@@ -14,8 +14,7 @@ ROWS_AT_ONCE = 2_000
 
 
 def group_offsets_csv(group: ConsumerGroup, now: datetime) -> Iterator[str]:
-    """Its retry topics are in it, its dead letters are not: no group consumes its own. `taken_at`: the last good reading
-    of the broker."""
+    """With its retry topics, without dead letters. `taken_at`: the last good reading of the broker."""
     yield line_of(COLUMNS)
     brokers = {broker.name: broker for broker in broker_ages([group.cluster_id])[group.cluster_id].brokers}
     bounds = limits()
