@@ -75,9 +75,11 @@ class OffsetWrites:
     async def commit(
         self, group: str, topic: str, queue_id: int, offset: int, *, deadline_seconds: float = DEADLINE_SECONDS
     ) -> None:
-        """As a member commits: UpdateConsumerOffsetRequestHeader. No broker checks the queue or the offset; from 5.0 on
-        they check that the topic exists, from 5.3.0 on that the group does (ConsumerManageProcessor). A member that owns
-        the queue commits its own offset over it soon.
+        """As a member commits: UpdateConsumerOffsetRequestHeader. A member that owns the queue commits its own offset
+        over it soon.
+
+        No broker checks the queue or the offset. That the topic exists is checked from 5.0 on, that the group does from
+        5.3.0 on (ConsumerManageProcessor).
 
         Raises NotApplied where a reset is pending, which wins.
         """
