@@ -70,17 +70,25 @@ class Case:
         return self.written.place(self.series.last)
 
     @property
+    def goes_on_from_target(self) -> bool:
+        """By all that was read since it last went back; by several offsets, where the target was not among them."""
+        places = [self.written.place(change.offset) for change in self.series.run]
+        first_read = len(places) == len(self.series.changes) and self.written.answered
+        return places[0] is Place.AT or first_read or places.count(Place.BETWEEN) > 1
+
+    @property
     def was_at_target(self) -> bool:
         return self.series.first(lambda offset: self.written.place(offset) is Place.AT) is not None
 
     @property
     def is_ours(self) -> bool:
-        """It certainly stood at the target once: the broker said so, or it was read there.
+        """It certainly was set to the target once: the broker said so, or nothing else leads there.
 
-        Not so where members were told: then the broker changes nothing itself (5.4.0, Broker2Client.resetOffset).
+        Where members are told, the broker itself sets nothing (5.4.0, Broker2Client.resetOffset), and forwards a member
+        may come to the target by consuming.
         """
         by_answer = self.written.answered and self.written.method != ResetMethod.CLIENT
-        return by_answer or self.was_at_target
+        return by_answer or (self.written.back and self.was_at_target)
 
     @property
     def stands_still(self) -> bool:

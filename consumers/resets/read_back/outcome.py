@@ -65,7 +65,8 @@ def _found(case: Case) -> Found:
 def _nothing_written(case: Case) -> Found:
     if case.place in (Place.AT, Place.BEYOND):
         return CONFIRMED, "It stood at its target already, and nothing was written."
-    return OVERWRITTEN, "It stood at its target already, nothing was written, and it went back since."
+    lost = "has no commit any more" if case.place is Place.GONE else "went back since"
+    return OVERWRITTEN, f"It stood at its target already, nothing was written, and it {lost}."
 
 
 def _gone(case: Case) -> Found:
@@ -98,7 +99,7 @@ def _at(case: Case) -> Found:
         return (CONFIRMED, "A member that was told to stands there.") if settled else None
     # Longer than a member's pull may wait, and then it has committed at least once.
     needed = max(timing.settled_seconds, LONG_POLL_SECONDS + timing.commit_seconds)
-    if case.held(Place.AT) < needed:
+    if case.held(Place.AT) < needed or not (case.written.back or _taken_or_stored(case)):
         return None
     return CONFIRMED, "For longer than a member's pull and its next commit may take."
 
@@ -106,8 +107,10 @@ def _at(case: Case) -> Found:
 def _between(case: Case) -> Found:
     if case.held(Place.BETWEEN, Place.BEYOND) < case.timing.settled_seconds:
         return None
+    if not (_began_stored(case) if case.written.method == ResetMethod.COMMIT else case.goes_on_from_target):
+        return None
     before, target = case.written.before, case.written.target
-    return CONFIRMED, f"Only a member that began at {target:,} commits what lies between it and {before:,}."
+    return CONFIRMED, f"Whoever began at {target:,} passes between it and {before:,}, and who did not does not."
 
 
 def _beyond(case: Case) -> Found:
@@ -122,14 +125,24 @@ def _beyond(case: Case) -> Found:
         return None
     if _began_stored(case):
         return CONFIRMED, "Who is connected came after it was set, and began at the offset that was stored."
-    return _taken(case) if case.written.method == ResetMethod.SERVER else _committed_over(case)
-
-
-def _taken(case: Case) -> Found:
-    present = case.present
-    if present.then is None or present.now is None or present.lost or not present.obeying:
+    if case.written.method == ResetMethod.COMMIT:
+        return _committed_over(case)
+    if not _is_taken(case):
         return None
     return CONFIRMED, "Its broker takes a commit only once a member has been told to begin at the target."
+
+
+def _taken_or_stored(case: Case) -> bool:
+    """Not where a member may have come to stand at the target by consuming what was to be skipped."""
+    if case.present.came_after:
+        return case.is_ours
+    return case.written.method == ResetMethod.SERVER and case.written.answered and _is_taken(case)
+
+
+def _is_taken(case: Case) -> bool:
+    present = case.present
+    known = present.then is not None and present.now is not None
+    return known and not present.lost and present.obeying
 
 
 def _began_stored(case: Case) -> bool:
@@ -148,14 +161,16 @@ def _committed_over(case: Case) -> Found:
 
 def _away(case: Case) -> Found:
     written, timing = case.written, case.timing
-    where_it_was = written.before is not None and (case.series.last or 0) >= written.before
-    if case.is_ours:
+    before = written.before
+    where_it_was = before is not None and case.series.first(lambda offset: (offset or 0) < before) is None
+    if case.is_ours or (written.method == ResetMethod.CLIENT and was_told(case)):
         if case.held(Place.AWAY) < max(timing.settled_seconds, OLD_OFFSET_SECONDS):
             return None
         who = f"{_named(case)}, connected since before," if case.present.stayed and where_it_was else "Somebody"
         return OVERWRITTEN, f"{who} committed over it."
     told = timing.told_seconds if written.method == ResetMethod.CLIENT else ARRIVAL_SECONDS
-    if where_it_was and case.age_seconds >= told + timing.settled_seconds:
+    never_reached = case.series.first(lambda offset: (offset or 0) >= written.target) is None
+    if where_it_was and never_reached and case.age_seconds >= told + timing.settled_seconds:
         settled = case.held(Place.AWAY) >= timing.settled_seconds
         return (UNCHANGED, "It goes on from where it was: the target was not taken.") if settled else None
     return None

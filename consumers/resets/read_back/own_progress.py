@@ -11,10 +11,12 @@ def was_told(case: Case) -> bool:
     """The target was read, and a member that merely consumed would not have been read there.
 
     Backwards nothing else leads there. Forwards the queue must have stood still for longer than between two commits,
-    and have come to the very target in one step.
+    and have come to the very target in one step, while its members stayed and its broker answered.
     """
     if case.written.back or case.written.before is None:
         return case.was_at_target
+    if case.series.broken or not case.present.stayed:
+        return False
     changes = case.series.changes
     reached = next((place for place, one in enumerate(changes) if _reached(case, one.offset)), None)
     if reached is None or case.written.place(changes[reached].offset) is not Place.AT:

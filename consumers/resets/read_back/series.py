@@ -42,6 +42,13 @@ class Series:
     def seconds(self) -> float:
         return seconds_between(self.changes[0].at, self.last_at) if self.changes else 0.0
 
+    @property
+    def run(self) -> tuple[Change, ...]:
+        """The latest changes, as far back as it never went back."""
+        places = range(len(self.changes) - 1, 0, -1)
+        back = (place for place in places if _went_back(self.changes[place - 1].offset, self.changes[place].offset))
+        return self.changes[next(back, 0) :]
+
     def first(self, test: Callable[[int | None], bool]) -> Change | None:
         return next((change for change in self.changes if test(change.offset)), None)
 
