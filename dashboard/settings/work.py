@@ -71,6 +71,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": DEAD_LETTER_SECONDS},
     },
     "re-sends": {"task": "consumers.resend_due", "schedule": 15.0, "options": {"expires": 15}},
+    "resets": {"task": "consumers.resets_due", "schedule": 15.0, "options": {"expires": 15}},
     "pipeline": {
         "task": "consumers.aggregate_due",
         "schedule": CONSUMERSCOPE_AGGREGATE_SECONDS,

@@ -1,0 +1,111 @@
+"""Brokers that fall silent, and queues that move at the last moment."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from consumers.errands.hold import Hold
+from consumers.models import Reset, ResetKind, ResetMethod, ResetStatus
+from consumers.resets.applying.work import work
+from consumers.resets.applying.write import Writing
+from tests.consumers.resets.applying.conftest import Site, steps
+from tests.consumers.resets.applying.fake_offsets import Act
+from tests.fake_clock import FakeClock
+
+CONFIRMED = "CONFIRMED"
+
+
+def once_there_are(writes: int, site: Site, clock: FakeClock, act: Callable[[], None]) -> Callable[[], datetime]:
+    """A clock that acts once, when it is read after so many writes."""
+    done: list[bool] = []
+
+    def read() -> datetime:
+        if site.writes() >= writes and not done:
+            done.append(True)
+            act()
+        return clock()
+
+    return read
+
+
+def run(site: Site, clock: FakeClock, reset: Reset, read: Callable[[], datetime]) -> None:
+    work(reset.pk, site.ports, read, clock.pause)
+    reset.refresh_from_db()
+
+
+def six_queues(site: Site) -> None:
+    for broker in site.brokers.values():
+        broker.offsets = dict.fromkeys(range(6), 500)
+
+
+def test_of_a_broker_that_falls_silent_the_rest_is_not_tried_and_the_others_go_on(
+    site: Site, clock: FakeClock, settings: Any
+) -> None:
+    settings.RESET_SETTLED_SECONDS, settings.RESET_READ_BACK_SECONDS = 1, 2
+    six_queues(site)
+    reset = site.applying(300)
+    silent = site.brokers["broker-a"]
+    run(site, clock, reset, once_there_are(1, site, clock, lambda: setattr(silent, "is_silent", True)))
+    # It does what it is told, and does not say so.
+    assert silent.offsets == {0: 300, 1: 300, 2: 300, 3: 300, 4: 500, 5: 500}
+    assert steps(reset) == ["UNKNOWN"] * 4 + ["not done"] * 2 + [CONFIRMED] * 6
+    left = reset.queues_of_it.filter(broker="broker-a", step="not done").values_list("error", flat=True).distinct()
+    assert "broker-a gave no usable answer 3 times in a row" in left.get()
+    assert reset.status == ResetStatus.PARTIAL
+
+
+def test_a_broker_that_refuses_is_told_every_queue(site: Site, clock: FakeClock) -> None:
+    six_queues(site)
+    reset = site.applying(300)
+    site.brokers["broker-a"].acts = [Act.REFUSE] * 6
+    site.work(reset, clock)
+    assert len(site.brokers["broker-a"].writes) == 6
+    assert steps(reset) == ["failed"] * 6 + [CONFIRMED] * 6
+
+
+@pytest.mark.parametrize(
+    ("target", "stands", "words"),
+    [
+        (600, 601, "past its target 600, so it was left alone"),
+        (300, 499, "it went back from 500 to 499, so it was left alone"),
+        (300, None, "has no commit any more, so it was left alone"),
+    ],
+)
+def test_a_queue_that_moves_too_far_at_the_last_moment_is_left_alone(
+    site: Site, clock: FakeClock, target: int, stands: int | None, words: str
+) -> None:
+    reset = site.applying(target)
+    moving = site.brokers["broker-b"]
+    offsets = {0: 500, 1: 501} if stands is None else {0: stands, 1: 501}
+    if stands is None:
+        del offsets[0]
+    run(site, clock, reset, once_there_are(2, site, clock, lambda: setattr(moving, "offsets", offsets)))
+    assert steps(reset) == [CONFIRMED, CONFIRMED, "failed", CONFIRMED]
+    assert words in str(reset.queues_of_it.get(broker="broker-b", queue_id=0).error)
+    assert moving.offsets.get(0) == stands
+
+
+def test_where_one_queue_of_a_call_cannot_be_moved_none_of_it_is(site: Site, clock: FakeClock) -> None:
+    for broker in site.brokers.values():
+        broker.server_side, broker.members = False, ("c1",)
+    reset = site.applying(0, ResetMethod.CLIENT, kind=ResetKind.EARLIEST, value=None)
+    moving = site.brokers["broker-b"]
+    run(site, clock, reset, once_there_are(1, site, clock, lambda: moving.offsets.update({1: 400})))
+    errors = reset.queues_of_it.filter(broker="broker-b").order_by("queue_id").values_list("error", flat=True)
+    assert moving.writes == []
+    assert list(errors) == [
+        "members are told all queues at once, and of another it went back from 501 to 400, so it was left alone",
+        "it went back from 501 to 400, so it was left alone",
+    ]
+
+
+def test_a_broker_without_an_address_is_not_tried(site: Site, clock: FakeClock) -> None:
+    reset = site.applying(300)
+    hold = Hold.take(Reset, reset.pk, ResetStatus.APPLYING, clock())
+    rows = list(reset.queues_of_it.filter(broker="broker-a"))
+    for row in rows:
+        row.broker = "broker-z"
+    Writing(reset, site.ports, hold, clock).write(rows)
+    assert {row.error for row in rows} == {"it was not tried: the address of broker-z is not known"}
