@@ -1,8 +1,10 @@
 """Back to where the group itself stood: the newest readings up to the moment, unless the queue was made anew since."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+import pyarrow as pa
 from django.conf import settings
 
 from consumers.lake.store import Lake
@@ -17,13 +19,15 @@ OWN_KINDS = ("retry", "dlq")
 
 def stood_then(cluster: str, group: str, at: datetime) -> dict[QueueKey, Position]:
     """Raises ResetRefused where no reading from then saw the group."""
-    lake, back = Lake.at(settings.CONSUMERSCOPE_LAKE), looked_back(settings.CONSUMERSCOPE_POLL_SECONDS)
-    found = positions_at(lake, cluster, group, at, back)
-    if found:
-        return found
+    back = looked_back(settings.CONSUMERSCOPE_POLL_SECONDS)
+    with _the_lake() as lake:
+        found = positions_at(lake, cluster, group, at, back)
+        if found:
+            return found
+        is_read = was_read(lake, cluster, at, back)
     minutes = round(back.total_seconds() / 60)
     span = f"in the {minutes} minutes up to {in_words(at)}"
-    if not was_read(lake, cluster, at, back):
+    if not is_read:
         raise ResetRefused(f"No reading of {cluster} is kept that was taken {span}: choose another moment.")
     raise ResetRefused(f"No reading that was taken {span} saw offsets of {group}: choose another moment.")
 
@@ -45,7 +49,8 @@ def targets_of_then(
 ) -> tuple[dict[QueueKey, int | str], tuple[str, ...]]:
     """By queue, and warnings. Raises ResetRefused."""
     stood = {key: position for key, position in stood_then(cluster, group, at).items() if key in set(keys)}
-    remade = remade_since(Lake.at(settings.CONSUMERSCOPE_LAKE), cluster, stood, at, now)
+    with _the_lake() as lake:
+        remade = remade_since(lake, cluster, stood, at, now)
     targets: dict[QueueKey, int | str] = {}
     for key in keys:
         position = stood.get(key)
@@ -62,6 +67,17 @@ def targets_of_then(
             "see that the pipeline runs. Where one was, its offsets of then name other messages."
         )
     return targets, tuple(filter(None, warnings))
+
+
+@contextmanager
+def _the_lake() -> Iterator[Lake]:
+    """Raises ResetRefused where it cannot be read."""
+    try:
+        yield Lake.at(settings.CONSUMERSCOPE_LAKE)
+    except (OSError, pa.ArrowException) as error:
+        raise ResetRefused(
+            f"The history could not be read ({error}): see that the lake is there and whole, and plan again."
+        ) from error
 
 
 def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:

@@ -1,10 +1,12 @@
 """Back to a past moment: what each queue gets, and what is said of it."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from consumers.lake.reader import files
 from consumers.lake.store import Lake
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.resets.moment_targets import queues_of_then, targets_of_then
@@ -117,6 +119,15 @@ def test_a_moment_without_readings_of_the_group_is_refused(aggregated, seconds, 
         with pytest.raises(ResetRefused) as refused:
             asked()
         assert why in str(refused.value)
+
+
+@pytest.mark.parametrize("table", ["readings", "knots"])
+def test_a_history_that_cannot_be_read_is_refused(aggregated, table):
+    put(aggregated, "readings", rows([(10, 99)]))
+    (name,) = files(aggregated, table, "prod", at(0), at(NOW))
+    Path(name).write_bytes(b"no Parquet")
+    with pytest.raises(ResetRefused, match="The history could not be read"):
+        targets(5)
 
 
 def test_rare_polls_are_looked_back_for_further(aggregated, settings):
