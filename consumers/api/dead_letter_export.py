@@ -6,9 +6,8 @@ from django.http import StreamingHttpResponse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 from drf_spectacular.utils import OpenApiTypes, extend_schema
-from rest_framework import serializers, status
-from rest_framework.exceptions import APIException, PermissionDenied
-from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -22,15 +21,13 @@ from consumers.tasks.exports import begun_export
 
 from .dead_letters import DeadLetterParameters
 from .found import group_missing
+from .negotiation import OneKind
 from .parameters import Choice
+from .refusals import NotNow
 from .schema import PROBLEM, ProblemSerializer
 
 MAY_SEE = "consumers.view_message_body"
 AUDIT = "Exported dead letters with their bodies."
-
-
-class NotNow(APIException):
-    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
 
 
 class ExportParameters(DeadLetterParameters):
@@ -38,16 +35,6 @@ class ExportParameters(DeadLetterParameters):
     page_size = None  # type: ignore[assignment]
     format = Choice([one.value for one in ExportFormat], default=ExportFormat.CSV.value)
     bodies = serializers.BooleanField(default=False, help_text=f"With bodies and properties; wants {MAY_SEE}")
-
-
-class OneKind(BaseContentNegotiation):
-    """`format` is a parameter of the export, and problems are JSON whatever a client prefers."""
-
-    def select_parser(self, request: Request, parsers: Any) -> Any:
-        return parsers[0]
-
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
-        return renderers[0], renderers[0].media_type
 
 
 class DeadLetterExportView(APIView):

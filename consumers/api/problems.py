@@ -7,6 +7,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from .refusals import Refused
+
 
 def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
     response = exception_handler(error, context)
@@ -22,6 +24,8 @@ def problem_response(error: Exception, context: dict[str, Any]) -> Response | No
         problem["errors"] = response.data
     else:
         problem["detail"] = str(response.data.get("detail", error))
+    if isinstance(error, Refused):
+        problem |= error.beside
     response.data = problem
     response.content_type = "application/problem+json"
     return response

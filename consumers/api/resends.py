@@ -7,9 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
-from rest_framework.exceptions import APIException, NotFound
+from rest_framework import status
+from rest_framework.exceptions import NotFound
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,6 +27,7 @@ from consumers.tasks.resends import hand_over
 from .found import group_missing
 from .pages import page_response
 from .parameters import Choice, Paging, Parameters
+from .refusals import Refused
 from .resend_fields import (
     ConfirmSerializer,
     PlannedResendSerializer,
@@ -35,7 +35,7 @@ from .resend_fields import (
     ResendSerializer,
     WishSerializer,
 )
-from .schema import PROBLEM, ProblemSerializer, described
+from .schema import acted, described
 
 MAY_RESEND = "consumers.resend_dead_letters"
 SENTENCE = f"Re-sending needs the permission {MAY_RESEND}: the roles operator and admin have it."
@@ -46,17 +46,6 @@ class MayResend(BasePermission):
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return request.method in SAFE_METHODS or request.user.has_perm(MAY_RESEND)
-
-
-class Refused(APIException):
-    """As things stand; the same request may be fine another time."""
-
-    status_code = status.HTTP_409_CONFLICT
-
-
-def _acted(operation: str, request: type[serializers.Serializer[Any]] | None, code: int) -> Any:
-    problems = {(number, PROBLEM): ProblemSerializer for number in (400, 401, 403, 404, 409)}
-    return extend_schema(operation_id=operation, request=request, responses={code: PlannedResendSerializer, **problems})
 
 
 class ResendListView(APIView):
@@ -72,7 +61,7 @@ class ResendListView(APIView):
         rows, count = resend_list(found, timezone.now(), **paging)
         return page_response(request, ResendSerializer, rows, count=count, **paging)
 
-    @_acted("plan_resend", WishSerializer, 201)
+    @acted("plan_resend", WishSerializer, PlannedResendSerializer, 201)
     def post(self, request: Request, cluster: str, group: str) -> Response:
         """Plans a re-send. Nothing is sent until it is started."""
         found = find_group(cluster, group)
@@ -113,7 +102,7 @@ class ResendMessageListView(APIView):
 class StartResendView(APIView):
     permission_classes = [IsAuthenticated, MayResend]
 
-    @_acted("start_resend", ConfirmSerializer, 202)
+    @acted("start_resend", ConfirmSerializer, PlannedResendSerializer, 202)
     def post(self, request: Request, resend: UUID) -> Response:
         """Starts a planned re-send; the general worker does the work."""
         confirm = ConfirmSerializer(data=request.data)
@@ -130,7 +119,7 @@ class StartResendView(APIView):
 class CancelResendView(APIView):
     permission_classes = [IsAuthenticated, MayResend]
 
-    @_acted("cancel_resend", None, 202)
+    @acted("cancel_resend", None, PlannedResendSerializer, 202)
     def post(self, request: Request, resend: UUID) -> Response:
         """Ends a plan at once, and a running re-send with the messages at hand."""
         found = _found(resend)

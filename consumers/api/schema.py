@@ -36,7 +36,8 @@ class ProblemSerializer(serializers.Serializer[Any]):
             required=False,
             help_text="By parameter: what is wrong with it, and what is allowed",
         )
-        return {**super().get_fields(), "errors": errors}
+        reset = serializers.UUIDField(required=False, help_text="The reset that is kept as refused, with this reason")
+        return {**super().get_fields(), "errors": errors, "reset": reset}
 
 
 PROBLEM = "application/problem+json"
@@ -67,4 +68,16 @@ def described(
         operation_id=operation,
         parameters=[parameters] if parameters else [],
         responses={200: answer} | {(status, PROBLEM): ProblemSerializer for status in problems},
+    )
+
+
+def acted(
+    operation: str, request: type[serializers.Serializer[Any]] | None, answer: Any, code: int, *more_problems: int
+) -> Any:
+    """Describes a POST that does something: its body, its answer, its problems."""
+    problems = (400, 401, 403, 404, 409, *more_problems)
+    return extend_schema(
+        operation_id=operation,
+        request=request,
+        responses={code: answer} | {(status, PROBLEM): ProblemSerializer for status in problems},
     )
