@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from consumers.models import Reset
 from consumers.resets.acts import why_not_applied, why_not_cancelled, why_not_resumed
-from consumers.resets.wish import Asker
+from consumers.resets.restore import why_not_restored
 from consumers.selectors.resets.events import reset_events
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import find_reset
@@ -28,11 +28,6 @@ def found_reset(reset_id: UUID) -> Reset:
     if found is None:
         raise NotFound(f"There is no reset {reset_id}.")
     return found
-
-
-def asker_of(request: Request) -> Asker:
-    """Where the site stands behind a proxy, the address is what the server in front of Django made of it."""
-    return Asker(request.user, request.META.get("REMOTE_ADDR") or None, "rest")
 
 
 def reset_answer(request: Request, reset_id: UUID, code: int) -> Response:
@@ -58,5 +53,6 @@ def _acts(reset: Reset, user: Any) -> dict[str, str | None]:
     return {
         "apply": why_not_applied(reset, user, timezone.now()),
         "resume": why_not_resumed(reset, user),
+        "restore": why_not_restored(reset, user),
         "cancel": why_not_cancelled(reset, user),
     }

@@ -143,6 +143,7 @@ class ActsSerializer(serializers.Serializer[Any]):
 
     apply = serializers.CharField(allow_null=True)
     resume = serializers.CharField(allow_null=True)
+    restore = serializers.CharField(allow_null=True)
     cancel = serializers.CharField(allow_null=True)
 
 

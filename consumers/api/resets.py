@@ -1,22 +1,32 @@
-"""Offset resets to look at: GET resets/, resets/{id}/ and its queues. Everybody may."""
+"""Offset resets: GET and POST resets/, GET resets/{id}/ and its queues. Everybody may look, not everybody plan."""
 
 from uuid import UUID
 
 from django.utils import timezone
 from rest_framework import serializers, status
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import ResetOutcome, ResetStatus, ResetStep
+from consumers.resets.request import request_plan
+from consumers.resets.value_of import ValueRefused
+from consumers.resets.wish import ResetRefused
+from consumers.selectors.queues import find_group
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import reset_list
 
+from .found import group_missing
 from .pages import page_response
 from .parameters import Choice, Paging, Parameters
+from .refusals import Refused
+from .reset_access import MayReset, asker_of
 from .reset_answers import found_reset, reset_answer
 from .reset_fields import ResetQueueSerializer, ResetSerializer, WholeResetSerializer
-from .schema import described
+from .reset_planning import not_valid, plan_answer, wish_of
+from .reset_wishes import ResetWishSerializer
+from .schema import acted, described
 
 
 class ResetParameters(Paging):
@@ -27,6 +37,8 @@ class ResetParameters(Paging):
 
 
 class ResetListView(APIView):
+    permission_classes = [IsAuthenticated, MayReset]
+
     @described("resets", ResetSerializer, parameters=ResetParameters, paged=True)
     def get(self, request: Request) -> Response:
         """Resets of all groups, the newest first, with their sums; also of groups that are gone."""
@@ -34,6 +46,25 @@ class ResetListView(APIView):
         paging = {name: values[name] for name in ("page", "page_size")}
         rows, count = reset_list(timezone.now(), **values)
         return page_response(request, ResetSerializer, rows, count=count, **paging)
+
+    @acted("plan_reset", ResetWishSerializer, WholeResetSerializer, 201, 503)
+    def post(self, request: Request) -> Response:
+        """Plans a reset: what would be moved, from where to where. Nothing is changed until it is applied.
+
+        The brokers are asked first. Where that takes longer than some seconds the answer says `planning`: ask again.
+        """
+        body = ResetWishSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        cluster, group = body.validated_data["cluster"], body.validated_data["group"]
+        if find_group(cluster, group) is None:
+            raise group_missing(cluster, group)
+        try:
+            made = request_plan(cluster, group, wish_of(body.validated_data), asker_of(request), timezone.now())
+        except ValueRefused as refusal:
+            raise not_valid(refusal) from None
+        except ResetRefused as refusal:
+            raise Refused(str(refusal)) from None
+        return plan_answer(request, made)
 
 
 class ResetView(APIView):

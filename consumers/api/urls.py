@@ -15,6 +15,8 @@ from .offsets import OffsetListView
 from .queues import QueueListView
 from .rebalances import GroupRebalanceListView, RebalanceListView
 from .resends import CancelResendView, ResendListView, ResendMessageListView, ResendView, StartResendView
+from .reset_acts import ApplyResetView, CancelResetView, RestoreResetView, ResumeResetView
+from .reset_exports import AuditExportView, OffsetExportView, ResetExportView
 from .resets import ResetListView, ResetQueueListView, ResetView
 from .retries import RetriesView
 from .status import StatusView
@@ -33,6 +35,7 @@ urlpatterns = [
     path(f"{GROUP}assignments/", AssignmentListView.as_view(), name="api-group-assignments"),
     path(f"{GROUP}subscriptions/", SubscriptionView.as_view(), name="api-group-subscriptions"),
     path(f"{GROUP}offsets/", OffsetListView.as_view(), name="api-group-offsets"),
+    path(f"{GROUP}offsets/export/", OffsetExportView.as_view(), name="api-group-offsets-export"),
     path(f"{GROUP}history/", HistoryView.as_view(), name="api-group-history"),
     path(f"{GROUP}status/", StatusView.as_view(), name="api-group-status"),
     path(f"{GROUP}dlq/", DeadLetterListView.as_view(), name="api-group-dead-letters"),
@@ -45,8 +48,14 @@ urlpatterns = [
     path(f"{RESEND}start/", StartResendView.as_view(), name="api-resend-start"),
     path(f"{RESEND}cancel/", CancelResendView.as_view(), name="api-resend-cancel"),
     path("v1/resets/", ResetListView.as_view(), name="api-resets"),
+    path("v1/resets/export/", AuditExportView.as_view(), name="api-resets-export"),
     path(RESET, ResetView.as_view(), name="api-reset"),
     path(f"{RESET}queues/", ResetQueueListView.as_view(), name="api-reset-queues"),
+    path(f"{RESET}export/", ResetExportView.as_view(), name="api-reset-export"),
+    path(f"{RESET}apply/", ApplyResetView.as_view(), name="api-reset-apply"),
+    path(f"{RESET}resume/", ResumeResetView.as_view(), name="api-reset-resume"),
+    path(f"{RESET}restore/", RestoreResetView.as_view(), name="api-reset-restore"),
+    path(f"{RESET}cancel/", CancelResetView.as_view(), name="api-reset-cancel"),
     path("v1/rebalances/", RebalanceListView.as_view(), name="api-rebalances"),
     path("schema/", documents.schema, name="schema"),
     path("docs/", documents.page, name="docs"),

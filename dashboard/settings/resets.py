@@ -16,3 +16,5 @@ RESET_MESSAGE_TIMES = int(number("RESET_MESSAGE_TIMES", 200))
 # Each queue is read back until it has stood, or moved on, for so long; then longest for so long.
 RESET_SETTLED_SECONDS = number("RESET_SETTLED_SECONDS", 12, least=1)
 RESET_READ_BACK_SECONDS = number("RESET_READ_BACK_SECONDS", 60, least=1)
+# A request over REST waits so long for its plan; then it is answered without.
+RESET_PLAN_WAIT_SECONDS = number("RESET_PLAN_WAIT_SECONDS", 10)

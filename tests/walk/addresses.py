@@ -19,9 +19,13 @@ PROD_BILLING = {
     "reset": "0b0f6d0e-8a4e-4c1b-9a56-4c7f3f2f7a10",
 }
 # Whoever asks for these changes something.
-ACTS = frozenset({"api-resend-start", "api-resend-cancel"})
+ACTS = frozenset({"api-resend-start", "api-resend-cancel"}) | {
+    f"api-reset-{act}" for act in ("apply", "resume", "restore", "cancel")
+}
 # These are no documents of ours.
-NO_DOCUMENTS = frozenset({"schema", "docs", "api-group-dead-letters-export"})
+NO_DOCUMENTS = frozenset({"schema", "docs"}) | {
+    f"api-{name}-export" for name in ("group-dead-letters", "group-offsets", "reset", "resets")
+}
 
 
 def addresses(

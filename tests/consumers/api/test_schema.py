@@ -135,8 +135,9 @@ def test_it_names_every_path(api):
     names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances")
     names += ("retries", "dlq")
     of_resends = {f"/api/v1/resends/{{resend}}/{act}" for act in ("", "messages/", "start/", "cancel/")}
-    of_resets = {f"/api/v1/resets/{act}" for act in ("", "{reset}/", "{reset}/queues/")}
-    of_groups = {f"{under}{name}/" for name in (*names, "dlq/export", "resends")}
+    acts = [f"{{reset}}/{act}/" for act in ("queues", "export", "apply", "resume", "restore", "cancel")]
+    of_resets = {f"/api/v1/resets/{act}" for act in ("", "export/", "{reset}/", *acts)}
+    of_groups = {f"{under}{name}/" for name in (*names, "dlq/export", "offsets/export", "resends")}
     assert set(paths) == expected | of_groups | of_resends | of_resets
 
 

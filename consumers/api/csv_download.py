@@ -1,0 +1,29 @@
+"""Lines of CSV as a file to download, streamed: a large one is never held whole."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from django.utils.http import content_disposition_header
+from drf_spectacular.utils import OpenApiTypes, extend_schema
+from rest_framework import serializers
+
+from consumers.resets.csv_out import CONTENT_TYPE
+
+from .schema import PROBLEM, ProblemSerializer
+
+
+def csv_response(lines: Iterator[str], name: str) -> StreamingHttpResponse:
+    response = StreamingHttpResponse((line.encode() for line in lines), content_type=CONTENT_TYPE)
+    response.headers["Content-Disposition"] = content_disposition_header(True, f"{name}.csv") or "attachment"
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def described_csv(operation: str, parameters: type[serializers.Serializer[Any]] | None = None) -> Any:
+    problems = (400, 401, 403, 404) if parameters else (401, 403, 404)
+    return extend_schema(
+        operation_id=operation,
+        parameters=[parameters] if parameters else [],
+        responses={(200, "text/csv"): OpenApiTypes.STR} | {(code, PROBLEM): ProblemSerializer for code in problems},
+    )
