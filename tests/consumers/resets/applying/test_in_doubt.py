@@ -1,0 +1,84 @@
+"""Whether a queue that a dead worker was writing may be written again."""
+
+from typing import Any
+
+import pytest
+
+from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
+from consumers.resets.applying.in_doubt import settle
+from consumers.resets.facts import GroupFacts, QueueFacts
+from consumers.resets.wish import QueueKey
+from tests.world import NOW
+
+KEY = QueueKey("Orders", "broker-a", 0)
+ONLINE, OFFLINE = ["c1"], []
+
+
+def facts(members: list[str] | None, stands: int | None, error: str | None) -> GroupFacts:
+    said: dict[str, Any] = {"members_error": None, "message_model": None, "consume_type": None, "orderly": None}
+    queue = QueueFacts(KEY, 0, 1000, stands, error)
+    who = None if members is None else tuple(members)
+    more = {"languages": (), "pop_topics": frozenset(), "brokers": {}, "queues": {KEY: queue}}
+    return GroupFacts(taken_at=NOW, members=who, **said, **more)
+
+
+@pytest.mark.parametrize(
+    ("before", "target", "stands", "then", "there", "again"),
+    [
+        # Nobody was there who could have consumed what lies between: it stands where it stood, so nothing was done.
+        (500, 300, 500, OFFLINE, OFFLINE, True),
+        (500, 300, 300, OFFLINE, OFFLINE, False),
+        (500, 300, 480, OFFLINE, OFFLINE, False),
+        # Members may have gone back, and have consumed it all again.
+        (500, 300, 500, ONLINE, ONLINE, False),
+        (500, 300, 500, OFFLINE, ONLINE, False),
+        (500, 300, 500, ONLINE, OFFLINE, False),
+        (500, 300, 500, None, OFFLINE, False),
+        (500, 300, 500, OFFLINE, None, False),
+        # Nobody comes back from further ahead.
+        (500, 700, 500, ONLINE, ONLINE, True),
+        (500, 700, 700, ONLINE, ONLINE, False),
+        (500, 700, 510, ONLINE, ONLINE, False),
+        # No call takes a commit away.
+        (None, 300, None, ONLINE, ONLINE, True),
+        (None, 300, 300, ONLINE, ONLINE, False),
+        (500, 500, 500, OFFLINE, OFFLINE, False),
+    ],
+)
+def test_it_is_written_again_only_where_nothing_can_be_replayed_twice(
+    before: int | None,
+    target: int,
+    stands: int | None,
+    then: list[str] | None,
+    there: list[str] | None,
+    again: bool,
+) -> None:
+    row = in_doubt(before, target)
+    settle(Reset(seen={"members": then}), [row], facts(there, stands, None))
+    assert (row.step == ResetStep.PLANNED) == again
+    assert (row.step == ResetStep.UNANSWERED) == (not again)
+
+
+def in_doubt(before: int | None, target: int, method: ResetMethod = ResetMethod.SERVER) -> ResetQueue:
+    place: dict[str, Any] = {"topic": "Orders", "broker": "broker-a", "queue_id": 0}
+    said = {"step": ResetStep.WRITING, "before": before, "before_at": NOW, "target": target, "method": method}
+    return ResetQueue(**place, **said)
+
+
+def test_members_are_not_told_twice() -> None:
+    row = in_doubt(500, 700, ResetMethod.CLIENT)
+    settle(Reset(seen={"members": ONLINE}), [row], facts(ONLINE, 500, None))
+    assert row.step == ResetStep.UNANSWERED
+
+
+def test_one_that_cannot_be_read_is_not_written_again() -> None:
+    row = in_doubt(500, 700)
+    settle(Reset(seen={"members": []}), [row], facts([], None, "broker-a is silent"))
+    assert (row.step, row.before, row.written_at) == (ResetStep.UNANSWERED, 500, NOW)
+    assert "only reading back tells" in str(row.error)
+
+
+def test_one_that_is_written_again_is_as_planned() -> None:
+    row = in_doubt(500, 300)
+    settle(Reset(seen={"members": []}), [row], facts([], 500, None))
+    assert (row.step, row.before, row.before_at, row.error) == (ResetStep.PLANNED, None, None, None)
