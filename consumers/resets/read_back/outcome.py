@@ -88,7 +88,7 @@ def _nobody_there(case: Case) -> Found:
         late = not case.written.answered and case.age_seconds < ARRIVAL_SECONDS
         return None if late else (UNCHANGED, "It stands where it was, and nobody is connected.")
     if case.is_ours:
-        return OVERWRITTEN, "Nobody was connected: something that is no member of the group committed it."
+        return OVERWRITTEN, "Nobody was met in the group meanwhile: something that is no member committed it."
     return None
 
 

@@ -112,6 +112,7 @@ class Group:
     member: Member | None = None
     begun: bool = False
     silent_until: float = -1.0
+    joined_at: float = -60.0
     produced: float = 0.0
     acts: list[tuple[float, str]] = field(default_factory=list)
 

@@ -16,12 +16,17 @@ from tests.world import NOW
 # A second is four ticks.
 READ_EVERY = 4
 LONGEST = 60.0
+# Who comes and goes between two looks is met by none of them.
+SHORTEST_STAY = 2.0
 
 
 @dataclass(frozen=True)
 class Scenario:
     """`acts`: (seconds after the writing, what happens): leave, crash, join, commit (by a stranger), restart, restart
-    and lose. `arrives`: false where the request was lost, and is therefore not answered. `early`: a member came right before the writing, when nobody was seen."""
+    and lose. `arrives`: false where the request was lost, and is therefore not answered.
+
+    `early`: a member came right before the writing, when nobody was seen.
+    """
 
     method: ResetMethod
     before: int | None
@@ -125,12 +130,11 @@ def _act(scenario: Scenario, group: Group, now: float) -> None:
         if not now <= when < now + TICK:
             continue
         match what:
-            case "leave":
-                group.leave(orderly=True)
-            case "crash":
-                group.leave(orderly=False)
+            case "leave" | "crash" if now - group.joined_at >= SHORTEST_STAY:
+                group.leave(orderly=what == "leave")
             case "join" if group.member is None:
                 _join(scenario, group, f"later-{number}")
+                group.joined_at = now
             case "commit":
                 group.stored.commit(At(float(scenario.stranger), False))
             case "restart":
