@@ -13,7 +13,7 @@ from consumers.resets.wish import QueueKey
 class Choice:
     """`queues` null: all of `topics`, on `brokers` where they are given. `seen`: what rows have of these topics.
 
-    `named`: topics, brokers and queues were named by somebody, so that one which is not there is a mistake.
+    `named`: somebody named these topics or queues, so that one which is not there is a mistake.
     """
 
     topics: tuple[str, ...]
@@ -29,6 +29,7 @@ def choice_of(reset: Reset, group: ConsumerGroup) -> Choice:
     named = queues is not None or reset.topics is not None or reset.kind == ResetKind.OFFSETS
     if queues is None and (own := own_queues(reset)) is not None:
         queues = tuple(key for key in own if _is_within(key, reset.topics, reset.brokers))
+        named = reset.kind == ResetKind.OFFSETS
     if queues is not None:
         topics = sorted({key.topic for key in queues})
     else:

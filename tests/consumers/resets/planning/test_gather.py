@@ -1,0 +1,97 @@
+"""What is made of the masters' answers."""
+
+import pytest
+
+from consumers.errands.ports import Ports
+from consumers.models import ConsumerGroup
+from consumers.resets.facts import BrokerFacts
+from consumers.resets.planning.broker_facts import told
+from consumers.resets.planning.gather import facts_now
+from consumers.resets.planning.membership import united
+from consumers.resets.wish import QueueKey
+from consumers.rocketmq.client_values import ClientConnection, GroupConnections
+from consumers.rocketmq.codes import RequestCode, ResponseCode
+from consumers.rocketmq.errors import Unreachable
+from tests.reset_cluster import FakeCluster
+from tests.world import NOW, a_client
+
+ANN = ClientConnection("10.0.0.7@1", "10.0.0.7:50001", "JAVA", 493)
+BOB = ClientConnection("10.0.0.8@2", "10.0.0.8:50001", "GO", 493)
+SHARING = {"consume_type": "CONSUME_PASSIVELY", "message_model": "CLUSTERING"}
+KEYS = [QueueKey("Orders", "broker-a", 0), QueueKey("Orders", "broker-b", 1)]
+
+
+def test_members_are_united_over_all_who_were_asked() -> None:
+    who = united(
+        {
+            "broker-a": GroupConnections(True, [ANN, BOB], **SHARING),
+            "broker-b": GroupConnections(True, [BOB], **SHARING),
+            "broker-c": GroupConnections(False),
+        }
+    )
+    assert (who.members, who.error, who.languages) == (("10.0.0.7@1", "10.0.0.8@2"), None, ("GO", "JAVA"))
+    assert (who.message_model, who.consume_type) == ("CLUSTERING", "CONSUME_PASSIVELY")
+
+
+def test_members_are_not_known_where_one_did_not_tell() -> None:
+    who = united({"broker-a": GroupConnections(True, [ANN], **SHARING), "broker-b": Unreachable("refused")})
+    assert (who.members, who.error) == (None, "broker-b: refused")
+
+
+def test_members_are_not_known_where_nobody_could_be_asked() -> None:
+    assert united({}).members is None
+
+
+def test_a_group_without_members_is_offline_and_says_nothing_of_its_ways() -> None:
+    who = united({"broker-a": GroupConnections(False)})
+    assert (who.members, who.error, who.message_model, who.consume_type) == ((), None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("config", "facts"),
+    [
+        ({"useServerSideResetOffset": "true", "brokerPermission": "6"}, (True, 6, None)),
+        ({"useServerSideResetOffset": "false", "brokerPermission": "4"}, (False, 4, None)),
+        ({"brokerPermission": "6"}, (False, 6, None)),  # before 5.1 there was no such setting
+        ({"useServerSideResetOffset": "yes", "brokerPermission": "6"}, (None, None, "neither true nor false: yes")),
+        ({"useServerSideResetOffset": "true"}, (None, None, "not a number: it has none")),
+    ],
+)
+def test_what_a_configuration_tells(config: dict[str, str], facts: tuple[bool | None, int | None, str | None]) -> None:
+    said = told("broker-a", "V5_4_0", config)
+    server_side, permission, error = facts
+    assert (said.server_side, said.permission) == (server_side, permission)
+    assert said.error == error or (error is not None and error in str(said.error))
+
+
+def test_a_broker_without_a_master_is_told_so(group: ConsumerGroup, ports: Ports, fake: FakeCluster) -> None:
+    facts = facts_now(ports, group, [QueueKey("Orders", "broker-c", 0)], NOW)
+    assert facts.brokers["broker-c"].error is not None
+    assert "no master of it is known" in facts.brokers["broker-c"].error
+    assert facts.queues[QueueKey("Orders", "broker-c", 0)].error == facts.brokers["broker-c"].error
+
+
+def test_facts_of_a_group(group: ConsumerGroup, ports: Ports, fake: FakeCluster) -> None:
+    a_client(group, orderly=True, pop_queues=[{"topic": "Refunds"}])
+    facts = facts_now(ports, group, KEYS, NOW)
+    assert (facts.taken_at, facts.members, facts.orderly) == (NOW, (), True)
+    assert facts.pop_topics == frozenset({"Refunds"})
+    assert facts.brokers["broker-a"] == BrokerFacts("broker-a", "V5_4_0", True, 6)
+    assert {
+        key: (q.min_offset, q.max_offset, q.now_offset, q.error) for key, q in facts.queues.items()
+    } == dict.fromkeys(KEYS, (10, 100, 50, None))
+
+
+def test_who_pops_is_not_known_where_a_broker_refuses_to_tell(
+    group: ConsumerGroup, ports: Ports, fake: FakeCluster
+) -> None:
+    fake.masters["broker-a"].refuses = {RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: ResponseCode.NO_PERMISSION}
+    assert facts_now(ports, group, KEYS, NOW).pop_topics is None
+
+
+def test_a_broker_that_does_not_know_the_question_lets_nobody_pop(
+    group: ConsumerGroup, ports: Ports, fake: FakeCluster
+) -> None:
+    refused = {RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: ResponseCode.REQUEST_CODE_NOT_SUPPORTED}
+    fake.masters["broker-a"].refuses = refused
+    assert facts_now(ports, group, KEYS, NOW).pop_topics == frozenset()
