@@ -1,4 +1,4 @@
-"""Bodies of 21, 201, 26, 28 and 45."""
+"""Bodies of 21, 201, 26, 28, 45 and 402."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from consumers.rocketmq.config_bodies import (
     broker_runtime,
     delay_offsets,
     group_configs,
+    message_request_modes,
     offset_of_header,
     timer_counts,
     topic_configs,
@@ -155,3 +156,16 @@ def test_it_reads_an_offset_of_the_header(name: str) -> None:
 def test_it_refuses_an_offset_of_the_header(ext_fields: dict[str, str]) -> None:
     with pytest.raises(RemoteProtocolError, match=r"GET_MAX_OFFSET \(30\) field extFields\.offset"):
         offset_of_header(ext_fields, 30)
+
+
+def test_it_reads_how_groups_are_given_the_messages_of_topics() -> None:
+    pop = b'{"consumerGroup":"billing","mode":"POP","popShareQueueNum":0,"topic":"Orders"}'
+    pull = b'{"consumerGroup":"audit","mode":"PULL","popShareQueueNum":-1,"topic":"Orders"}'
+    body = b'{"messageRequestModeMap":{"Orders":{"billing":%s,"audit":%s},"Refunds":{}}}' % (pop, pull)
+    assert message_request_modes(body) == {"Orders": {"billing": "POP", "audit": "PULL"}, "Refunds": {}}
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"messageRequestModeMap":{"T":{"g":{}}}}', b'{"messageRequestModeMap":[]}'])
+def test_a_map_of_modes_that_is_none_is_refused(body: bytes) -> None:
+    with pytest.raises(RemoteProtocolError, match="GET_ALL_MESSAGE_REQUEST_MODE"):
+        message_request_modes(body)
