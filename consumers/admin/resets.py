@@ -1,6 +1,8 @@
 """Offset resets as they were planned, done and read back. Nothing of it can be changed or deleted here."""
 
 from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html
 
 from consumers.models import Reset, ResetEvent, ResetQueue
 
@@ -18,10 +20,18 @@ class ResetAdmin(ReadOnlyAdmin):
         "applied_by_name",
         "created_at",
         "reason",
+        "page",
     ]
     list_filter = ["status", "kind", "cluster_name"]
     search_fields = ["group_name", "by_name", "reason"]
     date_hierarchy = "created_at"
+
+    @admin.display(description="Page")
+    def page(self, reset: Reset) -> str:
+        return format_html('<a href="{}">plan and outcome</a>', self.view_on_site(reset))
+
+    def view_on_site(self, reset: Reset) -> str:
+        return reverse("reset", args=[reset.pk])
 
 
 @admin.register(ResetQueue)

@@ -43,6 +43,7 @@ class Frame:
             ("groups", _("Groups")),
             ("rebalances", _("Rebalances")),
             ("retries", _("Retries & DLQ")),
+            ("resets", _("Resets")),
             ("clusters", _("Clusters")),
         )
         return [Choice(str(label), self.to(name), _is_under(here, reverse(name))) for name, label in pages]

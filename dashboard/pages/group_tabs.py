@@ -9,6 +9,18 @@ from .frame import Frame
 # Pages that a tab leads to.
 LIES_UNDER: dict[str, str] = dict.fromkeys(
     ("group_dlq", "group_dlq_part", "dlq_message", "resends", "resend", "resend_plan"), "group_retries"
+) | dict.fromkeys(
+    (
+        "group_resets",
+        "reset_plan",
+        "reset",
+        "reset_part",
+        "reset_apply",
+        "reset_resume",
+        "reset_restore",
+        "reset_cancel",
+    ),
+    "group_offsets",
 )
 
 

@@ -25,6 +25,7 @@ from . import (
     resend,
     resend_acts,
     resend_plan,
+    reset_urls,
     retries,
     retry_figures,
     theme,
@@ -96,4 +97,5 @@ urlpatterns = [
     path("logout/", require_POST(LogoutView.as_view()), name="logout"),
     path("favicon.ico", require_safe(RedirectView.as_view(url=static("icons/consumerscope.svg"))), name="favicon"),
     path("theme/", theme.theme, name="theme"),
+    *reset_urls.urlpatterns,
 ]

@@ -7,7 +7,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from consumers.models import ResetMethod
+from consumers.models import ResetMethod, ResetOutcome, ResetStatus
 from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
 from consumers.selectors.resets.totals_rows import ResetTotals
 from dashboard.svg.reset_bar import reset_bar
@@ -21,12 +21,12 @@ register = template.Library()
 
 @register.simple_tag
 def reset_status(status: str) -> SafeString:
-    return _shaped(STATUS_LIKE[status], str(STATUSES[status]))
+    return _shaped(STATUS_LIKE[ResetStatus(status)], str(STATUSES[status]))
 
 
 @register.simple_tag
 def outcome(word: str) -> SafeString:
-    return _shaped(OUTCOME_LIKE[word], word)
+    return _shaped(OUTCOME_LIKE[ResetOutcome(word)], word)
 
 
 @register.simple_tag

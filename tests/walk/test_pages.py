@@ -15,6 +15,7 @@ from tests.walk.page_text import drawn_heights, said, zeros
 # `patterns` shows made-up examples and says so; the others are no pages, or are walked as figures.
 NO_PAGES = frozenset(
     {"patterns", "login", "logout", "favicon", "theme", "dlq_export", "group_dlq_read", "resend_start", "resend_cancel"}
+    | {"reset_apply", "reset_resume", "reset_restore", "reset_cancel", "reset_export", "group_offsets_export"}
 )
 # A part is what its page holds.
 OTHERS = ("/parts/", "/figures/")

@@ -7,6 +7,7 @@ from consumers.selectors.rebalances.event_name import moment_text
 from dashboard.pages.urls import urlpatterns
 from tests.dead_letter_rows import a_resend
 from tests.rebalance_rows import a_rebalance
+from tests.reset_rows import a_reset
 from tests.walk.addresses import PROD_BILLING
 from tests.world import a_cluster, a_group, ago
 
@@ -16,6 +17,9 @@ NAMES = {**PROD_BILLING, "at": moment_text(ago(600))}
 ASKED = {"dlq_export"}
 # What acts, and cannot be opened; who posts without permission is told so by tests of their own.
 ACTS = {"group_dlq_read", "resend_start", "resend_cancel"}
+ACTS |= {"reset_apply", "reset_resume", "reset_restore", "reset_cancel"}
+# Forms, opened and sent at the same address.
+FORMS = {"resend_plan", "reset_plan"}
 ROUTES = {str(route.name): route for route in urlpatterns}
 GUARDED = [str(pattern.name) for pattern in urlpatterns if pattern.name not in OPEN]
 
@@ -45,12 +49,13 @@ def test_it_answers_who_is_logged_in_and_is_not_cached(admin_client: Client, nam
     group = a_group(a_cluster(), "billing")
     a_rebalance(group, ago(600))
     a_resend(group, id=PROD_BILLING["resend"])
+    a_reset(group, id=PROD_BILLING["reset"])
     response = admin_client.get(address(name))
     assert response.status_code == 200
     assert "no-store" in response.headers["Cache-Control"]
 
 
-@pytest.mark.parametrize("name", [name for name in GUARDED if name not in {*ACTS, "resend_plan"}])
+@pytest.mark.parametrize("name", [name for name in GUARDED if name not in ACTS | FORMS])
 def test_it_refuses_to_be_posted_to(admin_client: Client, name: str) -> None:
     assert admin_client.post(address(name)).status_code == 405
 

@@ -1,0 +1,107 @@
+"""Of which topics, brokers and queues a reset can be planned, with what waits in each: as the newest reading has it."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from consumers.models import ConsumerGroup, TopicKind
+from consumers.resets.wish import QueueKey
+from consumers.selectors.groups.rows import TopicRow
+from consumers.selectors.queue_rows import QueueRow
+from consumers.selectors.queues import queue_list
+from consumers.selectors.topics import topic_rows
+
+# More are not listed: they are named by hand, or chosen by their topic and broker.
+TOPICS, BROKERS, QUEUES = 100, 100, 200
+
+
+class WrongPlace(ValueError):
+    """str() is one sentence."""
+
+
+@dataclass(frozen=True)
+class TopicBox:
+    row: TopicRow
+    is_retry: bool
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class BrokerBox:
+    name: str
+    queues: int
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class QueueBox:
+    row: QueueRow
+    place: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Where:
+    """The first are those with the most lag. `more_…`: how many are not listed; `named`: chosen ones not listed."""
+
+    topics: list[TopicBox]
+    brokers: list[BrokerBox]
+    queues: list[QueueBox]
+    more_topics: int
+    more_brokers: int
+    more_queues: int
+    named: list[str]
+
+    @property
+    def some_queue_is_chosen(self) -> bool:
+        return any(box.chosen for box in self.queues)
+
+
+def where(
+    group: ConsumerGroup, topics: Sequence[str], brokers: Sequence[str], queues: Sequence[str], now: datetime
+) -> Where:
+    """`topics`, `brokers` and `queues` are chosen so far; queues as `place_of` writes them."""
+    rows = [row for row in queue_list(group.cluster.name, group.name, now=now) if row.kind != TopicKind.DLQ]
+    boxes = [
+        TopicBox(row, row.kind == TopicKind.RETRY, row.topic in topics)
+        for row in sorted(topic_rows(rows, {}), key=_most_lag)
+    ]
+    of_brokers = Counter(row.broker for row in rows)
+    near = sorted((row for row in rows if not topics or row.topic in topics), key=_most_lag)
+    places = [QueueBox(row, place_of(row), place_of(row) in queues) for row in near]
+    known = {box.row.topic for box in boxes[:TOPICS]}
+    return Where(
+        topics=boxes[:TOPICS],
+        brokers=[BrokerBox(name, of_brokers[name], name in brokers) for name in sorted(of_brokers)[:BROKERS]],
+        queues=_chosen_first(places)[:QUEUES],
+        more_topics=max(0, len(boxes) - TOPICS),
+        more_brokers=max(0, len(of_brokers) - BROKERS),
+        more_queues=max(0, len(places) - QUEUES),
+        named=[topic for topic in topics if topic not in known],
+    )
+
+
+def place_of(row: QueueRow) -> str:
+    return f"{row.topic}/{row.broker}/{row.queue_id}"
+
+
+def queue_of(place: str) -> QueueKey:
+    """The reverse of `place_of`. Raises WrongPlace."""
+    topic, _first, rest = place.partition("/")
+    broker, _second, queue_id = rest.rpartition("/")
+    # Not isdigit: it takes signs of other scripts and ², which are no numbers.
+    if not (topic and broker and queue_id.isascii() and queue_id.isdecimal() and len(queue_id) < 10):
+        raise WrongPlace(_("“%s” names no queue: it is written topic/broker/id.") % place)
+    return QueueKey(topic, broker, int(queue_id))
+
+
+def _chosen_first(boxes: Iterable[QueueBox]) -> list[QueueBox]:
+    return sorted(boxes, key=lambda box: not box.chosen)
+
+
+def _most_lag(row: TopicRow | QueueRow) -> tuple[int, str]:
+    """Unknown lag first: it may be the worst."""
+    return (-row.lag_messages if row.lag_messages is not None else -(2**63), row.topic)

@@ -1,0 +1,60 @@
+"""Resets of all groups, and those of one: the newest first."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.models import ResetStatus
+from consumers.resets.acts import MAY_RESET
+from consumers.selectors.resets.resets import reset_list
+from dashboard.wording.resets import STATUSES
+
+from .access import page
+from .frame import Choice, Frame, context, frame_of
+from .group_found import group_or_404
+from .group_tabs import tabs
+from .groups_query import page_links, page_number
+from .problems import UnknownFilter
+
+ROWS = 50
+
+
+@page
+def resets(request: HttpRequest) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    return render(request, "pages/resets.html", context(frame, **_listed(frame, cluster=frame.cluster)))
+
+
+@page
+def group_resets(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    found, frame = group_or_404(cluster, group), frame_of(request, timezone.now())
+    shown = {
+        "group": found,
+        "tabs": tabs(frame, cluster, group),
+        "group_href": frame.group(cluster, group),
+        "plan_href": frame.to("reset_plan", cluster, group) if request.user.has_perm(MAY_RESET) else "",
+    }
+    return render(request, "pages/resets.html", context(frame, **shown, **_listed(frame, cluster=cluster, group=group)))
+
+
+def _listed(frame: Frame, *, cluster: str | None, group: str | None = None) -> dict[str, Any]:
+    status, number = frame.request.GET.get("status", ""), page_number(frame.request)
+    if status and status not in ResetStatus.values:
+        raise UnknownFilter("status", status, ResetStatus.values)
+    rows, count = reset_list(
+        frame.now, cluster=cluster, group=group, status=status or None, page=number, page_size=ROWS
+    )
+    first = (number - 1) * ROWS
+    return {
+        "lines": [(row, frame.to("reset", row.id)) for row in rows],
+        "is_filtered": bool(status),
+        "status_choices": [Choice(_("all"), frame.here(status=None), not status)]
+        + [Choice(str(word), frame.here(status=name), name == status) for name, word in STATUSES.items()],
+        "links": page_links(frame, number, max(1, -(-count // ROWS))),
+        "count_of_all": count,
+        "first": first + 1,
+        "last": first + len(rows),
+    }
