@@ -38,6 +38,8 @@ class FakeOffsets:
     permission: int = 6
     acts: list[Act] = field(default_factory=list)
     is_silent: bool = False
+    refuses_with: int = ResponseCode.NO_PERMISSION
+    has_pending_reset: bool = False
     asked: list[Command] = field(default_factory=list)
     writes: list[tuple[int, int, int]] = field(default_factory=list)
     address: str = ""
@@ -59,7 +61,7 @@ class FakeOffsets:
 
     def _answer(self, command: Command, act: Act) -> Command:
         if act is Act.REFUSE:
-            return reply(command, ResponseCode.NO_PERMISSION, remark="not now")
+            return reply(command, self.refuses_with, remark="not now")
         match command.code:
             case RequestCode.GET_MIN_OFFSET:
                 return reply(command, ext_fields={"offset": "0"})
@@ -82,6 +84,8 @@ class FakeOffsets:
                 return self._reset(command, act)
             case RequestCode.UPDATE_CONSUMER_OFFSET:
                 _, queue_id, offset = _written(command)
+                if self.has_pending_reset:
+                    return reply(command, remark="Offset has been previously reset")
                 self._move({queue_id: offset}, act)
                 return reply(command)
         raise AssertionError(f"the fake broker was asked {command.code}")
