@@ -3,7 +3,7 @@
 Told by the broker offsets that were aggregated since (knots): both sides of one that went back are always kept.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.lake.knot_days import day_start
-from consumers.lake.reader import read
+from consumers.lake.paths import hour_folder
+from consumers.lake.reader import dataset, files, folder_files, steadily
+from consumers.lake.schemas import TIME
 from consumers.lake.store import Lake
 
 from .positions import PLACE, Position, in_words
@@ -38,24 +40,29 @@ def remade_since(
     lake: Lake, cluster: str, positions: Mapping[QueueKey, Position], since: datetime, now: datetime
 ) -> Remade:
     """Of the queues whose broker offset the positions hold."""
-    topics = pa.array(sorted({key.topic for key in positions}), pa.string())
-    known = pc.field("topic").isin(topics) & pc.field("broker_offset").is_valid()
-    # The knots of a settled day stand in its first hour.
-    knots = read(lake, "knots", cluster, day_start(since), now + INSTANT, [*PLACE, "at", "broker_offset"], known)
-    knots = knots.filter(pc.greater_equal(knots["at"], pa.scalar(since, knots.schema.field("at").type)))
+    knots = _knots(lake, cluster, {key.topic for key in positions}, since, now)
     then = [
-        {
-            "topic": key.topic,
-            "broker": key.broker,
-            "queue_id": key.queue_id,
-            "at": position.taken_at,
-            "broker_offset": position.broker_offset,
-        }
+        {**vars(key), "at": position.taken_at, "broker_offset": position.broker_offset}
         for key, position in positions.items()
         if position.broker_offset is not None
     ]
-    return Remade(
-        _drops(pa.concat_tables([pa.Table.from_pylist(then, knots.schema), knots])), pc.max(knots["at"]).as_py()
+    seen = pa.concat_tables([pa.Table.from_pylist(then, knots.schema), knots])
+    return Remade(_drops(seen), pc.max(knots["at"]).as_py())
+
+
+def _knots(lake: Lake, cluster: str, topics: Collection[str], since: datetime, now: datetime) -> pa.Table:
+    at = pc.field("at")
+    wanted = (at >= pa.scalar(since, TIME)) & (at <= pa.scalar(now, TIME)) & pc.field("broker_offset").is_valid()
+    wanted &= pc.field("topic").isin(pa.array(sorted(topics), pa.string()))
+
+    def names() -> list[str]:
+        # The knots of a settled day stand in its first hour.
+        first = folder_files(lake, hour_folder("knots", cluster, day_start(since)))
+        return list(dict.fromkeys([*first, *files(lake, "knots", cluster, since, now + INSTANT)]))
+
+    return steadily(
+        names,
+        lambda found: dataset(lake, "knots", found).to_table(columns=[*PLACE, "at", "broker_offset"], filter=wanted),
     )
 
 
