@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from consumers.models import Client, Reset, ResetMethod, ResetQueue
+from consumers.models import Client, Reset, ResetMethod, ResetQueue, ResetStep
 
 from .case import Timing
 from .outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS
@@ -26,7 +26,9 @@ def timing_of(reset: Reset, rows: Sequence[ResetQueue], since: datetime) -> Timi
     calls = len({(row.topic, row.broker) for row in rows if row.method == ResetMethod.CLIENT})
     told = TOLD_SECONDS * calls + commit
     settled = settings.RESET_SETTLED_SECONDS
-    needed = max(LONG_POLL_SECONDS + commit, ARRIVAL_SECONDS, told if calls else 0.0) + settled + SPARE_SECONDS
+    pulls = LONG_POLL_SECONDS + commit if (reset.seen or {}).get("members") else 0.0
+    late = ARRIVAL_SECONDS if any(row.step == ResetStep.UNANSWERED for row in rows) else 0.0
+    needed = max(pulls, late, told if calls else 0.0) + settled + SPARE_SECONDS
     seconds = max(settings.RESET_READ_BACK_SECONDS, min(needed, LONGEST_SECONDS))
     return Timing(settled, since + timedelta(seconds=seconds), commit, told)
 
