@@ -22,6 +22,8 @@ class Master:
     """`ends` by topic and queue id; `offsets` by group, topic and queue id. `silent`: it never answers.
 
     `refuses`: {code: answer code}. `modes`: {topic: {group: POP or PULL}}. `asked`: what it was asked.
+
+    `early`: by so many messages it answers too low where it is asked for a time.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Master:
     modes: dict[str, dict[str, str]] = field(default_factory=dict)
     refuses: dict[int, int] = field(default_factory=dict)
     silent: bool = False
+    early: int = 0
     asked: list[Command] = field(default_factory=list)
     address: str = ""
 
@@ -85,7 +88,7 @@ class Master:
         if request.code == RequestCode.GET_MAX_OFFSET:
             return reply(request, ext_fields={"offset": str(end)})
         if request.code == RequestCode.SEARCH_OFFSET_BY_TIMESTAMP:
-            first = -(-(int(fields["timestamp"]) - FIRST_STORED_MS) // APART_MS)
+            first = -(-(int(fields["timestamp"]) - FIRST_STORED_MS) // APART_MS) - self.early
             return reply(request, ext_fields={"offset": str(min(max(first, least), end))})
         assert request.code == RequestCode.PULL_MESSAGE, f"a plan asks nothing else than {request.code}"
         return self._pulled(request, least, end)

@@ -5,7 +5,17 @@ from datetime import timedelta
 
 from django.utils.translation import gettext as _
 
-from consumers.models import ConsumerGroup, Queue, Resend, ResendStatus, Reset, ResetKind, ResetQueue, TopicKind
+from consumers.models import (
+    ConsumerGroup,
+    GroupBroker,
+    Queue,
+    Resend,
+    ResendStatus,
+    Reset,
+    ResetKind,
+    ResetQueue,
+    TopicKind,
+)
 from consumers.resets.consequences import consequences
 from consumers.resets.facts import GroupFacts
 from consumers.resets.own_topics import own_topics
@@ -26,6 +36,7 @@ def warnings_of(reset: Reset, group: ConsumerGroup, facts: GroupFacts, rows: Seq
         *consequences(totals.methods.keys(), moving, facts),
         *of_gaps(totals),
         *_of_nearest(reset, rows),
+        *_of_strangers(group, {row.broker for row in rows if row.left_out is None}),
         *_of_retries(group, {row.topic for row in rows}),
         *_of_resends(group),
     ]
@@ -87,6 +98,18 @@ def _of_nearest(reset: Reset, rows: Sequence[ResetQueue]) -> list[str]:
 
 def _in_words(span: timedelta) -> str:
     return f"{span.total_seconds():.3f} s" if span < timedelta(seconds=60) else str(span).split(".")[0]
+
+
+def _of_strangers(group: ConsumerGroup, brokers: set[str]) -> list[str]:
+    """A warning alone, since readings list groups some time later than members make them known (5.4.0,
+    AdminBrokerProcessor.resetOffsetInner: SUBSCRIPTION_GROUP_NOT_EXIST)."""
+    rows = GroupBroker.objects.filter(group=group, broker__in=brokers, configured=False)
+    names = rows.order_by("broker").values_list("broker", flat=True)
+    return [
+        _("%s did not know the group when it was last read, and moves no offset of a group that it does not know.")
+        % name
+        for name in names[:SHOWN]
+    ]
 
 
 def _of_retries(group: ConsumerGroup, chosen: set[str]) -> list[str]:

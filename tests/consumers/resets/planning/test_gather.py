@@ -33,6 +33,14 @@ def test_members_are_united_over_all_who_were_asked() -> None:
     assert (who.message_model, who.consume_type) == ("CLUSTERING", "CONSUME_PASSIVELY")
 
 
+def test_where_members_do_not_agree_the_word_that_stands_in_the_way_counts() -> None:
+    other = {"consume_type": "CONSUME_ACTIVELY", "message_model": "BROADCASTING"}
+    who = united(
+        {"broker-a": GroupConnections(True, [ANN], **SHARING), "broker-b": GroupConnections(True, [BOB], **other)}
+    )
+    assert (who.message_model, who.consume_type) == ("BROADCASTING", "CONSUME_ACTIVELY")
+
+
 def test_members_are_not_known_where_one_did_not_tell() -> None:
     who = united({"broker-a": GroupConnections(True, [ANN], **SHARING), "broker-b": Unreachable("refused")})
     assert (who.members, who.error) == (None, "broker-b: refused")

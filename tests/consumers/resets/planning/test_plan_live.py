@@ -33,8 +33,8 @@ def ports(rocketmq: RocketMQ) -> Iterator[Ports]:
     wire.close()
 
 
-@pytest.fixture
-def cluster(rocketmq: RocketMQ, java_admin: JavaAdmin) -> Cluster:
+@pytest.fixture(scope="module")
+def filled(java_admin: JavaAdmin) -> None:
     java_admin.create_topic(TOPIC, 2)
     java_admin.send(TOPIC, "broker-a", 0, HELD)
     java_admin.send(TOPIC, "broker-a", 1, 2)
@@ -42,6 +42,10 @@ def cluster(rocketmq: RocketMQ, java_admin: JavaAdmin) -> Cluster:
         java_admin.create_group(name)
         java_admin.set_offset(name, TOPIC, "broker-a", 0, COMMITTED)
     java_admin.let_pop(POPPERS, TOPIC)
+
+
+@pytest.fixture
+def cluster(rocketmq: RocketMQ, filled: None) -> Cluster:
     return Cluster.objects.create(name="plans", namesrv=rocketmq.namesrv, created_at=timezone.now())
 
 

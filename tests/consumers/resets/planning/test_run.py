@@ -1,0 +1,71 @@
+"""What the worker does with a reset that is to be planned."""
+
+from typing import Any
+
+import pytest
+
+from consumers.errands.wires import close_wires
+from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
+from consumers.resets.planning.run import run_plan
+from tests.reset_cluster import FakeCluster
+from tests.world import NOW
+
+
+def a_reset(group: ConsumerGroup, **fields: Any) -> Reset:
+    names = {"cluster_name": "prod", "group_name": "billing", "by_name": "ann", "reason": "a try"}
+    values = {"kind": ResetKind.EARLIEST, "status": ResetStatus.PLANNING, "created_at": NOW}
+    return Reset.objects.create(group=group, **names, **(values | fields))
+
+
+def planned(reset: Reset) -> Reset:
+    try:
+        run_plan(reset.pk, lambda: NOW)
+    finally:
+        close_wires()
+    reset.refresh_from_db()
+    return reset
+
+
+def test_it_is_planned_with_the_clusters_own_connections(group: ConsumerGroup, fake: FakeCluster) -> None:
+    group.cluster.namesrv = fake.namesrv
+    group.cluster.save()
+    reset = planned(a_reset(group))
+    assert (reset.status, reset.error, reset.queues_of_it.count()) == (ResetStatus.PLANNED, None, 4)
+    assert list(ResetEvent.objects.filter(reset=reset).values_list("via", "sentence")) == [
+        ("worker", "Planned 4 queues.")
+    ]
+
+
+def test_proxies_are_asked_for_members_too(group: ConsumerGroup, fake: FakeCluster) -> None:
+    group.cluster.namesrv = fake.namesrv
+    # What answers as a proxy here is a master whose members only it knows.
+    group.cluster.proxy = fake.masters["broker-b"].address
+    group.cluster.save()
+    group.cluster.brokers.filter(name="broker-b").delete()
+    fake.masters["broker-b"].members["billing"] = ["10.0.0.9@3"]
+    reset = planned(a_reset(group, brokers=["broker-a"]))
+    assert reset.seen is not None
+    assert reset.seen["members"] == ["10.0.0.9@3"]
+
+
+def test_a_cluster_that_cannot_be_connected_to_is_said_to_be_so(group: ConsumerGroup, fake: FakeCluster) -> None:
+    group.cluster.access_key, group.cluster.sealed_secret = "reader", "not sealed by this site"
+    group.cluster.save()
+    reset = planned(a_reset(group))
+    assert reset.status == ResetStatus.REFUSED
+    assert reset.error is not None
+    assert "secret" in reset.error
+
+
+def test_a_group_that_is_gone_is_said_to_be_so(group: ConsumerGroup) -> None:
+    reset = a_reset(group)
+    group.delete()
+    assert planned(reset).error == "The group billing is not known any more."
+
+
+@pytest.mark.parametrize("status", [ResetStatus.REFUSED, ResetStatus.PLANNED, ResetStatus.APPLIED])
+def test_one_that_is_planned_or_given_up_is_left_alone(
+    group: ConsumerGroup, fake: FakeCluster, status: ResetStatus
+) -> None:
+    assert planned(a_reset(group, status=status)).status == status
+    assert not fake.asked()
