@@ -12,6 +12,7 @@ from consumers.errands.publishing import publish
 from consumers.errands.redis_client import RedisDown
 from consumers.models import Reset, ResetStatus
 from consumers.polling.locks import Locked, lock
+from consumers.resets.applying.hopeless import give_up_hopeless
 from consumers.resets.applying.run import run
 from consumers.resets.overdue import PLANNED_WITHIN, expire, refuse_forgotten, refuse_unplanned
 from consumers.resets.planning.run import run_plan
@@ -57,5 +58,6 @@ def resets_due() -> None:
     now = timezone.now()
     expire(now)
     refuse_forgotten(now)
+    give_up_hopeless(now)
     for reset_id in left_behind(Reset, ResetStatus.APPLYING, now):
         reset_apply.apply_async((str(reset_id),), expires=STALE.total_seconds())

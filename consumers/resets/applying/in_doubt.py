@@ -5,6 +5,7 @@ again meanwhile, stands where it stood before. So a queue is written again only 
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.resets.facts import GroupFacts
@@ -23,7 +24,13 @@ def settle(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts) -> None:
         if _was_not_moved(reset, row, fresh):
             row.step, row.error, row.before, row.before_at = ResetStep.PLANNED, None, None, None
         else:
-            row.step, row.error, row.written_at = ResetStep.UNANSWERED, IN_DOUBT, fresh.taken_at
+            doubt([row], fresh.taken_at)
+
+
+def doubt(rows: Sequence[ResetQueue], now: datetime) -> None:
+    """Sets each of `rows`, unsaved, where nothing more can be known than reading back will tell."""
+    for row in rows:
+        row.step, row.error, row.written_at = ResetStep.UNANSWERED, IN_DOUBT, now
 
 
 def _was_not_moved(reset: Reset, row: ResetQueue, fresh: GroupFacts) -> bool:

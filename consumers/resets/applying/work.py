@@ -12,6 +12,7 @@ from django.db import transaction
 
 from consumers.errands.hold import Hold, NotHeld
 from consumers.errands.ports import Ports
+from consumers.errands.read_only import why_read_only
 from consumers.models import ConsumerGroup, Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.events import note_work
 from consumers.resets.facts import GroupFacts
@@ -20,7 +21,7 @@ from consumers.resets.planning.known import known_of
 from consumers.resets.read_back.finish import finish
 from consumers.resets.read_back.loop import read_back
 
-from .in_doubt import settle
+from .in_doubt import doubt, settle
 from .keep_alive import keep_alive
 from .revalidate import key_of, what_moved
 from .write import FIELDS, Clock, Writing
@@ -29,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 Pause = Callable[[float], None]
 
+GONE = "the group is not known any more."
 MOVED = "Stopped: the group or its queues have moved since the plan, so that it would do something else than it says."
 
 
@@ -59,10 +61,15 @@ class _Work:
 
     def _write(self, rows: Sequence[ResetQueue]) -> str | None:
         """Why nothing (more) was written; null where all of it was tried."""
-        if self._reset.group is None:
-            return "Stopped: the group is not known any more."
-        fresh = self._look(self._reset.group, rows)
-        self._settle([row for row in rows if row.step == ResetStep.WRITING], fresh)
+        in_doubt = [row for row in rows if row.step == ResetStep.WRITING]
+        group, against = self._reset.group, why_read_only(self._reset.cluster_name)
+        if group is None or against:
+            doubt(in_doubt, self._clock())
+            self._save(in_doubt)
+            return f"Stopped: {against or GONE}"
+        fresh = self._look(group, rows)
+        settle(self._reset, in_doubt, fresh)
+        self._save(in_doubt)
         waiting = [row for row in rows if row.step == ResetStep.PLANNED]
         if moved := what_moved(self._reset, waiting, fresh, settings.RESET_TOLERANCE_MESSAGES):
             self._stop(waiting, moved)
@@ -76,10 +83,9 @@ class _Work:
         ports = self._ports
         return keep_alive(self._hold, self._clock, lambda: ports.wire.run(gather(ports, group.name, keys, known, now)))
 
-    def _settle(self, rows: Sequence[ResetQueue], fresh: GroupFacts) -> None:
+    def _save(self, rows: Sequence[ResetQueue]) -> None:
         with transaction.atomic():
             self._hold.renew(self._clock())
-            settle(self._reset, rows, fresh)
             ResetQueue.objects.bulk_update(rows, FIELDS)
 
     def _stop(self, waiting: Sequence[ResetQueue], moved: list[str]) -> None:

@@ -8,10 +8,12 @@ import pytest
 
 from consumers.errands.hold import Hold, NotHeld
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
+from consumers.resets.applying.hopeless import give_up_hopeless
 from consumers.resets.applying.keep_alive import keep_alive
 from consumers.resets.applying.run import run
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.fake_clock import FakeClock
+from tests.world import NOW, ago
 
 
 def with_every_step(site: Site) -> Reset:
@@ -50,6 +52,26 @@ def test_one_that_another_worker_has_is_left_to_it(site: Site, clock: FakeClock)
     Hold.take(Reset, reset.pk, ResetStatus.APPLYING, clock())
     assert ended(reset, clock) == [ResetStep.PLANNED] * 4
     assert reset.status == ResetStatus.APPLYING
+
+
+@pytest.mark.parametrize(
+    ("started", "working", "is_hopeless"),
+    [
+        (3601, 31, True),
+        (3601, 299, True),
+        (3599, 31, False),
+        (3601, 29, False),
+        (3601, 301, False),
+        (3601, None, False),
+    ],
+)
+def test_one_that_every_worker_dies_of_ends_after_an_hour(
+    site: Site, started: int, working: int | None, is_hopeless: bool
+) -> None:
+    reset = site.applying(300, started_at=ago(started), working_at=None if working is None else ago(working))
+    assert give_up_hopeless(NOW) == is_hopeless
+    reset.refresh_from_db()
+    assert (reset.status == ResetStatus.FAILED) == is_hopeless
 
 
 def test_a_worker_that_waits_for_long_shows_that_it_lives(site: Site, clock: FakeClock) -> None:

@@ -155,6 +155,19 @@ def test_its_worker_says_what_it_did(site: Site, clock: FakeClock) -> None:
     ]
 
 
+@pytest.mark.parametrize("was_begun", [False, True])
+def test_on_a_cluster_that_was_marked_read_only_meanwhile_nothing_is_written(
+    site: Site, clock: FakeClock, settings: Any, was_begun: bool
+) -> None:
+    reset = site.applying(300)
+    if was_begun:
+        reset.queues_of_it.filter(broker="broker-a", queue_id=0).update(step=ResetStep.WRITING, before=500)
+    settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = ["prod"]
+    site.work(reset, clock)
+    assert (site.writes(), "prod is marked read-only" in str(reset.error)) == (0, True)
+    assert steps(reset) == ["UNCHANGED" if was_begun else "not done"] + ["not done"] * 3
+
+
 def test_one_whose_group_is_gone_ends(site: Site, clock: FakeClock) -> None:
     reset = site.applying(300)
     site.group.delete()
