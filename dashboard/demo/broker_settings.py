@@ -68,6 +68,8 @@ def broker_properties(place: BrokerPlace, namesrv: str, overrides: Mapping[str, 
         "diskSpaceWarningLevelRatio": "90",
         # The broker's automatic creation of topics gives them its own number of queues; ours are created on purpose.
         "autoCreateTopicEnable": "false",
+        # A send that has waited for 200 ms is refused as "broker busy" otherwise, on a machine that just starts all of it.
+        "waitTimeMillsInSendQueue": "3000",
         **overrides,
     }
     return "".join(f"{name}={value}\n" for name, value in settings.items())
