@@ -33,6 +33,6 @@ def put_window(lake: Lake, table: str, cluster: str, start: datetime, rows: pa.T
 
 
 def _in_order(rows: pa.Table) -> pa.Table:
-    """By group, where there is one: what a page asks for stands together."""
-    names = [name for name in ("group", "topic", "broker", "queue_id", "start") if name in rows.column_names]
-    return rows.sort_by([(name, "ascending") for name in names]) if "group" in names else rows
+    """By group, or by topic where there is none: what is asked for stands together."""
+    names = [name for name in ("group", "topic", "broker", "queue_id", "start", "at") if name in rows.column_names]
+    return rows.sort_by([(name, "ascending") for name in names])

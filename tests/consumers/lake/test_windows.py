@@ -7,7 +7,7 @@ import pytest
 
 from consumers.lake import compaction
 from consumers.lake.reader import files, read
-from consumers.lake.schemas import WINDOWS
+from consumers.lake.schemas import KNOTS, WINDOWS
 from consumers.lake.store import Lake
 from consumers.lake.windows import put_window
 from tests.pipeline_rows import PLACE, at
@@ -50,3 +50,15 @@ def test_parts_that_a_killed_compaction_left_are_known_after_a_window_was_replac
     put_window(lake, "windows_60", "prod", at(60), window(1, 7))
     assert compaction.compact(lake, at(7200), timedelta(0)) == 1
     assert lags(lake) == [5, 7]
+
+
+def test_knots_of_a_minute_stand_by_their_topic(tmp_path):
+    lake = Lake.at(str(tmp_path))
+    places = [("b", 0), ("a", 1), ("c", 0), ("a", 0)]
+    rows = [
+        {"cluster": "prod", "topic": topic, "broker": "broker-a", "queue_id": number, "broker_offset": 5, "at": at(0)}
+        for topic, number in places
+    ]
+    put_window(lake, "knots", "prod", at(0), pa.Table.from_pylist(rows, KNOTS))
+    found = read(lake, "knots", "prod", at(0), at(60))
+    assert list(zip(found["topic"].to_pylist(), found["queue_id"].to_pylist(), strict=True)) == sorted(places)
