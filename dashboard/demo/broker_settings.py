@@ -68,7 +68,7 @@ def broker_properties(place: BrokerPlace, namesrv: str, overrides: Mapping[str, 
         "diskSpaceWarningLevelRatio": "90",
         # The broker's automatic creation of topics gives them its own number of queues; ours are created on purpose.
         "autoCreateTopicEnable": "false",
-        # A send that has waited for 200 ms is refused as "broker busy" otherwise, on a machine that just starts all of it.
+        # A send that has waited for 200 ms is refused otherwise, which happens on a machine that starts all this.
         "waitTimeMillsInSendQueue": "3000",
         **overrides,
     }

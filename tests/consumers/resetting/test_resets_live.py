@@ -19,7 +19,7 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from dashboard.demo.cluster import RocketMQ
-from tests.consumers.resetting.site import Place, Site, outcomes, targets
+from tests.consumers.resetting.live_site import Place, Site, outcomes, targets
 from tests.plugins.counting_consumers import CountingConsumers
 from tests.plugins.java_admin import JavaAdmin
 
