@@ -4,10 +4,11 @@ import pytest
 from django.contrib.auth.models import Group, User
 
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
+from consumers.resets.own_topics import own_topics
 from consumers.resets.request import request_plan
 from consumers.resets.value_of import ValueRefused
 from consumers.resets.wish import Asker, QueueKey, ResetRefused, Wish
-from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot
+from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -139,6 +140,36 @@ def test_a_group_without_topics_must_choose_some(asker: Asker) -> None:
     with pytest.raises(ResetRefused, match="choose the topics"):
         request_plan("prod", "billing", a_wish(), asker, NOW)
     assert request_plan("prod", "billing", a_wish(topics=("Orders",)), asker, NOW).topics == ["Orders"]
+
+
+def test_the_own_topics_are_those_with_offsets_and_those_that_are_subscribed_to(group: ConsumerGroup) -> None:
+    for topic in ("Refunds", "Audit"):
+        a_queue(group.cluster, topic)
+    a_snapshot(group, a_queue(group.cluster, "%RETRY%billing", kind="retry"), 1, 1)
+    group.subscriptions = [{"topic": topic} for topic in ("Refunds", "%RETRY%billing", "Unseen")]
+    assert own_topics(group) == ["Orders", "Refunds"]
+
+
+@pytest.mark.parametrize("kind", [ResetKind.MOMENT, ResetKind.RESTORE])
+def test_the_past_finds_queues_of_its_own(asker: Asker, kind: ResetKind) -> None:
+    group = a_group(a_cluster())
+    value = str(a_reset(group, ResetStatus.APPLIED).pk) if kind == ResetKind.RESTORE else ago(60).isoformat()
+    assert request_plan("prod", "billing", a_wish(kind, value), asker, NOW).status == ResetStatus.PLANNING
+    with pytest.raises(ResetRefused, match="has seen the topic Orders"):
+        request_plan("prod", "billing", a_wish(kind, value, topics=("Orders",)), asker, NOW)
+
+
+def test_a_reset_of_another_group_is_not_restored(group: ConsumerGroup, asker: Asker) -> None:
+    other = a_reset(a_group(group.cluster, "shipping"), ResetStatus.APPLIED)
+    with pytest.raises(ResetRefused, match="of this group"):
+        request_plan("prod", "billing", a_wish(ResetKind.RESTORE, str(other.pk)), asker, NOW)
+
+
+def test_queues_of_other_brokers_do_not_count(group: ConsumerGroup, asker: Asker, settings: Any) -> None:
+    a_broker(group.cluster, "broker-b")
+    a_queue(group.cluster, broker="broker-b")
+    settings.RESET_QUEUES_MAX = 1
+    assert request_plan("prod", "billing", a_wish(brokers=("broker-a",)), asker, NOW).brokers == ["broker-a"]
 
 
 def test_too_many_queues_are_refused(group: ConsumerGroup, asker: Asker, settings: Any) -> None:
