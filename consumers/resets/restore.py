@@ -15,11 +15,14 @@ from .wish import Asker, ResetRefused, Wish
 ENDED = (ResetStatus.APPLIED, ResetStatus.PARTIAL, ResetStatus.FAILED)
 
 
-def restore(reset: Reset, asker: Asker, reason: str, now: datetime) -> Reset:
-    """A reset that waits for the general worker to plan it: hand it over. Raises ResetRefused."""
+def restore(reset: Reset, asker: Asker, reason: str, now: datetime, *, clip: bool = False) -> Reset:
+    """A reset that waits for the general worker to plan it: hand it over. Raises ResetRefused.
+
+    `clip`: where messages from before are gone since, to the nearest that are there.
+    """
     if against := why_not_restored(reset, asker.user):
         raise ResetRefused(against)
-    wish = Wish(ResetKind.RESTORE, str(reset.pk), reason)
+    wish = Wish(ResetKind.RESTORE, str(reset.pk), reason, clip=clip)
     return request_plan(reset.cluster_name, reset.group_name, wish, asker, now)
 
 

@@ -63,6 +63,10 @@ def test_it_asks_for_a_plan_that_names_the_reset(group: ConsumerGroup, asker: As
     assert ResetEvent.objects.get(reset=way_back).by_name == "ann"
 
 
+def test_it_is_clipped_only_where_that_was_asked_for(group: ConsumerGroup, asker: Asker) -> None:
+    assert restore(an_applied(group), asker, "messages expired", NOW, clip=True).clip
+
+
 @pytest.mark.parametrize("step", [ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK])
 def test_a_queue_that_may_have_been_changed_goes_back(group: ConsumerGroup, step: ResetStep) -> None:
     assert before(an_applied(group, step=step, outcome=None)) == {0: 60}
