@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from consumers.models import Reset, ResetStatus
+from consumers.models import Reset, ResetKind, ResetStatus
 
 from .rows import ResetRow
 from .seen import seen_group
@@ -16,8 +16,16 @@ from .totals import totals_of
 from .totals_rows import ResetTotals
 
 NO_PLAN = {ResetStatus.PLANNING: "the plan is being made"}
-NO_CHECK = {ResetStatus.APPLYING: "what has moved since the plan is being looked at, or nothing had"}
 NOT_APPLIED = "it was not applied"
+NOTHING_MOVED = "nothing was found that had moved since the plan"
+LOOKED_AT = "what has moved since the plan is being looked at, or nothing had"
+ALL = "all queues of these topics and brokers"
+# What these targets name is chosen, unless more is said.
+CHOSEN_BY = {
+    ResetKind.OFFSETS: "those that the value lists",
+    ResetKind.MOMENT: "those that the group had then",
+    ResetKind.RESTORE: "those that the other reset may have changed",
+}
 
 
 def find_reset(reset_id: UUID, now: datetime) -> ResetRow | None:
@@ -88,7 +96,7 @@ def _row(reset: Reset, totals: ResetTotals | None, restored_by: list[str], now: 
         "seen": seen_group(reset.seen),
         "totals": totals,
     }
-    why = _why(status)
+    why = _why(reset, status)
     return ResetRow(
         id=str(reset.pk),
         cluster=reset.cluster_name,
@@ -110,18 +118,20 @@ def _seconds(start: datetime | None, end: datetime) -> float | None:
     return None if start is None else max(0.0, (end - start).total_seconds())
 
 
-def _why(status: ResetStatus) -> dict[str, str]:
+def _why(reset: Reset, status: ResetStatus) -> dict[str, str]:
     no_plan = NO_PLAN.get(status, "there was no plan")
+    by_target = CHOSEN_BY.get(ResetKind(reset.kind))
+    no_check = LOOKED_AT if status == ResetStatus.APPLYING else NOTHING_MOVED
     return {
         "value": "this kind of target needs none",
-        "topics": "all topics of the group, without its retry topic",
-        "brokers": "all brokers",
-        "chosen_queues": "all queues of these topics and brokers",
+        "topics": by_target or "all topics of the group, without its retry topic",
+        "brokers": by_target or "all brokers",
+        "chosen_queues": by_target or ALL,
         **dict.fromkeys(("planned_at", "expires_at", "seen", "totals"), no_plan),
         **dict.fromkeys(("applied_by", "started_at", "seconds"), NOT_APPLIED),
         "working_at": "no worker has taken it up",
         "finished_at": "it has not ended",
         "restores": "it undoes no other reset",
-        "moved": NO_CHECK.get(status, "nothing was found that had moved since the plan"),
+        "moved": NOT_APPLIED if reset.started_at is None else no_check,
         "error": "there is nothing to say beyond its status",
     }

@@ -48,6 +48,40 @@ def test_without_a_plan_there_are_no_sums(billing: ConsumerGroup, status: ResetS
     assert (row.unknown["totals"], row.unknown["seen"]) == (why, why)
 
 
+@pytest.mark.parametrize(
+    ("kind", "topics", "queues"),
+    [
+        (
+            ResetKind.EARLIEST,
+            "all topics of the group, without its retry topic",
+            "all queues of these topics and brokers",
+        ),
+        (ResetKind.OFFSETS, "those that the value lists", "those that the value lists"),
+        (ResetKind.MOMENT, "those that the group had then", "those that the group had then"),
+        (ResetKind.RESTORE, *["those that the other reset may have changed"] * 2),
+    ],
+)
+def test_without_a_choice_it_says_what_is_chosen(
+    billing: ConsumerGroup, kind: ResetKind, topics: str, queues: str
+) -> None:
+    why = found(a_reset(billing, kind=kind)).unknown
+    assert (why["topics"], why["chosen_queues"]) == (topics, queues)
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({}, "it was not applied"),
+        ({"status": ResetStatus.APPLYING, "started_at": NOW}, "is being looked at, or nothing had"),
+        ({"status": ResetStatus.APPLIED, "started_at": NOW}, "nothing was found that had moved since the plan"),
+    ],
+)
+def test_nothing_is_said_to_have_stood_still_before_that_was_looked_at(
+    billing: ConsumerGroup, fields: dict[str, Any], why: str
+) -> None:
+    assert why in found(a_reset(billing, **fields)).unknown["moved"]
+
+
 def test_a_plan_is_expired_when_its_time_is_over(billing: ConsumerGroup) -> None:
     row = found(a_reset(billing, expires_at=NOW))
     assert (row.status, row.finished_at, row.has_ended) == ("expired", NOW, True)
