@@ -5,29 +5,22 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from consumers.errands.ports import Ports
-from consumers.models import ConsumerGroup
 from consumers.resets.facts import BrokerFacts, GroupFacts, QueueFacts
 from consumers.resets.wish import QueueKey
 
 from .broker_facts import broker_facts
-from .known import Known, known_of
+from .known import Known
 from .masters import Masters
 from .membership import membership
 from .pop_topics import pop_topics
 from .queue_facts import queue_facts
 
 
-def facts_now(ports: Ports, group: ConsumerGroup, keys: Collection[QueueKey], now: datetime) -> GroupFacts:
-    """Asks the cluster of `ports`: three calls for each of `keys`, three for each broker. Never raises RocketMQError:
-    what could not be read stands as an error in its place."""
-    known = known_of(group)
-    return ports.wire.run(gather(ports, group.name, keys, known, now))
-
-
 async def gather(
     ports: Ports, group: str, keys: Collection[QueueKey], known: Known, now: datetime, masters: Masters | None = None
 ) -> GroupFacts:
-    """`masters`: where they are asked more than this."""
+    """Three calls for each of `keys`, two for each of their brokers, one for each master and proxy. Never raises
+    RocketMQError: what could not be read stands as an error in its place. `masters`: where they are asked more."""
     asked = masters or Masters(ports)
     names = sorted({key.broker for key in keys})
     who, pops, brokers, queues = await asyncio.gather(

@@ -4,9 +4,10 @@ import pytest
 
 from consumers.errands.ports import Ports
 from consumers.models import ConsumerGroup
-from consumers.resets.facts import BrokerFacts
+from consumers.resets.facts import BrokerFacts, GroupFacts
 from consumers.resets.planning.broker_facts import told
-from consumers.resets.planning.gather import facts_now
+from consumers.resets.planning.gather import gather
+from consumers.resets.planning.known import known_of
 from consumers.resets.planning.membership import united
 from consumers.resets.wish import QueueKey
 from consumers.rocketmq.client_values import ClientConnection, GroupConnections
@@ -19,6 +20,11 @@ ANN = ClientConnection("10.0.0.7@1", "10.0.0.7:50001", "JAVA", 493)
 BOB = ClientConnection("10.0.0.8@2", "10.0.0.8:50001", "GO", 493)
 SHARING = {"consume_type": "CONSUME_PASSIVELY", "message_model": "CLUSTERING"}
 KEYS = [QueueKey("Orders", "broker-a", 0), QueueKey("Orders", "broker-b", 1)]
+
+
+def facts_of(ports: Ports, group: ConsumerGroup, keys: list[QueueKey]) -> GroupFacts:
+    known = known_of(group)
+    return ports.wire.run(gather(ports, group.name, keys, known, NOW))
 
 
 def test_members_are_united_over_all_who_were_asked() -> None:
@@ -73,7 +79,7 @@ def test_what_a_configuration_tells(config: dict[str, str], facts: tuple[bool | 
 
 
 def test_a_broker_without_a_master_is_told_so(group: ConsumerGroup, ports: Ports, fake: FakeCluster) -> None:
-    facts = facts_now(ports, group, [QueueKey("Orders", "broker-c", 0)], NOW)
+    facts = facts_of(ports, group, [QueueKey("Orders", "broker-c", 0)])
     assert facts.brokers["broker-c"].error is not None
     assert "no master of it is known" in facts.brokers["broker-c"].error
     assert facts.queues[QueueKey("Orders", "broker-c", 0)].error == facts.brokers["broker-c"].error
@@ -81,7 +87,7 @@ def test_a_broker_without_a_master_is_told_so(group: ConsumerGroup, ports: Ports
 
 def test_facts_of_a_group(group: ConsumerGroup, ports: Ports, fake: FakeCluster) -> None:
     a_client(group, orderly=True, pop_queues=[{"topic": "Refunds"}])
-    facts = facts_now(ports, group, KEYS, NOW)
+    facts = facts_of(ports, group, KEYS)
     assert (facts.taken_at, facts.members, facts.orderly) == (NOW, (), True)
     assert facts.pop_topics == frozenset({"Refunds"})
     assert facts.brokers["broker-a"] == BrokerFacts("broker-a", "V5_4_0", True, 6)
@@ -94,7 +100,7 @@ def test_who_pops_is_not_known_where_a_broker_refuses_to_tell(
     group: ConsumerGroup, ports: Ports, fake: FakeCluster
 ) -> None:
     fake.masters["broker-a"].refuses = {RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: ResponseCode.NO_PERMISSION}
-    assert facts_now(ports, group, KEYS, NOW).pop_topics is None
+    assert facts_of(ports, group, KEYS).pop_topics is None
 
 
 def test_a_broker_that_does_not_know_the_question_lets_nobody_pop(
@@ -102,4 +108,4 @@ def test_a_broker_that_does_not_know_the_question_lets_nobody_pop(
 ) -> None:
     refused = {RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: ResponseCode.REQUEST_CODE_NOT_SUPPORTED}
     fake.masters["broker-a"].refuses = refused
-    assert facts_now(ports, group, KEYS, NOW).pop_topics == frozenset()
+    assert facts_of(ports, group, KEYS).pop_topics == frozenset()

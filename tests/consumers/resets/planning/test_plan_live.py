@@ -10,7 +10,8 @@ from django.utils import timezone
 from consumers.errands.ports import Ports
 from consumers.models import Cluster, ConsumerGroup, Reset, ResetKind, ResetQueue, ResetStatus
 from consumers.polling.wire import Wire
-from consumers.resets.planning.gather import facts_now
+from consumers.resets.planning.gather import gather
+from consumers.resets.planning.known import known_of
 from consumers.resets.planning.plan import make_plan
 from consumers.resets.wish import QueueKey
 from dashboard.demo.cluster import RocketMQ
@@ -100,7 +101,8 @@ def test_the_first_message_of_a_replay_has_its_store_time(
 
 def test_what_a_real_broker_tells_of_a_group_that_pops(ports: Ports, cluster: Cluster) -> None:
     group = a_group(cluster, POPPERS)
-    facts = facts_now(ports, group, [QueueKey(TOPIC, "broker-a", 0)], timezone.now())
+    keys, known = [QueueKey(TOPIC, "broker-a", 0)], known_of(group)
+    facts = ports.wire.run(gather(ports, POPPERS, keys, known, timezone.now()))
     assert facts.pop_topics == {TOPIC}
     assert (facts.members, facts.brokers["broker-a"].version) == ((), "V5_4_0")
     assert (facts.brokers["broker-a"].server_side, facts.brokers["broker-a"].permission) == (True, 6)
