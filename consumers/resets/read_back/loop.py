@@ -86,14 +86,18 @@ class _ReadBack:
 
 
 def written(row: ResetQueue, began: datetime) -> Written:
-    """`began`: when reading back began, for a queue of which no time of writing is known: none was written."""
+    """`began`: when reading back began, for a queue of which no time of writing is known: none was written.
+
+    Members can be told a time only. What their broker made of it then is where they go, not what the plan foresaw.
+    """
     if row.target is None or row.method is None:
         raise ValueError(f"queue {row.pk} of reset {row.reset_id} has no target, and cannot have been written")
+    told = row.answered if row.method == ResetMethod.CLIENT else None
     return Written(
         method=ResetMethod(row.method),
         answered=row.step == ResetStep.WRITTEN,
         before=row.now_offset if row.method == ResetMethod.NOTHING else row.before,
-        target=row.target,
+        target=row.target if told is None else told,
         at=row.written_at or row.before_at or began,
     )
 

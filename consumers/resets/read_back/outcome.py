@@ -27,6 +27,10 @@ LONG_POLL_SECONDS = 20.0
 OLD_OFFSET_SECONDS = 12.0
 # A request without an answer may reach its broker so late.
 ARRIVAL_SECONDS = 30.0
+STANDS = (
+    "That is longer than a pull may wait and the commit after it takes. A member that holds as many messages as it may "
+    "begins there once it pulls again."
+)
 # Between a member's coming and the look that met it.
 LOOK_SECONDS = 3.0
 
@@ -53,8 +57,8 @@ CONFIRMED, UNCHANGED, OVERWRITTEN = ResetOutcome.CONFIRMED, ResetOutcome.UNCHANG
 
 
 def _found(case: Case) -> Found:
-    if case.written.method == ResetMethod.NOTHING:
-        return _nothing_written(case)
+    if case.written.before == case.written.target:
+        return _stood_there(case)
     if case.place is Place.GONE:
         return _gone(case)
     if case.present.nobody:
@@ -62,11 +66,15 @@ def _found(case: Case) -> Found:
     return RULES[case.place](case)
 
 
-def _nothing_written(case: Case) -> Found:
+def _stood_there(case: Case) -> Found:
+    """Whoever goes on from where it stood goes on from the target, told or not."""
+    needed = 0.0 if case.written.method == ResetMethod.NOTHING else case.timing.settled_seconds
     if case.place in (Place.AT, Place.BEYOND):
-        return CONFIRMED, "It stood at its target already, and nothing was written."
+        settled = case.held(Place.AT, Place.BEYOND) >= needed
+        return (CONFIRMED, "It stood at its target already.") if settled else None
     lost = "has no commit any more" if case.place is Place.GONE else "went back since"
-    return OVERWRITTEN, f"It stood at its target already, nothing was written, and it {lost}."
+    settled = case.held(case.place) >= needed
+    return (OVERWRITTEN, f"It stood at its target already, and it {lost}.") if settled else None
 
 
 def _gone(case: Case) -> Found:
@@ -101,7 +109,7 @@ def _at(case: Case) -> Found:
     needed = max(timing.settled_seconds, LONG_POLL_SECONDS + timing.commit_seconds)
     if case.held(Place.AT) < needed or not (case.written.back or _taken_or_stored(case)):
         return None
-    return CONFIRMED, "For longer than a member's pull and its next commit may take."
+    return CONFIRMED, STANDS
 
 
 def _between(case: Case) -> Found:

@@ -6,8 +6,9 @@ from datetime import datetime
 
 from consumers.resets.planning.membership import Membership
 
-# How a client answers an offset that the broker corrects is known of RocketMQ's own push consumers in Java alone.
-PUSH, JAVA = "CONSUME_PASSIVELY", "JAVA"
+# How a client takes an offset that the broker corrects is known of RocketMQ's own push consumers in Java alone. Where
+# members pop, the broker itself goes on from there (5.4.0, PopMessageProcessor.resetPopOffset).
+PUSH, POP, JAVA = "CONSUME_PASSIVELY", "CONSUME_POP", "JAVA"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Present:
         now = frozenset(found.members)
         earlier = self.then if self.now is None else self.now
         push = found.consume_type == PUSH and set(found.languages) <= {JAVA}
+        follow = push or found.consume_type == POP or not now
         return replace(
             self,
             first=self.first if self.looked else now,
@@ -45,7 +47,7 @@ class Present:
             looked=True,
             steady=self.steady and now == self.then,
             lost=self.lost or not (earlier or frozenset()) <= now,
-            obeying=self.obeying and (push or not now),
+            obeying=self.obeying and follow,
             error=None,
         )
 

@@ -147,7 +147,7 @@ def test_what_stood_at_its_target_is_read_once(site: Site, clock: FakeClock) -> 
     read(site, reset, clock)
 
     assert outcomes(reset) == ["CONFIRMED", None, "CONFIRMED", None]
-    assert row_of(reset).evidence.endswith("It stood at its target already, and nothing was written.")
+    assert row_of(reset).evidence.endswith("It stood at its target already.")
     assert clock.pauses == []
 
 
@@ -176,6 +176,19 @@ def test_a_group_with_members_is_given_the_time_to_commit(
     read(site, written(site), clock)
 
     assert seconds <= (clock.at - NOW).total_seconds() < seconds + 3
+
+
+def test_members_that_are_told_a_time_are_met_where_their_broker_sent_them(site: Site, clock: FakeClock) -> None:
+    for broker in site.brokers.values():
+        broker.members = ("c1",)
+    reset = written(site, method=ResetMethod.CLIENT)
+    reset.queues_of_it.update(answered=305)
+    for broker in site.brokers.values():
+        broker.offsets = {0: 305, 1: 300}
+    read(site, reset, clock)
+
+    assert outcomes(reset) == ["CONFIRMED", "UNKNOWN"] * 2
+    assert row_of(reset).evidence.startswith("Set to 305;")
 
 
 def test_a_member_that_consumes_again_is_met_there(site: Site, clock: FakeClock) -> None:

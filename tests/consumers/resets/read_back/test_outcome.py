@@ -40,6 +40,7 @@ CASES: list[tuple[str, dict[str, Any], Readings, int, ResetOutcome]] = [
     ("a member goes on before the target", {**ON, "then": ONE}, [(0, TARGET), (2, 1100)], 14, OVERWRITTEN),
     ("set further back by another", {"then": ONE}, [(0, TARGET), (2, 300)], 14, OVERWRITTEN),
     ("no answer, goes on where it was", {**ON, "then": ONE, "answered": False}, [(0, 1000), (5, 1100)], 42, UNCHANGED),
+    ("no answer, left the target", {**ON, "then": ONE, "answered": False}, [(0, TARGET), (3, 1000)], 60, UNKNOWN),
     ("no answer, never set back, or consumed again", {"then": ONE, "answered": False}, [(0, AHEAD)], 60, UNKNOWN),
     ("two owners commit in turn", {"then": ONE}, [(5 * n, (9100, 4100)[n % 2]) for n in range(13)], 60, UNKNOWN),
     ("its broker was away meanwhile", {"then": ONE}, [(0, TARGET), (2, "silent"), (5, 9100)], 60, UNKNOWN),
@@ -53,6 +54,7 @@ CASES: list[tuple[str, dict[str, Any], Readings, int, ResetOutcome]] = [
     ("it stood there already", {"before": TARGET, "method": NOTHING}, AT, 0, CONFIRMED),
     ("it stood there, and has gone on", {"before": TARGET, "method": NOTHING}, [(0, 4100)], 0, CONFIRMED),
     ("it stood there, and went back", {"before": TARGET, "method": NOTHING}, [(0, 3900)], 0, OVERWRITTEN),
+    ("it stood there, and was told", {"before": TARGET, "method": CLIENT, "then": ONE}, [(0, 4100)], 12, CONFIRMED),
     ("it cannot be read", {"then": ONE}, [(0, "it is silent")], 60, UNKNOWN),
 ]  # fmt: skip
 

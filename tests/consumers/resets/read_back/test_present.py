@@ -59,8 +59,9 @@ def test_it_tells_whether_anybody_left(looks: list[Membership], lost: bool) -> N
         (members("m1"), True),
         (members(), True),
         (members("m1", language="GO"), False),
+        (members("m1", consume_type="CONSUME_POP", language="GO"), True),
         (members("m1", consume_type="CONSUME_ACTIVELY"), False),
     ],
 )
-def test_only_push_consumers_in_java_are_known_to_follow(look: Membership, obeying: bool) -> None:
+def test_only_push_consumers_in_java_and_those_that_pop_are_known_to_follow(look: Membership, obeying: bool) -> None:
     assert seen(("m1",), look).obeying is obeying
