@@ -109,3 +109,10 @@ def test_a_broker_that_does_not_know_the_question_lets_nobody_pop(
     refused = {RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: ResponseCode.REQUEST_CODE_NOT_SUPPORTED}
     fake.masters["broker-a"].refuses = refused
     assert facts_of(ports, group, KEYS).pop_topics == frozenset()
+
+
+def test_ends_that_make_no_sense_are_not_believed(group: ConsumerGroup, ports: Ports, fake: FakeCluster) -> None:
+    fake.masters["broker-a"].ends["Orders", 0] = (100, 10)
+    queue = facts_of(ports, group, KEYS).queues[KEYS[0]]
+    assert (queue.min_offset, queue.max_offset, queue.now_offset) == (None, None, None)
+    assert queue.error == "its ends, 100 and 10, make no sense"
