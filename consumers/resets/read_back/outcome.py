@@ -95,6 +95,8 @@ def _nobody_there(case: Case) -> Found:
     if case.stands_still:
         late = not case.written.answered and case.age_seconds < ARRIVAL_SECONDS
         return None if late else (UNCHANGED, "It stands where it was, and nobody is connected.")
+    if case.series.broken and case.series.last == case.written.before:
+        return UNCHANGED, "Its broker was away, and came back without what it had not written to its disk yet."
     if case.is_ours:
         return OVERWRITTEN, "Nobody was met in the group meanwhile: something that is no member committed it."
     return None
@@ -122,8 +124,9 @@ def _between(case: Case) -> Found:
 
 
 def _beyond(case: Case) -> Found:
-    if case.held(Place.BETWEEN, Place.BEYOND) > case.held(Place.BEYOND):
-        return _between(case)
+    passed_between = case.held(Place.BETWEEN, Place.BEYOND) > case.held(Place.BEYOND)
+    if passed_between and (found := _between(case)) is not None:
+        return found
     if case.held(Place.BEYOND) < max(case.timing.settled_seconds, OLD_OFFSET_SECONDS):
         return None
     if case.written.method == ResetMethod.CLIENT:

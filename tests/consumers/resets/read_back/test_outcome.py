@@ -27,6 +27,7 @@ CASES: list[tuple[str, dict[str, Any], Readings, int, ResetOutcome]] = [
     ("nobody there, and another offset", {}, [(0, TARGET), (3, 9500)], 15, OVERWRITTEN),
     ("nobody there, and an offset in between", {}, [(0, TARGET), (3, 5000)], 15, OVERWRITTEN),
     ("nobody there, no answer, another offset", {"answered": False}, [(0, 9500)], 60, UNKNOWN),
+    ("nobody there, its broker forgot it", {}, [(0, TARGET), (3, "silent"), (9, AHEAD)], 21, UNCHANGED),
     ("nobody there, its commit is gone", {}, [(0, TARGET), (3, None)], 15, OVERWRITTEN),
     ("nobody there, no answer, no commit as before", {**NEVER, "answered": False}, [(0, None)], 30, UNCHANGED),
     ("a member, stands at the target", {"then": ONE}, AT, 25, CONFIRMED),
