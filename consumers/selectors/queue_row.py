@@ -30,7 +30,10 @@ from .unacked import Unacked
 
 @dataclass(frozen=True)
 class GroupFacts:
-    """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress."""
+    """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress.
+
+    `causes`: of offsets that jumped, by queue, beside the numbers of their rule.
+    """
 
     name: str
     judged: GroupState | None
@@ -44,6 +47,7 @@ class GroupFacts:
     samples: dict[int, QueueSample] = field(default_factory=dict)
     unacked: Unacked = field(default_factory=lambda: Unacked(NOT_SAMPLED, {}))
     expected: ExpectedOwners = field(default_factory=lambda: ExpectedOwners(why=NOT_SAMPLED))
+    causes: dict[int, dict[str, str]] = field(default_factory=dict)
 
     @property
     def unjudged(self) -> str | None:
@@ -125,7 +129,8 @@ def _verdict(state: QueueState | None, broker: BrokerAge | None, facts: GroupFac
     if reason is not None or state is None:
         return _unjudged(shown, reason or NOT_JUDGED_YET)
     values = {"state": shown, "rule": state.rule, "since": state.since, "provisional": state.provisional}
-    return _Verdict(values, sentence(state_parts(shown, state.rule, state.detail)), "")
+    detail = state.detail | facts.causes.get(state.queue_id, {})
+    return _Verdict(values, sentence(state_parts(shown, state.rule, detail)), "")
 
 
 def _numbers(read: Offsets) -> dict[str, int | None]:

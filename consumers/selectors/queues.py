@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from consumers.models import Assignment, Client, ConsumerGroup, QueueSample, QueueSnapshot, QueueState
+from consumers.models import Assignment, Client, ConsumerGroup, Queue, QueueSample, QueueSnapshot, QueueState
 from consumers.polling.flags import outside_reason, retired_topics
 
 from .brokers import BrokerAge, broker_ages
@@ -12,6 +12,7 @@ from .overlay import NOT_SAMPLED
 from .ownership.expected import ExpectedOwners, expected_owners
 from .queue_row import GroupFacts, queue_row
 from .queue_rows import QueueRow
+from .resets.causes import RULES, Jump, causes
 from .unacked import Unacked
 
 BROADCASTING = "BROADCASTING"
@@ -56,6 +57,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     brokers = broker_ages([group.cluster_id])[group.cluster_id].brokers
     unread = why_nothing_is_read(brokers, now)
     owners, why_unowned = _owners(group, unread)
+    states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
     facts = GroupFacts(
         name=group.name,
         judged=getattr(group, "judged", None),
@@ -69,10 +71,24 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         unacked=Unacked.of(group),
         expected=expected_owners(group) if unread is None else ExpectedOwners(why=unread),
         samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group)},
+        causes=_causes(group, states),
     )
-    states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
     ordered = snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id")
     return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]
+
+
+def _causes(group: ConsumerGroup, states: dict[int, QueueState]) -> dict[int, dict[str, str]]:
+    """By queue. Nothing is asked where no offset jumped."""
+    jumped = [state.queue_id for state in states.values() if state.rule in RULES]
+    if not jumped:
+        return {}
+    places = Queue.objects.filter(pk__in=jumped).values_list("pk", "topic__name", "broker", "queue_id")
+    jumps = {
+        pk: Jump(group.pk, topic, broker, queue_id, states[pk].rule, states[pk].since, states[pk].judged_at)
+        for pk, topic, broker, queue_id in places
+    }
+    found = causes(jumps.values())
+    return {pk: found[jump] for pk, jump in jumps.items()}
 
 
 def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | None:

@@ -52,10 +52,11 @@ PHRASES = {
     "unacked_messages": gettext_lazy("%s wait for their ack"),
     "usual_limit_seconds": gettext_lazy("waits up to %s by habit"),
     "outside_store": gettext_lazy("kept by %s"),
+    "cause": gettext_lazy("%s"),
 }
 PLACES = {name: place for place, name in enumerate(PHRASES)}
-# Where it was stands in the opening, how many queues there are beside it.
-SAID_ELSEWHERE = frozenset({"topic", "broker", "queue_id", "queues"})
+# Where it was stands in the opening, how many queues there are beside it; a reset is named by its cause.
+SAID_ELSEWHERE = frozenset({"topic", "broker", "queue_id", "queues", "reset"})
 # What every queue is like goes without saying.
 PLAIN = {"lag_messages": 0, "owners": 1}
 

@@ -13,6 +13,7 @@ from consumers.polling.flags import ghosts
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
 
 from .blocked import with_blocked
+from .jumped import with_causes
 from .overlay import RANKS, STATES, Overlay
 from .row import JUDGED, MEASURED, group_row
 from .rows import GroupFilters, GroupPage, GroupRow, ListKind
@@ -126,4 +127,4 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
         )
         for group in groups
     ]
-    return with_blocked(shown, overlay.now)
+    return with_causes(with_blocked(shown, overlay.now))

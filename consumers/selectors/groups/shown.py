@@ -1,6 +1,6 @@
 """One group under its overlay: which verdict is shown, and why a number of it is not known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -48,7 +48,7 @@ class ShownGroup:
     """`group` carries the overlay's columns, `still_read` is its worst queue on a broker that is not silent.
 
     `pops`: whether its members say that they pop; null where none has said. `blocked`: what holds the queue that
-    decided, where its member tells.
+    decided, where its member tells. `cause`: of an offset that jumped, beside the numbers of its rule.
     """
 
     group: ConsumerGroup
@@ -56,6 +56,7 @@ class ShownGroup:
     still_read: QueueState | None
     pops: bool | None
     blocked: BlockedQueue | None = None
+    cause: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def flags(self) -> GroupFlags:
@@ -107,21 +108,19 @@ class ShownGroup:
             return Verdict(state, [reason], reason, {}, since)
         silent = self._broker_reason(self.shown("silent_by"))
         if silent is None:
-            return _judged_verdict(state, self.judged, self.judged.worst_queue, self.blocked)
+            return self._judged_verdict(state, self.judged, self.judged.worst_queue)
         if self.still_read is None:
             return Verdict(state, [silent], silent, {}, self.shown("taken_at"))
-        return _judged_verdict(state, self.still_read, self.still_read.queue, self.blocked)
+        return self._judged_verdict(state, self.still_read, self.still_read.queue)
 
-
-def _judged_verdict(
-    state: State, judged: GroupState | QueueState, queue: Queue | None, blocked: BlockedQueue | None
-) -> Verdict:
-    place = place_of(queue) if queue is not None and state != State.OK else None
-    if blocked is not None:
-        parts = [blocked.sentence, *evidence({name: judged.detail.get(name) for name in BESIDE_BLOCKED})]
-    else:
-        parts = state_parts(state, judged.rule, judged.detail, place=place)
-    return Verdict(state, parts, judged.rule, judged.detail, judged.since, queue)
+    def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
+        place = place_of(queue) if queue is not None and state != State.OK else None
+        detail = judged.detail | self.cause
+        if self.blocked is not None:
+            parts = [self.blocked.sentence, *evidence({name: detail.get(name) for name in BESIDE_BLOCKED})]
+        else:
+            parts = state_parts(state, judged.rule, detail, place=place)
+        return Verdict(state, parts, judged.rule, detail, judged.since, queue)
 
 
 def place_of(queue: Queue) -> str:

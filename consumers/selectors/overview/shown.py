@@ -14,6 +14,7 @@ from consumers.selectors.retries.condition_rows import Severity
 from consumers.selectors.retries.failing import failing_groups
 from consumers.selectors.sentences import sentence, state_parts
 
+from .change_causes import change_causes
 from .rows import Change, Overview, WorstGroup
 from .sums import sums
 from .unknown_causes import unknown_causes
@@ -59,6 +60,8 @@ def changes(*, cluster: str | None = None, group: str | None = None, since: date
         rows = rows.filter(group__cluster__name=cluster)
     if group:
         rows = rows.filter(group__name=group)
+    shown = list(rows[:CHANGES_SHOWN])
+    why = change_causes(shown)
     return [
         Change(
             at=row.at,
@@ -66,7 +69,7 @@ def changes(*, cluster: str | None = None, group: str | None = None, since: date
             group=row.group.name,
             before=State(row.before) if row.before else None,
             after=State(row.after),
-            sentence=sentence(state_parts(State(row.after), row.rule, row.detail)),
+            sentence=sentence(state_parts(State(row.after), row.rule, row.detail | why.get(row.pk, {}))),
         )
-        for row in rows[:CHANGES_SHOWN]
+        for row in shown
     ]

@@ -1,0 +1,99 @@
+"""Whether a reset from here moved the offset that a judgement saw jump. Told at reading: no judgement knows resets.
+
+A jump that no reset explains was made by somebody else, and that is said too where an offset went back.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext
+
+from consumers.models import ResetOutcome, ResetQueue
+from consumers.selectors.limits import limits
+
+WENT_BACK, MOVED_UP = "offset went back", "moved up to the oldest message"
+# The rules of jumps. A queue that was moved up may well have been so by its broker alone.
+RULES = frozenset({WENT_BACK, MOVED_UP})
+# A jump is seen by the next reading of its broker; where that was not read for longer, the reset is only likely.
+LIKELY = timedelta(minutes=15)
+LOOKED_AT = 20_000
+COLUMNS = ("reset_id", "reset__group_id", "topic", "broker", "queue_id", "before", "target", "written_at")
+WHO = ("reset__applied_by_name", "reset__by_name", "reset__reason")
+
+Detail = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Jump:
+    """Of the queue of a group, by a rule of RULES. It was first seen at `since`, still at `until`."""
+
+    group_id: int
+    topic: str
+    broker: str
+    queue_id: int
+    rule: str
+    since: datetime
+    until: datetime
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a reset wrote to a queue."""
+
+    reset: UUID
+    by: str
+    reason: str
+    at: datetime
+    back: bool | None
+
+
+def causes(jumps: Collection[Jump]) -> dict[Jump, dict[str, str]]:
+    """What is to be added to the numbers of each: `cause`, and `reset` where it is one of ours.
+
+    One query, none without a jump.
+    """
+    if not jumps:
+        return {}
+    slack = timedelta(seconds=limits().clock_error_seconds)
+    since, until = min(jump.since for jump in jumps) - LIKELY, max(jump.until for jump in jumps) + slack
+    written = _written({jump.group_id for jump in jumps}, since, until)
+    return {jump: _cause(jump, written.get(_place(jump), ()), slack) for jump in jumps}
+
+
+def _place(jump: Jump) -> tuple[int, str, str, int]:
+    return jump.group_id, jump.topic, jump.broker, jump.queue_id
+
+
+def _written(groups: set[int], since: datetime, until: datetime) -> dict[tuple[int, str, str, int], list[Trace]]:
+    """The newest first."""
+    rows = (
+        ResetQueue.objects.filter(reset__group_id__in=groups, written_at__gte=since, written_at__lte=until)
+        .exclude(outcome=ResetOutcome.UNCHANGED)
+        .order_by("-written_at")
+        .values_list(*COLUMNS, *WHO)[:LOOKED_AT]
+    )
+    found: dict[tuple[int, str, str, int], list[Trace]] = {}
+    for reset, group, topic, broker, queue_id, before, target, at, applied_by, by, reason in rows:
+        back = None if before is None or target is None else target < before
+        found.setdefault((group, topic, broker, queue_id), []).append(Trace(reset, applied_by or by, reason, at, back))
+    return found
+
+
+def _cause(jump: Jump, traces: Iterable[Trace], slack: timedelta) -> dict[str, str]:
+    went_back = jump.rule == WENT_BACK
+    for trace in traces:
+        if jump.since - LIKELY <= trace.at <= jump.until + slack and trace.back in (None, went_back):
+            # Until the next reading, and as long as an old client may take to follow.
+            is_sure = trace.at >= jump.since - 2 * timedelta(seconds=limits().late_seconds)
+            return {"cause": _words(trace, is_sure), "reset": str(trace.reset)}
+    return {"cause": gettext("not by Consumerscope")} if went_back else {}
+
+
+def _words(trace: Trace, is_sure: bool) -> str:
+    words = {"name": trace.by, "at": f"{trace.at:%Y-%m-%d %H:%M:%S} UTC", "reason": trace.reason}
+    if is_sure:
+        return gettext("reset by %(name)s at %(at)s (%(reason)s)") % words
+    return gettext("perhaps the reset by %(name)s at %(at)s (%(reason)s)") % words

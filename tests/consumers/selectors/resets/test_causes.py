@@ -1,0 +1,122 @@
+"""An offset that jumped, and whether a reset from here did it."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from consumers.models import ConsumerGroup, ResetOutcome, ResetQueue, ResetStep
+from consumers.selectors.resets.causes import MOVED_UP, WENT_BACK, Jump, causes
+from tests.reset_rows import a_reset, a_reset_queue
+from tests.world import NOW, a_cluster, a_group, ago
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def billing() -> ConsumerGroup:
+    return a_group(a_cluster())
+
+
+def written(group: ConsumerGroup, at: datetime | None, queue_id: int = 0, **fields: Any) -> ResetQueue:
+    reset = a_reset(group, by_name="ann", reason="orders were lost")
+    step = ResetStep.READ_BACK if at is not None else ResetStep.FAILED
+    return a_reset_queue(reset, queue_id, **{"before": 60, "written_at": at, "step": step, **fields})
+
+
+def jump(group: ConsumerGroup, rule: str = WENT_BACK, **fields: Any) -> Jump:
+    values = {"topic": "Orders", "broker": "broker-a", "queue_id": 0, "since": ago(60), "until": ago(10)}
+    return Jump(group.pk, rule=rule, **(values | fields))
+
+
+def told(one: Jump) -> dict[str, str]:
+    return causes([one])[one]
+
+
+def test_the_reset_that_moved_it_is_named_with_who_when_and_why(billing: ConsumerGroup) -> None:
+    row = written(billing, ago(70))
+    assert told(jump(billing)) == {
+        "cause": "reset by ann at 2026-03-14 02:58:50 UTC (orders were lost)",
+        "reset": str(row.reset_id),
+    }
+
+
+def test_whoever_applied_it_is_named(billing: ConsumerGroup) -> None:
+    row = written(billing, ago(70))
+    row.reset.applied_by_name = "bob"
+    row.reset.save()
+    assert told(jump(billing))["cause"].startswith("reset by bob at ")
+
+
+@pytest.mark.parametrize(
+    ("age", "begins"),
+    [
+        (58, "not by"),  # after the reading that saw it, where no later judgement looked
+        (60, "reset by"),
+        (150, "reset by"),  # two readings late
+        (151, "perhaps the reset by"),  # its broker may not have been read for so long
+        (960, "perhaps the reset by"),
+        (961, "not by"),
+    ],
+)
+def test_only_a_reset_shortly_before_can_have_done_it(billing: ConsumerGroup, age: int, begins: str) -> None:
+    written(billing, ago(age))
+    assert told(jump(billing, until=ago(60)))["cause"].startswith(begins)
+
+
+def test_a_state_that_goes_on_may_have_a_later_cause(billing: ConsumerGroup) -> None:
+    written(billing, ago(30))
+    assert told(jump(billing, since=ago(600)))["cause"].startswith("reset by ann")
+
+
+def _of_another_queue(group: ConsumerGroup) -> None:
+    written(group, ago(70), queue_id=1)
+
+
+def _of_another_group(group: ConsumerGroup) -> None:
+    written(a_group(group.cluster, "audit"), ago(70))
+
+
+def _forward(group: ConsumerGroup) -> None:
+    written(group, ago(70), target=90)
+
+
+def _read_back_as_unchanged(group: ConsumerGroup) -> None:
+    written(group, ago(70), outcome=ResetOutcome.UNCHANGED)
+
+
+def _never_written(group: ConsumerGroup) -> None:
+    written(group, None)
+
+
+@pytest.mark.parametrize(
+    "made", [_of_another_queue, _of_another_group, _forward, _read_back_as_unchanged, _never_written]
+)
+def test_what_did_not_move_the_queue_back_is_no_cause(billing: ConsumerGroup, made: Any) -> None:
+    made(billing)
+    assert told(jump(billing)) == {"cause": "not by Consumerscope"}
+
+
+def test_a_skip_of_ours_is_the_cause_of_a_queue_that_was_moved_up(billing: ConsumerGroup) -> None:
+    written(billing, ago(70), target=90)
+    assert told(jump(billing, MOVED_UP))["cause"].startswith("reset by ann")
+
+
+def test_a_queue_that_its_broker_moved_up_has_no_cause_to_tell(billing: ConsumerGroup) -> None:
+    assert told(jump(billing, MOVED_UP)) == {}
+
+
+def test_the_newest_of_several_counts(billing: ConsumerGroup) -> None:
+    written(billing, ago(90))
+    newest = written(billing, ago(62))
+    assert told(jump(billing))["reset"] == str(newest.reset_id)
+
+
+def test_many_jumps_are_one_query_and_none_is_none(billing: ConsumerGroup, django_assert_num_queries: Any) -> None:
+    for queue_id in range(20):
+        written(billing, NOW - timedelta(seconds=70), queue_id=queue_id)
+    jumps = [jump(billing, queue_id=queue_id) for queue_id in range(20)]
+    with django_assert_num_queries(1):
+        assert all("reset" in told for told in causes(jumps).values())
+    with django_assert_num_queries(0):
+        assert causes([]) == {}
