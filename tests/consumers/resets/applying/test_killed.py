@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from consumers.models import Reset, ResetOutcome, ResetStatus, ResetStep
+from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.applying.work import work
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.fake_clock import FakeClock, Killed
+from tests.world import NOW
 
 # A reset of four queues reads the clock less often than this before it is read back.
 MOST_READINGS = 36
@@ -131,6 +132,21 @@ def test_a_worker_that_was_taken_for_dead_tells_no_broker_anything_more(
     work(reset.pk, site.ports, with_a_sleep(clock, is_time, another), clock.pause)
     assert before == [site.writes()] == [4]
     assert steps(reset) == ["CONFIRMED"] * 4
+
+
+def test_once_something_is_written_a_queue_that_stood_at_its_target_may_move_on(site: Site, clock: FakeClock) -> None:
+    """The worker died while it read back: nothing is left that could be stopped."""
+    reset = site.applying(300)
+    standing = reset.queues_of_it.filter(queue_id=1)
+    standing.update(method=ResetMethod.NOTHING, target=501)
+    reset.queues_of_it.filter(queue_id=0).update(
+        step=ResetStep.WRITTEN, before=500, before_at=NOW, answered=300, written_at=NOW
+    )
+    for broker in site.brokers.values():
+        broker.offsets, broker.end = {0: 300, 1: 90_000}, 100_000
+    site.work(reset, clock)
+    assert (reset.moved, site.writes()) == (None, 0)
+    assert not reset.queues_of_it.filter(step=ResetStep.NOT_DONE).exists()
 
 
 def test_what_moved_while_nobody_worked_stops_the_rest(site: Site, clock: FakeClock) -> None:
