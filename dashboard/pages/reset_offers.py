@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from consumers.models import Reset, ResetKind
 from consumers.resets.acts import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
@@ -13,6 +14,7 @@ from .reset_form import FIELDS
 
 # Longer lists are not carried along in a page.
 MOST_NAMED = 500
+LONGEST_QUERY = 2_000
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class Offers:
     """Null where the reader may do it, else the sentence why not. `role`: why the reader may do nothing at all.
 
     `again`: fields of the form that plans the same anew; none where the list that they would carry is too long.
+    `change`: the query that fills the form with them; null where it would be too long.
     """
 
     role: str | None
@@ -28,17 +31,19 @@ class Offers:
     restore: str | None
     cancel: str | None
     again: list[tuple[str, str]]
+    change: str | None
 
 
 def offers(row: ResetRow, user: Any, now: datetime) -> Offers:
-    reset = Reset.objects.get(pk=row.id)
+    reset, again = Reset.objects.get(pk=row.id), _again(row)
     return Offers(
         role=None if user.has_perm(MAY_RESET) else why_no_role(),
         apply=why_not_applied(reset, user, now),
         resume=why_not_resumed(reset, user),
         restore=why_not_restored(reset, user),
         cancel=why_not_cancelled(reset, user),
-        again=_again(row),
+        again=again,
+        change=_query(again),
     )
 
 
@@ -53,6 +58,12 @@ def _again(row: ResetRow) -> list[tuple[str, str]]:
     fields += [("broker", broker) for broker in row.brokers or ()]
     fields += [("queue", f"{key['topic']}/{key['broker']}/{key['queue_id']}") for key in row.chosen_queues or ()]
     return [*fields, ("clip", "1")] if row.clip else fields
+
+
+def _query(fields: list[tuple[str, str]]) -> str | None:
+    values = set(FIELDS.values())
+    query = urlencode([("value" if name in values else name, value) for name, value in fields])
+    return query if fields and len(query) <= LONGEST_QUERY else None
 
 
 def _written(row: ResetRow) -> str:

@@ -55,9 +55,13 @@ def _hatched() -> str:
 
 
 def _label(min_offset: int | None, max_offset: int | None, now_offset: int | None, target: int | None, why: str) -> str:
-    places = {_("min"): min_offset, _("now"): now_offset, _("target"): target, _("max"): max_offset}
-    said = [f"{name} {_('unknown') if offset is None else count(offset)}" for name, offset in places.items()]
-    return ", ".join(said) + (f": {why}" if why and None in places.values() else "")
+    words = [
+        (_("min"), min_offset, _("unknown")),
+        (_("now"), now_offset, why or _("unknown")),
+        (_("target"), target, _("unknown")),
+        (_("max"), max_offset, _("unknown")),
+    ]
+    return ", ".join(f"{name} {otherwise if offset is None else count(offset)}" for name, offset, otherwise in words)
 
 
 def _frame(label: str, body: str) -> SafeString:

@@ -6,8 +6,10 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from consumers.models import ResetMethod, ResetOutcome, ResetStatus
+from consumers.models import ResetOutcome, ResetStatus
+from consumers.selectors.resets.queues import NO_COMMIT, NOT_WRITTEN_AS_IT_STANDS, NOTHING_WAS_WRITTEN
 from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
 from consumers.selectors.resets.totals_rows import ResetTotals
 from dashboard.svg.reset_bar import reset_bar
@@ -17,6 +19,12 @@ from dashboard.wording.numbers import count
 from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, destination
 
 register = template.Library()
+# Reasons for which nothing is missing.
+ANSWERS = {
+    NO_COMMIT: gettext_lazy("no commit"),
+    **dict.fromkeys(NOTHING_WAS_WRITTEN.values(), gettext_lazy("not written")),
+    NOT_WRITTEN_AS_IT_STANDS: gettext_lazy("as planned"),
+}
 
 
 @register.simple_tag
@@ -41,17 +49,19 @@ def method(name: str) -> str:
 
 @register.simple_tag
 def reset_picture(row: ResetQueueRow) -> SafeString:
-    why = next((row.unknown[name] for name in ("min_offset", "max_offset", "now", "target") if name in row.unknown), "")
-    return reset_bar(row.min_offset, row.max_offset, row.now, row.target, why)
+    return reset_bar(row.min_offset, row.max_offset, row.now, row.target, row.unknown.get("now", ""))
 
 
 @register.simple_tag(takes_context=True)
 def offset(context: template.Context, row: Any, name: str) -> SafeString:
-    """A number of a queue, or why it is not known."""
+    """A number of a queue, or why there is none: a queue without a commit is known to have none."""
     value = getattr(row, name)
-    if value is None:
-        return unknown(context, row.unknown.get(name, ""), brief=True)
-    return format_html("{}", count(value))
+    if value is not None:
+        return format_html("{}", count(value))
+    reason = row.unknown.get(name, "")
+    if reason in ANSWERS:
+        return format_html('<span class="quiet" title="{}">{}</span>', reason, ANSWERS[reason])
+    return unknown(context, reason, brief=True)
 
 
 @register.simple_tag(takes_context=True)
@@ -68,22 +78,21 @@ def effect(context: template.Context, row: ResetQueueRow) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def total(context: template.Context, totals: ResetTotals, name: str) -> SafeString:
-    """`replayed_messages` or `skipped_messages` of all queues that move."""
-    value = getattr(totals, name)
-    if value is not None:
-        return format_html('{} <span class="u">{}</span>', count(value), _("messages"))
-    said = unknown(context, totals.unknown.get(name, ""))
-    at_least = getattr(totals, f"{name}_at_least")
-    if not at_least:
-        return said
-    known = _("at least %(n)s messages") % {"n": count(at_least)}
-    return format_html('<span class="at-least">{}</span>{}', known, said)
-
-
-@register.filter
-def is_written(row: ResetQueueRow) -> bool:
-    return row.left_out is None and row.method is not None and row.method != ResetMethod.NOTHING
+def total(context: template.Context, totals: ResetTotals, name: str, brief: bool = False) -> SafeString:
+    """`replayed_messages` or `skipped_messages` of all queues that move; `brief` leaves a reason to the hover."""
+    value, at_least = getattr(totals, name), getattr(totals, f"{name}_at_least")
+    if value is None and not at_least:
+        return unknown(context, totals.unknown.get(name, ""), brief=True)
+    if value is None:
+        words, why = _("at least %(n)s") % {"n": count(at_least)}, totals.unknown.get(name, "")
+        if brief:
+            return format_html('<abbr title="{}">{}</abbr>', why, words)
+        return format_html('{} <span class="u">{} ({})</span>', words, _("messages"), why)
+    return (
+        format_html("{}", count(value))
+        if brief
+        else format_html('{} <span class="u">{}</span>', count(value), _("messages"))
+    )
 
 
 def _shaped(like: str, word: str) -> SafeString:

@@ -62,9 +62,9 @@ def test_a_plan_says_what_it_would_do_and_how_long_it_holds(viewer: Client, bill
     words = text(page)
     assert "Reset of billing to offset 40" in words
     assert "planned Nothing is changed yet. The plan is void from" in words
-    assert "1 queue moves. Consumed again: 20 messages , back to" in words
+    assert "1 queue of 1 moves. Consumed again: 20 messages , back to" in words
     assert "1 h ago" in words
-    assert "Skipped, and lost to this group: 0 messages ." in words
+    assert "Skipped, and lost to this group: 0 messages" in words
     assert "Consumers must be idempotent" in words
     assert "orders were lost" in words
     assert 'aria-label="min 10, now 60, target 40, max 100"' in page.text
@@ -83,7 +83,8 @@ def test_each_queue_says_where_it_goes_and_how(viewer: Client, billing: Consumer
     assert "10 skipped" in words
     assert "not restorable" in words
     assert "left out broker-b does not answer" in words
-    assert "Consumed again: at least 20 messages unknown" in words
+    assert "Consumed again: at least 20 messages (1 of 3 queues do not say how many" in words
+    assert "no commit" in words
 
 
 def test_an_offset_that_is_not_known_is_not_shown_as_zero(viewer: Client, billing: ConsumerGroup) -> None:
@@ -266,6 +267,9 @@ def test_the_same_is_planned_anew_at_one_press(
     assert sent is None or sent in [field for _name, field in form]
     assert {("topic", "Orders"), ("queue", "Orders/broker-a/1"), ("clip", "1")} <= set(form)
     assert "Plan the same anew" in text(page)
+    change = operator.get(f"/groups/prod/billing/resets/plan/?{page.context['offers'].change}")
+    assert change.context["form"]["kind"].value() == kind
+    assert sent is None or sent in {line.value for line in change.context["kinds"]}
 
 
 def test_a_long_list_is_not_carried_along(operator: Client, billing: ConsumerGroup) -> None:
