@@ -70,7 +70,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def site(db: None) -> Iterator[Site]:
+def site(db: None, settings: Any) -> Iterator[Site]:
+    settings.RESET_SETTLED_SECONDS = 3
     brokers = {name: FakeOffsets(name, {0: 500, 1: 501}) for name in ("broker-a", "broker-b")}
     cluster = a_cluster()
     with contextlib.ExitStack() as closing:
