@@ -8,7 +8,6 @@ from .points import Change, Figure, Span, on_axis
 
 CONFIG = {"displayModeBar": False, "responsive": True, "doubleClick": "reset", "showTips": False}
 INK, QUIET, RULE, PAPER = "var(--ink)", "var(--ink-quiet)", "var(--rule)", "var(--paper)"
-REBALANCE = "⇄"
 # All figures of a page share their time axis, so that one moment stands under the other.
 LEFT = 104
 AXIS: dict[str, Any] = {
@@ -31,7 +30,7 @@ def figure(
     spans: Sequence[Span] = (),
     **layout: Any,
 ) -> Figure:
-    """A Plotly figure over [since, until], with changes of state and rebalances (`spans`) marked on its time axis."""
+    """A Plotly figure over [since, until], with changes of state, and `spans`, marked on its time axis."""
     shapes, annotations = _marks([change for change in changes if since <= change.at <= until])
     for span in spans:
         if span.until >= since and span.since <= until:
@@ -88,7 +87,7 @@ def _sign(span: Span, since: datetime, until: datetime) -> Figure:
         "yanchor": "bottom",
         "xanchor": "center",
         "showarrow": False,
-        "text": REBALANCE,
+        "text": span.sign,
         "hovertext": span.text,
         "font": {"color": QUIET, "size": 12},
     }

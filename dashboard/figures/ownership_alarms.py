@@ -10,9 +10,9 @@ from django.utils.translation import ngettext
 from consumers.selectors.ownership.rows import Holding, Timeline, TimelineQueue
 from dashboard.wording.times import clock
 
-from .layout import INK, REBALANCE
+from .layout import INK
 from .ownership_boxes import placed
-from .points import Figure, Span, on_axis
+from .points import REBALANCE, Figure, Span, on_axis
 
 SYMBOLS = {Holding.NOBODY: "triangle-down", Holding.SEVERAL: "square"}
 HEIGHTS, OF_REBALANCES = {Holding.NOBODY: 0.5, Holding.SEVERAL: 1.5}, 2.5

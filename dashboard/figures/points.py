@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 Figure = dict[str, Any]
+# Signs of spans.
+REBALANCE, RESET = "⇄", "↺"
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Span:
-    """Something that went on from `since` to `until`, drawn as a faint band; `text` tells it on hover."""
+    """Something that went on from `since` to `until`, drawn as a faint band with a sign; `text` tells it on hover."""
 
     since: datetime
     until: datetime
     text: str
+    sign: str = REBALANCE
 
 
 def on_axis(at: datetime) -> str:

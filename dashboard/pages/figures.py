@@ -17,6 +17,7 @@ from dashboard.figures.queue_heatmap import queue_heatmap
 from .access import page
 from .ranges import Range, range_of
 from .rebalance_spans import rebalance_spans
+from .reset_spans import reset_spans
 
 # The windows that the pipeline has not come to yet: one that is open, and one that closed while it ran.
 OPEN_WINDOWS = 2
@@ -27,7 +28,7 @@ QUEUES_SHOWN = 200
 def lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     now = timezone.now()
     shown = range_of(request, now)
-    return JsonResponse(lag_figure(cluster, group, shown, now, rebalance_spans(cluster, group, shown)))
+    return JsonResponse(lag_figure(cluster, group, shown, now, spans_of(cluster, group, shown)))
 
 
 def lag_figure(
@@ -61,7 +62,7 @@ def queues(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     size = max((closed_windows(line) for line in lines), default=len(every))
     starts = every[:size]
     chosen = [cut(line, size) for line in most_behind(lines)]
-    marks, spans = marks_of(cluster, group, shown), rebalance_spans(cluster, group, shown)
+    marks, spans = marks_of(cluster, group, shown), spans_of(cluster, group, shown)
     return JsonResponse(queue_heatmap(starts, step, chosen, marks, spans, until=now))
 
 
@@ -84,6 +85,10 @@ def history_of(
 def marks_of(cluster: str, group: str, shown: Range) -> list[Change]:
     found = changes(cluster=cluster, group=group, since=shown.since, until=shown.until)
     return [Change(change.at, change.after, change.sentence) for change in found]
+
+
+def spans_of(cluster: str, group: str, shown: Range) -> list[Span]:
+    return [*rebalance_spans(cluster, group, shown), *reset_spans(cluster, group, shown)]
 
 
 def line_of(series: Series, name: str) -> Line:

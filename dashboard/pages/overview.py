@@ -15,14 +15,16 @@ from consumers.selectors.rebalances.events import rebalance_count
 from consumers.selectors.rebalances.marks import Mark as RebalanceMark
 from consumers.selectors.rebalances.marks import rebalance_marks
 from consumers.selectors.rebalances.rows import RebalanceFilters
+from consumers.selectors.resets.marks import ResetMark, reset_marks
 from consumers.selectors.retries.condition_rows import FailingGroup
 from dashboard.svg.change_strip import Mark, change_strip
-from dashboard.svg.shapes import REBALANCE
+from dashboard.svg.shapes import REBALANCE, RESET
 from dashboard.wording.times import clock
 
 from .access import page, part
 from .frame import Frame, context, frame_of
 from .rebalance_spans import mark_words
+from .reset_spans import reset_words
 
 FAILING = 10
 # Shown even where no group is in them; the others only where one is.
@@ -46,6 +48,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
     rows = [worst.row for worst in found.worst]
     in_range = RebalanceFilters(cluster=frame.cluster, since=shown.since, until=shown.until, touching=True)
     rebalanced = rebalance_marks(in_range)
+    resets = reset_marks(cluster=frame.cluster, since=shown.since, until=shown.until)
     lines = sparklines([row.id for row in rows], shown.since, shown.until)
     return context(
         frame,
@@ -54,11 +57,16 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         worst=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in rows],
         oldest=_oldest(frame, found),
         strip=change_strip(
-            [_mark(frame, change) for change in found.changes] + [_rebalance(frame, mark) for mark in rebalanced],
+            [
+                *(_mark(frame, change) for change in found.changes),
+                *(_rebalance(frame, mark) for mark in rebalanced),
+                *(_reset(frame, mark) for mark in resets),
+            ],
             shown.since,
             shown.until,
-            _("Changes of state and rebalances"),
+            _("Changes of state, rebalances and offset resets"),
         ),
+        resets=len(resets),
         rebalances=rebalance_count(in_range),
         clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],
         failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],
@@ -94,3 +102,9 @@ def _rebalance(frame: Frame, mark: RebalanceMark) -> Mark:
     else:
         href = frame.to("rebalance", mark.cluster, mark.group, mark.at)
     return Mark(max(at, frame.range.since), REBALANCE, text, href)
+
+
+def _reset(frame: Frame, mark: ResetMark) -> Mark:
+    """One that began before the range stands at its edge."""
+    text = f"{clock(mark.since, frame.now)} UTC · {mark.group} · {reset_words(mark)}"
+    return Mark(max(mark.since, frame.range.since), RESET, text, frame.to("reset", mark.id))

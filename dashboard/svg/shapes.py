@@ -1,8 +1,8 @@
-"""One shape for each state, so that a state is told apart without its colour; and one for rebalances."""
+"""One shape for each state, so that a state is told apart without its colour; one for rebalances, one for resets."""
 
 from django.utils.safestring import SafeString, mark_safe
 
-REBALANCE = "REBALANCE"
+REBALANCE, RESET = "REBALANCE", "RESET"
 # Drawn in a box of 12 by 12, filled with the colour of the text around it.
 SHAPES = {
     "LOSS": '<path d="M2.2 .8 6 4.6 9.8 .8l1.4 1.4L7.4 6l3.8 3.8-1.4 1.4L6 7.4 2.2 11.2.8 9.8 4.6 6 .8 2.2z"/>',
@@ -15,6 +15,7 @@ SHAPES = {
     "RECREATED": '<path d="M1 1h10v10H1z" fill="none" stroke="currentColor" stroke-width="1.8"/>',
     REBALANCE: '<path d="M1 4h8M6.6 1.4 9.4 4 6.6 6.6M11 8.6H3M5.4 6 2.6 8.6l2.8 2.6" fill="none" '
     'stroke="currentColor" stroke-width="1.5"/>',
+    RESET: '<path d="M3 2.6v3h3M3.2 5.4A4.2 4.2 0 1 1 2 8" fill="none" stroke="currentColor" stroke-width="1.6"/>',
     "OK": '<path d="m1 6.6 3.4 3.6L11 2.4" fill="none" stroke="currentColor" stroke-width="2"/>',
 }
 
