@@ -5,16 +5,26 @@ from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.contrib.admin.apps import AdminConfig
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_http_methods
 
 View = Callable[..., HttpResponseBase]
 
 
+opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
+
+
 class AdminPages(AdminSite):
     def admin_view(self, view: View, cacheable: bool = False) -> Any:
         guarded: View = super().admin_view(view, cacheable)
-        return require_http_methods(["GET", "HEAD", "POST"])(guarded)
+        return opened_or_sent(guarded)
+
+    @method_decorator(opened_or_sent)
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Django gives it no `admin_view`: it is for those who are not in yet."""
+        return super().login(request, extra_context)
 
 
 class AdminPagesConfig(AdminConfig):
