@@ -1,5 +1,16 @@
-"""Brokers and a clock as resets are applied with."""
+"""Brokers and a clock as resets are applied with, and the patience of a site as it comes."""
 
-from tests.consumers.resets.applying.conftest import clock, site
+from typing import Any
 
-__all__ = ["clock", "site"]
+import pytest
+
+from tests.consumers.resets.applying.conftest import Site, clock
+from tests.consumers.resets.applying.conftest import site as hasty_site
+
+__all__ = ["clock", "hasty_site"]
+
+
+@pytest.fixture
+def site(hasty_site: Site, settings: Any) -> Site:
+    settings.RESET_SETTLED_SECONDS, settings.RESET_READ_BACK_SECONDS = 12, 60
+    return hasty_site
