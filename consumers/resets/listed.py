@@ -31,7 +31,7 @@ def offsets_before(reset: Reset) -> dict[QueueKey, int | str]:
 
 def touched(reset_id: UUID | str) -> QuerySet[ResetQueue]:
     """Queues that the reset may have changed, also those that it left where they were after all."""
-    rows = ResetQueue.objects.filter(reset_id=reset_id, left_out=None, step__in=MAY_HAVE_CHANGED)
+    rows = ResetQueue.objects.filter(reset_id=reset_id, step__in=MAY_HAVE_CHANGED)
     # No row is excluded for the method that it has not.
     return rows.filter(Q(method=None) | ~Q(method=ResetMethod.NOTHING))
 

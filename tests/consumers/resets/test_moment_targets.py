@@ -13,7 +13,7 @@ from consumers.resets.moment_targets import queues_of_then, targets_of_then
 from consumers.resets.wish import QueueKey, ResetRefused
 from tests.pipeline_rows import at, put, rows
 
-A, B = QueueKey("Orders", "broker-a", 0), QueueKey("Orders", "broker-b", 0)
+A, B, C = (QueueKey("Orders", broker, 0) for broker in ("broker-a", "broker-b", "broker-c"))
 NOW = 3600
 
 
@@ -63,13 +63,13 @@ def test_a_reading_from_well_before_is_told_with_its_age(aggregated, late, is_to
 
 
 def test_the_oldest_reading_is_named_and_a_queue_without_target_is_not_counted(aggregated):
-    remade = rows([(5, 5000)], broker="broker-b")
-    put(aggregated, "readings", rows([(10, 99)], start=60) + remade)
+    remade, late = rows([(5, 5000)], broker="broker-b"), rows([(4, 9)], start=75, broker="broker-c")
+    put(aggregated, "readings", rows([(10, 99)], start=60) + remade + late)
     put_knots(aggregated, 3501, 10, "broker-b")
-    found, warnings = targets(120, A, B)
-    assert found[A] == 10
+    found, warnings = targets(120, A, B, C)
+    assert (found[A], found[C]) == (10, 4)
     assert "went from 5000 back to 10" in found[B]
-    assert warnings[0].startswith("1 of the queues")
+    assert warnings[0].startswith("2 of the queues")
     assert "60 s earlier (Orders/broker-a/0" in warnings[0]
 
 

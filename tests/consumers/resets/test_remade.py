@@ -41,13 +41,16 @@ def remade(lake, *, since=0, now=2 * HOUR, broker_offset=100):
         ([(60, 99)], True),
         # It went back, and is far beyond by now.
         ([(60, 3), (120, 5000)], True),
-        # It went back before the moment: the position is of what came after.
-        ([(-60, 900), (60, 120)], False),
     ],
 )
 def test_a_broker_offset_that_went_back_is_told(lake, seen, is_remade):
     put(lake, "knots", knots(*seen), time="at")
     assert (QUEUE in remade(lake).why) is is_remade
+
+
+def test_what_went_back_before_the_moment_does_not_matter(lake):
+    put(lake, "knots", knots((60, 900), (180, 120)), time="at")
+    assert remade(lake, since=120).why == {}
 
 
 def test_the_sentence_names_both_offsets_and_the_time(lake):
@@ -85,3 +88,13 @@ def test_without_any_knot_nothing_is_known(lake):
 def test_a_position_without_a_broker_offset_is_compared_with_nothing(lake):
     put(lake, "knots", knots((60, 99)), time="at")
     assert remade(lake, broker_offset=None).why == {}
+
+
+def test_without_a_broker_offset_then_what_came_later_is_compared(lake):
+    put(lake, "knots", knots((60, 99), (120, 7)), time="at")
+    assert "went from 99 back to 7 by" in remade(lake, broker_offset=None).why[QUEUE]
+
+
+def test_knots_of_other_topics_do_not_tell_until_when_it_is_known(lake):
+    put(lake, "knots", knots((60, 100)) + knots((7000, 5), topic="Other"), time="at")
+    assert remade(lake).known_until == at(60)
