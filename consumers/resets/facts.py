@@ -19,6 +19,7 @@ class BrokerFacts:
     server_side: bool | None
     permission: int | None
     error: str | None = None
+    address: str | None = None
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ def _brokers(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts) -> Ite
             yield f"{name} could not be read: {_why(facts)}."
             continue
         then = seen.get(name) or {}
+        yield from _changed(f"The master of {name}", then.get("address"), facts.address)
         yield from _changed(f"The permission of {name}", then.get("permission"), facts.permission)
         yield from _changed(f"Whether {name} moves offsets itself", then.get("server_side"), facts.server_side)
 

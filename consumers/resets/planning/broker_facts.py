@@ -1,6 +1,7 @@
 """What a master says of itself: whether it moves offsets on its own, and whether it may be written to."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from consumers.resets.facts import BrokerFacts
 from consumers.rocketmq.errors import RocketMQError
@@ -22,7 +23,7 @@ async def broker_facts(masters: Masters, name: str) -> BrokerFacts:
         config = await master.ask(lambda admin, seconds: admin.config(deadline_seconds=seconds))
     except RocketMQError as error:
         return BrokerFacts(name, _version(master), None, None, str(error))
-    return told(name, _version(master), config)
+    return replace(told(name, _version(master), config), address=master.address)
 
 
 def told(name: str, version: str | None, config: Mapping[str, str]) -> BrokerFacts:

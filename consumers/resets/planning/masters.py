@@ -35,6 +35,10 @@ class Master:
                 raise
 
     @property
+    def address(self) -> str:
+        return self._admin.address
+
+    @property
     def version(self) -> int | None:
         """The ordinal that its latest answer carried; null before the first."""
         return self._admin.broker_version

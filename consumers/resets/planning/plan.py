@@ -65,7 +65,12 @@ def seen_of(facts: GroupFacts) -> dict[str, Any]:
         "message_model": facts.message_model,
         "consume_type": facts.consume_type,
         "brokers": {
-            name: {"version": broker.version, "server_side": broker.server_side, "permission": broker.permission}
+            name: {
+                "version": broker.version,
+                "server_side": broker.server_side,
+                "permission": broker.permission,
+                "address": broker.address,
+            }
             for name, broker in sorted(facts.brokers.items())
         },
     }

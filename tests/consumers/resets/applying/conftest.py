@@ -39,7 +39,12 @@ class Site:
     def seen(self) -> dict[str, Any]:
         first = next(iter(self.brokers.values()))
         brokers = {
-            name: {"version": None, "server_side": broker.server_side, "permission": broker.permission}
+            name: {
+                "version": None,
+                "server_side": broker.server_side,
+                "permission": broker.permission,
+                "address": broker.address,
+            }
             for name, broker in self.brokers.items()
         }
         is_online = bool(first.members)

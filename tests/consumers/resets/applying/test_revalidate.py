@@ -19,10 +19,10 @@ SEEN = {
     "orderly": False,
     "message_model": "CLUSTERING",
     "consume_type": "CONSUME_PASSIVELY",
-    "brokers": {"broker-a": {"version": "V5_4_0", "server_side": True, "permission": 6}},
+    "brokers": {"broker-a": {"version": "V5_4_0", "server_side": True, "permission": 6, "address": "10.0.0.1:1"}},
 }
 KEY = QueueKey("Orders", "broker-a", 0)
-BROKER = BrokerFacts("broker-a", "V5_4_0", server_side=True, permission=6)
+BROKER = BrokerFacts("broker-a", "V5_4_0", server_side=True, permission=6, address="10.0.0.1:1")
 
 
 def row(queue_id: int = 0, **fields: Any) -> ResetQueue:
@@ -84,6 +84,10 @@ EMPTY: dict[str, Any] = {"members": (), "message_model": None, "consume_type": N
             "The permission of broker-a was 6 at the plan, and is 4.",
         ),
         (
+            {"brokers": {"broker-a": replace(BROKER, address="10.0.0.2:1")}},
+            "The master of broker-a was 10.0.0.1:1 at the plan, and is 10.0.0.2:1.",
+        ),
+        (
             {"brokers": {"broker-a": replace(BROKER, server_side=False)}},
             "Whether broker-a moves offsets itself was yes at the plan, and is no.",
         ),
@@ -99,7 +103,7 @@ def test_a_change_of_the_group_or_a_broker_is_said(fields: dict[str, Any], sente
         ({"members": []}, {}, "The group was offline at the plan, and is online."),
         ({"members": []}, EMPTY, None),
         ({"members": None}, {}, "Who was in the group at the plan is not known."),
-        ({"brokers": None}, {}, "The permission of broker-a was not known at the plan, and is 6."),
+        ({"brokers": None}, {}, "The master of broker-a was not known at the plan, and is 10.0.0.1:1."),
     ],
 )
 def test_what_the_plan_did_not_see_has_not_stayed_the_same(

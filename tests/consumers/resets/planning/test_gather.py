@@ -90,7 +90,9 @@ def test_facts_of_a_group(group: ConsumerGroup, ports: Ports, fake: FakeCluster)
     facts = facts_of(ports, group, KEYS)
     assert (facts.taken_at, facts.members, facts.orderly) == (NOW, (), True)
     assert facts.pop_topics == frozenset({"Refunds"})
-    assert facts.brokers["broker-a"] == BrokerFacts("broker-a", "V5_4_0", True, 6)
+    assert facts.brokers["broker-a"] == BrokerFacts(
+        "broker-a", "V5_4_0", True, 6, address=fake.masters["broker-a"].address
+    )
     assert {
         key: (q.min_offset, q.max_offset, q.now_offset, q.error) for key, q in facts.queues.items()
     } == dict.fromkeys(KEYS, (10, 100, 50, None))

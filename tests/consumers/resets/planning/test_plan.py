@@ -71,7 +71,12 @@ def test_a_plan_says_what_it_saw_and_until_when_it_holds(plan: Planner, fake: Fa
     assert (reset.planned_at, reset.expires_at) == (NOW, NOW + timedelta(seconds=300))
     assert reset.seen is not None
     assert (reset.seen["members"], reset.seen["message_model"]) == (["10.0.0.7@1"], "CLUSTERING")
-    assert reset.seen["brokers"]["broker-a"] == {"version": "V5_4_0", "server_side": True, "permission": 6}
+    assert reset.seen["brokers"]["broker-a"] == {
+        "version": "V5_4_0",
+        "server_side": True,
+        "permission": 6,
+        "address": fake.masters["broker-a"].address,
+    }
 
 
 def test_a_queue_without_a_commit_has_a_target_and_cannot_be_restored(plan: Planner, fake: FakeCluster) -> None:

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.live, pytest.mark.django_db, pytest.mark.timeout(120)]
 
 MESSAGES = 320
 BROKER = "broker-a"
-MASTER = {BROKER: {"version": "V5_4_0", "server_side": True, "permission": 6}}
+MASTER = {"version": "V5_4_0", "server_side": True, "permission": 6}
 
 
 class Site:
@@ -83,7 +83,9 @@ def site(rocketmq: RocketMQ, java_admin: JavaAdmin, settings: Any) -> Iterator[S
 
 def a_plan(group: ConsumerGroup, topic: str, targets: list[int], members: list[str]) -> Reset:
     model, way = ("CLUSTERING", "CONSUME_PASSIVELY") if members else (None, None)
-    seen = {"members": members, "orderly": None, "message_model": model, "consume_type": way, "brokers": MASTER}
+    seen = {"members": members, "orderly": None, "message_model": model, "consume_type": way}
+    address = group.cluster.brokers.get(name=BROKER).address
+    seen["brokers"] = {BROKER: {**MASTER, "address": address}}
     reset = a_reset(group, status=ResetStatus.APPLYING, seen=seen, started_at=timezone.now())
     for queue_id, target in enumerate(targets):
         a_reset_queue(reset, queue_id, topic=topic, target=target, min_offset=0, max_offset=MESSAGES)
