@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db.models.signals import post_save
 
-from consumers.models import ConsumerGroup, Reset, ResetStatus
+from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetStatus
 from consumers.resets.cancel import cancel
 from consumers.resets.overdue import expire, refuse_forgotten, refuse_unplanned
 from consumers.resets.wish import Asker, ResetRefused
@@ -64,6 +65,20 @@ def test_plans_expire(billing: ConsumerGroup) -> None:
     young.refresh_from_db()
     assert (old.status, old.finished_at, young.status) == (ResetStatus.EXPIRED, NOW, PLANNED)
     assert (old.events.get().via, old.events.get().sentence) == ("worker", "The plan expired.")
+
+
+def test_a_plan_that_is_applied_just_then_does_not_expire(billing: ConsumerGroup) -> None:
+    both = [a_reset(billing, expires_at=NOW), a_reset(billing, expires_at=NOW)]
+
+    def apply_the_other(instance: ResetEvent, **_: Any) -> None:
+        Reset.objects.exclude(pk=instance.reset_id).update(status=ResetStatus.APPLYING)
+
+    post_save.connect(apply_the_other, sender=ResetEvent)
+    try:
+        assert expire(NOW) == 1
+    finally:
+        post_save.disconnect(apply_the_other, sender=ResetEvent)
+    assert {Reset.objects.get(pk=reset.pk).status for reset in both} == {ResetStatus.EXPIRED, ResetStatus.APPLYING}
 
 
 @pytest.mark.parametrize(
