@@ -9,13 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from consumers.models import GroupKind, State, TimeLagKind
+from consumers.models import GroupKind, ResetOutcome, ResetStatus, State, TimeLagKind
 from consumers.polling.flags import Flag
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.groups.rows import GroupRow
 from dashboard.svg.change_strip import Mark, change_strip
+from dashboard.svg.reset_bar import reset_bar
 from dashboard.svg.stores_bar import stores_bar
 
 from .access import page
@@ -46,6 +47,17 @@ STORES = {
 }
 
 
+# Of min, max, where it stands and its target.
+RESETS = {
+    "back": (0, 1_000, 900, 100),
+    "ahead": (0, 1_000, 100, 900),
+    "stands there": (0, 1_000, 500, 500),
+    "message gone": (500, 1_000, 200, 500),
+    "no commit": (0, 1_000, None, 100),
+    "unknown": (None, None, None, None),
+}
+
+
 @page
 def patterns(request: HttpRequest) -> HttpResponse:
     if not request.user.is_staff:
@@ -64,6 +76,9 @@ def examples(now: datetime) -> dict[str, Any]:
         "anomalous": {"anomalies": _anomalies(now), "unknown": {"anomalies": "broker-b could not be read: timed out"}},
         "offsets": [(name, _Offsets(*three)) for name, three in OFFSETS.items()],
         "stores": [(name, stores_bar(*four)) for name, four in STORES.items()],
+        "resets": [(name, reset_bar(*four)) for name, four in RESETS.items()],
+        "reset_statuses": list(ResetStatus),
+        "reset_outcomes": list(ResetOutcome),
         "moments": [now, now - timedelta(seconds=6), now - timedelta(minutes=41), now - timedelta(days=2), None],
         "strip": change_strip(
             [Mark(now - timedelta(minutes=6 * i, seconds=20 * i), state, f"an example of {state}", "#strip")
