@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Collection
 
+from django.utils.translation import gettext as _
+
 from consumers.errands.ports import Ports
 from consumers.models import ConsumerGroup
 from consumers.polling.flags import BROADCASTING, POPPING
@@ -10,8 +12,6 @@ from consumers.rocketmq.errors import RocketMQError
 
 from .planning.masters import Masters
 from .wish import QueueKey, ResetRefused
-
-NO_MASTER = "no master of it is known: it is down, or only its slave is up"
 
 
 def offsets_of(source: str, keys: Collection[QueueKey], ports: Ports) -> dict[QueueKey, int | str]:
@@ -23,20 +23,29 @@ def check_source(cluster: str, source: str) -> tuple[str, ...]:
     """Warnings. Raises ResetRefused for a group whose progress is not what brokers hold."""
     group = ConsumerGroup.objects.filter(cluster__name=cluster, name=source).first()
     if group is None:
-        raise ResetRefused(f"There is no group {source} in {cluster}: choose one that is listed.")
+        words = {"group": source, "cluster": cluster}
+        raise ResetRefused(_("There is no group %(group)s in %(cluster)s: choose one that is listed.") % words)
     if group.message_model == BROADCASTING:
         raise ResetRefused(
-            f"{source} is broadcasting: each of its members goes on from its own file, so that there is no offset to "
-            "copy. Give the offsets yourself."
+            _(
+                "%s is broadcasting: each of its members goes on from its own file, so that there is no offset to "
+                "copy. Give the offsets yourself."
+            )
+            % source
         )
     if group.outside_store is not None:
         raise ResetRefused(
-            f"{source} keeps its offsets outside of RocketMQ ({group.outside_store}), so that there is none to copy. "
-            "Give the offsets yourself."
+            _(
+                "%(group)s keeps its offsets outside of RocketMQ (%(store)s), so that there is none to copy. Give the "
+                "offsets yourself."
+            )
+            % {"group": source, "store": group.outside_store}
         )
-    warnings = [f"Where {source} stands is taken as it was at the time of the plan; it may go on meanwhile."]
+    warnings = [_("Where %s stands is taken as it was at the time of the plan; it may go on meanwhile.") % source]
     if group.consume_type == POPPING:
-        warnings.append(f"{source} pops: its offsets pass messages that it has not acknowledged; they are skipped.")
+        warnings.append(
+            _("%s pops: its offsets pass messages that it has not acknowledged; they are skipped.") % source
+        )
     return tuple(warnings)
 
 
@@ -48,11 +57,11 @@ async def _asked(source: str, keys: list[QueueKey], ports: Ports) -> dict[QueueK
 async def _offset(masters: Masters, source: str, key: QueueKey) -> int | str:
     master = masters.get(key.broker)
     if master is None:
-        return NO_MASTER
+        return _("No master of its broker is known: it is down, or only its slave is up.")
     try:
         offset = await master.ask(
             lambda admin, within: admin.consumer_offset(source, key.topic, key.queue_id, deadline_seconds=within)
         )
     except RocketMQError as error:
-        return f"where {source} stands could not be read: {error}"
-    return f"{source} has committed nothing there" if offset is None else offset
+        return _("Where %(group)s stands could not be read: %(error)s") % {"group": source, "error": error}
+    return _("%s has committed nothing there.") % source if offset is None else offset

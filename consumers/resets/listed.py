@@ -4,6 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStep
 
@@ -11,8 +13,8 @@ from .wish import QueueKey, ResetRefused
 
 # A worker that died while it wrote may have changed the queue.
 MAY_HAVE_CHANGED = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK)
-NO_COMMIT = "it had no commit before: no call of RocketMQ takes an offset away"
-STAYED = "it was read back where it was: the reset did not move it"
+NO_COMMIT = gettext_lazy("It had no commit before: no call of RocketMQ takes an offset away.")
+STAYED = gettext_lazy("It was read back where it was: the reset did not move it.")
 
 
 def listed_offsets(reset: Reset) -> dict[QueueKey, int]:
@@ -25,7 +27,7 @@ def offsets_before(reset: Reset) -> dict[QueueKey, int | str]:
     """Of a RESTORE: of each queue that the other reset may have changed. Raises ResetRefused."""
     found = {QueueKey(row.topic, row.broker, row.queue_id): _before(row) for row in touched(str(reset.value))}
     if not found:
-        raise ResetRefused("The reset to be restored changed no queue: there is nothing to return to.")
+        raise ResetRefused(_("The reset to be restored changed no queue: there is nothing to return to."))
     return found
 
 
@@ -38,7 +40,7 @@ def touched(reset_id: UUID | str) -> QuerySet[ResetQueue]:
 
 def _before(row: ResetQueue) -> int | str:
     if row.outcome == ResetOutcome.UNCHANGED:
-        return STAYED
+        return str(STAYED)
     if row.before is not None:
         return row.before
-    return row.unknown.get("before", NO_COMMIT)
+    return row.unknown.get("before") or str(NO_COMMIT)

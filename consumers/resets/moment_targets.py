@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from consumers.lake.store import Lake
 from consumers.rocketmq.names import DLQ_PREFIX
@@ -25,11 +26,22 @@ def stood_then(cluster: str, group: str, at: datetime) -> dict[QueueKey, Positio
         if found:
             return found
         is_read = was_read(lake, cluster, at, back)
-    minutes = round(back.total_seconds() / 60)
-    span = f"in the {minutes} minutes up to {in_words(at)}"
+    words = {"minutes": round(back.total_seconds() / 60), "at": in_words(at), "cluster": cluster, "group": group}
     if not is_read:
-        raise ResetRefused(f"No reading of {cluster} is kept that was taken {span}: choose another moment.")
-    raise ResetRefused(f"No reading that was taken {span} saw offsets of {group}: choose another moment.")
+        raise ResetRefused(
+            _(
+                "No reading of %(cluster)s is kept that was taken in the %(minutes)s minutes up to %(at)s: choose "
+                "another moment."
+            )
+            % words
+        )
+    raise ResetRefused(
+        _(
+            "No reading that was taken in the %(minutes)s minutes up to %(at)s saw offsets of %(group)s: choose "
+            "another moment."
+        )
+        % words
+    )
 
 
 def queues_of_then(cluster: str, group: str, at: datetime, topics: Collection[str] | None) -> tuple[QueueKey, ...]:
@@ -55,16 +67,18 @@ def targets_of_then(
     for key in keys:
         position = stood.get(key)
         if position is None:
-            targets[key] = f"no reading from shortly before {in_words(at)} saw an offset of the group there"
+            targets[key] = _("No reading from shortly before %s saw an offset of the group there.") % in_words(at)
         elif position.offset is None:
-            targets[key] = f"it had none at {in_words(at)}: {position.reason}"
+            targets[key] = _("It had no offset at %(at)s: %(why)s") % {"at": in_words(at), "why": position.reason}
         else:
             targets[key] = remade.why.get(key, position.offset)
     warnings = [_late({key: stood[key] for key in keys if isinstance(targets[key], int)}, at)]
     if not remade.is_known(now):
         warnings.append(
-            "Whether a topic was made anew since then is not known, as broker offsets were not aggregated until now: "
-            "see that the pipeline runs. Where one was, its offsets of then name other messages."
+            _(
+                "Whether a topic was made anew since then is not known, as broker offsets were not aggregated until "
+                "now: see that the pipeline runs. Where one was, its offsets of then name other messages."
+            )
         )
     return targets, tuple(filter(None, warnings))
 
@@ -76,7 +90,7 @@ def _the_lake() -> Iterator[Lake]:
         yield Lake.at(settings.CONSUMERSCOPE_LAKE)
     except (OSError, pa.ArrowException) as error:
         raise ResetRefused(
-            f"The history could not be read ({error}): see that the lake is there and whole, and plan again."
+            _("The history could not be read (%s): see that the lake is there and whole, and plan again.") % error
         ) from error
 
 
@@ -87,8 +101,17 @@ def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
     if not late:
         return None
     oldest, key = min(late, key=lambda found: found[0])
+    words = {
+        "n": len(late),
+        "at": in_words(at),
+        "seconds": round((at - oldest).total_seconds()),
+        "queue": f"{key.topic}/{key.broker}/{key.queue_id}",
+        "oldest": in_words(oldest),
+    }
     return (
-        f"{len(late)} of the queues were not read right before {in_words(at)}: their targets are where they stood up "
-        f"to {round((at - oldest).total_seconds())} s earlier ({key.topic}/{key.broker}/{key.queue_id} at "
-        f"{in_words(oldest)}). What was consumed in between comes again."
+        _(
+            "%(n)s of the queues were not read right before %(at)s: their targets are where they stood up to "
+            "%(seconds)s s earlier (%(queue)s at %(oldest)s). What was consumed in between comes again."
+        )
+        % words
     )

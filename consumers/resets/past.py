@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext_lazy
+
 from consumers.errands.ports import Ports
 from consumers.models import Reset, ResetKind
 
@@ -15,8 +17,8 @@ from .listed import listed_offsets, offsets_before
 from .moment_targets import queues_of_then, targets_of_then
 from .wish import QueueKey
 
-NOT_LISTED = "the list has no offset for it"
-NOT_CHANGED = "the reset to be restored did not change it"
+NOT_LISTED = gettext_lazy("The list has no offset for it.")
+NOT_CHANGED = gettext_lazy("The reset to be restored did not change it.")
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,9 @@ def given_for(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datet
         case ResetKind.MOMENT:
             return Given(*targets_of_then(reset.cluster_name, reset.group_name, _moment(reset), keys, now))
         case ResetKind.OFFSETS:
-            return Given(_of(listed_offsets(reset), keys, NOT_LISTED))
+            return Given(_of(listed_offsets(reset), keys, str(NOT_LISTED)))
         case ResetKind.RESTORE:
-            return Given(_of(offsets_before(reset), keys, NOT_CHANGED))
+            return Given(_of(offsets_before(reset), keys, str(NOT_CHANGED)))
     raise ValueError(f"{reset.kind} is not a target of the past")
 
 

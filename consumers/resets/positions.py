@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+from django.utils.translation import gettext as _
 
 from consumers.lake.one_group import read_group
 from consumers.lake.reader import dataset, files, steadily
@@ -75,13 +76,13 @@ def _newest(rows: pa.Table) -> dict[QueueKey, dict[str, Any]]:
 def _position(newest: Mapping[str, Any], committed: Mapping[str, Any] | None) -> Position:
     kind, taken_at = newest["kind"], newest["taken_at"]
     if committed is None:
-        reason = f"{newest['unknown_reason'] or 'its offset was not read'} ({in_words(taken_at)})"
+        reason = f"{newest['unknown_reason'] or _('it was not read')}."
         return Position(kind, taken_at, None, None, reason)
     if is_denied(newest):
-        reason = (
-            f"nothing was committed any more ({in_words(taken_at)}); it had stood at {committed['consumer_offset']} "
-            f"until {in_words(committed['taken_at'])}: choose that moment"
-        )
+        reason = _("nothing was committed any more; it had stood at %(offset)s until %(at)s: choose that moment.") % {
+            "offset": committed["consumer_offset"],
+            "at": in_words(committed["taken_at"]),
+        }
         return Position(kind, taken_at, None, None, reason)
     return Position(kind, committed["taken_at"], committed["consumer_offset"], committed["broker_offset"], reason=None)
 

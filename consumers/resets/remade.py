@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from django.utils.translation import gettext as _
 
 from consumers.lake.knot_days import day_start
 from consumers.lake.paths import hour_folder
@@ -80,9 +81,10 @@ def _drops(seen: pa.Table) -> dict[QueueKey, str]:
     found: dict[QueueKey, str] = {}
     for row, before in zip(ordered.take(fell).to_pylist(), offset[fell - 1].tolist(), strict=True):
         key = QueueKey(row["topic"], row["broker"], row["queue_id"])
-        why = (
-            f"its broker offset went from {before} back to {row['broker_offset']} by {in_words(row['at'])}, as where a "
-            "topic is made anew: what its offsets named before is gone. Give the offset itself if you know better"
+        words = {"before": before, "after": row["broker_offset"], "at": in_words(row["at"])}
+        why = _(
+            "Its broker offset went from %(before)s back to %(after)s by %(at)s, as where a topic is made anew: what "
+            "its offsets named before is gone. Give the offset itself if you know better."
         )
-        found.setdefault(key, why)
+        found.setdefault(key, why % words)
     return found

@@ -77,13 +77,13 @@ def test_a_queue_that_no_reading_saw_then_has_none(aggregated):
     put(aggregated, "readings", rows([(10, 99)]) + rows([(7, 9)], start=300, broker="broker-b"))
     found, _ = targets(5, A, B)
     assert found[A] == 10
-    assert found[B] == "no reading from shortly before 2026-03-01 02:00:05 UTC saw an offset of the group there"
+    assert found[B] == "No reading from shortly before 2026-03-01 02:00:05 UTC saw an offset of the group there."
 
 
 def test_a_queue_that_had_no_commit_then_has_none(aggregated):
     put(aggregated, "readings", rows([(None, 99)], unknown_reason=NEVER_COMMITTED))
     found, _ = targets(5)
-    assert found == {A: "it had none at 2026-03-01 02:00:05 UTC: never committed (2026-03-01 02:00:00 UTC)"}
+    assert found == {A: "It had no offset at 2026-03-01 02:00:05 UTC: never committed."}
 
 
 def test_a_queue_that_was_made_anew_since_has_none(lake):

@@ -64,7 +64,7 @@ def test_a_copy_is_where_the_other_group_stands(group: ConsumerGroup) -> None:
     asked: list[Command] = []
     with ports(committed({0: 7, 1: 0}, asked)) as reached:
         given = given_for(a_copy(group), KEYS, reached, NOW)
-    assert given.offsets == {KEYS[0]: 7, KEYS[1]: 0, KEYS[2]: "shipping has committed nothing there"}
+    assert given.offsets == {KEYS[0]: 7, KEYS[1]: 0, KEYS[2]: "shipping has committed nothing there."}
     assert {(request.code, request.ext_fields["consumerGroup"]) for request in asked} == {
         (RequestCode.QUERY_CONSUMER_OFFSET, "shipping")
     }
@@ -75,7 +75,7 @@ def test_a_copy_is_where_the_other_group_stands(group: ConsumerGroup) -> None:
 def test_a_copy_does_not_guess_what_a_silent_broker_holds(group: ConsumerGroup) -> None:
     with ports(silence, deadline_seconds=0.05) as reached:
         given = given_for(a_copy(group), KEYS, reached, NOW)
-    assert all(str(why).startswith("where shipping stands could not be read: ") for why in given.offsets.values())
+    assert all(str(why).startswith("Where shipping stands could not be read: ") for why in given.offsets.values())
 
 
 def test_a_copy_says_why_a_broker_refused(group: ConsumerGroup) -> None:
@@ -90,7 +90,7 @@ def test_a_copy_names_a_broker_without_master(group: ConsumerGroup) -> None:
     with ports(committed({0: 7}, [])) as reached:
         given = given_for(a_copy(group), [KEYS[0], elsewhere], reached, NOW)
     assert given.offsets[KEYS[0]] == 7
-    assert "no master of it is known" in str(given.offsets[elsewhere])
+    assert "No master of its broker is known" in str(given.offsets[elsewhere])
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_list_gives_what_stands_in_it(group: ConsumerGroup) -> None:
     reset = a_reset(group, kind=ResetKind.OFFSETS, value=[entry(0, 5), entry(1, 0)])
     assert own_queues(reset) == (KEYS[0], KEYS[1])
     assert given_for(reset, KEYS, NO_PORTS, NOW) == Given(
-        {KEYS[0]: 5, KEYS[1]: 0, KEYS[2]: "the list has no offset for it"}
+        {KEYS[0]: 5, KEYS[1]: 0, KEYS[2]: "The list has no offset for it."}
     )
 
 
@@ -139,7 +139,7 @@ def test_the_way_back_gives_what_was_before(group: ConsumerGroup) -> None:
     back = a_reset(group, kind=ResetKind.RESTORE, value=str(done.pk))
     assert own_queues(back) == (KEYS[0],)
     assert given_for(back, KEYS[:2], NO_PORTS, NOW) == Given(
-        {KEYS[0]: 60, KEYS[1]: "the reset to be restored did not change it"}
+        {KEYS[0]: 60, KEYS[1]: "The reset to be restored did not change it."}
     )
 
 

@@ -201,7 +201,7 @@ def test_a_copied_group_without_a_commit_leaves_the_queue_out(plan: Planner, fak
     fake.masters["broker-a"].offsets["shipping", "Orders", 0] = 33
     told = [(row.target, row.left_out) for row in rows(plan(ResetKind.COPY, "shipping"))]
     assert told[0] == (33, None)
-    assert {why for target, why in told[1:]} == {"shipping has committed nothing there"}
+    assert {why for target, why in told[1:]} == {"shipping has committed nothing there."}
 
 
 def test_messages_are_read_of_no_more_queues_than_is_set(plan: Planner, settings: Any) -> None:
