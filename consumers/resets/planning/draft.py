@@ -59,7 +59,7 @@ class _Draft:
     def made(self) -> Draft:
         picked = self._picked()
         known = known_of(self._group)
-        facts = self._run(gather(self._ports, self._group.name, picked.keys, known, self._now, self._masters))
+        facts = self._run(lambda: gather(self._ports, self._group.name, picked.keys, known, self._now, self._masters))
         group = self._group
         if against := refusals_of_group(
             facts, last_message_model=group.message_model, outside_store=group.outside_store
@@ -73,13 +73,13 @@ class _Draft:
         rows = self._rows(facts, aims, methods)
         return Draft(facts, rows, [*warnings_of(self._reset, group, facts, rows), *self._warnings])
 
-    def _run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+    def _run(self, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
         self._alive()
-        return self._ports.wire.run(work)
+        return self._ports.wire.run(work())
 
     def _picked(self) -> Chosen:
         choice = choice_of(self._reset, self._group)
-        picked = chosen(choice, self._run(routes_of(self._ports, choice.topics)))
+        picked = chosen(choice, self._run(lambda: routes_of(self._ports, choice.topics)))
         if picked.refusals:
             raise ResetRefused(" ".join(picked.refusals[:NAMED]))
         if not picked.keys and not picked.left_out:
@@ -106,7 +106,7 @@ class _Draft:
             self._warnings += given.warnings
             return given.offsets
         at = searched_time(self._kind, self._reset.value, self._now)
-        return {} if at is None else self._run(search(self._masters, read.values(), at))
+        return {} if at is None else self._run(lambda: search(self._masters, read.values(), at))
 
     def _methods(self, facts: GroupFacts, aims: Mapping[QueueKey, Aim], picked: Chosen) -> dict[QueueKey, ResetMethod]:
         said: dict[QueueKey, ResetMethod | LeftOut] = {key: LeftOut(why) for key, why in self._left_out.items()}
@@ -128,7 +128,8 @@ class _Draft:
     def _rows(
         self, facts: GroupFacts, aims: Mapping[QueueKey, Aim], methods: Mapping[QueueKey, ResetMethod]
     ) -> list[ResetQueue]:
-        times = self._run(message_times(self._masters, [aims[key] for key in methods], settings.RESET_MESSAGE_TIMES))
+        moved = [aims[key] for key in methods]
+        times = self._run(lambda: message_times(self._masters, moved, settings.RESET_MESSAGE_TIMES))
         pk = self._reset.pk
         rows = [planned_row(pk, Planned(aims[key], method, times[key])) for key, method in methods.items()]
         rows += [

@@ -1,6 +1,5 @@
 """A plan with its cluster's connections: what the task calls."""
 
-import logging
 from uuid import UUID
 
 from django.conf import settings
@@ -8,26 +7,22 @@ from django.utils.translation import gettext as _
 
 from consumers.errands.ports import Ports
 from consumers.errands.wires import connected
-from consumers.models import Reset, ResetStatus
+from consumers.models import Reset
 from consumers.polling.registration.access import NoAccess
 from consumers.resets.overdue import refuse_unplanned
 
 from .plan import Clock, make_plan
 
-logger = logging.getLogger(__name__)
-
 
 def run_plan(reset_id: UUID, clock: Clock) -> None:
     """Nothing where it is planned already, or was given up."""
     reset = Reset.objects.select_related("group__cluster").get(pk=reset_id)
-    if reset.status != ResetStatus.PLANNING:
-        logger.info("The reset %s is %s: there is nothing to plan.", reset_id, reset.status)
-    elif reset.group is None:
+    if reset.group is None:
         refuse_unplanned(reset_id, _("The group %s is not known any more.") % reset.group_name, clock())
-    else:
-        try:
-            wire = connected(reset.group.cluster)
-        except NoAccess as reason:
-            refuse_unplanned(reset_id, str(reason), clock())
-            return
-        make_plan(reset_id, Ports.of(reset.group.cluster, wire, settings.POLL_CALL_DEADLINE_SECONDS), clock)
+        return
+    try:
+        wire = connected(reset.group.cluster)
+    except NoAccess as reason:
+        refuse_unplanned(reset_id, str(reason), clock())
+        return
+    make_plan(reset_id, Ports.of(reset.group.cluster, wire, settings.POLL_CALL_DEADLINE_SECONDS), clock)

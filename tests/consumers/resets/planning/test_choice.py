@@ -87,3 +87,14 @@ def test_times_are_read_of_the_queues_that_move_most(plan: Planner, fake: FakeCl
     fake.masters["broker-b"].offsets["billing", "Orders", 0] = 90
     told = {(row.broker, row.queue_id): row.target_time for row in rows(plan(ResetKind.EARLIEST))}
     assert {place for place, at in told.items() if at is not None} == {("broker-b", 0)}
+
+
+def test_members_are_told_all_queues_of_a_topic_at_a_broker_or_none(plan: Planner, fake: FakeCluster) -> None:
+    for master in fake.masters.values():
+        master.members["billing"] = ["10.0.0.7@1"]
+        master.config["useServerSideResetOffset"] = "false"
+    del fake.masters["broker-b"].offsets["billing", "Orders", 1]
+    told = rows(plan(ResetKind.EARLIEST))
+    assert [row.method for row in told] == ["client_side", "client_side", None, None]
+    assert told[2].left_out is not None
+    assert "queue 1 cannot be" in told[2].left_out

@@ -7,7 +7,7 @@ from consumers.models import ConsumerGroup
 from consumers.resets.facts import BrokerFacts, GroupFacts
 from consumers.resets.planning.broker_facts import told
 from consumers.resets.planning.gather import gather
-from consumers.resets.planning.known import known_of
+from consumers.resets.planning.known import Known, known_of
 from consumers.resets.planning.membership import united
 from consumers.resets.wish import QueueKey
 from consumers.rocketmq.client_values import ClientConnection, GroupConnections
@@ -118,3 +118,13 @@ def test_ends_that_make_no_sense_are_not_believed(group: ConsumerGroup, ports: P
     queue = facts_of(ports, group, KEYS).queues[KEYS[0]]
     assert (queue.min_offset, queue.max_offset, queue.now_offset) == (None, None, None)
     assert queue.error == "its ends, 100 and 10, make no sense"
+
+
+@pytest.mark.parametrize(
+    ("said", "orderly"), [([], None), ([None], None), ([False, None], False), ([False, True], True)]
+)
+def test_one_orderly_member_is_enough(group: ConsumerGroup, said: list[bool | None], orderly: bool | None) -> None:
+    for number, one in enumerate(said):
+        a_client(group, f"10.0.0.{number}@1", orderly=one)
+    a_client(group, "10.0.0.9@1", orderly=True, pop_queues=[{"topic": "Orders"}], gone_by=NOW)
+    assert known_of(group) == Known(orderly, frozenset())

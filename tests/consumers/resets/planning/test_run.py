@@ -1,11 +1,14 @@
 """What the worker does with a reset that is to be planned."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
+from consumers.errands.ports import Ports
 from consumers.errands.wires import close_wires
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
+from consumers.resets.planning.plan import make_plan
 from consumers.resets.planning.run import run_plan
 from tests.reset_cluster import FakeCluster
 from tests.world import NOW
@@ -31,6 +34,7 @@ def test_it_is_planned_with_the_clusters_own_connections(group: ConsumerGroup, f
     group.cluster.save()
     reset = planned(a_reset(group))
     assert (reset.status, reset.error, reset.queues_of_it.count()) == (ResetStatus.PLANNED, None, 4)
+    assert reset.working_at is None
     assert list(ResetEvent.objects.filter(reset=reset).values_list("via", "sentence")) == [
         ("worker", "Planned 4 queues.")
     ]
@@ -61,6 +65,22 @@ def test_a_group_that_is_gone_is_said_to_be_so(group: ConsumerGroup) -> None:
     reset = a_reset(group)
     group.delete()
     assert planned(reset).error == "The group billing is not known any more."
+
+
+def test_a_worker_that_was_taken_for_dead_writes_nothing(group: ConsumerGroup, ports: Ports) -> None:
+    reset = a_reset(group)
+    times = iter([NOW, NOW])
+
+    def clock() -> datetime:
+        """From its third look at the clock on, another worker has the reset."""
+        if (time := next(times, None)) is None:
+            Reset.objects.filter(pk=reset.pk).update(working_at=NOW + timedelta(seconds=40))
+            return NOW + timedelta(seconds=41)
+        return time
+
+    make_plan(reset.pk, ports, clock)
+    reset.refresh_from_db()
+    assert (reset.status, reset.queues_of_it.count()) == (ResetStatus.PLANNING, 0)
 
 
 @pytest.mark.parametrize("status", [ResetStatus.REFUSED, ResetStatus.PLANNED, ResetStatus.APPLIED])
