@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from redis import Redis
 
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetOutcome, ResetStatus, ResetStep
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
@@ -188,6 +189,17 @@ def test_the_typed_name_lets_it_be_applied(operator: Client, billing: ConsumerGr
     assert (answer.status_code, answer["Location"]) == (302, at(reset))
     reset.refresh_from_db()
     assert (reset.status, reset.applied_by_name) == (ResetStatus.APPLYING, "operator")
+
+
+@pytest.mark.parametrize(("act", "status", "step"), [("apply", ResetStatus.PLANNED, ResetStep.PLANNED),
+                                                      ("resume", ResetStatus.PARTIAL, ResetStep.NOT_DONE)])  # fmt: skip
+def test_a_worker_is_told_at_once(
+    operator: Client, billing: ConsumerGroup, redis: Redis, act: str, status: str, step: str
+) -> None:
+    reset = a_reset(billing, status=status)
+    a_reset_queue(reset, 1, step=step)
+    operator.post(at(reset, f"{act}/"), {"confirm": "billing"})
+    assert redis.llen("general") == 1
 
 
 def test_another_name_changes_nothing_and_says_so(operator: Client, billing: ConsumerGroup) -> None:
