@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from consumers.errands.ports import Ports, reading
-from consumers.models import ResetQueue
+from consumers.models import ResetMethod, ResetQueue
 from consumers.rocketmq.errors import RocketMQError
 
 from .revalidate import why_offset_moved
@@ -36,6 +36,13 @@ async def look_before(ports: Ports, group: str, rows: Sequence[ResetQueue]) -> l
                 return error
 
     return list(await asyncio.gather(*(look(row) for row in rows)))
+
+
+def is_there_by_itself(row: ResetQueue, stands: int | RocketMQError | None) -> bool:
+    """Nothing of it is to be skipped any more. Not where members are told all queues of a topic at once."""
+    if row.method == ResetMethod.CLIENT or row.now_offset is None or row.target is None or not isinstance(stands, int):
+        return False
+    return row.now_offset < row.target <= stands
 
 
 def why_left_alone(row: ResetQueue, stands: int | RocketMQError | None, tolerance: int) -> LeftAlone | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from consumers.models import Reset, ResetQueue
+from consumers.models import Reset, ResetMethod, ResetQueue
 from consumers.resets.facts import BrokerFacts, GroupFacts, QueueFacts
 from consumers.resets.wish import QueueKey
 
@@ -34,7 +34,8 @@ def why_offset_moved(row: ResetQueue, offset: int | None, tolerance: int) -> str
         return f"it stood at {then:,} at the plan, and has no commit any more"
     if offset < then:
         return f"it went back from {then:,} to {offset:,}"
-    if target is not None and then < target < offset:
+    # Where queues are moved one by one, one that needs no skipping any more is not written.
+    if row.method == ResetMethod.CLIENT and target is not None and then < target < offset:
         return f"it went on from {then:,} to {offset:,}, past its target {target:,}"
     if offset - then > tolerance:
         return f"it went on from {then:,} to {offset:,}, by more than {tolerance:,} messages"

@@ -16,7 +16,7 @@ from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 from consumers.rocketmq.offset_writes import NotApplied
 
-from .before import LeftAlone, look_before, why_left_alone
+from .before import LeftAlone, is_there_by_itself, look_before, why_left_alone
 from .tell import tell
 
 Clock = Callable[[], datetime]
@@ -59,7 +59,8 @@ class Writing:
             together = calls[start : start + LOOKED_AT]
             left_alone = self._look([row for call in together for row in call])
             for call in together:
-                self._make(call, left_alone)
+                if call[0].method != ResetMethod.NOTHING:
+                    self._make(call, left_alone)
 
     def _look(self, rows: Sequence[ResetQueue]) -> dict[int, LeftAlone]:
         """By row, those that must not be written. Sets where the others stand."""
@@ -71,6 +72,9 @@ class Writing:
                 row.before, row.before_at = there, now
             if why := why_left_alone(row, there, settings.RESET_TOLERANCE_MESSAGES):
                 left_alone[row.pk] = why
+            elif is_there_by_itself(row, there):
+                row.method = ResetMethod.NOTHING
+        self._save([row for row in rows if row.method == ResetMethod.NOTHING], ["method", "before", "before_at"])
         return left_alone
 
     def _make(self, call: Call, left_alone: Mapping[int, LeftAlone]) -> None:

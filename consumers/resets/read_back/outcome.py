@@ -57,7 +57,7 @@ CONFIRMED, UNCHANGED, OVERWRITTEN = ResetOutcome.CONFIRMED, ResetOutcome.UNCHANG
 
 
 def _found(case: Case) -> Found:
-    if case.written.before == case.written.target:
+    if case.written.method == ResetMethod.NOTHING or case.written.before == case.written.target:
         return _stood_there(case)
     if case.place is Place.GONE:
         return _gone(case)
@@ -69,12 +69,14 @@ def _found(case: Case) -> Found:
 def _stood_there(case: Case) -> Found:
     """Whoever goes on from where it stood goes on from the target, told or not."""
     needed = 0.0 if case.written.method == ResetMethod.NOTHING else case.timing.settled_seconds
+    stood = case.written.before == case.written.target
+    said = "It stood at its target already" if stood else "It came to its target by itself, and nothing was written"
     if case.place in (Place.AT, Place.BEYOND):
         settled = case.held(Place.AT, Place.BEYOND) >= needed
-        return (CONFIRMED, "It stood at its target already.") if settled else None
+        return (CONFIRMED, f"{said}.") if settled else None
     lost = "has no commit any more" if case.place is Place.GONE else "went back since"
     settled = case.held(case.place) >= needed
-    return (OVERWRITTEN, f"It stood at its target already, and it {lost}.") if settled else None
+    return (OVERWRITTEN, f"{said}; it {lost}.") if settled else None
 
 
 def _gone(case: Case) -> Found:

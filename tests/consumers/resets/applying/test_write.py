@@ -70,7 +70,6 @@ def test_a_broker_that_refuses_is_told_every_queue(site: Site, clock: FakeClock)
 @pytest.mark.parametrize(
     ("target", "stands", "words"),
     [
-        (600, 601, "past its target 600, so it was left alone"),
         (300, 499, "it went back from 500 to 499, so it was left alone"),
         (300, None, "has no commit any more, so it was left alone"),
     ],
@@ -87,6 +86,18 @@ def test_a_queue_that_moves_too_far_at_the_last_moment_is_left_alone(
     assert steps(reset) == [CONFIRMED, CONFIRMED, "failed", CONFIRMED]
     assert words in str(reset.queues_of_it.get(broker="broker-b", queue_id=0).error)
     assert moving.offsets.get(0) == stands
+
+
+@pytest.mark.parametrize("stands", [600, 601])
+def test_a_queue_that_reaches_its_target_by_itself_is_not_written(site: Site, clock: FakeClock, stands: int) -> None:
+    reset = site.applying(600)
+    moving = site.brokers["broker-b"]
+    run(site, clock, reset, once_there_are(2, site, clock, lambda: moving.offsets.update({0: stands})))
+    assert steps(reset) == [CONFIRMED] * 4
+    there = reset.queues_of_it.get(broker="broker-b", queue_id=0)
+    assert (there.method, there.before, there.written_at) == (ResetMethod.NOTHING, stands, None)
+    assert [(queue, offset) for queue, offset in moving.offsets.items()] == [(0, stands), (1, 600)]
+    assert reset.status == ResetStatus.APPLIED
 
 
 def test_where_one_queue_of_a_call_cannot_be_moved_none_of_it_is(site: Site, clock: FakeClock) -> None:
