@@ -11,7 +11,7 @@ from consumers.models import ResetMethod, ResetQueue
 @dataclass(frozen=True)
 class Totals:
     """Over the queues that are to move. `replayed` and `skipped` are the known sums; of `uncounted` queues nobody can
-    tell. `earliest`: of the messages at the targets, as far as they were read; `without_time` queues were not."""
+    tell. `earliest`: when the first message that comes again was stored, as far as the targets' messages were read."""
 
     queues: int
     replayed: int
@@ -22,16 +22,14 @@ class Totals:
     clipped: int
     not_restorable: int
     methods: Mapping[ResetMethod, int]
-    standing: int
     left_out: Sequence[tuple[str, int]]
     earliest: datetime | None
-    without_time: int
 
 
 def totals_of(rows: Iterable[ResetQueue]) -> Totals:
     every = list(rows)
     moving = [row for row in every if row.left_out is None and row.method != ResetMethod.NOTHING]
-    times = [row.target_time for row in moving if row.target_time is not None]
+    times = [row.target_time for row in moving if row.replayed_messages and row.target_time is not None]
     return Totals(
         queues=len(moving),
         replayed=sum(row.replayed_messages or 0 for row in moving),
@@ -42,8 +40,6 @@ def totals_of(rows: Iterable[ResetQueue]) -> Totals:
         clipped=sum(row.clipped for row in moving),
         not_restorable=sum(not row.restorable for row in moving),
         methods=Counter(ResetMethod(row.method) for row in moving if row.method is not None),
-        standing=sum(row.left_out is None and row.method == ResetMethod.NOTHING for row in every),
         left_out=Counter(row.left_out for row in every if row.left_out is not None).most_common(),
         earliest=min(times, default=None),
-        without_time=len(moving) - len(times),
     )

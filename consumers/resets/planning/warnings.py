@@ -52,6 +52,11 @@ def of_amounts(totals: Totals) -> list[str]:
             )
             % {"n": totals.replayed, "queues": totals.replaying}
         )
+    if totals.earliest is not None:
+        said.append(
+            _("The first message that comes again is from %s UTC, as far as messages were read.")
+            % f"{totals.earliest:%Y-%m-%d %H:%M:%S}"
+        )
     if totals.skipped:
         said.append(
             _("Messages that are skipped: %(n)s, queues: %(queues)s. They are lost to this group until it is set back.")

@@ -146,19 +146,20 @@ def test_totals_tell_the_unknown_from_none() -> None:
     left = left_out_row(RESET, KEY, "no.", None, None)
     totals = totals_of([known, never, stands, left])
     assert (totals.queues, totals.replayed, totals.replaying, totals.uncounted) == (2, 30, 1, 1)
-    assert (totals.standing, totals.left_out, totals.not_restorable) == (1, [("no.", 1)], 1)
-    assert (totals.earliest, totals.without_time, dict(totals.methods)) == (NOW, 1, {ResetMethod.SERVER: 2})
+    assert (totals.left_out, totals.not_restorable) == ([("no.", 1)], 1)
+    assert (totals.earliest, dict(totals.methods)) == (NOW, {ResetMethod.SERVER: 2})
 
 
 def test_warnings_name_what_comes_again_what_is_lost_and_what_cannot_be_undone() -> None:
     rows = [
         planned_row(RESET, Planned(Aim(KEY, 50, 10, 100, 20), ResetMethod.SERVER, NOW)),
-        planned_row(RESET, Planned(Aim(KEY, 50, 10, 100, 130), ResetMethod.SERVER, NOW)),
+        planned_row(RESET, Planned(Aim(KEY, 50, 10, 100, 130), ResetMethod.SERVER, NOW - timedelta(days=1))),
         planned_row(RESET, Planned(Aim(KEY, None, 10, 100, 20), ResetMethod.SERVER, NOW)),
         left_out_row(RESET, KEY, "Its broker is silent.", None, None),
     ]
-    again, lost, uncounted = of_amounts(totals_of(rows))
+    again, first, lost, uncounted = of_amounts(totals_of(rows))
     assert "once more: 30, queues: 1" in again
+    assert first == "The first message that comes again is from 2026-03-14 03:00:00 UTC, as far as messages were read."
     assert "skipped: 50, queues: 1" in lost
     assert "nobody can tell what is replayed or skipped: 1" in uncounted
     cannot, clipped, left = of_gaps(totals_of(rows))
