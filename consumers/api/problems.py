@@ -3,14 +3,23 @@
 from http import HTTPStatus
 from typing import Any
 
-from rest_framework.exceptions import ValidationError
+from django.core.exceptions import RequestDataTooBig
+from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from .refusals import Refused
 
 
+class TooLong(APIException):
+    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    default_detail = "The request's body is longer than this site takes: ask for less at once."
+
+
 def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
+    if isinstance(error, RequestDataTooBig):
+        # Django's own answer is a page.
+        error = TooLong()
     response = exception_handler(error, context)
     if response is None:
         return None

@@ -16,6 +16,9 @@ class QueueKey:
     broker: str
     queue_id: int
 
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.broker}/{self.queue_id}"
+
 
 @dataclass(frozen=True)
 class Wish:

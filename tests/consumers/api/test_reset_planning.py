@@ -132,6 +132,19 @@ def test_each_wrong_line_of_csv_is_told(operator: Client) -> None:
 
 
 @pytest.mark.usefixtures("redis_is_down")
+def test_a_body_that_is_too_long_is_a_problem_too(operator: Client) -> None:
+    answer = post(operator, wish("csv", "x" * 3_000_000))
+    assert (answer.status_code, answer["Content-Type"]) == (413, "application/problem+json")
+    assert "longer than this site takes" in answer.json()["detail"]
+
+
+@pytest.mark.usefixtures("redis_is_down")
+def test_queues_that_are_chosen_twice_are_named(operator: Client) -> None:
+    answer = post(operator, wish(queues=[PLACE, PLACE]))
+    assert answer.json()["detail"] == "Some queues are chosen twice: Orders/broker-a/0."
+
+
+@pytest.mark.usefixtures("redis_is_down")
 @pytest.mark.parametrize("missing", [{"cluster": "none"}, {"group": "none"}])
 def test_a_group_that_is_not_there_is_not_found(operator: Client, missing: dict[str, str]) -> None:
     answer = post(operator, wish(**missing))
