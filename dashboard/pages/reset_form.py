@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.models import ResetKind
 from consumers.resets.csv_in import MOST_BYTES, offsets_in
+from consumers.resets.request import LONGEST_REASON
 from consumers.resets.value_of import ValueRefused, value_of
 from consumers.resets.wish import Wish
 
@@ -48,7 +49,7 @@ class ResetForm(forms.Form):
     csv_file = forms.FileField(required=False)
     clip = forms.BooleanField(required=False)
     reason = forms.CharField(
-        max_length=1000, error_messages={"required": _("Say why: the reason is kept with the reset.")}
+        max_length=LONGEST_REASON, error_messages={"required": _("Say why: the reason is kept with the reset.")}
     )
 
     def __init__(self, now: datetime, *args: Any, **kwargs: Any) -> None:
@@ -69,6 +70,9 @@ class ResetForm(forms.Form):
                 self.add_error(name, str(wrong).splitlines())
             except forms.ValidationError as wrong:
                 self.add_error(name, wrong)
+        if any("\0" in word for name in ("topic", "broker", "queue") for word in self._listed(name)):
+            # No database keeps them. In fields of the form Django refuses them.
+            self.add_error(None, _("A name that was chosen holds a zero byte: choose it anew."))
         try:
             self.queues = tuple(queue_of(place) for place in self._listed("queue"))
         except WrongPlace as wrong:

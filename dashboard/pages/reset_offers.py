@@ -49,7 +49,8 @@ def offers(row: ResetRow, user: Any, now: datetime) -> Offers:
 
 def _again(row: ResetRow) -> list[tuple[str, str]]:
     listed = row.value if row.kind == ResetKind.OFFSETS else []
-    if row.kind == ResetKind.RESTORE or max(len(listed), len(row.chosen_queues or ())) > MOST_NAMED:
+    named = sum(len(names or ()) for names in (listed, row.topics, row.brokers, row.chosen_queues))
+    if row.kind == ResetKind.RESTORE or named > MOST_NAMED:
         return []
     fields = [("kind", row.kind), ("reason", row.reason)]
     if (name := FIELDS.get(ResetKind(row.kind))) is not None:

@@ -290,6 +290,14 @@ def test_a_long_list_is_not_carried_along(operator: Client, billing: ConsumerGro
     assert "Plan the same anew" not in text(page)
 
 
+def test_a_way_back_is_planned_anew_from_the_reset_that_it_undoes(operator: Client, billing: ConsumerGroup) -> None:
+    first = a_reset(billing, status=ResetStatus.APPLIED)
+    back = a_plan(billing, kind=ResetKind.RESTORE, value=str(first.pk), restores=first)
+    page = operator.get(at(back))
+    assert "Plan the same anew" not in text(page)
+    assert f'action="{at(first, "restore/")}"' in page.text
+
+
 def test_a_viewer_sees_everything_and_is_told_who_may_act(viewer: Client, billing: ConsumerGroup) -> None:
     reset = a_plan(billing)
     page = viewer.get(at(reset))

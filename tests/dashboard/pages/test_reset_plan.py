@@ -173,6 +173,13 @@ def test_a_place_that_no_page_posts_is_refused(operator: Client) -> None:
     assert "“Order/1” names no queue" in text(operator.post(PLAN, typed(queue="Order/1")))
 
 
+@pytest.mark.parametrize("name", ["topic", "broker", "queue"])
+def test_a_name_that_no_database_keeps_is_refused(operator: Client, name: str) -> None:
+    answer = operator.post(PLAN, typed(**{name: "Or\0der/broker-a/1"}))
+    assert answer.status_code == 400
+    assert "holds a zero byte" in text(answer)
+
+
 def test_a_refusal_keeps_what_was_typed(operator: Client) -> None:
     answer = operator.post(PLAN, typed(topic="Nowhere", reason="the bug is mended"))
     assert answer.status_code == 409
