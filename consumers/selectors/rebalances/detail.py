@@ -6,6 +6,7 @@ from .costs import cost_of_topic, moves_of
 from .event_name import moment_of
 from .events import episode_sizes, event_fields, events_of
 from .log_lines import log_line
+from .resets_meanwhile import name_resets
 from .rows import Evidence, RebalanceDetail, RebalanceEvent, TopicCost
 from .sentences import evidence_sentence
 from .stayed import Holders, holders, stayed
@@ -14,7 +15,7 @@ OTHERS_SHOWN = 20
 
 
 def rebalance_detail(cluster: str, group: str, at: str) -> RebalanceDetail | None:
-    """The rebalance of that name (event_name.py); None when there is none. Eight queries."""
+    """The rebalance of that name (event_name.py); None when there is none. Nine queries at most."""
     moment = moment_of(at)
     if moment is None:
         return None
@@ -23,6 +24,7 @@ def rebalance_detail(cluster: str, group: str, at: str) -> RebalanceDetail | Non
     if row is None:
         return None
     episode = episode_sizes([row])[row.group_id, row.episode_since]
+    name_resets([row])
     held = holders(row)
     return RebalanceDetail(
         **event_fields(row, episode),

@@ -12,6 +12,7 @@ from consumers.models import Rebalance, RebalanceTopic
 from .costs import NOT_TOLD, cost_of_all
 from .event_name import event_name, moment_text
 from .filters import filtered, words_of
+from .resets_meanwhile import name_resets
 from .rows import Cause, EventPage, RebalanceEvent, RebalanceFilters
 from .sentences import evidence_opening, evidence_sentence
 
@@ -21,7 +22,7 @@ NOT_DATED = "no member's clock dates it between the two readings"
 
 
 def rebalance_list(filters: RebalanceFilters, *, page: int = 1, page_size: int = 50) -> EventPage:
-    """One page; one beyond the last is the last. Six queries, however many rebalances."""
+    """One page; one beyond the last is the last. Seven queries at most, however many rebalances."""
     found = filtered(filters)
     count = found.count()
     pages = max(1, -(-count // page_size))
@@ -36,7 +37,7 @@ def rebalance_count(filters: RebalanceFilters) -> int:
 
 
 def newest_rebalances(cluster: str, group: str, count: int = 5) -> list[RebalanceEvent]:
-    """Of one group, newest first. Five queries."""
+    """Of one group, newest first. Six queries at most."""
     found = filtered(RebalanceFilters(cluster=cluster, group=group))
     return events_of(list(found.values_list("pk", flat=True)[:count]))
 
@@ -46,6 +47,7 @@ def events_of(ids: Sequence[int]) -> list[RebalanceEvent]:
     light = Prefetch("topics", RebalanceTopic.objects.defer("moves").order_by("topic"))
     rows = Rebalance.objects.select_related("group__cluster").prefetch_related(light)
     found = {row.pk: row for row in rows.filter(pk__in=ids)}
+    name_resets(found.values())
     sizes = episode_sizes(found.values())
     return [
         RebalanceEvent(**event_fields(found[pk], sizes[found[pk].group_id, found[pk].episode_since]))

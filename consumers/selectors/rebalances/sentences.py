@@ -14,7 +14,7 @@ from .rows import Cause
 # Facts that a sentence of their cause says already.
 SAID = {
     "cause", "client_id", "address", "as", "topic", "broker", "queue_id", "before", "after", "at", "last_seen",
-    "silent_since", "last_pull", "read_again_at",
+    "silent_since", "last_pull", "read_again_at", "reset",
 }  # fmt: skip
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 Facts = Mapping[str, Any]
@@ -148,6 +148,9 @@ def _pull_stuck(found: Facts) -> list[str]:
 
 
 def _unknown(found: Facts) -> list[str]:
+    if reset := found.get("reset"):
+        follow = _("members drop queues whose offset was moved, and take them anew")
+        return [_("queues changed hands"), _("during the reset by %s") % reset, follow]
     return [_("queues changed hands"), _("nothing that was read says why")]
 
 

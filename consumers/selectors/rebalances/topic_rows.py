@@ -11,6 +11,7 @@ from .detail import evidence_of
 from .event_name import event_name
 from .events import STORED, event_reasons
 from .filters import filtered
+from .resets_meanwhile import name_resets
 from .rows import Cost, RebalanceFilters, RebalanceRow
 
 NOTHING = Cost(**dict.fromkeys(SUMS), unknown=dict.fromkeys(("topic", *SUMS), NO_TOPIC))
@@ -23,7 +24,7 @@ class RowPage:
 
 
 def rebalance_rows(filters: RebalanceFilters, *, page: int = 1, page_size: int = 100) -> RowPage:
-    """Newest first, a rebalance's topics by name. A rebalance without a topic has one row. Five queries."""
+    """Newest first, a rebalance's topics by name. A rebalance without a topic has one row. Six queries at most."""
     pairs = filtered(filters).annotate(topic_id=F("topics__pk"))
     start = (page - 1) * page_size
     chosen = list(
@@ -32,6 +33,7 @@ def rebalance_rows(filters: RebalanceFilters, *, page: int = 1, page_size: int =
         ]
     )
     events = Rebalance.objects.select_related("group__cluster").in_bulk([pk for pk, _topic in chosen])
+    name_resets(events.values())
     topics = RebalanceTopic.objects.defer("moves").in_bulk([pk for _event, pk in chosen if pk is not None])
     rows = [_row(events[event], topics.get(topic)) for event, topic in chosen]
     return RowPage(rows, pairs.order_by().count())
