@@ -16,6 +16,7 @@ from consumers.resets.wish import ResetRefused
 from consumers.selectors.queues import find_group
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import reset_list
+from consumers.selectors.resets.shortened import shortened
 
 from .found import group_missing
 from .pages import page_response
@@ -41,11 +42,14 @@ class ResetListView(APIView):
 
     @described("resets", ResetSerializer, parameters=ResetParameters, paged=True)
     def get(self, request: Request) -> Response:
-        """Resets of all groups, the newest first, with their sums; also of groups that are gone."""
+        """Resets of all groups, the newest first, with their sums; also of groups that are gone.
+
+        Lists of more than a hundred queues are left to the resets themselves.
+        """
         values = ResetParameters.of(request)
         paging = {name: values[name] for name in ("page", "page_size")}
         rows, count = reset_list(timezone.now(), **values)
-        return page_response(request, ResetSerializer, rows, count=count, **paging)
+        return page_response(request, ResetSerializer, list(map(shortened, rows)), count=count, **paging)
 
     @acted("plan_reset", ResetWishSerializer, WholeResetSerializer, 201, 503)
     def post(self, request: Request) -> Response:

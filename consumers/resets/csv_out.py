@@ -15,12 +15,11 @@ from consumers.models import ResetEvent, ResetOutcome, ResetQueue
 from consumers.selectors.resets.queues import queue_row
 from consumers.selectors.resets.resets import reset_list
 from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
+from consumers.selectors.resets.shortened import shortened
 
 CONTENT_TYPE = "text/csv; charset=utf-8; header=present"
 ROWS_AT_ONCE = 2_000
 RESETS_AT_ONCE = 100
-# A cell of a spreadsheet holds 32,767 characters.
-LONGEST_LIST = 100
 
 QUEUE_COLUMNS = tuple(field.name for field in fields(ResetQueueRow))
 RESET_COLUMNS = tuple(field.name for field in fields(ResetRow) if field.name not in ("seen", "totals", "unknown"))
@@ -67,12 +66,8 @@ def resets_csv(
 
 
 def _audited(row: ResetRow, events: list[dict[str, Any]]) -> list[Any]:
-    said, unknown = vars(row), dict(row.unknown)
-    values = {name: said[name] for name in RESET_COLUMNS}
-    for name in ("value", "chosen_queues"):
-        if isinstance(values[name], list) and len(values[name]) > LONGEST_LIST:
-            unknown[name] = f"a list of {len(values[name])} queues: they stand in the export of the reset itself"
-            values[name] = None
+    said = vars(shortened(row))
+    unknown, values = dict(said["unknown"]), {name: said[name] for name in RESET_COLUMNS}
     totals = {} if row.totals is None else vars(row.totals)
     counts = {name: totals.get(name) for name in COUNTS}
     outcomes = {name: None if row.totals is None else row.totals.outcomes.get(name, 0) for name in OUTCOMES}

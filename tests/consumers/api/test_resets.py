@@ -126,6 +126,17 @@ def test_they_are_listed_the_newest_first_in_pages(api: Client, billing: Consume
     assert [row["id"] for row in api.get(said["next"]).json()["results"]] == [str(made[0].pk)]
 
 
+@pytest.mark.parametrize(("queues", "is_short"), [(100, True), (101, False)])
+def test_long_lists_of_queues_stand_in_the_reset_alone(
+    api: Client, billing: ConsumerGroup, queues: int, is_short: bool
+) -> None:
+    value = [{"topic": "Orders", "broker": "broker-a", "queue_id": n, "offset": 40} for n in range(queues)]
+    reset = a_reset(billing, kind="offsets", value=value)
+    (row,) = api.get(LIST).json()["results"]
+    assert (row["value"] == value, "value" in row["unknown"]) == (is_short, not is_short)
+    assert document(api, reset)["value"] == value
+
+
 @pytest.mark.parametrize(
     ("query", "count"),
     [
