@@ -157,8 +157,9 @@ def test_a_long_list_stands_in_the_reset_itself(group: ConsumerGroup) -> None:
     assert json.loads(row["unknown"])["value"].startswith("a list of 101 queues")
 
 
-def test_a_short_list_is_there(group: ConsumerGroup) -> None:
-    entries = [{"topic": "Orders", "broker": "broker-a", "queue_id": 0, "offset": 1}]
+def test_a_list_that_is_not_long_is_there(group: ConsumerGroup) -> None:
+    entry = {"topic": "Orders", "broker": "broker-a", "offset": 1}
+    entries = [{**entry, "queue_id": number} for number in range(100)]
     a_reset(group, kind=ResetKind.OFFSETS, value=entries)
     assert json.loads(read(resets_csv(NOW))[0]["value"]) == entries
 
