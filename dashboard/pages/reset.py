@@ -12,12 +12,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
-from consumers.models import ResetMethod, ResetOutcome
+from consumers.models import ResetOutcome
 from consumers.selectors.queues import find_group
 from consumers.selectors.resets.events import reset_events
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import find_reset
 from consumers.selectors.resets.rows import ResetRow
+from consumers.selectors.resets.span import span_of
 
 from .access import page, part
 from .frame import Choice, Frame, context, frame_of
@@ -60,8 +61,8 @@ def reset_context(request: HttpRequest, reset_id: UUID, problem: str = "") -> di
         "undoes_href": frame.to("reset", row.restores) if row.restores else "",
         "undone_hrefs": [frame.to("reset", other) for other in row.restored_by],
         "problem": problem,
+        "span": span_of(reset_id),
         "was_applied": row.started_at is not None,
-        "by_client": row.totals is not None and ResetMethod.CLIENT in row.totals.methods,
         "events": reset_events(reset_id),
         "offers": offers(row, request.user, frame.now),
     }

@@ -88,6 +88,16 @@ def test_each_queue_says_where_it_goes_and_how(viewer: Client, billing: Consumer
     assert "no commit" in words
 
 
+def test_how_far_it_goes_back_is_told_by_the_queues_that_go_back(viewer: Client, billing: ConsumerGroup) -> None:
+    reset = a_plan(billing)
+    ahead = {"target": 70, "replayed_messages": 0, "skipped_messages": 10}
+    a_reset_queue(reset, 2, target_time=ago(7200), **ahead)
+    a_reset_queue(reset, 3, target_time=ago(60), **ahead)
+    words = text(viewer.get(at(reset)))
+    assert "Consumed again: 20 messages , back to 2026-03-14 02:00:00 UTC" in words
+    assert "it goes on with messages of 2026-03-14 02:59:00 UTC" in words
+
+
 def test_an_offset_that_is_not_known_is_not_shown_as_zero(viewer: Client, billing: ConsumerGroup) -> None:
     reset = a_plan(billing)
     a_queue_left_out(reset, 4)
