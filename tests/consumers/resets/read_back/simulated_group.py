@@ -140,6 +140,12 @@ class Group:
             self.begun = self.begun or self.member.memory.ours
 
     @property
+    def is_about_to_begin(self) -> bool:
+        """Its member was told to, and its own offset is the target too: whoever comes instead begins there."""
+        member = self.member
+        return member is not None and member.begins_at is not None and self.stored.told == int(member.target)
+
+    @property
     def members(self) -> tuple[str, ...]:
         return () if self.member is None else (self.member.name,)
 

@@ -59,7 +59,7 @@ class Told:
         ours = self.group.begun or bool(stored.at and stored.at.ours)
         match self.verdict.outcome:
             case ResetOutcome.CONFIRMED:
-                return ours
+                return ours or self.group.is_about_to_begin
             case ResetOutcome.OVERWRITTEN:
                 return stored.was_ours and not (stored.at and stored.at.ours)
             case ResetOutcome.UNCHANGED:

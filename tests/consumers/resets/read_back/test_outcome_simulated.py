@@ -34,7 +34,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         arrives=arrives,
         answered=arrives and draw(st.booleans() | st.just(True)),
         # What somebody else sets between the two looks like a member that goes on from the target.
-        stranger=draw(st.integers(0, 9000).filter(lambda offset: not target <= offset < (before or 0))),
+        stranger=draw(st.integers(0, 9000).filter(lambda offset: not target <= offset < max(before or 0, target + 1))),
         acts=tuple(acts),
         seed=draw(st.integers(0, 1000)),
     )
