@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consumers.models import ResetOutcome, ResetStatus
+from consumers.resets.planning.rows import NEVER_COMMITTED
 from consumers.selectors.resets.queues import NO_COMMIT, NOT_WRITTEN_AS_IT_STANDS, NOTHING_WAS_WRITTEN
 from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
 from consumers.selectors.resets.totals_rows import ResetTotals
@@ -21,7 +22,7 @@ from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSE
 register = template.Library()
 # Reasons for which nothing is missing.
 ANSWERS = {
-    NO_COMMIT: gettext_lazy("no commit"),
+    **dict.fromkeys((NO_COMMIT, NEVER_COMMITTED), gettext_lazy("no commit")),
     **dict.fromkeys(NOTHING_WAS_WRITTEN.values(), gettext_lazy("not written")),
     NOT_WRITTEN_AS_IT_STANDS: gettext_lazy("as planned"),
 }

@@ -8,6 +8,7 @@ from django.test import Client
 from redis import Redis
 
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetOutcome, ResetStatus, ResetStep
+from consumers.resets.planning.rows import NEVER_COMMITTED
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.walk.page_text import said
 from tests.world import NOW, a_broker, a_cluster, a_group, ago
@@ -85,7 +86,16 @@ def test_each_queue_says_where_it_goes_and_how(viewer: Client, billing: Consumer
     assert "not restorable" in words
     assert "left out broker-b does not answer" in words
     assert "Consumed again: at least 20 messages (1 of 3 queues do not say how many" in words
-    assert "no commit" in words
+
+
+@pytest.mark.parametrize("unknown", [{}, {"now_offset": NEVER_COMMITTED}])
+def test_a_queue_without_a_commit_is_known_to_have_none(
+    viewer: Client, billing: ConsumerGroup, unknown: dict[str, str]
+) -> None:
+    a_reset_queue(reset := a_reset(billing), 3, now_offset=None, restorable=False, unknown=unknown)
+    page = viewer.get(at(reset))
+    assert ">no commit</span>" in page.text
+    assert "not restorable" in text(page)
 
 
 def test_how_far_it_goes_back_is_told_by_the_queues_that_go_back(viewer: Client, billing: ConsumerGroup) -> None:
