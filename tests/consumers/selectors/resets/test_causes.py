@@ -120,3 +120,9 @@ def test_many_jumps_are_one_query_and_none_is_none(billing: ConsumerGroup, djang
         assert all("reset" in told for told in causes(jumps).values())
     with django_assert_num_queries(0):
         assert causes([]) == {}
+
+
+def test_beside_an_older_jump_a_reset_from_long_before_is_still_no_cause(billing: ConsumerGroup) -> None:
+    written(billing, ago(1500))
+    newer, older = jump(billing), jump(billing, queue_id=1, since=ago(2000), until=ago(1900))
+    assert causes([newer, older])[newer] == {"cause": "not by Consumerscope"}
