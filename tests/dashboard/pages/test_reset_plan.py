@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Reset, ResetStatus
+from tests.reset_pages import logged_in, text
 from tests.reset_rows import a_reset
-from tests.walk.page_text import said
 from tests.world import a_broker, a_cluster, a_group, a_queue, a_snapshot
 
 pytestmark = pytest.mark.usefixtures("redis_is_down")
@@ -28,14 +28,6 @@ def billing(db: None) -> ConsumerGroup:
     return group
 
 
-def logged_in(role: str) -> Client:
-    user = User.objects.create_user(role)
-    user.groups.add(Group.objects.get(name=role))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 @pytest.fixture
 def operator(billing: ConsumerGroup) -> Client:
     return logged_in("operator")
@@ -44,10 +36,6 @@ def operator(billing: ConsumerGroup) -> Client:
 @pytest.fixture
 def viewer(billing: ConsumerGroup) -> Client:
     return logged_in("viewer")
-
-
-def text(answer: Any) -> str:
-    return " ".join(said(answer.text))
 
 
 def typed(**fields: Any) -> dict[str, Any]:

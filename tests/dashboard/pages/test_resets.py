@@ -1,14 +1,12 @@
 """Lists of resets, and the ways that lead to them and to the form."""
 
-from typing import Any
-
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from consumers.models import ConsumerGroup, ResetOutcome, ResetStatus, ResetStep
+from tests.reset_pages import logged_in, text
 from tests.reset_rows import a_reset, a_reset_queue
-from tests.walk.page_text import said
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
 GROUP = "/groups/prod/billing/"
@@ -21,18 +19,6 @@ def billing(db: None) -> ConsumerGroup:
     group = a_group(cluster)
     a_snapshot(group, a_queue(cluster, "Order", 1), 60, 100)
     return group
-
-
-def logged_in(role: str) -> Client:
-    user = User.objects.create_user(role)
-    user.groups.add(Group.objects.get(name=role))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def text(answer: Any) -> str:
-    return " ".join(said(answer.text))
 
 
 def test_resets_of_all_groups_are_listed_the_newest_first(billing: ConsumerGroup) -> None:
