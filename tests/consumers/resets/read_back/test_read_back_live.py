@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -96,13 +95,6 @@ def said(rows: dict[int, ResetQueue]) -> list[str | None]:
     return [row.outcome for _, row in sorted(rows.items())]
 
 
-def seconds(reset: Reset) -> float:
-    began, ended = reset.started_at, reset.finished_at
-    assert isinstance(began, datetime)
-    assert isinstance(ended, datetime)
-    return (ended - began).total_seconds()
-
-
 def test_without_members_what_stands_is_confirmed_and_what_another_committed_is_not(site: Site) -> None:
     topic, group = site.topic("ReadBackStill"), site.group("read-back-still")
     later = [lambda: site.commit(group.name, topic, 1, 77)]
@@ -118,7 +110,6 @@ def test_without_members_what_stands_is_confirmed_and_what_another_committed_is_
     assert said(rows) == ["CONFIRMED", "OVERWRITTEN"], rows[1].evidence
     assert [offset for _, offset in rows[1].readings] == [50, 77]
     assert (reset.status, site.stands(group.name, topic, 0)) == (ResetStatus.PARTIAL, 40)
-    assert seconds(reset) < 8
 
 
 def test_a_member_that_begins_at_the_targets_is_told_by_its_commits(
