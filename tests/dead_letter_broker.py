@@ -1,16 +1,15 @@
 """A broker of dead letters on a real socket, in a thread of its own: it answers where a queue begins and ends, and
 pulls."""
 
-import asyncio
 import struct
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from consumers.rocketmq.codes import RequestCode, ResponseCode
 from consumers.rocketmq.frames import Command
 from tests.consumers.rocketmq.fake_server import answering, reply, served
+from tests.serving import beside
 
 STORED_MS = 1_773_450_000_000
 PULLED_AT_ONCE = 32
@@ -94,20 +93,11 @@ class DeadLetterBroker:
 @contextmanager
 def a_dead_letter_broker(letters: dict[int, bytes], group: str = "billing") -> Iterator[DeadLetterBroker]:
     broker = DeadLetterBroker({f"%DLQ%{group}": letters})
-    loop = asyncio.new_event_loop()
-    is_up, is_over = threading.Event(), asyncio.Event()
 
-    async def serve() -> None:
+    @asynccontextmanager
+    async def serve() -> AsyncIterator[None]:
         async with served(answering(broker.answer)) as broker.address:
-            is_up.set()
-            await is_over.wait()
+            yield
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    try:
-        assert is_up.wait(10)
+    with beside(serve):
         yield broker
-    finally:
-        loop.call_soon_threadsafe(is_over.set)
-        thread.join()
-        loop.close()

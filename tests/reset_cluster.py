@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from consumers.rocketmq.codes import RequestCode, ResponseCode
 from consumers.rocketmq.frames import Command, encode
 from tests.consumers.rocketmq.fake_server import Behaviour, commands, reply, served
 from tests.dead_letter_broker import stored_letter
+from tests.serving import beside
 
 # A message of offset n was stored so many milliseconds after this.
 FIRST_STORED_MS, APART_MS = 1_773_450_000_000, 1_000
@@ -155,23 +155,14 @@ def routing(cluster: FakeCluster) -> Behaviour:
 def a_fake_cluster() -> Iterator[FakeCluster]:
     """`broker-a` and `broker-b`, which have nothing yet."""
     cluster = FakeCluster({name: Master(name) for name in ("broker-a", "broker-b")})
-    loop = asyncio.new_event_loop()
-    is_up, is_over = threading.Event(), asyncio.Event()
 
-    async def serve() -> None:
+    @asynccontextmanager
+    async def serve() -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             for master in cluster.masters.values():
                 master.address = await stack.enter_async_context(served(telling(master)))
             cluster.namesrv = await stack.enter_async_context(served(routing(cluster)))
-            is_up.set()
-            await is_over.wait()
+            yield
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    try:
-        assert is_up.wait(10)
+    with beside(serve):
         yield cluster
-    finally:
-        loop.call_soon_threadsafe(is_over.set)
-        thread.join()
-        loop.close()

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.contrib.auth.models import Group, User
+
 from consumers.models import (
     ConsumerGroup,
     Reset,
@@ -11,6 +13,7 @@ from consumers.models import (
     ResetQueue,
     ResetStatus,
 )
+from consumers.resets.wish import Asker
 from tests.world import NOW, ago
 
 SEEN = {
@@ -32,6 +35,12 @@ UNREAD = (
     "replayed_messages",
     "skipped_messages",
 )
+
+
+def an_asker(role: str = "operator", address: str | None = "10.0.0.9", via: str = "page") -> Asker:
+    user = User.objects.create_user("ann")
+    user.groups.add(Group.objects.get(name=role))
+    return Asker(user, address, via)
 
 
 def a_reset(group: ConsumerGroup, **fields: Any) -> Reset:

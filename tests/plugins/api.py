@@ -1,13 +1,16 @@
 """Clients of the REST API."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from django.contrib.auth.models import User
+import time_machine
+from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.models import ApiToken
 from consumers.models.token import token_digest
+from tests.world import NOW
 
 TOKEN = "a-token-of-a-test"
 
@@ -23,3 +26,15 @@ def api(api_user: User) -> Client:
     made = datetime(2026, 1, 1, tzinfo=UTC)
     ApiToken.objects.create(user=api_user, name="test", digest=token_digest(TOKEN), created_at=made)
     return Client(headers={"authorization": f"Token {TOKEN}"})
+
+
+@pytest.fixture
+def operator_api(api: Client, api_user: User) -> Client:
+    api_user.groups.add(Group.objects.get(name="operator"))
+    return api
+
+
+@pytest.fixture
+def stopped_clock() -> Iterator[None]:
+    with time_machine.travel(NOW, tick=False):
+        yield

@@ -4,8 +4,6 @@ import uuid
 from typing import Any
 
 import pytest
-import time_machine
-from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus
@@ -13,25 +11,13 @@ from tests.dead_letter_rows import a_letter, a_resend, an_item
 from tests.resend_world import a_resendable_group
 from tests.world import NOW, a_client, ago
 
-pytestmark = pytest.mark.usefixtures("redis_is_down")
+pytestmark = pytest.mark.usefixtures("stopped_clock", "redis_is_down")
 LIST = "/api/v1/groups/prod/billing/resends/"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def billing(db: None) -> ConsumerGroup:
     return a_resendable_group()
-
-
-@pytest.fixture
-def operator(api: Client, api_user: User, billing: ConsumerGroup) -> Client:
-    api_user.groups.add(Group.objects.get(name="operator"))
-    return api
-
-
-@pytest.fixture(autouse=True)
-def _stopped_clock() -> Any:
-    with time_machine.travel(NOW, tick=False):
-        yield
 
 
 def wish(*offsets: int, **fields: Any) -> dict[str, Any]:
@@ -48,10 +34,10 @@ def planned(client: Client, billing: ConsumerGroup, offset: int = 3) -> str:
     return str(post(client, LIST, wish(offset)).json()["id"])
 
 
-def test_a_plan_says_what_would_be_sent_and_to_whom(operator: Client, billing: ConsumerGroup) -> None:
+def test_a_plan_says_what_would_be_sent_and_to_whom(operator_api: Client, billing: ConsumerGroup) -> None:
     a_letter(billing, 3)
     a_client(billing, orderly=None)
-    answer = post(operator, LIST, wish(3, rate_per_second=20))
+    answer = post(operator_api, LIST, wish(3, rate_per_second=20))
     assert answer.status_code == 201
     said = answer.json()
     assert (said["status"], said["outcomes"], said["by"]) == ("planned", {"planned": 1}, "alice")
@@ -60,11 +46,11 @@ def test_a_plan_says_what_would_be_sent_and_to_whom(operator: Client, billing: C
     assert said["unknown"]["started_at"] == "it was not started"
 
 
-def test_filters_choose_too(operator: Client, billing: ConsumerGroup) -> None:
+def test_filters_choose_too(operator_api: Client, billing: ConsumerGroup) -> None:
     a_letter(billing, 3, tags="late")
     a_letter(billing, 4)
     body = {"filter": {"tag": "late", "from": "2026-01-01T00:00:00Z"}, "destination": "topic", "reason": "mended"}
-    said = post(operator, LIST, body).json()
+    said = post(operator_api, LIST, body).json()
     assert (said["messages"], said["selection"]["filter"]["tag"]) == (1, "late")
 
 
@@ -83,45 +69,45 @@ def test_filters_choose_too(operator: Client, billing: ConsumerGroup) -> None:
     ],
 )
 def test_a_plan_that_makes_no_sense_is_refused(
-    operator: Client, billing: ConsumerGroup, body: dict[str, Any], status: int, words: str
+    operator_api: Client, billing: ConsumerGroup, body: dict[str, Any], status: int, words: str
 ) -> None:
     a_letter(billing, 3)
-    answer = post(operator, LIST, body)
+    answer = post(operator_api, LIST, body)
     assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
     assert words in answer.text
     assert not Resend.objects.exists()
 
 
-def test_a_plan_for_a_group_that_is_not_there_is_not_found(operator: Client) -> None:
-    assert post(operator, LIST.replace("billing", "none"), wish(1)).status_code == 404
+def test_a_plan_for_a_group_that_is_not_there_is_not_found(operator_api: Client) -> None:
+    assert post(operator_api, LIST.replace("billing", "none"), wish(1)).status_code == 404
 
 
-def test_a_started_one_is_left_to_the_workers(operator: Client, billing: ConsumerGroup) -> None:
-    plan = planned(operator, billing)
-    answer = post(operator, f"/api/v1/resends/{plan}/start/", {"confirm": "billing"})
+def test_a_started_one_is_left_to_the_workers(operator_api: Client, billing: ConsumerGroup) -> None:
+    plan = planned(operator_api, billing)
+    answer = post(operator_api, f"/api/v1/resends/{plan}/start/", {"confirm": "billing"})
     assert (answer.status_code, answer.json()["status"]) == (202, "running")
     assert Resend.objects.get().status == ResendStatus.RUNNING
 
 
-def test_the_wrong_name_starts_nothing(operator: Client, billing: ConsumerGroup) -> None:
-    plan = planned(operator, billing)
-    answer = post(operator, f"/api/v1/resends/{plan}/start/", {"confirm": "shipping"})
+def test_the_wrong_name_starts_nothing(operator_api: Client, billing: ConsumerGroup) -> None:
+    plan = planned(operator_api, billing)
+    answer = post(operator_api, f"/api/v1/resends/{plan}/start/", {"confirm": "shipping"})
     assert (answer.status_code, answer.json()["detail"]) == (409, "Type the group's name, billing, to confirm.")
 
 
-def test_a_second_plan_leaves_out_what_the_first_has_sent(operator: Client, billing: ConsumerGroup) -> None:
+def test_a_second_plan_leaves_out_what_the_first_has_sent(operator_api: Client, billing: ConsumerGroup) -> None:
     letter = a_letter(billing, 3)
     an_item(a_resend(billing), letter, at=ago(60))
-    said = post(operator, LIST, wish(3)).json()
+    said = post(operator_api, LIST, wish(3)).json()
     assert said["outcomes"] == {"skipped": 1}
-    answer = post(operator, f"/api/v1/resends/{said['id']}/start/", {"confirm": "billing"})
+    answer = post(operator_api, f"/api/v1/resends/{said['id']}/start/", {"confirm": "billing"})
     assert answer.status_code == 409
 
 
-def test_a_plan_is_cancelled_once(operator: Client, billing: ConsumerGroup) -> None:
-    path = f"/api/v1/resends/{planned(operator, billing)}/cancel/"
-    assert post(operator, path).json()["status"] == "cancelled"
-    assert post(operator, path).status_code == 409
+def test_a_plan_is_cancelled_once(operator_api: Client, billing: ConsumerGroup) -> None:
+    path = f"/api/v1/resends/{planned(operator_api, billing)}/cancel/"
+    assert post(operator_api, path).json()["status"] == "cancelled"
+    assert post(operator_api, path).status_code == 409
 
 
 def test_a_plan_whose_time_is_over_says_so(api: Client, billing: ConsumerGroup) -> None:

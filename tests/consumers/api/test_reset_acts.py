@@ -4,15 +4,14 @@ import uuid
 from typing import Any
 
 import pytest
-import time_machine
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Reset, ResetStatus, ResetStep
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group
 
-pytestmark = pytest.mark.usefixtures("redis_is_down")
+pytestmark = pytest.mark.usefixtures("stopped_clock", "redis_is_down")
 ACTS = ("apply", "resume", "restore", "cancel")
 BODIES: dict[str, dict[str, str]] = {
     "apply": {"confirm": "billing"},
@@ -23,20 +22,8 @@ BODIES: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture(autouse=True)
-def _stopped_clock() -> Any:
-    with time_machine.travel(NOW, tick=False):
-        yield
-
-
-@pytest.fixture
 def billing(db: None) -> ConsumerGroup:
     return a_group(a_cluster())
-
-
-@pytest.fixture
-def operator(api: Client, api_user: User) -> Client:
-    api_user.groups.add(Group.objects.get(name="operator"))
-    return api
 
 
 def planned(group: ConsumerGroup, **fields: Any) -> Reset:
@@ -57,34 +44,34 @@ def post(client: Client, reset: Reset | uuid.UUID, act: str, body: Any = None) -
     return client.post(f"/api/v1/resets/{pk}/{act}/", said, content_type="application/json")
 
 
-def test_a_plan_that_is_applied_is_left_to_the_workers(operator: Client, billing: ConsumerGroup) -> None:
-    answer = post(operator, planned(billing), "apply")
+def test_a_plan_that_is_applied_is_left_to_the_workers(operator_api: Client, billing: ConsumerGroup) -> None:
+    answer = post(operator_api, planned(billing), "apply")
     said = answer.json()
     assert (answer.status_code, said["status"], said["applied_by"]) == (202, "applying", "alice")
     assert said["unknown"]["working_at"] == "no worker has taken it up"
     assert [event["sentence"] for event in said["events"]] == ["Let the plan be applied."]
 
 
-def test_one_that_ended_half_way_goes_on(operator: Client, billing: ConsumerGroup) -> None:
-    answer = post(operator, half_done(billing), "resume")
+def test_one_that_ended_half_way_goes_on(operator_api: Client, billing: ConsumerGroup) -> None:
+    answer = post(operator_api, half_done(billing), "resume")
     assert (answer.status_code, answer.json()["status"]) == (202, "applying")
     assert answer.json()["totals"]["steps"] == {"planned": 1}
 
 
-def test_a_plan_is_cancelled_once(operator: Client, billing: ConsumerGroup) -> None:
+def test_a_plan_is_cancelled_once(operator_api: Client, billing: ConsumerGroup) -> None:
     reset = planned(billing)
-    answer = post(operator, reset, "cancel")
+    answer = post(operator_api, reset, "cancel")
     assert (answer.status_code, answer.json()["status"]) == (202, "cancelled")
-    assert post(operator, reset, "cancel").status_code == 409
+    assert post(operator_api, reset, "cancel").status_code == 409
 
 
 @pytest.mark.parametrize(("act", "make"), [("apply", planned), ("resume", half_done)])
 def test_another_name_than_the_groups_moves_nothing(
-    operator: Client, billing: ConsumerGroup, act: str, make: Any
+    operator_api: Client, billing: ConsumerGroup, act: str, make: Any
 ) -> None:
     reset = make(billing)
     status = reset.status
-    answer = post(operator, reset, act, {"confirm": "billing "})
+    answer = post(operator_api, reset, act, {"confirm": "billing "})
     assert (answer.status_code, answer.json()["detail"]) == (409, "Type the group's name, billing, to confirm.")
     reset.refresh_from_db()
     assert reset.status == status
@@ -99,29 +86,29 @@ def test_another_name_than_the_groups_moves_nothing(
     ],
 )
 def test_what_is_no_plan_any_more_is_not_applied(
-    operator: Client, billing: ConsumerGroup, fields: dict[str, Any], words: str
+    operator_api: Client, billing: ConsumerGroup, fields: dict[str, Any], words: str
 ) -> None:
-    answer = post(operator, planned(billing, **fields), "apply")
+    answer = post(operator_api, planned(billing, **fields), "apply")
     assert (answer.status_code, answer["Content-Type"]) == (409, "application/problem+json")
     assert words in answer.json()["detail"]
 
 
-def test_only_what_ended_half_way_goes_on(operator: Client, billing: ConsumerGroup) -> None:
-    answer = post(operator, planned(billing), "resume")
+def test_only_what_ended_half_way_goes_on(operator_api: Client, billing: ConsumerGroup) -> None:
+    answer = post(operator_api, planned(billing), "resume")
     assert (answer.status_code, "half-way" in answer.json()["detail"]) == (409, True)
 
 
 def test_a_second_person_has_to_apply_where_that_is_set(
-    operator: Client, api_user: User, billing: ConsumerGroup, settings: Any
+    operator_api: Client, api_user: User, billing: ConsumerGroup, settings: Any
 ) -> None:
     settings.CONSUMERSCOPE_RESET_SECOND_PERSON = True
-    answer = post(operator, planned(billing, by=api_user, by_name="alice"), "apply")
+    answer = post(operator_api, planned(billing, by=api_user, by_name="alice"), "apply")
     assert (answer.status_code, "a second person" in answer.json()["detail"]) == (409, True)
 
 
-def test_nothing_is_applied_to_a_read_only_cluster(operator: Client, billing: ConsumerGroup, settings: Any) -> None:
+def test_nothing_is_applied_to_a_read_only_cluster(operator_api: Client, billing: ConsumerGroup, settings: Any) -> None:
     settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = ["prod"]
-    answer = post(operator, planned(billing), "apply")
+    answer = post(operator_api, planned(billing), "apply")
     assert (answer.status_code, "read-only" in answer.json()["detail"]) == (409, True)
 
 
@@ -135,10 +122,10 @@ def test_nothing_is_applied_to_a_read_only_cluster(operator: Client, billing: Co
     ],
 )
 def test_what_is_malformed_does_nothing(
-    operator: Client, billing: ConsumerGroup, act: str, body: dict[str, Any], field: str
+    operator_api: Client, billing: ConsumerGroup, act: str, body: dict[str, Any], field: str
 ) -> None:
     reset = planned(billing)
-    answer = post(operator, reset, act, body)
+    answer = post(operator_api, reset, act, body)
     assert (answer.status_code, list(answer.json()["errors"])) == (400, [field])
     reset.refresh_from_db()
     assert reset.status == ResetStatus.PLANNED
@@ -154,10 +141,10 @@ def test_a_viewer_does_nothing(api: Client, billing: ConsumerGroup, act: str) ->
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_one_that_is_not_there_is_not_found(operator: Client, billing: ConsumerGroup, act: str) -> None:
-    assert post(operator, uuid.uuid4(), act).status_code == 404
+def test_one_that_is_not_there_is_not_found(operator_api: Client, billing: ConsumerGroup, act: str) -> None:
+    assert post(operator_api, uuid.uuid4(), act).status_code == 404
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_acts_are_posted(operator: Client, billing: ConsumerGroup, act: str) -> None:
-    assert operator.get(f"/api/v1/resets/{planned(billing).pk}/{act}/").status_code == 405
+def test_acts_are_posted(operator_api: Client, billing: ConsumerGroup, act: str) -> None:
+    assert operator_api.get(f"/api/v1/resets/{planned(billing).pk}/{act}/").status_code == 405

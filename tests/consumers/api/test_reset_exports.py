@@ -5,18 +5,13 @@ import io
 from typing import Any
 
 import pytest
-import time_machine
 from django.test import Client
 
 from consumers.models import ConsumerGroup, ResetStatus
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
-from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
+from tests.world import a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
-
-@pytest.fixture(autouse=True)
-def _stopped_clock() -> Any:
-    with time_machine.travel(NOW, tick=False):
-        yield
+pytestmark = pytest.mark.usefixtures("stopped_clock")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.errands.wires import close_wires
@@ -30,7 +29,7 @@ def fake() -> Iterator[FakeCluster]:
         yield cluster
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def billing(db: None, fake: FakeCluster) -> Iterator[ConsumerGroup]:
     cluster = a_cluster()
     cluster.namesrv = fake.namesrv
@@ -43,12 +42,6 @@ def billing(db: None, fake: FakeCluster) -> Iterator[ConsumerGroup]:
     close_wires()
 
 
-@pytest.fixture
-def operator(api: Client, api_user: User, billing: ConsumerGroup) -> Client:
-    api_user.groups.add(Group.objects.get(name="operator"))
-    return api
-
-
 def wish(kind: str = "offset", value: Any = 40, **fields: Any) -> dict[str, Any]:
     said = {"cluster": "prod", "group": "billing", "target": {"kind": kind, "value": value}, "reason": "orders lost"}
     return said | fields
@@ -59,8 +52,8 @@ def post(client: Client, body: Any, path: str = URL) -> Any:
 
 
 @pytest.mark.usefixtures("tasks_at_once")
-def test_it_is_answered_with_the_plan_and_nothing_is_changed(operator: Client, fake: FakeCluster) -> None:
-    answer = post(operator, wish())
+def test_it_is_answered_with_the_plan_and_nothing_is_changed(operator_api: Client, fake: FakeCluster) -> None:
+    answer = post(operator_api, wish())
     said = answer.json()
     assert (answer.status_code, said["status"], said["by"], said["error"]) == (201, "planned", "alice", None)
     assert [(row["queue_id"], row["now"], row["target"], row["replayed_messages"]) for row in said["queues"]] == [
@@ -84,8 +77,10 @@ def test_it_is_answered_with_the_plan_and_nothing_is_changed(operator: Client, f
         (wish("csv", CSV), {0: 20}),
     ],
 )
-def test_each_way_to_wish_gives_its_targets(operator: Client, body: dict[str, Any], targets: dict[int, int]) -> None:
-    answer = post(operator, body)
+def test_each_way_to_wish_gives_its_targets(
+    operator_api: Client, body: dict[str, Any], targets: dict[int, int]
+) -> None:
+    answer = post(operator_api, body)
     assert answer.status_code == 201, answer.content
     assert {row["queue_id"]: row["target"] for row in answer.json()["queues"]} == targets
 
@@ -118,51 +113,53 @@ def test_each_way_to_wish_gives_its_targets(operator: Client, body: dict[str, An
         (wish(queues=[PLACE | {"offset": 3}]), "queues", "not known"),
     ],
 )
-def test_what_is_malformed_is_refused_by_its_field(operator: Client, body: Any, field: str, words: str) -> None:
-    answer = post(operator, body)
+def test_what_is_malformed_is_refused_by_its_field(operator_api: Client, body: Any, field: str, words: str) -> None:
+    answer = post(operator_api, body)
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
     assert words in str(answer.json()["errors"][field])
     assert not Reset.objects.exists()
 
 
 @pytest.mark.usefixtures("redis_is_down")
-def test_each_wrong_line_of_csv_is_told(operator: Client) -> None:
-    answer = post(operator, wish("csv", "topic,broker,queue_id,offset\nOrders,broker-a,x,1\nOrders,broker-a,0,-1\n"))
+def test_each_wrong_line_of_csv_is_told(operator_api: Client) -> None:
+    answer = post(
+        operator_api, wish("csv", "topic,broker,queue_id,offset\nOrders,broker-a,x,1\nOrders,broker-a,0,-1\n")
+    )
     assert [line[:7] for line in answer.json()["errors"]["target"]] == ["Line 2:", "Line 3:"]
 
 
 @pytest.mark.usefixtures("redis_is_down")
-def test_a_body_that_is_too_long_is_a_problem_too(operator: Client) -> None:
-    answer = post(operator, wish("csv", "x" * 3_000_000))
+def test_a_body_that_is_too_long_is_a_problem_too(operator_api: Client) -> None:
+    answer = post(operator_api, wish("csv", "x" * 3_000_000))
     assert (answer.status_code, answer["Content-Type"]) == (413, "application/problem+json")
     assert "longer than this site takes" in answer.json()["detail"]
 
 
 @pytest.mark.usefixtures("redis_is_down")
-def test_queues_that_are_chosen_twice_are_named(operator: Client) -> None:
-    answer = post(operator, wish(queues=[PLACE, PLACE]))
+def test_queues_that_are_chosen_twice_are_named(operator_api: Client) -> None:
+    answer = post(operator_api, wish(queues=[PLACE, PLACE]))
     assert answer.json()["detail"] == "Some queues are chosen twice: Orders/broker-a/0."
 
 
 @pytest.mark.usefixtures("redis_is_down")
 @pytest.mark.parametrize("missing", [{"cluster": "none"}, {"group": "none"}])
-def test_a_group_that_is_not_there_is_not_found(operator: Client, missing: dict[str, str]) -> None:
-    answer = post(operator, wish(**missing))
+def test_a_group_that_is_not_there_is_not_found(operator_api: Client, missing: dict[str, str]) -> None:
+    answer = post(operator_api, wish(**missing))
     assert (answer.status_code, "'none'" in answer.json()["detail"]) == (404, True)
 
 
 @pytest.mark.usefixtures("redis_is_down")
-def test_what_cannot_be_now_is_refused_with_the_reason(operator: Client, billing: ConsumerGroup) -> None:
+def test_what_cannot_be_now_is_refused_with_the_reason(operator_api: Client, billing: ConsumerGroup) -> None:
     a_reset(billing, status=ResetStatus.APPLYING)
-    answer = post(operator, wish())
+    answer = post(operator_api, wish())
     assert (answer.status_code, answer["Content-Type"]) == (409, "application/problem+json")
     assert answer.json()["detail"] == "Another reset of this group is being applied: wait for its end."
     assert Reset.objects.count() == 1
 
 
 @pytest.mark.usefixtures("tasks_at_once")
-def test_what_the_brokers_say_against_it_refuses_it_too(operator: Client) -> None:
-    answer = post(operator, wish("offset", 5))
+def test_what_the_brokers_say_against_it_refuses_it_too(operator_api: Client) -> None:
+    answer = post(operator_api, wish("offset", 5))
     said, kept = answer.json(), Reset.objects.get()
     assert (answer.status_code, said["reset"], kept.status) == (409, str(kept.pk), ResetStatus.REFUSED)
     assert said["detail"] == kept.error
@@ -170,8 +167,8 @@ def test_what_the_brokers_say_against_it_refuses_it_too(operator: Client) -> Non
 
 
 @pytest.mark.usefixtures("redis_is_down")
-def test_without_redis_it_is_refused_and_not_left(operator: Client) -> None:
-    answer = post(operator, wish())
+def test_without_redis_it_is_refused_and_not_left(operator_api: Client) -> None:
+    answer = post(operator_api, wish())
     said, kept = answer.json(), Reset.objects.get()
     assert (answer.status_code, said["reset"], kept.status) == (503, str(kept.pk), ResetStatus.REFUSED)
     assert "Redis does not answer" in said["detail"]
@@ -179,42 +176,42 @@ def test_without_redis_it_is_refused_and_not_left(operator: Client) -> None:
 
 
 @pytest.mark.usefixtures("redis")
-def test_a_plan_that_no_worker_has_made_yet_is_answered_as_that(operator: Client, settings: Any) -> None:
+def test_a_plan_that_no_worker_has_made_yet_is_answered_as_that(operator_api: Client, settings: Any) -> None:
     settings.RESET_PLAN_WAIT_SECONDS = 0.1
-    answer = post(operator, wish())
+    answer = post(operator_api, wish())
     said = answer.json()
     assert (answer.status_code, said["status"], said["queues"]) == (201, "planning", None)
     assert said["unknown"]["queues"] == "the plan is being made"
 
 
-def test_the_address_of_whoever_asks_is_kept(operator: Client, tasks_at_once: None) -> None:
-    said = post(operator, wish()).json()
+def test_the_address_of_whoever_asks_is_kept(operator_api: Client, tasks_at_once: None) -> None:
+    said = post(operator_api, wish()).json()
     first = said["events"][0]
     assert (first["by"], first["address"], first["via"]) == ("alice", "127.0.0.1", "rest")
 
 
 @pytest.mark.usefixtures("tasks_at_once")
-def test_the_way_back_is_planned_from_what_was_before(operator: Client, billing: ConsumerGroup) -> None:
+def test_the_way_back_is_planned_from_what_was_before(operator_api: Client, billing: ConsumerGroup) -> None:
     reset = a_reset(billing, status=ResetStatus.APPLIED)
     a_reset_queue(reset, 0, step="read back", before=70, outcome="CONFIRMED")
-    answer = post(operator, {"reason": "it was a mistake"}, f"{URL}{reset.pk}/restore/")
+    answer = post(operator_api, {"reason": "it was a mistake"}, f"{URL}{reset.pk}/restore/")
     said = answer.json()
     assert (answer.status_code, said["kind"], said["restores"]) == (201, "restore", str(reset.pk))
     assert [(row["queue_id"], row["target"]) for row in said["queues"]] == [(0, 70)]
-    assert operator.get(f"{URL}{reset.pk}/").json()["restored_by"] == [said["id"]]
+    assert operator_api.get(f"{URL}{reset.pk}/").json()["restored_by"] == [said["id"]]
 
 
 @pytest.mark.usefixtures("redis_is_down")
 @pytest.mark.parametrize(("body", "words"), [({}, "required"), ({"reason": " "}, "blank"), ({"why": "x"}, "not known")])
-def test_the_way_back_wants_a_reason(operator: Client, billing: ConsumerGroup, body: Any, words: str) -> None:
+def test_the_way_back_wants_a_reason(operator_api: Client, billing: ConsumerGroup, body: Any, words: str) -> None:
     reset = a_reset(billing, status=ResetStatus.APPLIED)
-    answer = post(operator, body, f"{URL}{reset.pk}/restore/")
+    answer = post(operator_api, body, f"{URL}{reset.pk}/restore/")
     assert (answer.status_code, words in answer.text) == (400, True)
 
 
 @pytest.mark.usefixtures("redis_is_down")
-def test_there_is_no_way_back_from_what_was_not_applied(operator: Client, billing: ConsumerGroup) -> None:
-    answer = post(operator, {"reason": "a mistake"}, f"{URL}{a_reset(billing).pk}/restore/")
+def test_there_is_no_way_back_from_what_was_not_applied(operator_api: Client, billing: ConsumerGroup) -> None:
+    answer = post(operator_api, {"reason": "a mistake"}, f"{URL}{a_reset(billing).pk}/restore/")
     assert answer.status_code == 409
     assert "Only a reset that was applied can be restored" in answer.json()["detail"]
 

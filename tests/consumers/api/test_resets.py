@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 import pytest
-import time_machine
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
@@ -12,18 +11,14 @@ from consumers.models import ConsumerGroup, ResetMethod, ResetOutcome, ResetQueu
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_cluster, a_group, ago
 
+pytestmark = pytest.mark.usefixtures("stopped_clock")
+
 LIST = "/api/v1/resets/"
-# As interface.md promises them to scripts, beside much else.
+# What scripts hold on to, beside much else.
 PROMISED = {"id", "status", "expires_at", "warnings", "queues"}
 PROMISED_OF_QUEUES = {"topic", "broker", "queue_id", "now", "target", "replayed_messages", "skipped_messages"}
 PROMISED_OF_QUEUES |= {"clipped", "restorable", "method", "before", "after", "outcome"}
 ACTS = ("apply", "resume", "restore", "cancel")
-
-
-@pytest.fixture(autouse=True)
-def _stopped_clock() -> Any:
-    with time_machine.travel(NOW, tick=False):
-        yield
 
 
 @pytest.fixture

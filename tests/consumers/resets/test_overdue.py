@@ -4,14 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.db.models.signals import post_save
 
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetStatus
 from consumers.resets.cancel import cancel
 from consumers.resets.overdue import expire, refuse_forgotten, refuse_unplanned
 from consumers.resets.wish import Asker, ResetRefused
-from tests.reset_rows import a_reset
+from tests.reset_rows import a_reset, an_asker
 from tests.world import NOW, a_cluster, a_group, ago
 
 PLANNED, PLANNING = ResetStatus.PLANNED, ResetStatus.PLANNING
@@ -24,9 +24,7 @@ def billing(db: None) -> ConsumerGroup:
 
 @pytest.fixture
 def ann(db: None) -> Asker:
-    user = User.objects.create_user("ann")
-    user.groups.add(Group.objects.get(name="admin"))
-    return Asker(user, "10.1.2.3", "page")
+    return an_asker("admin", "10.1.2.3", "page")
 
 
 def test_a_cancelled_plan_ends_at_once(billing: ConsumerGroup, ann: Asker) -> None:

@@ -1,13 +1,14 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
 from consumers.resets.own_topics import own_topics
 from consumers.resets.request import request_plan
 from consumers.resets.value_of import ValueRefused
 from consumers.resets.wish import Asker, QueueKey, ResetRefused, Wish
+from tests.reset_rows import an_asker
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -29,9 +30,7 @@ def group() -> ConsumerGroup:
 
 @pytest.fixture
 def asker() -> Asker:
-    user = User.objects.create_user("ann")
-    user.groups.add(Group.objects.get(name="operator"))
-    return Asker(user, "10.0.0.9", "page")
+    return an_asker("operator", "10.0.0.9", "page")
 
 
 def a_wish(kind: ResetKind = ResetKind.EARLIEST, value: Any = None, **more: Any) -> Wish:

@@ -18,7 +18,7 @@ from consumers.models import (
 from consumers.resets.listed import NO_COMMIT, STAYED, offsets_before
 from consumers.resets.restore import restore, why_not_restored
 from consumers.resets.wish import Asker, QueueKey, ResetRefused
-from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
+from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_asker
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -37,9 +37,7 @@ def group() -> ConsumerGroup:
 
 @pytest.fixture
 def asker() -> Asker:
-    user = User.objects.create_user("ann")
-    user.groups.add(Group.objects.get(name="operator"))
-    return Asker(user, "10.0.0.9", "page")
+    return an_asker("operator", "10.0.0.9", "page")
 
 
 def an_applied(group: ConsumerGroup, status: ResetStatus = ResetStatus.APPLIED, **queue: Any) -> Reset:

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 
 from consumers.models import ConsumerGroup, Reset, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.resume import resume
 from consumers.resets.wish import Asker, ResetRefused
-from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
+from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_asker
 from tests.world import NOW, a_cluster, a_group, ago
 
 READ_BACK = ResetStep.READ_BACK
@@ -21,9 +21,7 @@ def billing(db: None) -> ConsumerGroup:
 
 @pytest.fixture
 def ann(db: None) -> Asker:
-    user = User.objects.create_user("ann")
-    user.groups.add(Group.objects.get(name="operator"))
-    return Asker(user, None, "rest")
+    return an_asker("operator", None, "rest")
 
 
 def ended(group: ConsumerGroup, **fields: Any) -> Reset:

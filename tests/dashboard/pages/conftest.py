@@ -7,6 +7,7 @@ import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
 
+from tests.reset_pages import logged_in
 from tests.world import NOW
 
 
@@ -16,6 +17,16 @@ def admin_client(db: None) -> Client:
     client = Client()
     client.force_login(User.objects.create(username="ada", is_staff=True, is_superuser=True))
     return client
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    return logged_in("operator")
+
+
+@pytest.fixture
+def viewer(db: None) -> Client:
+    return logged_in("viewer")
 
 
 @pytest.fixture(autouse=True)

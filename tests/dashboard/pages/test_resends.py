@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus
@@ -17,27 +17,9 @@ ROOT = "/groups/prod/billing/resends/"
 PLAN = f"{ROOT}plan/"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def billing(db: None) -> ConsumerGroup:
     return a_resendable_group()
-
-
-def logged_in(role: str) -> Client:
-    user = User.objects.create_user(role)
-    user.groups.add(Group.objects.get(name=role))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def operator(billing: ConsumerGroup) -> Client:
-    return logged_in("operator")
-
-
-@pytest.fixture
-def viewer(billing: ConsumerGroup) -> Client:
-    return logged_in("viewer")
 
 
 def text(answer: Any) -> str:

@@ -7,26 +7,16 @@ from django.test import Client
 
 from consumers.models import ConsumerGroup, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.planning.rows import NEVER_COMMITTED
-from tests.reset_pages import BACK, ENDED, READ, a_plan, at, logged_in, text
+from tests.reset_pages import BACK, ENDED, READ, a_plan, at, text
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_broker, a_cluster, a_group, ago
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def billing(db: None) -> ConsumerGroup:
     cluster = a_cluster()
     a_broker(cluster)
     return a_group(cluster)
-
-
-@pytest.fixture
-def operator(billing: ConsumerGroup) -> Client:
-    return logged_in("operator")
-
-
-@pytest.fixture
-def viewer(billing: ConsumerGroup) -> Client:
-    return logged_in("viewer")
 
 
 def test_a_plan_says_what_it_would_do_and_how_long_it_holds(viewer: Client, billing: ConsumerGroup) -> None:

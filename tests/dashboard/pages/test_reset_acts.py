@@ -8,28 +8,18 @@ from django.test import Client
 from redis import Redis
 
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetStatus, ResetStep
-from tests.reset_pages import BACK, ENDED, READ, a_plan, at, logged_in, text
+from tests.reset_pages import BACK, ENDED, READ, a_plan, at, text
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import a_broker, a_cluster, a_group
 
 pytestmark = pytest.mark.usefixtures("redis_is_down")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def billing(db: None) -> ConsumerGroup:
     cluster = a_cluster()
     a_broker(cluster)
     return a_group(cluster)
-
-
-@pytest.fixture
-def operator(billing: ConsumerGroup) -> Client:
-    return logged_in("operator")
-
-
-@pytest.fixture
-def viewer(billing: ConsumerGroup) -> Client:
-    return logged_in("viewer")
 
 
 def test_the_dangerous_act_stands_apart_and_wants_the_name(operator: Client, billing: ConsumerGroup) -> None:

@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Reset, ResetStatus
-from tests.reset_pages import logged_in, text
+from tests.reset_pages import text
 from tests.reset_rows import a_reset
 from tests.world import a_broker, a_cluster, a_group, a_queue, a_snapshot
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("redis_is_down")
 PLAN = "/groups/prod/billing/resets/plan/"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def billing(db: None) -> ConsumerGroup:
     cluster = a_cluster()
     a_broker(cluster)
@@ -26,16 +26,6 @@ def billing(db: None) -> ConsumerGroup:
     a_snapshot(group, a_queue(cluster, "%RETRY%billing", kind="retry"), 3, 5)
     a_snapshot(group, a_queue(cluster, "%DLQ%billing", kind="dlq"), None, 5)
     return group
-
-
-@pytest.fixture
-def operator(billing: ConsumerGroup) -> Client:
-    return logged_in("operator")
-
-
-@pytest.fixture
-def viewer(billing: ConsumerGroup) -> Client:
-    return logged_in("viewer")
 
 
 def typed(**fields: Any) -> dict[str, Any]:
