@@ -50,7 +50,7 @@ class RestoreResetView(ActView):
         """Plans the way back to the offsets from before. It is applied as any other plan."""
         said = _said(RestoreSerializer, request)
         try:
-            made = restore(found_reset(reset), asker_of(request), said["reason"], timezone.now())
+            made = restore(found_reset(reset), asker_of(request), said["reason"], timezone.now(), clip=said["clip"])
         except ResetRefused as refusal:
             raise Refused(str(refusal)) from None
         return plan_answer(request, made)

@@ -90,6 +90,7 @@ class ConfirmResetSerializer(Strict):
 
 class RestoreSerializer(Strict):
     reason = serializers.CharField(max_length=LONGEST_REASON)
+    clip = serializers.BooleanField(default=False, help_text="Where messages from before have expired, the first kept")
 
 
 class NothingSerializer(Strict):

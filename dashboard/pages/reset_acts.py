@@ -65,7 +65,8 @@ def reset_resume(request: HttpRequest, reset: Reset) -> Reset:
 @act
 def reset_restore(request: HttpRequest, reset: Reset) -> Reset:
     """Leads to the plan that would bring back what was before."""
-    plan = restore(reset, asker_of(request), request.POST.get("reason", "").strip(), timezone.now())
+    clip, reason = request.POST.get("clip") == "1", request.POST.get("reason", "").strip()
+    plan = restore(reset, asker_of(request), reason, timezone.now(), clip=clip)
     ask_for_plan(plan)
     return plan
 

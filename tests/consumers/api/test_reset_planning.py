@@ -201,6 +201,16 @@ def test_the_way_back_is_planned_from_what_was_before(operator_api: Client, bill
     assert operator_api.get(f"{URL}{reset.pk}/").json()["restored_by"] == [said["id"]]
 
 
+@pytest.mark.usefixtures("tasks_at_once")
+def test_the_way_back_may_end_at_the_first_message_that_is_kept(operator_api: Client, billing: ConsumerGroup) -> None:
+    reset = a_reset(billing, status=ResetStatus.APPLIED)
+    a_reset_queue(reset, 0, step="read back", before=3, outcome="CONFIRMED")
+    refused = post(operator_api, {"reason": "a mistake"}, f"{URL}{reset.pk}/restore/")
+    assert refused.status_code == 409
+    said = post(operator_api, {"reason": "a mistake", "clip": True}, f"{URL}{reset.pk}/restore/").json()
+    assert [(row["wanted"], row["target"], row["clipped"]) for row in said["queues"]] == [(3, 10, True)]
+
+
 @pytest.mark.usefixtures("redis_is_down")
 @pytest.mark.parametrize(("body", "words"), [({}, "required"), ({"reason": " "}, "blank"), ({"why": "x"}, "not known")])
 def test_the_way_back_wants_a_reason(operator_api: Client, billing: ConsumerGroup, body: Any, words: str) -> None:

@@ -95,6 +95,19 @@ def test_the_way_back_is_a_plan_of_its_own(operator: Client, billing: ConsumerGr
     assert f'href="/resets/{reset.pk}/"' in operator.get(at(back)).text
 
 
+def test_a_way_back_that_was_refused_can_be_planned_anew_with_the_nearer_ends(
+    operator: Client, billing: ConsumerGroup
+) -> None:
+    reset = a_reset(billing, status=ResetStatus.APPLIED, **ENDED)
+    a_reset_queue(reset, 1, **BACK, **READ)
+    back = a_reset(billing, kind=ResetKind.RESTORE, value=str(reset.pk), restores=reset, status=ResetStatus.REFUSED)
+    page = operator.get(at(back)).text
+    assert f'action="{at(reset, "restore/")}"' in page
+    assert 'name="clip" value="1">' in page
+    operator.post(at(reset, "restore/"), {"reason": "back", "clip": "1"})
+    assert [plan.clip for plan in Reset.objects.filter(restores=reset).order_by("created_at")] == [False, True]
+
+
 def test_where_nothing_can_be_restored_it_says_why(operator: Client, billing: ConsumerGroup) -> None:
     reset = a_reset(billing, status=ResetStatus.APPLIED, **ENDED)
     a_reset_queue(reset, 1, **BACK | {"before": None}, **READ)
