@@ -43,6 +43,10 @@ class ResetTotalsSerializer(serializers.Serializer[Any]):
     replayed_messages_at_least = serializers.IntegerField(allow_null=True)
     skipped_messages = serializers.IntegerField(allow_null=True)
     skipped_messages_at_least = serializers.IntegerField(allow_null=True)
+    replayed_in_fact = serializers.IntegerField(
+        allow_null=True, help_text="Of the confirmed queues, from where each stood right before it was written"
+    )
+    skipped_in_fact = serializers.IntegerField(allow_null=True)
     earliest_target_time = serializers.DateTimeField(allow_null=True)
     latest_target_time = serializers.DateTimeField(allow_null=True)
     queues_with_target_time = serializers.IntegerField(help_text="Of so many queues the message at the target was read")

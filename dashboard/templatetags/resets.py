@@ -80,8 +80,8 @@ def effect(context: template.Context, row: ResetQueueRow) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def total(context: template.Context, totals: ResetTotals, name: str, brief: bool = False) -> SafeString:
-    """`replayed_messages` or `skipped_messages` of all queues that move; `brief` leaves a reason to the hover."""
-    value, at_least = getattr(totals, name), getattr(totals, f"{name}_at_least")
+    """A number of messages of all queues that move, or of those confirmed; `brief` leaves a reason to the hover."""
+    value, at_least = getattr(totals, name), getattr(totals, f"{name}_at_least", 0)
     if value is None and not at_least:
         return unknown(context, totals.unknown.get(name, ""), brief=True)
     if value is None:

@@ -176,6 +176,7 @@ def test_members_consume_again_what_the_plan_promised(
             assert planned["status_code"] == 201, planned
             promised[topic] += sum(row["replayed_messages"] for row in planned["queues"])
             reset = applied(site, planned)
+            assert reset["totals"]["replayed_in_fact"] == planned["totals"]["replayed_messages"]
             assert outcomes(reset) == {"CONFIRMED"}, reset
             wait_until(lambda group=group, topic=topic: site.offsets(group, topic) == everywhere(ALL))
             assert consumed(topic) == promised[topic], (group, kind)

@@ -58,6 +58,35 @@ def test_a_sum_of_nothing_known_is_not_zero(reset: Reset) -> None:
     assert found.unknown.keys() >= {"skipped_messages", "skipped_messages_at_least"}
 
 
+def confirmed(reset: Reset, queue_id: int, before: int | None, target: int, **fields: Any) -> None:
+    said = {"step": ResetStep.READ_BACK, "outcome": ResetOutcome.CONFIRMED, "before": before, "target": target}
+    a_reset_queue(reset, queue_id, **(said | fields))
+
+
+def test_what_came_again_in_fact_counts_from_where_a_queue_stood_when_it_was_written(reset: Reset) -> None:
+    confirmed(reset, 0, before=75, target=40, replayed_messages=20)
+    confirmed(reset, 1, before=50, target=90)
+    # What had expired by then is not skipped.
+    confirmed(reset, 2, before=5, target=30, min_offset=10)
+    confirmed(reset, 3, before=40, target=40, method=ResetMethod.NOTHING)
+    confirmed(reset, 4, before=99, target=40, outcome=ResetOutcome.OVERWRITTEN)
+    found = sums(reset)
+    assert (found.replayed_in_fact, found.skipped_in_fact) == (35, 60)
+
+
+def test_before_a_queue_is_confirmed_nothing_is_known_in_fact(reset: Reset) -> None:
+    confirmed(reset, 0, before=75, target=40, outcome=ResetOutcome.UNKNOWN)
+    found = sums(reset)
+    assert found.replayed_in_fact is found.skipped_in_fact is None
+    assert found.unknown["replayed_in_fact"] == "no queue that was to move is confirmed"
+
+
+def test_from_no_commit_on_nothing_is_known_in_fact(reset: Reset) -> None:
+    confirmed(reset, 0, before=75, target=40)
+    confirmed(reset, 1, before=None, target=40)
+    assert sums(reset).unknown["skipped_in_fact"] == "1 of 2 confirmed queues had no commit before"
+
+
 def test_queues_left_out_move_no_message_that_is_known(reset: Reset) -> None:
     a_queue_left_out(reset, 0)
     found = sums(reset)
