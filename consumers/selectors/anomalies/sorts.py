@@ -96,8 +96,8 @@ SORTS = (
         _ahead,
         gettext_lazy(
             "Usual after a topic was created anew, or a broker lost its newest messages. A member that pulls is moved "
-            "to the broker offset and skips what was stored until then. To consume that too, reset the group to the "
-            "earliest offset first: mqadmin resetOffsetByTime -s 0."
+            "to the broker offset and skips what was stored until then. To consume that too, plan a reset to the "
+            "oldest message that is kept before one joins."
         ),
         "lag not known",
     ),
@@ -116,7 +116,7 @@ SORTS = (
         _created_anew,
         gettext_lazy(
             "Offsets that were committed before belong to messages that are gone. Compare the consumer offset with the "
-            "min and broker offset, and reset the group to the earliest offset if it is ahead."
+            "min and broker offset, and plan a reset to the oldest message that is kept if it is ahead."
         ),
         "topic created anew",
     ),

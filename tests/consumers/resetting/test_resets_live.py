@@ -131,6 +131,34 @@ def test_every_kind_of_target_lands_where_its_plan_said(site: Site, java_admin_p
     assert site.offsets(other, topic) == everywhere(7)
 
 
+@pytest.fixture
+def second_tells_members(rocketmq_pair: RocketMQ) -> Iterator[None]:
+    """`broker-b` moves no offsets itself, as brokers before 5.2 do unless told otherwise."""
+    address = rocketmq_pair.brokers["broker-b"].address
+
+    def let(itself: str) -> None:
+        name = "useServerSideResetOffset"
+        rocketmq_pair.mqadmin("updateBrokerConfig", "-b", address, "-k", name, "-v", itself)
+
+    let("false")
+    yield
+    let("true")
+
+
+@pytest.mark.usefixtures("second_tells_members")
+def test_one_reset_takes_each_broker_by_its_own_way(site: Site, java_admin_pair: JavaAdmin) -> None:
+    topic = "ResetBothWays"
+    a_topic(java_admin_pair, topic)
+    group = a_group(java_admin_pair, "reset-both-ways", topic, 20)
+    site.poll()
+
+    planned = site.plan(group, "offset", 33)
+    ways = {row["broker"]: row["method"] for row in planned["queues"]}
+    assert ways == {"broker-a": "server_side", "broker-b": "commit"}
+    assert outcomes(applied(site, planned)) == {"CONFIRMED"}
+    assert site.offsets(group, topic) == everywhere(33)
+
+
 def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not true():
