@@ -12,7 +12,8 @@ import time_machine
 from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.handlers.base import BaseHandler
-from django.db import transaction
+from django.core.signals import request_finished
+from django.db import close_old_connections, transaction
 from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.test import Client, RequestFactory
@@ -60,7 +61,10 @@ class Site:
         answer = self._handler.get_response(request)
         if isinstance(answer, StreamingHttpResponse):
             b"".join(answer)  # type: ignore[arg-type]
+        # The database is to stay connected, as Django's test client has it.
+        request_finished.disconnect(close_old_connections)
         answer.close()
+        request_finished.connect(close_old_connections)
         return answer
 
 

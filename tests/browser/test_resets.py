@@ -96,10 +96,12 @@ def test_a_reset_is_planned_and_applied_without_javascript(site: Site) -> None:
     page = site.open("/groups/prod-a/inventory/resets/plan/?kind=offset&value=40")
     page.fill("#field-reason", "orders were lost")
     page.click("text=Plan it: nothing is changed yet")
+    page.wait_for_selector("text=The brokers are being asked. The plan is shown here")
     planned(Reset.objects.get())
     page.reload()
     page.fill("[name=confirm]", "inventory")
     page.click("text=Move the offsets")
+    page.wait_for_selector("progress")
     assert Reset.objects.get().status == ResetStatus.APPLYING
 
 
