@@ -62,11 +62,10 @@ def test_a_reset_is_planned_applied_and_read_by_keyboard_alone(site: Site) -> No
     tab_to(page, "#field-reason")
     page.keyboard.type("orders were lost")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#problems")
-    assert page.evaluate("document.activeElement.id") == "problems"
+    page.wait_for_function("document.activeElement.id === 'problems'")
     tab_to(page, "#problems a")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "field-time"
+    page.wait_for_function("document.activeElement.id === 'field-time'")
     page.keyboard.press("Control+A")
     page.keyboard.type("2026-03-14 02:14:24")
     page.keyboard.press("Enter")
