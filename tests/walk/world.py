@@ -109,7 +109,7 @@ def _dead_letters(group: ConsumerGroup) -> None:
 
 
 def _reset(group: ConsumerGroup) -> None:
-    """One queue went back, one on, one could not be moved, one stood there already."""
+    """One queue went back, one on, two were not moved, one stood there already."""
     ended = {"started_at": ago(50), "finished_at": ago(10), "working_at": ago(11), "applied_by_name": "eve"}
     seen = SEEN | {"orderly": True}
     reset = a_reset(group, id=PROD_BILLING["reset"], status=ResetStatus.PARTIAL, seen=seen, **ended)
@@ -121,6 +121,8 @@ def _reset(group: ConsumerGroup) -> None:
     a_reset_queue(reset, 2, step=ResetStep.FAILED, error="broker-a refused: system busy", **back)
     a_reset_queue(reset, 3, method=ResetMethod.NOTHING, now_offset=40, replayed_messages=5)
     a_queue_left_out(reset, 4)
+    on = {"target": 70, "wanted": 70, "replayed_messages": 0, "skipped_messages": 10}
+    a_reset_queue(reset, 5, **(written | read | readings | on | {"answered": 70, "after": 71}))
     an_event(reset)
     an_event(reset, "Wrote 1 of 2 queues.", by_name=None, address=None, via="worker")
 

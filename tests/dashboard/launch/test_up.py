@@ -88,7 +88,7 @@ def up(tmp_path: Path) -> Iterator[Callable[..., Up]]:
 
 def status_of(port: int, path: str) -> int:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         with error:
