@@ -12,8 +12,8 @@ from consumers.rocketmq.errors import NameServersFailed, Unreachable
 from consumers.rocketmq.name_server import NameServer, Route
 from consumers.rocketmq.offset_writes import OffsetWrites
 from consumers.rocketmq.sends import BrokerSends
+from consumers.selectors.brokers import MASTER
 
-MASTER = 0
 TRIES, PAUSE_SECONDS = 3, 0.2
 
 Answer = TypeVar("Answer")

@@ -9,8 +9,7 @@ from consumers.polling.pollers import registration
 from consumers.polling.registration.access import access_of
 from consumers.polling.wire import Wire
 from consumers.rocketmq.admin import BrokerAdmin
-
-MASTER = 0
+from consumers.selectors.brokers import MASTER
 
 _wires: dict[str, tuple[list[object], Wire]] = {}
 _guard = threading.Lock()

@@ -16,7 +16,7 @@ from .wish import QueueKey, ResetRefused
 
 def offsets_of(source: str, keys: Collection[QueueKey], ports: Ports) -> dict[QueueKey, int | str]:
     """By queue: the offset, or why there is none."""
-    return ports.wire.run(_asked(source, sorted(keys, key=lambda key: (key.topic, key.broker, key.queue_id)), ports))
+    return ports.wire.run(_asked(source, sorted(keys), ports))
 
 
 def check_source(cluster: str, source: str) -> tuple[str, ...]:

@@ -20,12 +20,12 @@ STAYED = gettext_lazy("It was read back where it was: the reset did not move it.
 def listed_offsets(reset: Reset) -> dict[QueueKey, int]:
     """Of an OFFSETS reset."""
     rows: list[dict[str, Any]] = reset.value or []
-    return {QueueKey(row["topic"], row["broker"], row["queue_id"]): row["offset"] for row in rows}
+    return {QueueKey.told(row): row["offset"] for row in rows}
 
 
 def offsets_before(reset: Reset) -> dict[QueueKey, int | str]:
     """Of a RESTORE: of each queue that the other reset may have changed. Raises ResetRefused."""
-    found = {QueueKey(row.topic, row.broker, row.queue_id): _before(row) for row in touched(str(reset.value))}
+    found = {QueueKey.of(row): _before(row) for row in touched(str(reset.value))}
     if not found:
         raise ResetRefused(_("The reset to be restored changed no queue: there is nothing to return to."))
     return found

@@ -60,7 +60,8 @@ def targets_of_then(
     cluster: str, group: str, at: datetime, keys: Collection[QueueKey], now: datetime
 ) -> tuple[dict[QueueKey, int | str], tuple[str, ...]]:
     """By queue, and warnings. Raises ResetRefused."""
-    stood = {key: position for key, position in stood_then(cluster, group, at).items() if key in set(keys)}
+    then = stood_then(cluster, group, at)
+    stood = {key: then[key] for key in keys if key in then}
     with _the_lake() as lake:
         remade = remade_since(lake, cluster, stood, at, now)
     targets: dict[QueueKey, int | str] = {}
@@ -105,7 +106,7 @@ def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
         "n": len(late),
         "at": in_words(at),
         "seconds": round((at - oldest).total_seconds()),
-        "queue": f"{key.topic}/{key.broker}/{key.queue_id}",
+        "queue": str(key),
         "oldest": in_words(oldest),
     }
     return (

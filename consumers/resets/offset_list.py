@@ -1,6 +1,5 @@
 """A list of offsets, queue by queue, as the target of a reset."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -23,16 +22,12 @@ def offset_list(said: Any) -> list[dict[str, Any]]:
     entries = [_entry(number, entry) for number, entry in enumerate(said, start=1)]
     seen: dict[QueueKey, int] = {}
     for number, entry in enumerate(entries, start=1):
-        if (first := seen.setdefault(key_of(entry), number)) != number:
+        if (first := seen.setdefault(QueueKey.told(entry), number)) != number:
             raise ValueRefused(
                 _("The entries %(first)s and %(second)s name the same queue, %(topic)s/%(broker)s/%(queue_id)s.")
                 % {"first": first, "second": number, **entry}
             )
     return entries
-
-
-def key_of(entry: Mapping[str, Any]) -> QueueKey:
-    return QueueKey(entry["topic"], entry["broker"], entry["queue_id"])
 
 
 def _entry(number: int, said: Any) -> dict[str, Any]:

@@ -67,10 +67,7 @@ def _newest(rows: pa.Table) -> dict[QueueKey, dict[str, Any]]:
     last = [(name, "last", pc.ScalarAggregateOptions(skip_nulls=False)) for name in FACTS]
     # Only one thread keeps the order that "last" goes by.
     newest = rows.sort_by("taken_at").group_by(list(PLACE), use_threads=False).aggregate(last)
-    return {
-        QueueKey(row["topic"], row["broker"], row["queue_id"]): {name: row[f"{name}_last"] for name in FACTS}
-        for row in newest.to_pylist()
-    }
+    return {QueueKey.told(row): {name: row[f"{name}_last"] for name in FACTS} for row in newest.to_pylist()}
 
 
 def _position(newest: Mapping[str, Any], committed: Mapping[str, Any] | None) -> Position:

@@ -18,12 +18,11 @@ from consumers.lake.reader import dataset, files, folder_files, steadily
 from consumers.lake.schemas import TIME
 from consumers.lake.store import Lake
 
-from .positions import PLACE, Position, in_words
+from .positions import INSTANT, PLACE, Position, in_words
 from .wish import QueueKey
 
 # A quiet queue has a knot an hour, written by a run that comes some minutes later at worst.
 SILENT = timedelta(minutes=70)
-INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def _drops(seen: pa.Table) -> dict[QueueKey, str]:
     fell = np.flatnonzero(same & (offset[1:] < offset[:-1])) + 1
     found: dict[QueueKey, str] = {}
     for row, before in zip(ordered.take(fell).to_pylist(), offset[fell - 1].tolist(), strict=True):
-        key = QueueKey(row["topic"], row["broker"], row["queue_id"])
+        key = QueueKey.told(row)
         words = {"before": before, "after": row["broker_offset"], "at": in_words(row["at"])}
         why = _(
             "Its broker offset went from %(before)s back to %(after)s by %(at)s, as where a topic is made anew: what "

@@ -13,7 +13,6 @@ from consumers.models import ConsumerGroup, GroupKind, Reset, ResetKind, ResetSt
 from .acts import MAY_RESET, why_no_role
 from .events import note_act
 from .moments import check_moment
-from .offset_list import key_of
 from .places import check_places
 from .value_of import ValueRefused, moment_of, value_of
 from .wish import Asker, QueueKey, ResetRefused, Wish
@@ -82,7 +81,7 @@ def _restored(group: ConsumerGroup, reset_id: str) -> Reset:
 def _check_places(group: ConsumerGroup, wish: Wish, value: Any) -> None:
     queues = wish.queues
     if queues is None and wish.kind == ResetKind.OFFSETS:
-        queues = tuple(map(key_of, value))
+        queues = tuple(map(QueueKey.told, value))
     # What was then, or before, may be on brokers and of topics that are gone since: the plan tells of each queue.
     finds_its_own = wish.kind in (ResetKind.RESTORE, ResetKind.MOMENT)
     if not finds_its_own or (wish.topics, wish.brokers, queues) != (None, None, None):

@@ -1,20 +1,30 @@
 """What somebody wants to be reset, and who that is. Nothing here was checked against a cluster."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from consumers.models import ResetKind
+from consumers.models import ResetKind, ResetQueue
 
 
 class ResetRefused(Exception):
     """str() is one sentence or more for whoever asked: why, and what to do. Nothing was changed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class QueueKey:
     topic: str
     broker: str
     queue_id: int
+
+    @classmethod
+    def of(cls, row: ResetQueue) -> "QueueKey":
+        return cls(row.topic, row.broker, row.queue_id)
+
+    @classmethod
+    def told(cls, entry: Mapping[str, Any]) -> "QueueKey":
+        """Of what names its fields, in JSON or in a row of the lake."""
+        return cls(entry["topic"], entry["broker"], entry["queue_id"])
 
     def __str__(self) -> str:
         return f"{self.topic}/{self.broker}/{self.queue_id}"

@@ -9,8 +9,7 @@ from datetime import datetime
 
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.resets.facts import GroupFacts
-
-from .revalidate import key_of
+from consumers.resets.wish import QueueKey
 
 IN_DOUBT = "its worker stopped while the broker was being told: only reading back tells what became of it"
 
@@ -34,7 +33,7 @@ def doubt(rows: Sequence[ResetQueue], now: datetime) -> None:
 
 
 def _was_not_moved(reset: Reset, row: ResetQueue, fresh: GroupFacts) -> bool:
-    facts = fresh.queues.get(key_of(row))
+    facts = fresh.queues.get(QueueKey.of(row))
     if facts is None or facts.error is not None or row.target is None or facts.now_offset != row.before:
         return False
     if row.method == ResetMethod.CLIENT or row.before == row.target:

@@ -19,10 +19,6 @@ def what_moved(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts, tole
     return said
 
 
-def key_of(row: ResetQueue) -> QueueKey:
-    return QueueKey(row.topic, row.broker, row.queue_id)
-
-
 def why_offset_moved(row: ResetQueue, offset: int | None, tolerance: int) -> str | None:
     """`offset`: where it stands; null: it has no commit. Null where the plan still fits."""
     then, target = row.now_offset, row.target
@@ -76,7 +72,7 @@ def _brokers(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts) -> Ite
 
 def _queues(rows: Sequence[ResetQueue], fresh: GroupFacts, tolerance: int) -> Iterator[str]:
     for row in rows:
-        facts = fresh.queues.get(key_of(row))
+        facts = fresh.queues.get(QueueKey.of(row))
         reason = _why_unread(facts) or _why_range(row, facts) or _why_moved(row, facts, tolerance)
         if reason:
             yield f"{row.topic}, {row.broker}, queue {row.queue_id}: {reason}."

@@ -20,10 +20,11 @@ from consumers.resets.planning.gather import gather
 from consumers.resets.planning.known import known_of
 from consumers.resets.read_back.finish import finish
 from consumers.resets.read_back.loop import read_back
+from consumers.resets.wish import QueueKey
 
 from .in_doubt import doubt, settle
 from .keep_alive import keep_alive
-from .revalidate import key_of, what_moved
+from .revalidate import what_moved
 from .write import FIELDS, Clock, Writing
 
 logger = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class _Work:
         return None
 
     def _look(self, group: ConsumerGroup, rows: Sequence[ResetQueue]) -> GroupFacts:
-        keys, known, now = [key_of(row) for row in rows], known_of(group), self._clock()
+        keys, known, now = [QueueKey.of(row) for row in rows], known_of(group), self._clock()
         ports = self._ports
         return keep_alive(self._hold, self._clock, lambda: ports.wire.run(gather(ports, group.name, keys, known, now)))
 

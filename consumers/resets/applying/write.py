@@ -74,7 +74,8 @@ class Writing:
                 left_alone[row.pk] = why
             elif is_there_by_itself(row, there):
                 row.method = ResetMethod.NOTHING
-        self._save([row for row in rows if row.method == ResetMethod.NOTHING], ["method", "before", "before_at"])
+        if there_already := [row for row in rows if row.method == ResetMethod.NOTHING]:
+            self._save(there_already, ["method", "before", "before_at"])
         return left_alone
 
     def _make(self, call: Call, left_alone: Mapping[int, LeftAlone]) -> None:

@@ -41,7 +41,7 @@ def choice_of(reset: Reset, group: ConsumerGroup) -> Choice:
 def _stored_queues(reset: Reset) -> tuple[QueueKey, ...] | None:
     if reset.queues is None:
         return None
-    return tuple(QueueKey(queue["topic"], queue["broker"], queue["queue_id"]) for queue in reset.queues)
+    return tuple(map(QueueKey.told, reset.queues))
 
 
 def _is_within(key: QueueKey, topics: Collection[str] | None, brokers: Collection[str] | None) -> bool:

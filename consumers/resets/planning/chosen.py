@@ -59,7 +59,7 @@ def _candidates(choice: Choice, routes: Routes) -> list[QueueKey]:
     routed = (_queues(topic, routes[topic]) for topic in choice.topics)
     every = {key for keys in routed for key in keys} | choice.seen
     within = (key for key in every if choice.brokers is None or key.broker in choice.brokers)
-    return sorted(within, key=lambda key: (key.topic, key.broker, key.queue_id))
+    return sorted(within)
 
 
 def _queues(topic: str, route: Route | RocketMQError) -> Iterable[QueueKey]:

@@ -27,7 +27,7 @@ async def gather(
         membership(ports, asked, group),
         pop_topics(asked, names, group, known),
         asyncio.gather(*(broker_facts(asked, name) for name in names)),
-        _queues(asked, group, sorted(keys, key=lambda key: (key.topic, key.broker, key.queue_id))),
+        _queues(asked, group, sorted(keys)),
     )
     return GroupFacts(
         taken_at=now,

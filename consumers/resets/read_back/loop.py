@@ -41,7 +41,7 @@ def read_back(reset: Reset, ports: Ports, hold: Hold, clock: Clock, pause: Pause
 class _ReadBack:
     def __init__(self, reset: Reset, rows: list[ResetQueue], ports: Ports, hold: Hold, clock: Clock) -> None:
         self._group, self._ports, self._hold, self._clock = reset.group_name, ports, hold, clock
-        self._rows = {QueueKey(row.topic, row.broker, row.queue_id): row for row in rows}
+        self._rows = {QueueKey.of(row): row for row in rows}
         self._series = {key: restored(row.readings, row.after_at) for key, row in self._rows.items()}
         self._present = Present.at_apply((reset.seen or {}).get("members"))
         self._began = self._kept_at = clock()

@@ -6,9 +6,8 @@ A member that follows a moved offset drops the queue and takes it anew (5.4.0, D
 from collections.abc import Collection
 from datetime import datetime
 
-from django.db.models import Q
-
-from consumers.models import Rebalance, Reset
+from consumers.models import Rebalance
+from consumers.selectors.resets.marks import went_on_since
 
 from .filters import words_of
 from .rows import Cause
@@ -32,8 +31,7 @@ def name_resets(rows: Collection[Rebalance]) -> None:
 
 def _resets(groups: set[int], since: datetime) -> list[tuple[int, datetime, datetime | None, str]]:
     """The newest first."""
-    ended_since = Q(finished_at=None) | Q(finished_at__gte=since)
-    rows = Reset.objects.filter(ended_since, group__in=groups, started_at__isnull=False).order_by("-started_at")
+    rows = went_on_since(since).filter(group__in=groups).order_by("-started_at")
     return [
         (group, begun, ended, f"{applied_by or by}, {begun:%H:%M:%S} UTC ({reason})")
         for group, begun, ended, applied_by, by, reason in rows.values_list(*COLUMNS)

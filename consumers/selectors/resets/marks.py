@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from consumers.models import Reset
 
@@ -32,7 +32,7 @@ def reset_marks(
     *, cluster: str | None = None, group: str | None = None, since: datetime, until: datetime
 ) -> list[ResetMark]:
     """Those that went on in [since, until), the newest first, at most MARKS_SHOWN. One query."""
-    rows = Reset.objects.filter(Q(finished_at=None) | Q(finished_at__gte=since), started_at__lt=until)
+    rows = went_on_since(since).filter(started_at__lt=until)
     if cluster:
         rows = rows.filter(cluster_name=cluster)
     if group:
@@ -53,3 +53,8 @@ def reset_marks(
         )
         for row in rows.order_by("-started_at").values(*names)[:MARKS_SHOWN]
     ]
+
+
+def went_on_since(since: datetime) -> QuerySet[Reset]:
+    """Those that were begun, and had not ended before."""
+    return Reset.objects.filter(Q(finished_at=None) | Q(finished_at__gte=since), started_at__isnull=False)
