@@ -1,6 +1,7 @@
 """Topics and groups on two real brokers: two queues on each, filled at two times."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,3 +47,10 @@ def applied(site: Site, planned: dict[str, Any]) -> dict[str, Any]:
     reset = site.apply(planned)
     assert (reset["status"], reset["error"]) == ("applied", None), reset
     return reset
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)

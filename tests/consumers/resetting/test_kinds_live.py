@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.resetting.live_site import Place, Site, outcomes, targets
-from tests.consumers.resetting.live_world import ALL, EARLIER, PLACES, a_group, a_topic, applied, everywhere
+from tests.consumers.resetting.live_world import ALL, EARLIER, PLACES, a_group, a_topic, applied, everywhere, wait_until
 from tests.plugins.java_admin import JavaAdmin
 
 pytestmark = [
@@ -99,10 +99,12 @@ def test_a_group_whose_progress_was_lost_returns_to_where_it_stood(
     a_topic(java_admin_pair, topic)
     group = a_group(java_admin_pair, "reset-lost", topic, 41)
     stood = site.poll()
-    rocketmq_pair.kill_broker("broker-a")
     config = rocketmq_pair.brokers["broker-a"].store / "config"
-    lost = [path for path in config.glob("consumerOffset.json*") if path.unlink() is None]
-    assert lost
+    # A broker that just started writes its offsets for the first time after ten seconds.
+    wait_until(lambda: any(f"@{group}" in path.read_text() for path in config.glob("consumerOffset.json")), 30)
+    rocketmq_pair.kill_broker("broker-a")
+    for path in config.glob("consumerOffset.json*"):
+        path.unlink()
     rocketmq_pair.start_broker("broker-a")
     site.poll()
     assert site.offsets(group, topic) == {("broker-b", 0): 41, ("broker-b", 1): 41}

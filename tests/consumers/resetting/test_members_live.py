@@ -1,7 +1,5 @@
 """Real members consume again what the plan of a reset promised."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +7,7 @@ import pytest
 
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.resetting.live_site import Site, outcomes
-from tests.consumers.resetting.live_world import ALL, a_topic, applied, everywhere
+from tests.consumers.resetting.live_world import ALL, a_topic, applied, everywhere, wait_until
 from tests.plugins.counting_consumers import CountingConsumers
 from tests.plugins.java_admin import JavaAdmin
 
@@ -19,13 +17,6 @@ pytestmark = [
     pytest.mark.usefixtures("tasks_at_once"),
     pytest.mark.timeout(400),
 ]
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
 
 
 def member(group: str, topic: str, least: float, most: float, **more: Any) -> dict[str, Any]:
