@@ -1,6 +1,7 @@
 """Admin pages: everything that polls and the pipeline write can be looked at, and not changed."""
 
 from . import (  # noqa: F401 - each registers its pages
+    alerts,
     cluster,
     entities,
     looks,

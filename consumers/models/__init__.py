@@ -1,5 +1,7 @@
 """Django rows: entities, newest snapshots, judged states, group windows, events. Each file says who writes it."""
 
+from .alert_rule import AlertRule, Comparison, GroupNote, Measure, Severity, Silence
+from .channel import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
 from .client import Assignment, Client, ClientSubscription
 from .cluster import Broker, Cluster
 from .dead_letter import DeadLetter, DeadLetterLook
@@ -7,12 +9,14 @@ from .delay import DelayLevel, Rung
 from .group import ConsumerGroup, GroupKind, GroupTotal
 from .group_broker import GroupBroker
 from .head import HeadMessage
+from .incident import AlertEngine, Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, SubjectKind
 from .lease import Lease
 from .offset_file import OffsetFile, OffsetFileKind
 from .reading import PipelineRun, Reading
 from .rebalance import Rebalance, RebalanceTopic
 from .resend import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from .reset import Reset, ResetEvent, ResetKind, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
+from .rule_preview import PreviewStatus, RulePreview
 from .sample import QueueSample, TagSample
 from .snapshot import QueueSnapshot
 from .state import GroupState, QueueState, State, StateChange, TimeLagKind
@@ -21,27 +25,44 @@ from .topic import Queue, Topic, TopicKind
 from .window import GroupWindow
 
 __all__ = [
+    "AlertEngine",
+    "AlertRule",
     "ApiToken",
     "Assignment",
     "Broker",
+    "Channel",
+    "ChannelKind",
     "Client",
     "ClientSubscription",
     "Cluster",
+    "Comparison",
     "ConsumerGroup",
     "DeadLetter",
     "DeadLetterLook",
     "DelayLevel",
+    "Delivery",
+    "DeliveryAttempt",
+    "DeliveryEvent",
+    "DeliveryStatus",
     "Destination",
+    "Ending",
     "GroupBroker",
     "GroupKind",
+    "GroupNote",
     "GroupState",
     "GroupTotal",
     "GroupWindow",
     "HeadMessage",
+    "Incident",
+    "IncidentEvent",
+    "IncidentEventKind",
+    "IncidentStatus",
     "Lease",
+    "Measure",
     "OffsetFile",
     "OffsetFileKind",
     "PipelineRun",
+    "PreviewStatus",
     "Queue",
     "QueueSample",
     "QueueSnapshot",
@@ -61,9 +82,13 @@ __all__ = [
     "ResetQueue",
     "ResetStatus",
     "ResetStep",
+    "RulePreview",
     "Rung",
+    "Severity",
+    "Silence",
     "State",
     "StateChange",
+    "SubjectKind",
     "TagSample",
     "TimeLagKind",
     "Topic",

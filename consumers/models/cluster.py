@@ -42,6 +42,9 @@ class Broker(models.Model):
     broker_id = models.BigIntegerField()
     address = models.CharField(max_length=255)
     version = models.CharField(max_length=50, null=True)
+    cluster_name = models.CharField(
+        max_length=255, null=True, help_text="brokerClusterName: what RocketMQ itself calls the broker's cluster"
+    )
     reachable = models.BooleanField(null=True)
     last_read_at = models.DateTimeField(null=True)
     failing_since = models.DateTimeField(null=True)

@@ -11,3 +11,4 @@ from .work import *
 from .messages import *
 from .judging import *
 from .resets import *
+from .alerts import *

@@ -6,7 +6,8 @@ from typing import Any
 from django.urls import URLPattern, reverse
 
 # `at` is the moment of the walked rebalance, `broker` and what follows
-# the place of a dead letter, `look` a look at it, `resend` what sent it again, `reset` what moved offsets.
+# the place of a dead letter, `look` a look at it, `resend` what sent it again, `reset` what moved offsets; the last
+# seven are of alerts.
 PROD_BILLING = {
     "cluster": "prod",
     "group": "billing",
@@ -17,6 +18,13 @@ PROD_BILLING = {
     "offset": "5",
     "resend": "6f1c1b7e-3c55-4b0e-9f62-0c9f5a6f2d11",
     "reset": "0b0f6d0e-8a4e-4c1b-9a56-4c7f3f2f7a10",
+    "rule": "1001",
+    "note": "1001",
+    "silence": "1001",
+    "channel": "1001",
+    "incident": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d10",
+    "delivery": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d11",
+    "preview": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d12",
 }
 # Whoever asks for these changes something.
 ACTS = frozenset({"api-resend-start", "api-resend-cancel"}) | {

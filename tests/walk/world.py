@@ -25,6 +25,18 @@ from consumers.models import (
 )
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.retries.volume_rows import VOLUMES
+from tests.alert_rows import (
+    a_channel,
+    a_delivery,
+    a_note,
+    a_preview,
+    a_rule,
+    a_silence,
+    an_attempt,
+    an_evaluation,
+    an_incident,
+    an_incident_event,
+)
 from tests.browser.windows import MINUTE, put_windows
 from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
@@ -80,6 +92,7 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     _rebalance(group)
     _dead_letters(group)
     _reset(group)
+    _alerts(group)
     retries_work(group, orderly=True)
     # A level that is not late is late by no second.
     levels_wait(group, late_seconds=300)
@@ -125,6 +138,23 @@ def _reset(group: ConsumerGroup) -> None:
     a_reset_queue(reset, 5, **(written | read | readings | on | {"answered": 70, "after": 71}))
     an_event(reset)
     an_event(reset, "Wrote 1 of 2 queues.", by_name=None, address=None, via="worker")
+
+
+def _alerts(group: ConsumerGroup) -> None:
+    """One incident that fires and was told and acknowledged, and one that is over."""
+    rule = a_rule(id=PROD_BILLING["rule"])
+    a_note(id=PROD_BILLING["note"])
+    a_silence(id=PROD_BILLING["silence"], group_pattern="other*")
+    seen = {"acknowledged_at": ago(200), "acknowledged_by_name": "ann", "acknowledgement": "on it"}
+    notes = {"owner": "payments", "runbook_url": "https://wiki.example.org/billing", "labels": {"team": "payments"}}
+    incident = an_incident(rule, group, id=PROD_BILLING["incident"], **seen, **notes)
+    fired = an_incident_event(incident)
+    channel = a_channel(id=PROD_BILLING["channel"])
+    an_attempt(a_delivery(channel, fired, id=PROD_BILLING["delivery"]))
+    over = {"status": "resolved", "resolved_at": ago(2000), "ending": "recovered"}
+    an_incident(rule, group, started_at=ago(3000), fired_at=ago(2700), **over)
+    a_preview(id=PROD_BILLING["preview"])
+    an_evaluation(ago(10))
 
 
 def _runs() -> None:

@@ -1,0 +1,35 @@
+"""What an incident is of: the site, a cluster, a broker, a group, or a group's part of a topic."""
+
+from dataclasses import dataclass
+
+from consumers.models import SubjectKind
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Names that its kind does not have are empty. `group_id` is the row of a group that is known."""
+
+    kind: SubjectKind
+    cluster: str = ""
+    broker: str = ""
+    group: str = ""
+    topic: str = ""
+    group_id: int | None = None
+
+    @property
+    def key(self) -> str:
+        """The same for the same subject, and for no other: no name of a cluster or of RocketMQ's has a '/'."""
+        names = [self.cluster, self.broker or self.group, self.topic]
+        return ":".join([self.kind, "/".join(name for name in names if name)])
+
+    @property
+    def title(self) -> str:
+        """As people call it."""
+        if self.kind == SubjectKind.SITE:
+            return "Consumerscope"
+        if self.kind == SubjectKind.TOPIC:
+            return f"{self.group} on {self.topic}"
+        return self.group or self.broker or self.cluster
+
+
+SITE = Subject(SubjectKind.SITE)

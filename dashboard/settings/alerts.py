@@ -1,0 +1,63 @@
+"""Alerts: how often rules are evaluated, where channels may send to and for how long, and the mail server."""
+
+import ipaddress
+import os
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from .environment import number, words
+from .work import CONSUMERSCOPE_POLL_SECONDS
+
+ALERT_SECONDS = number("ALERT_SECONDS", CONSUMERSCOPE_POLL_SECONDS, least=1)
+# So long incidents, deliveries and previews are kept once they are over.
+ALERT_HISTORY_DAYS = number("ALERT_HISTORY_DAYS", 90, least=1)
+# A message that cannot be delivered is tried again, after ever longer pauses, for so long.
+ALERT_DELIVERY_HOURS = number("ALERT_DELIVERY_HOURS", 24)
+ALERT_DELIVERY_SECONDS = number("ALERT_DELIVERY_SECONDS", 10, least=0.1)
+# Incidents that one message names; it counts the others.
+ALERT_NAMED_IN_MESSAGE = int(number("ALERT_NAMED_IN_MESSAGE", 20, least=1))
+# The address under which people reach this site: links in messages begin with it.
+CONSUMERSCOPE_URL = os.environ.get("CONSUMERSCOPE_URL", "").rstrip("/")
+
+
+def _networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    try:
+        return [ipaddress.ip_network(word) for word in words(name, "")]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be networks as 10.0.0.0/8, separated by commas: {error}.") from None
+
+
+# Channels send to addresses that everybody can reach, and to those of these networks: never to others.
+CONSUMERSCOPE_ALERT_NETWORKS = _networks("CONSUMERSCOPE_ALERT_NETWORKS")
+
+
+def _mail_server(url: str) -> dict[str, object]:
+    """smtp://user:password@host:port, or smtps://; ?starttls=1 for a connection that becomes TLS."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    if parts.scheme not in ("smtp", "smtps") or not parts.hostname or (port is None and ":" in parts.netloc[-6:]):
+        raise ImproperlyConfigured(
+            "CONSUMERSCOPE_EMAIL_URL must be smtp://user:password@host:port, smtps://… for TLS from the start, "
+            "with ?starttls=1 behind it for TLS from then on."
+        )
+    is_tls = parts.scheme == "smtps"
+    return {
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": port or (465 if is_tls else 25),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": is_tls,
+        "EMAIL_USE_TLS": not is_tls and "starttls=1" in parts.query.split("&"),
+    }
+
+
+# Empty: channels of e-mail say that no mail server is set.
+CONSUMERSCOPE_EMAIL_URL = os.environ.get("CONSUMERSCOPE_EMAIL_URL", "")
+if CONSUMERSCOPE_EMAIL_URL:
+    globals().update(_mail_server(CONSUMERSCOPE_EMAIL_URL))
+EMAIL_TIMEOUT = ALERT_DELIVERY_SECONDS
+DEFAULT_FROM_EMAIL = os.environ.get("CONSUMERSCOPE_EMAIL_FROM") or "consumerscope@localhost"
