@@ -63,7 +63,7 @@ async def _list_brokers(
     info = await name_server.cluster(deadline_seconds=deadline_seconds)
     memory.name_server = name_server.answered_by
     return tuple(
-        BrokerListing(broker.name, broker_id, address)
+        BrokerListing(broker.name, broker_id, address, broker.cluster)
         for broker in info.brokers
         for broker_id, address in sorted(broker.addresses.items())
     )

@@ -22,11 +22,12 @@ NO_LAG_REASONS = (NEVER_COMMITTED, TOPIC_GONE, QUEUE_GONE)
 
 @dataclass(frozen=True)
 class BrokerListing:
-    """One broker process as the name server lists it."""
+    """One broker process as the name server lists it; `cluster` is what RocketMQ itself calls its cluster."""
 
     name: str
     broker_id: int
     address: str
+    cluster: str | None = None
 
 
 @dataclass(frozen=True)

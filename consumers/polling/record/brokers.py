@@ -18,9 +18,12 @@ def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
     stored = {(broker.name, broker.broker_id): broker for broker in cluster.brokers.all()}
     masters = {BrokerListing(b.name, MASTER, b.address or "") for b in reading.brokers}
     listed = {(b.name, b.broker_id): b for b in [*masters, *reading.listed]}
+    clusters = {b.name: b.cluster for b in reading.listed if b.cluster}
     for key, listing in listed.items():
         row = stored.get(key) or Broker(cluster=cluster, name=listing.name, broker_id=listing.broker_id)
         row.address = listing.address or row.address
+        # A broker that is listed no more is of the cluster that it was of.
+        row.cluster_name = clusters.get(listing.name, row.cluster_name)
         if listing.broker_id == MASTER:
             _note_outcome(row, outcomes[listing.name], reading.taken_at)
         else:

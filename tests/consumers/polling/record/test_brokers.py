@@ -47,3 +47,21 @@ def test_a_slave_that_was_not_asked_is_neither_reachable_nor_unreachable(cluster
 def test_where_neither_answered_the_master_is_failing_since_then(cluster):
     master, _ = record(cluster, REPLACED, FAILED, FAILED)
     assert (master.last_read_at, master.failing_since, master.read_from) == (at(0), at(15), None)
+
+
+def test_master_and_slave_are_of_the_cluster_that_the_name_server_lists_them_in(cluster):
+    listed = tuple(BrokerListing("broker-a", pk, f"127.0.0.1:{1 + pk}", "DefaultCluster") for pk in (0, 1))
+    record_brokers(cluster, replace(reading(0, ALONE), listed=listed))
+    assert set(Broker.objects.values_list("cluster_name", flat=True)) == {"DefaultCluster"}
+
+
+def test_a_broker_that_is_not_listed_is_still_of_the_cluster_that_it_was_of(cluster):
+    taken = reading(0, ALONE)
+    record_brokers(cluster, replace(taken, listed=(BrokerListing("broker-a", 0, "127.0.0.1:1", "DefaultCluster"),)))
+    record_brokers(cluster, replace(reading(15, FAILED), listed=()))
+    assert Broker.objects.get().cluster_name == "DefaultCluster"
+
+
+def test_of_a_broker_that_was_never_listed_no_cluster_is_known(cluster):
+    record_brokers(cluster, replace(reading(0, ALONE), listed=()))
+    assert Broker.objects.get().cluster_name is None
