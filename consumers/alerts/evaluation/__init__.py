@@ -1,0 +1,3 @@
+"""One evaluation: what is measured is compared with open incidents; changes and the messages that tell them are
+written in one transaction.
+"""
