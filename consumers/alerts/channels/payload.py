@@ -1,0 +1,101 @@
+"""What a delivery tells: the same for every kind of channel, made when the change is evaluated and never changed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from consumers.models import AlertRule, Channel, Incident, IncidentEvent
+
+VERSION = 1
+Payload = dict[str, Any]
+
+
+def payload_of(
+    delivery_id: UUID,
+    number: int,
+    channel: Channel,
+    rule: AlertRule | None,
+    events: Sequence[IncidentEvent],
+    *,
+    is_test: bool = False,
+) -> Payload:
+    """`events` (at least one; firing or resolved) of incidents of one rule; each event's incident is at hand.
+
+    `rule` None: it was removed. What is not known is None; see docs/alerts.md for every field.
+    """
+    return {
+        "version": VERSION,
+        "delivery": str(delivery_id),
+        "number": number,
+        "channel": channel.name,
+        "is_test": is_test,
+        "rule": _rule(rule, events[0].incident),
+        "events": [_event(event) for event in events],
+    }
+
+
+def _rule(rule: AlertRule | None, incident: Incident) -> Payload:
+    return {
+        "name": incident.rule_name,
+        "severity": rule.severity if rule else incident.severity,
+        "measure": incident.measure,
+        "note": rule.note if rule else "",
+        "runbook_url": rule.runbook_url if rule else "",
+    }
+
+
+def _event(event: IncidentEvent) -> Payload:
+    return {
+        "id": event.pk,
+        "sequence": event.sequence,
+        "kind": event.kind,
+        "at": event.at.isoformat(),
+        "sentence": event.sentence,
+        "incident": _incident(event.incident),
+    }
+
+
+def _incident(incident: Incident) -> Payload:
+    return {
+        "id": str(incident.pk),
+        "status": incident.status,
+        "severity": incident.severity,
+        "subject": {
+            "kind": incident.subject_kind,
+            "cluster": incident.cluster_name,
+            "broker": incident.broker_name,
+            "group": incident.group_name,
+            "topic": incident.topic_name,
+        },
+        "started_at": incident.started_at.isoformat(),
+        "fired_at": _told(incident.fired_at),
+        "resolved_at": _told(incident.resolved_at),
+        "ending": incident.ending,
+        "value": incident.value,
+        "threshold": incident.threshold,
+        "state": incident.state,
+        "evidence": incident.evidence,
+        "unknown_since": _told(incident.unknown_since),
+        "unknown_reason": incident.unknown_reason,
+        "groups_count": incident.groups_count,
+        "groups": incident.group_names,
+        "owner": incident.owner,
+        "runbook_url": incident.runbook_url,
+        "note": incident.note,
+        "labels": incident.labels,
+        "url": page_of(incident),
+    }
+
+
+def page_of(incident: Incident) -> str | None:
+    """None where the site was not told its own address."""
+    if not settings.CONSUMERSCOPE_URL:
+        return None
+    return f"{settings.CONSUMERSCOPE_URL}/alerts/incidents/{incident.pk}/"
+
+
+def _told(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
