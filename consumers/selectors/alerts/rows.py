@@ -1,0 +1,242 @@
+"""What the selectors say of incidents. Field names are those of REST; null stands with its reason beside it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from consumers.models import IncidentStatus
+
+
+@dataclass(frozen=True)
+class SubjectRow:
+    """What an incident is of. Names that its kind does not have are null. `title`: as people call it."""
+
+    kind: str
+    title: str
+    cluster: str | None
+    broker: str | None
+    group: str | None
+    topic: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GroupName:
+    cluster: str
+    group: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class IncidentRow:
+    """`condition`: what its rule looked for, in words. `seconds`: since `started_at`, to its end.
+
+    `value` is the newest known number in the measure's unit, `state` the newest known state, both as of `value_at`;
+    `unknown_since` tells that they are not known any more, and `unknown_reason` why. `groups_count`: groups that it
+    leaves unknown, the first of them in `groups`. `silence` keeps it from being told, until `silenced_until`.
+    """
+
+    id: str
+    status: str
+    severity: str
+    rule: int | None
+    rule_name: str
+    measure: str
+    comparison: str
+    threshold: float | None
+    states: list[str] | None
+    condition: str
+    subject: SubjectRow
+    started_at: datetime
+    fired_at: datetime | None
+    clearing_since: datetime | None
+    resolved_at: datetime | None
+    ending: str | None
+    seconds: float
+    value: float | None
+    worst_value: float | None
+    state: str | None
+    evidence: str | None
+    value_at: datetime | None
+    unknown_since: datetime | None
+    unknown_reason: str | None
+    groups_count: int | None
+    groups: list[GroupName]
+    owner: str | None
+    runbook_url: str | None
+    note: str | None
+    labels: dict[str, str]
+    silence: int | None
+    silenced_until: datetime | None
+    acknowledged_at: datetime | None
+    acknowledged_by: str | None
+    acknowledgement: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_firing(self) -> bool:
+        return self.status == IncidentStatus.FIRING
+
+    @property
+    def is_open(self) -> bool:
+        return self.status != IncidentStatus.RESOLVED
+
+
+@dataclass(frozen=True)
+class IncidentEventRow:
+    """One change. `by` is null where the evaluation saw it by itself."""
+
+    sequence: int
+    at: datetime
+    kind: str
+    sentence: str
+    by: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AttemptRow:
+    """One try of a delivery. `ok` and `seconds` are null where its end was not seen: it may have arrived."""
+
+    number: int
+    at: datetime
+    seconds: float | None
+    ok: bool | None
+    answer: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliveryRow:
+    """One message through a channel. `changes`: how many it tells; `incidents`: ids of the first that they are of."""
+
+    id: str
+    channel: int
+    channel_name: str
+    number: int
+    is_test: bool
+    status: str
+    created_at: datetime
+    attempts: int
+    next_try_at: datetime | None
+    sent_at: datetime | None
+    error: str | None
+    changes: int
+    incidents: list[str]
+    tries: list[AttemptRow]
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IncidentDetail(IncidentRow):
+    """With all its changes in order, and every message that told of one of them, the newest first."""
+
+    events: list[IncidentEventRow]
+    deliveries: list[DeliveryRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleRow:
+    """`sentence` says it in words, `selects` what it looks at. `is_default`: the site came with it.
+
+    `firing` and `pending`: its open incidents; null where rules were not evaluated lately, or it is switched off.
+    """
+
+    id: int
+    name: str
+    key: str | None
+    is_default: bool
+    enabled: bool
+    measure: str
+    comparison: str
+    threshold: float | None
+    states: list[str] | None
+    clear_threshold: float | None
+    for_seconds: float
+    clear_seconds: float
+    severity: str
+    cluster: str | None
+    group_pattern: str | None
+    topic: str | None
+    labels: dict[str, str]
+    overrides: list[dict[str, Any]]
+    runbook_url: str | None
+    note: str | None
+    sentence: str
+    selects: str
+    firing: int | None
+    pending: int | None
+    changed_at: datetime
+    changed_by: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelRow:
+    """`target` is where it goes, without its secrets, which nobody is shown. `rules`: ids; none are all rules.
+
+    `waiting`: messages that are to go. `last_delivery`: the newest message.
+    """
+
+    id: int
+    name: str
+    kind: str
+    enabled: bool
+    target: str
+    severities: list[str]
+    cluster: str | None
+    group_pattern: str | None
+    labels: dict[str, str]
+    rules: list[int]
+    selects: str
+    title_template: str | None
+    body_template: str | None
+    tells_resolved: bool
+    waiting: int
+    last_delivery: DeliveryRow | None
+    changed_at: datetime
+    changed_by: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SilenceRow:
+    """`status`: coming, active or past. `selects`: what it keeps quiet, in words. `ended_by`: whoever ended it early.
+
+    `incidents`: open ones that it keeps from being told.
+    """
+
+    id: int
+    status: str
+    cluster: str | None
+    group_pattern: str | None
+    topic: str | None
+    rule: int | None
+    rule_name: str | None
+    labels: dict[str, str]
+    selects: str
+    starts_at: datetime
+    ends_at: datetime
+    reason: str
+    by: str
+    created_at: datetime
+    ended_by: str | None
+    incidents: int
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteRow:
+    """What people say of groups. `groups`: how many there are that it names."""
+
+    id: int
+    position: int
+    cluster: str | None
+    group_pattern: str
+    owner: str | None
+    runbook_url: str | None
+    note: str | None
+    labels: dict[str, str]
+    groups: int
+    changed_at: datetime
+    changed_by: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
