@@ -1,0 +1,1 @@
+"""What a rule would have done over stored history: asked for by people, answered on Spark."""

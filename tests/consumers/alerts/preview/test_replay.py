@@ -1,0 +1,115 @@
+"""The replay on Spark ends where the machine of incidents does, whatever it is shown."""
+
+import random
+from datetime import timedelta
+
+import pyarrow as pa
+import pytest
+
+from consumers.alerts.evaluation.machine import Course, Look, Waits, step
+from consumers.alerts.preview.replay import replayed
+from consumers.models import IncidentStatus
+from tests.pipeline_rows import T0, at, us
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = pa.schema(
+    [
+        *[("place", pa.int32()), ("at_us", pa.int64()), ("value", pa.float64())],
+        *[("holds", pa.bool_()), ("cleared", pa.bool_()), ("since_us", pa.int64())],
+        *[("for_us", pa.int64()), ("clear_us", pa.int64())],
+    ]
+)
+SECOND = 1_000_000
+LOOKS = {"h": Look.HOLDS, "b": Look.BETWEEN, "o": Look.OVER, "?": Look.UNKNOWN}
+
+
+def rows(place, looks, waits, *, every=60, since=None, values=None):
+    """One row for each look that is known, as the preview makes them."""
+    return [
+        {
+            "place": place,
+            "at_us": us(number * every),
+            "value": float(values[number] if values else number),
+            "holds": look == "h",
+            "cleared": look == "o",
+            "since_us": None if since is None or since[number] is None else us(since[number]),
+            "for_us": int(waits.for_seconds * SECOND),
+            "clear_us": int(waits.clear_seconds * SECOND),
+        }
+        for number, look in enumerate(looks)
+        if look != "?"
+    ]
+
+
+def on_spark(spark, found, *, is_low_worse=False):
+    frame = spark.createDataFrame(pa.Table.from_pylist(found, SCHEMA))
+    return sorted(replayed(frame, is_low_worse).toArrow().to_pylist(), key=lambda row: (row["place"], row["fired_us"]))
+
+
+def by_machine(looks, waits, *, every=60, since=None):
+    """(started, fired, resolved) in seconds of each that fired."""
+    course: Course | None = None
+    ended = []
+    for number, look in enumerate(looks):
+        began = since[number] if since else None
+        done = step(course, LOOKS[look], waits, at(number * every), None if began is None else at(began))
+        if done.ending is not None:
+            ended.append((course.started_at, course.fired_at, at(number * every)))
+        course = done.course
+    if course is not None and course.status == IncidentStatus.FIRING:
+        ended.append((course.started_at, course.fired_at, None))
+    return [tuple(None if one is None else (one - T0) / timedelta(seconds=1) for one in row) for row in ended]
+
+
+def seconds(row):
+    names = ("started_us", "fired_us", "resolved_us")
+    return tuple(None if row[name] is None else (row[name] - us(0)) / SECOND for name in names)
+
+
+CASES = {
+    "calm": ("ooooo", Waits(60, 60), []),
+    "too short": ("ohho", Waits(300, 60), []),
+    "pending at the end": ("ohh", Waits(300, 60), []),
+    "at once, and still at the end": ("ohh", Waits(0, 60), [(60, 60, None)]),
+    "after its wait": ("hhhoo", Waits(120, 60), [(0, 120, 240)]),
+    "a calm moment begins the wait anew": ("hhohhh", Waits(120, 60), [(180, 300, None)]),
+    "between the thresholds a pending one is forgotten": ("hhbhhh", Waits(120, 60), [(180, 300, None)]),
+    "between the thresholds it is not over": ("hbbbb", Waits(0, 60), [(0, 0, None)]),
+    "a calm moment that is broken off": ("hohoo", Waits(0, 60), [(0, 0, 240)]),
+    "between does not break the clearing off": ("hobo", Waits(0, 120), [(0, 0, 180)]),
+    "twice": ("hoohoo", Waits(0, 60), [(0, 0, 120), (180, 180, 300)]),
+    "unknown keeps the wait": ("h??h", Waits(180, 60), [(0, 180, None)]),
+    "unknown does not fire": ("hh?", Waits(120, 60), []),
+    "unknown does not resolve": ("ho????", Waits(0, 60), [(0, 0, None)]),
+    "over at the first known value after": ("ho???o", Waits(0, 60), [(0, 0, 300)]),
+    "over at once": ("ho", Waits(0, 0), [(0, 0, 60)]),
+}
+
+
+def test_it_says_what_the_table_says(spark):
+    found = [row for place, (looks, waits, _) in enumerate(CASES.values()) for row in rows(place, looks, waits)]
+    said = on_spark(spark, found)
+    for place, (name, (looks, waits, expected)) in enumerate(CASES.items()):
+        assert [seconds(row) for row in said if row["place"] == place] == expected, name
+        assert by_machine(looks, waits) == expected, f"{name}: the machine"
+
+
+def test_it_agrees_with_the_machine_on_random_series(spark):
+    dice = random.Random(11)
+    cases = []
+    for _ in range(200):
+        looks = "".join(dice.choices("hbo?", weights=dice.choice([(5, 1, 3, 1), (1, 1, 6, 2), (8, 2, 2, 4)]), k=60))
+        since = [dice.choice([None, None, number * 60 - dice.randrange(-60, 900)]) for number in range(60)]
+        cases.append((looks, Waits(dice.choice([0, 60, 90, 300]), dice.choice([0, 60, 100, 300])), since))
+    found = [row for place, (looks, waits, since) in enumerate(cases) for row in rows(place, looks, waits, since=since)]
+    said = on_spark(spark, found)
+    for place, (looks, waits, since) in enumerate(cases):
+        assert [seconds(row) for row in said if row["place"] == place] == by_machine(looks, waits, since=since), looks
+
+
+@pytest.mark.parametrize(("is_low_worse", "worst"), [(False, 9), (True, 4)])
+def test_it_keeps_the_worst_value_that_held(spark, is_low_worse, worst):
+    found = rows(0, "hhhoo", Waits(60, 60), values=[7, 4, 9, 100, -100])
+    (row,) = on_spark(spark, found, is_low_worse=is_low_worse)
+    assert row["worst_value"] == worst
