@@ -1,0 +1,1 @@
+"""What rules, notes and silences may say, whom they select, and what of them counts for a subject."""

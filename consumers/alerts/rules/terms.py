@@ -1,0 +1,99 @@
+"""What of a rule counts for one subject: its own terms, or those of the first override that names the subject. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from consumers.alerts.subjects import Subject
+from consumers.models import AlertRule, Comparison, Severity, State
+
+from .selection import Selection
+
+Value = float | State | None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """`clear_threshold` null is the threshold itself. A value that is not known neither holds nor is cleared."""
+
+    comparison: Comparison
+    threshold: float | None
+    clear_threshold: float | None
+    states: frozenset[State]
+    for_seconds: float
+    clear_seconds: float
+    severity: Severity
+
+    def holds(self, value: Value) -> bool:
+        return value is not None and self._is_beyond(value, self.threshold)
+
+    def cleared(self, value: Value) -> bool:
+        """Beyond neither threshold."""
+        if value is None or self.holds(value):
+            return False
+        return self.clear_threshold is None or not self._is_beyond(value, self.clear_threshold)
+
+    def _is_beyond(self, value: float | State, threshold: float | None) -> bool:
+        if self.comparison == Comparison.IN:
+            return value in self.states
+        if threshold is None or isinstance(value, State):
+            raise TypeError(f"A number is compared with a threshold: got {value!r} and {threshold!r}.")
+        return value > threshold if self.comparison == Comparison.ABOVE else value < threshold
+
+
+@dataclass(frozen=True)
+class RuleTerms:
+    """The terms of one rule for all subjects, made once: `overrides` in their order, null where one switches it off."""
+
+    own: Terms
+    overrides: tuple[tuple[Selection, Terms | None], ...]
+
+    @classmethod
+    def of(cls, rule: AlertRule) -> "RuleTerms":
+        own = _own(rule)
+        return cls(own, tuple((_selection(one), _overridden(own, one)) for one in rule.overrides))
+
+    def terms(self, subject: Subject) -> Terms | None:
+        """None where the rule is switched off for the subject."""
+        for selection, terms in self.overrides:
+            if selection.takes(subject):
+                return terms
+        return self.own
+
+
+def terms_of(rule: AlertRule, subject: Subject) -> Terms | None:
+    """None where the rule is switched off for the subject. For many subjects of one rule: `RuleTerms`."""
+    return RuleTerms.of(rule).terms(subject)
+
+
+def _own(rule: AlertRule) -> Terms:
+    return Terms(
+        comparison=Comparison(rule.comparison),
+        threshold=rule.threshold,
+        clear_threshold=rule.clear_threshold,
+        states=frozenset(State(state) for state in rule.states or ()),
+        for_seconds=rule.for_seconds,
+        clear_seconds=rule.clear_seconds,
+        severity=Severity(rule.severity),
+    )
+
+
+def _selection(override: Mapping[str, Any]) -> Selection:
+    return Selection(override.get("cluster", ""), override.get("group_pattern", ""))
+
+
+def _overridden(own: Terms, override: Mapping[str, Any]) -> Terms | None:
+    """A threshold of its own leaves the rule's second one behind: it may lie on the wrong side."""
+    if override.get("enabled") is False:
+        return None
+    threshold = override.get("threshold", own.threshold)
+    kept = own.clear_threshold if threshold == own.threshold else None
+    return Terms(
+        comparison=own.comparison,
+        threshold=threshold,
+        clear_threshold=override.get("clear_threshold", kept),
+        states=own.states,
+        for_seconds=override.get("for_seconds", own.for_seconds),
+        clear_seconds=own.clear_seconds,
+        severity=Severity(override.get("severity", own.severity)),
+    )
