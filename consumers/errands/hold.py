@@ -20,19 +20,23 @@ class NotHeld(Exception):
 
 
 class Hold:
-    """Of the row `pk` of `model`, which runs as long as its `status` is `running`."""
+    """Of the row `pk` of `model`, which runs as long as its `status` is `running`; for as long as it exists if None."""
 
-    def __init__(self, model: type[Model], pk: UUID, running: str, at: datetime) -> None:
-        self._rows = model._default_manager.filter(pk=pk, status=running)
+    def __init__(self, model: type[Model], pk: UUID | int, running: str | None, at: datetime) -> None:
+        self._rows = model._default_manager.filter(pk=pk)
+        if running is not None:
+            self._rows = self._rows.filter(status=running)
         self._name = f"The {model._meta.verbose_name} {pk}"
         self.pk = pk
         self.at = at
 
     @classmethod
-    def take(cls, model: type[Model], pk: UUID, running: str, now: datetime) -> "Hold":
+    def take(
+        cls, model: type[Model], pk: UUID | int, running: str | None, now: datetime, stale: timedelta = STALE
+    ) -> "Hold":
         """Raises NotHeld."""
         hold = cls(model, pk, running, now)
-        free = Q(working_at=None) | Q(working_at__lt=now - STALE)
+        free = Q(working_at=None) | Q(working_at__lt=now - stale)
         if not hold._rows.filter(free).update(working_at=now):
             raise NotHeld(f"{hold._name} does not run, or another worker has it.")
         return hold
@@ -42,6 +46,10 @@ class Hold:
         if not self._rows.filter(working_at=self.at).update(working_at=now):
             raise NotHeld(f"{self._name} was taken over by another worker.")
         self.at = now
+
+    def leave(self) -> None:
+        """Whoever comes next need not wait. Nothing happens where another worker has taken over."""
+        self._rows.filter(working_at=self.at).update(working_at=None)
 
     def renew_if_old(self, now: datetime) -> None:
         if now - self.at > FRESH:

@@ -1,9 +1,12 @@
 """Which worker a running job belongs to."""
 
+from datetime import timedelta
+
 import pytest
 
 from consumers.errands.hold import Hold, NotHeld
-from consumers.models import ConsumerGroup, Resend, ResendStatus
+from consumers.models import Channel, ConsumerGroup, Resend, ResendStatus
+from tests.alert_rows import a_channel
 from tests.consumers.dead_letters.resend.conftest import a_resend
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -51,3 +54,32 @@ def test_it_is_renewed_before_it_is_old(group: ConsumerGroup, age: float, renewe
     hold = Hold.take(Resend, running(group).pk, ResendStatus.RUNNING, ago(age))
     hold.renew_if_old(NOW)
     assert (hold.at == NOW) is renewed
+
+
+def test_one_that_was_left_is_taken_at_once(group: ConsumerGroup) -> None:
+    resend = running(group)
+    Hold.take(Resend, resend.pk, ResendStatus.RUNNING, NOW).leave()
+    assert Hold.take(Resend, resend.pk, ResendStatus.RUNNING, NOW).at == NOW
+
+
+def test_one_that_was_taken_over_is_not_left_by_its_first_worker(group: ConsumerGroup) -> None:
+    resend = running(group)
+    first = Hold.take(Resend, resend.pk, ResendStatus.RUNNING, ago(31))
+    Hold.take(Resend, resend.pk, ResendStatus.RUNNING, NOW)
+    first.leave()
+    resend.refresh_from_db()
+    assert resend.working_at == NOW
+
+
+def test_one_without_a_status_is_held_as_well(db: None) -> None:
+    channel = a_channel()
+    Hold.take(Channel, channel.pk, None, NOW)
+    with pytest.raises(NotHeld):
+        Hold.take(Channel, channel.pk, None, NOW)
+
+
+def test_one_whose_steps_take_longer_is_left_to_its_worker_for_longer(db: None) -> None:
+    channel = a_channel()
+    Hold.take(Channel, channel.pk, None, ago(60))
+    with pytest.raises(NotHeld):
+        Hold.take(Channel, channel.pk, None, NOW, stale=timedelta(seconds=90))

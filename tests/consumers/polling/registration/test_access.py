@@ -4,7 +4,7 @@ import pytest
 
 from consumers.models import Cluster
 from consumers.polling.registration.access import NoAccess, access_of
-from consumers.polling.registration.sealed_secret import SecretNotReadable, seal, unseal
+from consumers.polling.registration.sealed_secret import OF_CHANNELS, OF_CLUSTERS, SecretNotReadable, seal, unseal
 from consumers.rocketmq.tls import TlsOptions
 from tests.readings import T0
 
@@ -27,6 +27,11 @@ def test_a_secret_comes_back_under_the_same_site_key(secret):
 def test_a_secret_does_not_come_back_under_another_site_key():
     with pytest.raises(SecretNotReadable):
         unseal(seal("s3cret", SITE_KEY), "another key")
+
+
+def test_a_secret_does_not_come_back_for_another_purpose():
+    with pytest.raises(SecretNotReadable):
+        unseal(seal("s3cret", SITE_KEY, OF_CLUSTERS), SITE_KEY, OF_CHANNELS)
 
 
 @pytest.mark.parametrize("damaged", ["", "nonsense", "gAAAAA==", "é"])
