@@ -1,1 +1,1 @@
-"""Channels: what may be entered for each kind, and how a message goes out through it. Nothing here decides who fires."""
+"""Channels: what may be entered for each kind, and how messages go out through it. Nothing here decides what fires."""

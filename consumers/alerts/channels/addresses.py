@@ -1,0 +1,92 @@
+"""Where channels may send to: addresses that everybody can reach, and the networks that the site names; never others.
+
+People enter URLs, and this machine stands where they may not: so a name is resolved here, every address of it is
+judged, and the connection goes to one that was judged, without another look-up.
+"""
+
+import ipaddress
+import socket
+import threading
+from collections.abc import Sequence
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+# IANA's registries of special-purpose addresses (2025) hold more than Python's is_global knows of in each version.
+NEVER_PUBLIC: tuple[Network, ...] = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16"),
+        *("192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"),
+        *("::/8", "64:ff9b:1::/48", "100::/8", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48"),
+        *("3fff::/20", "5f00::/16", "fc00::/6", "ff00::/8"),
+    )
+)
+PUBLIC_SIX = ipaddress.IPv6Network("2000::/3")
+# RFC 6052: the last four bytes are an address of IPv4 that a translator sends to.
+TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+class WrongAddress(Exception):
+    """str() is one sentence: why nothing is sent there, and what to do."""
+
+
+class NotResolved(Exception):
+    """The name has no address at this moment; str() is one sentence."""
+
+
+def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
+    inner = _inner(address)
+    if inner is not None:
+        return is_allowed(inner, networks)
+    if any(address.version == network.version and address in network for network in networks):
+        return True
+    if address.version == 6 and address not in PUBLIC_SIX:
+        return False
+    return address.is_global and not any(address.version == net.version and address in net for net in NEVER_PUBLIC)
+
+
+def _inner(address: Address) -> ipaddress.IPv4Address | None:
+    """The address of IPv4 that is reached where this one is asked for; None where it stands for itself."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return None
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return ipaddress.IPv4Address(address.packed[-4:]) if address in TRANSLATED else None
+
+
+def checked_addresses(host: str, port: int, networks: Sequence[Network], seconds: float) -> list[str]:
+    """Those of `host`, each of which is allowed. Raises WrongAddress where one is not, and NotResolved."""
+    found = _resolved(host, port, seconds)
+    for text in found:
+        # A zone ("%eth0") belongs to addresses of one link only, which nobody allows.
+        if "%" in text or not is_allowed(ipaddress.ip_address(text), networks):
+            raise WrongAddress(
+                f"{host} is {text}, which is not a public address: name its network in CONSUMERSCOPE_ALERT_NETWORKS "
+                "if channels may send there."
+            )
+    return found
+
+
+def _resolved(host: str, port: int, seconds: float) -> list[str]:
+    """The resolver has no deadline of its own: one that is late is left to itself."""
+    found: list[str] = []
+    failures: list[OSError | UnicodeError] = []
+
+    def ask() -> None:
+        try:
+            answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            failures.append(error)
+        else:
+            found.extend(dict.fromkeys(str(answer[4][0]) for answer in answers))
+
+    asking = threading.Thread(target=ask, daemon=True, name="resolver")
+    asking.start()
+    asking.join(seconds)
+    if asking.is_alive():
+        raise NotResolved(f"The address of {host} was not found within {seconds:g} s.")
+    if failures or not found:
+        raise NotResolved(f"{host} has no address: {failures[0] if failures else 'nothing was answered'}.")
+    return found

@@ -1,0 +1,92 @@
+"""One POST to an address that was checked: no redirect, no proxy, no second look-up, and an end to it in any case."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+
+from .addresses import Network, NotResolved, checked_addresses
+from .urls import Url
+
+LONGEST_ANSWER = 65536
+AT_ONCE = 8192
+
+
+class NoAnswer(Exception):
+    """Nothing that counts was answered; str() is one sentence. The request may have arrived all the same."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`text` is its beginning, at most 64 kB. `retry_after_seconds` as the receiver wished, if it did."""
+
+    status: int
+    reason: str
+    text: str
+    retry_after_seconds: float | None = None
+
+
+def post(url: Url, content: bytes, headers: Mapping[str, str], networks: Sequence[Network], seconds: float) -> Answer:
+    """Within `seconds`, and at most as many before, for the name. Raises WrongAddress and NoAnswer.
+
+    One address is tried: the next try asks the resolver again.
+    """
+    try:
+        address = checked_addresses(url.host, url.port, networks, seconds)[0]
+    except NotResolved as error:
+        raise NoAnswer(str(error)) from None
+    late = threading.Event()
+    try:
+        with _connection(url, address, seconds, late) as connection:
+            connection.request("POST", url.path, content, {"Host": url.authority, **headers})
+            return _answered(connection.getresponse())
+    except (HTTPException, OSError) as error:
+        if late.is_set() or isinstance(error, TimeoutError):
+            raise NoAnswer(f"{url.origin} did not answer within {seconds:g} s.") from None
+        raise NoAnswer(f"{url.origin} did not answer: {str(error) or type(error).__name__}.") from None
+
+
+@contextmanager
+def _connection(url: Url, address: str, seconds: float, late: threading.Event) -> Iterator[HTTPConnection]:
+    """Timeouts of sockets start anew with each byte: a timer ends what drips."""
+    line = socket.create_connection((address, url.port), timeout=seconds)
+    if url.scheme == "https":
+        # The certificate has to be of the name that was entered, not of the address behind it.
+        context = ssl.create_default_context()
+        line = context.wrap_socket(line, server_hostname=url.host.rstrip("."), do_handshake_on_connect=False)
+
+    def end() -> None:
+        late.set()
+        with suppress(OSError):  # it was closed in the same moment
+            line.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        if isinstance(line, ssl.SSLSocket):
+            line.do_handshake()
+        connection = HTTPConnection(url.host, url.port)
+        connection.sock = line
+        yield connection
+    finally:
+        timer.cancel()
+        line.close()
+
+
+def _answered(response: HTTPResponse) -> Answer:
+    """The status is what counts: a text that breaks off, or never ends, is left where it is."""
+    held = b""
+    with suppress(HTTPException, OSError):
+        while len(held) < LONGEST_ANSWER and (piece := response.read1(AT_ONCE)):
+            held += piece
+    text = held[:LONGEST_ANSWER].decode(errors="replace")
+    return Answer(response.status, response.reason, text, _wished(response.getheader("Retry-After")))
+
+
+def _wished(header: str | None) -> float | None:
+    """Seconds; a date, which the header may be too, is not looked at."""
+    return float(header) if header and header.isascii() and header.isdigit() and len(header) < 7 else None
