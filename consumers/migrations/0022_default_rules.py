@@ -1,0 +1,92 @@
+"""Rules that the site comes with. People may change, switch off and remove each: it is made once, here."""
+
+from django.db import migrations
+from django.utils import timezone
+
+ABOVE, BELOW, IN = "above", "below", "in"
+MINUTE, HOUR = 60, 3600
+
+# key, name, measure, comparison, threshold or states, clear_threshold, for_seconds, severity, enabled, note
+RULES = [
+    ("messages_lost", "Messages lost", "state", IN, ["LOSS"], None, 0, "critical", True,
+     "Brokers deleted messages that the group had not consumed. Nothing brings them back."),
+    ("stopped", "Stopped", "state", IN, ["STOP"], None, 5 * MINUTE, "critical", True,
+     "Messages wait, and the group has no member. Start one, or find out why all of them went."),
+    ("stalled", "Stalled", "state", IN, ["STALL"], None, 5 * MINUTE, "critical", True,
+     "Messages wait, members are there, and an offset does not move. The group's page says which queue, and why."),
+    ("falling_behind", "Falling behind", "state", IN, ["WARN"], None, 15 * MINUTE, "warning", True,
+     "Less is consumed than is produced, and the time lag rises."),
+    ("went_back", "Offset went back", "state", IN, ["REWIND"], None, 0, "warning", True,
+     "Messages are consumed once more, and nobody reset the group from here."),
+    ("created_anew", "Topic created anew", "state", IN, ["RECREATED"], None, 0, "info", True,
+     "Committed offsets belong to messages that are gone: compare them with the queue's ends."),
+    ("expires_within_hours", "Expires within 4 hours", "expires_in_seconds", BELOW, 4 * HOUR, 6 * HOUR, 0, "critical",
+     True, "Brokers may soon delete what the group has not consumed: consume it, or keep messages for longer."),
+    ("expires_within_a_day", "Expires within a day", "expires_in_seconds", BELOW, 24 * HOUR, 26 * HOUR, 5 * MINUTE,
+     "warning", True, "Brokers may delete tomorrow what the group has not consumed."),
+    ("dead_letters", "Dead letters", "dlq_inflow_messages", ABOVE, 0, None, 0, "warning", True,
+     "Messages failed for as often as they may, and are not tried again. The group's page lists them."),
+    ("many_retries", "Many retries", "retry_share", ABOVE, 0.1, 0.05, 15 * MINUTE, "warning", True,
+     "More than one redelivery for ten messages consumed, over the last hour."),
+    ("rebalancing", "Rebalances again and again", "rebalance_episodes_hour", ABOVE, 5, 3, 0, "warning", True,
+     "Members come and go: while they share queues anew, some are consumed by nobody and some messages twice."),
+    ("doubly_owned", "Queues with two owners", "doubly_owned_queues", ABOVE, 0, None, 3 * MINUTE, "critical", True,
+     "Their messages are consumed twice. The group's Members page says why."),
+    ("not_known", "Not known", "unknown_seconds", ABOVE, 2 * MINUTE, None, 0, "warning", True,
+     "Its brokers are read, and still nobody can say how it is. The reason stands beside it."),
+    ("broker_unread", "Broker not read", "broker_unread_seconds", ABOVE, 2 * MINUTE, 30, 0, "critical", True,
+     "Nothing is known of its groups' queues there. Is it down, or does it not answer Consumerscope?"),
+    ("name_server_unread", "No name server", "name_server_unread_seconds", ABOVE, 2 * MINUTE, None, 0, "warning", True,
+     "Brokers that are known are still read; one that moves or joins is not found."),
+    ("not_polled", "Not polled", "reading_age_seconds", ABOVE, 2 * MINUTE, None, 0, "critical", True,
+     "The poll worker is behind or not running: nothing that is shown is of this moment."),
+    ("not_judged", "Not judged", "judgement_age_seconds", ABOVE, 5 * MINUTE, None, 0, "critical", True,
+     "The pipeline is behind or not running: states and time lags are not of this moment."),
+    # Those that follow tell of the same trouble as one above, earlier or later: choose them instead of it.
+    ("time_lag", "Time lag above 10 minutes", "time_lag_seconds", ABOVE, 10 * MINUTE, 5 * MINUTE, 5 * MINUTE, "warning",
+     False, "Oldest message waits for more than ten minutes."),
+    ("lag_messages", "More than 100,000 messages behind", "lag_messages", ABOVE, 100_000, 50_000, 5 * MINUTE, "warning",
+     False, "How many that is in time depends on the topic: a rule of time lag says it better."),
+    ("drains_slowly", "Drains for more than 4 hours", "drain_seconds", ABOVE, 4 * HOUR, 3 * HOUR, 30 * MINUTE,
+     "warning", False, "It catches up, and not today."),
+    ("expired", "Messages expired", "expired_messages", ABOVE, 0, None, 0, "critical", False,
+     "Messages below the oldest that is kept were not consumed."),
+    ("unowned", "Queues without an owner", "unowned_queues", ABOVE, 0, None, 3 * MINUTE, "warning", False,
+     "No member consumes them. The group's Members page says why."),
+    ("blocked", "A message is not finished", "blocked_seconds", ABOVE, 10 * MINUTE, None, 0, "warning", False,
+     "A member has held the same oldest message for more than ten minutes."),
+    ("no_members", "No members", "members", BELOW, 1, None, 5 * MINUTE, "warning", False,
+     "The group has no member, whether messages wait or not."),
+]
+
+
+def make(apps, schema_editor):
+    rules = apps.get_model("consumers", "AlertRule").objects
+    now = timezone.now()
+    for key, name, measure, comparison, limit, clear, wait, severity, enabled, note in RULES:
+        rules.get_or_create(
+            key=key,
+            defaults={
+                "name": name,
+                "enabled": enabled,
+                "measure": measure,
+                "comparison": comparison,
+                "threshold": None if comparison == IN else limit,
+                "states": limit if comparison == IN else None,
+                "clear_threshold": clear,
+                "for_seconds": wait,
+                "severity": severity,
+                "note": note,
+                "changed_at": now,
+            },
+        )
+
+
+def remove(apps, schema_editor):
+    apps.get_model("consumers", "AlertRule").objects.filter(key__in=[rule[0] for rule in RULES]).delete()
+
+
+class Migration(migrations.Migration):
+    dependencies = [("consumers", "0021_view_alerts")]
+
+    operations = [migrations.RunPython(make, remove)]

@@ -1,0 +1,56 @@
+"""The rules that the site comes with."""
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+
+from consumers.alerts.rules.spec import checked_rule
+from consumers.models import AlertRule
+
+pytestmark = pytest.mark.django_db
+DEFAULTS = import_module("consumers.migrations.0022_default_rules")
+WRITTEN = ("measure", "comparison", "threshold", "states", "clear_threshold", "for_seconds", "severity", "note")
+
+
+@pytest.fixture
+def rules() -> list[AlertRule]:
+    DEFAULTS.make(apps, None)
+    return list(AlertRule.objects.all())
+
+
+def test_each_passes_what_a_rule_of_people_must_pass(rules: list[AlertRule]) -> None:
+    for rule in rules:
+        kept = checked_rule({}, rule)
+        assert {name: kept[name] for name in WRITTEN} == {name: getattr(rule, name) for name in WRITTEN}
+    assert len(rules) == len(DEFAULTS.RULES) > 20
+
+
+def test_they_are_made_once(rules: list[AlertRule]) -> None:
+    AlertRule.objects.filter(key="stalled").update(name="Ours", for_seconds=60)
+    DEFAULTS.make(apps, None)
+    assert AlertRule.objects.get(key="stalled").name == "Ours"
+    assert AlertRule.objects.count() == len(rules)
+
+
+def test_one_stall_is_told_by_one_of_those_that_are_on(rules: list[AlertRule]) -> None:
+    """A queue that stands for ten minutes, owned or not, behind by an hour and half a million messages."""
+    values: dict[str, Any] = {"time_lag_seconds": 3600, "lag_messages": 500_000, "unowned_queues": 1}
+    values |= {"blocked_seconds": 600, "members": 2, "unknown_seconds": 0, "expires_in_seconds": 70 * 3600}
+    told = [
+        rule.key
+        for rule in rules
+        if rule.enabled
+        and (
+            "STALL" in (rule.states or ())
+            or (rule.comparison == "above" and values.get(rule.measure, 0) > rule.threshold)
+            or (rule.comparison == "below" and values.get(rule.measure, 0) < rule.threshold)
+        )
+    ]
+    assert told == ["stalled"]
+
+
+def test_they_can_be_taken_back(rules: list[AlertRule]) -> None:
+    DEFAULTS.remove(apps, None)
+    assert not AlertRule.objects.exists()
