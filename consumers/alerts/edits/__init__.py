@@ -1,0 +1,1 @@
+"""Rules and notes as people write them: kept, changed and removed, each with who did it."""

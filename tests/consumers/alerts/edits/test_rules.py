@@ -1,0 +1,65 @@
+"""Rules that people write and remove."""
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+
+from consumers.alerts.edits.rules import keep_rule, remove_rule
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.rules.refused import RuleRefused
+from consumers.models import AlertRule, Incident
+from tests.alert_rows import a_rule, an_incident
+from tests.world import NOW, a_cluster, a_group, ago
+
+pytestmark = pytest.mark.django_db
+FIELDS: dict[str, Any] = {"name": "Far behind", "measure": "lag_messages", "comparison": "above", "threshold": 100}
+FIELDS |= {"severity": "warning"}
+
+
+@pytest.fixture
+def bob() -> User:
+    return User.objects.create_user("bob")
+
+
+def noted() -> list[str]:
+    return list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True))
+
+
+def test_a_rule_is_kept_with_who_wrote_it(bob: User) -> None:
+    keep_rule(FIELDS, None, bob, NOW)
+    rule = AlertRule.objects.get(name="Far behind")
+    assert (rule.threshold, rule.changed_at, rule.changed_by_name) == (100.0, NOW, "bob")
+    assert noted() == ["Made the rule."]
+
+
+def test_a_change_leaves_what_it_does_not_name(bob: User) -> None:
+    rule = a_rule(runbook_url="https://wiki.example.org/lag")
+    keep_rule({"threshold": 600}, rule, bob, NOW)
+    rule.refresh_from_db()
+    assert (rule.threshold, rule.runbook_url) == (600.0, "https://wiki.example.org/lag")
+    assert noted() == ["Changed threshold."]
+
+
+def test_what_is_refused_changes_nothing(bob: User) -> None:
+    rule = a_rule()
+    with pytest.raises(RuleRefused) as refusal:
+        keep_rule({"threshold": -1}, rule, bob, NOW)
+    rule.refresh_from_db()
+    assert (list(refusal.value.errors), rule.threshold, noted()) == (["threshold"], 300.0, [])
+
+
+def test_incidents_outlive_their_rule(bob: User) -> None:
+    rule = a_rule()
+    incident = an_incident(rule, a_group(a_cluster()), status="resolved", resolved_at=ago(60))
+    remove_rule(rule, bob, NOW)
+    assert Incident.objects.get(pk=incident.pk).rule_name == "Far behind"
+    assert noted() == ["Removed the rule."]
+
+
+def test_a_rule_that_the_site_came_with_is_not_removed(bob: User) -> None:
+    rule = a_rule(key="far_behind")
+    with pytest.raises(AlertRefused, match="switch it off instead"):
+        remove_rule(rule, bob, NOW)
+    assert AlertRule.objects.filter(pk=rule.pk).exists()
