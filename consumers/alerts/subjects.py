@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from consumers.models import SubjectKind
+from consumers.models import Incident, SubjectKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,17 @@ class Subject:
     group: str = ""
     topic: str = ""
     group_id: int | None = None
+
+    @classmethod
+    def of_incident(cls, incident: Incident) -> "Subject":
+        return cls(
+            SubjectKind(incident.subject_kind),
+            cluster=incident.cluster_name,
+            broker=incident.broker_name,
+            group=incident.group_name,
+            topic=incident.topic_name,
+            group_id=incident.group_id,
+        )
 
     @property
     def key(self) -> str:

@@ -2,7 +2,7 @@
 
 from consumers.alerts.rules.selection import Selection
 from consumers.alerts.subjects import Subject
-from consumers.models import Channel, Incident, SubjectKind
+from consumers.models import Channel, Incident
 
 
 def takes(channel: Channel, incident: Incident) -> bool:
@@ -13,15 +13,4 @@ def takes(channel: Channel, incident: Incident) -> bool:
     if rules and incident.rule_id not in rules:
         return False
     selection = Selection(channel.cluster, channel.group_pattern, "", channel.labels)
-    return selection.takes(_subject(incident), incident.labels)
-
-
-def _subject(incident: Incident) -> Subject:
-    return Subject(
-        SubjectKind(incident.subject_kind),
-        cluster=incident.cluster_name,
-        broker=incident.broker_name,
-        group=incident.group_name,
-        topic=incident.topic_name,
-        group_id=incident.group_id,
-    )
+    return selection.takes(Subject.of_incident(incident), incident.labels)

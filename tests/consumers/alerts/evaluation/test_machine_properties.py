@@ -65,7 +65,8 @@ def test_unknown_neither_begins_nor_fires_nor_ends_anything(seen: list[tuple[int
 def test_it_fires_only_where_it_holds_and_for_long_enough(seen: list[tuple[int, Look]], waits: Waits) -> None:
     for now, look, _, after in Told.of(seen, waits).steps:
         if IncidentEventKind.FIRING in after.events:
-            assert after.course is not None and look is Look.HOLDS
+            assert after.course is not None
+            assert look is Look.HOLDS
             assert (now - after.course.started_at).total_seconds() >= waits.for_seconds
 
 
