@@ -3,18 +3,18 @@
 from datetime import datetime
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.selectors.ownership.assignments import assignments
 from consumers.selectors.queues import find_group
 
 from .found import group_missing
-from .pages import list_response
+from .lists import list_response, whole
 from .parameters import Paging
 from .schema import described
 
@@ -43,7 +43,7 @@ class AssignmentSerializer(serializers.Serializer[Any]):
 
 class AssignmentListView(APIView):
     @described("group_assignments", AssignmentSerializer, parameters=AssignmentParameters, paged=True)
-    def get(self, request: Request, cluster: str, group: str) -> Response:
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Who owns which queue, or owned it at a past time: in order of topic, broker, queue and owner."""
         filters, now = AssignmentParameters.of(request), timezone.now()
         paging = {name: filters.pop(name) for name in ("page", "page_size")}
@@ -51,7 +51,8 @@ class AssignmentListView(APIView):
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)
-        return list_response(request, AssignmentSerializer, assignments(found, now=now, **filters), **paging)
+        rows = assignments(found, now=now, **filters)
+        return list_response(request, AssignmentSerializer, whole(rows), **paging)
 
 
 def _refuse_the_future(at: datetime | None, now: datetime) -> None:

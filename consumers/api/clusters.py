@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.selectors.cluster_rows import ClusterRow, Connection, Freshness
@@ -16,7 +16,7 @@ from consumers.selectors.retries.broker_levels import BrokerLevels
 from consumers.selectors.retries.delay_levels import levels_by_name
 
 from .delay_levels import BrokerLevelsSerializer
-from .pages import list_response
+from .lists import list_response, whole
 from .parameters import Paging
 from .schema import described
 
@@ -78,9 +78,9 @@ class ClusterDocument(ClusterRow):
 
 class ClusterListView(APIView):
     @described("clusters", ClusterSerializer, parameters=Paging, paged=True)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponseBase:
         """The registered clusters with their brokers and last reading."""
         paging, now = Paging.of(request), timezone.now()
         levels = levels_by_name(now)
         rows = [ClusterDocument(**vars(row), delay_levels=levels.get(row.name, [])) for row in cluster_list(now)]
-        return list_response(request, ClusterSerializer, rows, **paging)
+        return list_response(request, ClusterSerializer, whole(rows), **paging)

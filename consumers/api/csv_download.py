@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from consumers.resets.csv_out import CONTENT_TYPE
 
-from .schema import PROBLEM, ProblemSerializer
+from .schema import problems_of
 
 
 def csv_response(lines: Iterator[str], name: str) -> StreamingHttpResponse:
@@ -21,9 +21,8 @@ def csv_response(lines: Iterator[str], name: str) -> StreamingHttpResponse:
 
 
 def described_csv(operation: str, parameters: type[serializers.Serializer[Any]] | None = None) -> Any:
-    problems = (400, 401, 403, 404) if parameters else (401, 403, 404)
     return extend_schema(
         operation_id=operation,
         parameters=[parameters] if parameters else [],
-        responses={(200, "text/csv"): OpenApiTypes.STR} | {(code, PROBLEM): ProblemSerializer for code in problems},
+        responses={(200, "text/csv"): OpenApiTypes.STR} | problems_of(400, 401, 403, 404, 429),
     )

@@ -24,13 +24,14 @@ from .found import group_missing
 from .negotiation import OneKind
 from .parameters import Choice
 from .refusals import NotNow
-from .schema import PROBLEM, ProblemSerializer
+from .schema import problems_of
 
 MAY_SEE = "consumers.view_message_body"
 AUDIT = "Exported dead letters with their bodies."
 
 
 class ExportParameters(DeadLetterParameters):
+    shape = ()
     page = None  # type: ignore[assignment]
     page_size = None  # type: ignore[assignment]
     format = Choice([one.value for one in ExportFormat], default=ExportFormat.CSV.value)
@@ -47,7 +48,7 @@ class DeadLetterExportView(APIView):
             (200, CsvLines.content_type.split(";")[0]): OpenApiTypes.STR,
             (200, JsonLines.content_type.split(";")[0]): OpenApiTypes.STR,
         }
-        | {(code, PROBLEM): ProblemSerializer for code in (400, 401, 403, 404, 503)},
+        | problems_of(400, 401, 403, 404, 429, 503),
     )
     def get(self, request: Request, cluster: str, group: str) -> StreamingHttpResponse:
         """All dead letters of a group that the brokers hold, streamed; the filters are those of the list.

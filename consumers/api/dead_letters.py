@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import ResendOutcome
@@ -15,12 +15,14 @@ from consumers.selectors.dead_letters.resent import TRIED
 from consumers.selectors.queues import find_group
 
 from .found import group_missing
-from .pages import page_response
-from .parameters import Paging
+from .lists import Found, list_response
+from .parameters import Paging, Ranged
 from .schema import described
 
 
-class DeadLetterParameters(Paging):
+class DeadLetterParameters(Paging, Ranged):
+    """`from` and `to`: when it was stored."""
+
     key = serializers.CharField(required=False, help_text="One whole key")
     key_part = serializers.CharField(required=False, help_text="A part of any key")
     tag = serializers.CharField(required=False)
@@ -29,17 +31,6 @@ class DeadLetterParameters(Paging):
     )
     origin_topic = serializers.CharField(required=False)
     resent = serializers.BooleanField(required=False, help_text="true: it was, or may have been, sent again")
-    to = serializers.DateTimeField(required=False, help_text="ISO 8601; stored before it")
-
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        return {"from": serializers.DateTimeField(required=False, help_text="ISO 8601"), **super().get_fields()}
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        values = super().validate(attrs)
-        if "from" in values and "to" in values and values["from"] >= values["to"]:
-            raise serializers.ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
-        return values
 
 
 class ResentSerializer(serializers.Serializer[Any]):
@@ -88,7 +79,7 @@ class DeadLetterListView(APIView):
         paged=True,
         beside={"completeness": CompletenessSerializer()},
     )
-    def get(self, request: Request, cluster: str, group: str) -> Response:
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Dead letters of a group, newest first, without their bodies; and how complete the list is."""
         values = DeadLetterParameters.of(request)
         found = find_group(cluster, group)
@@ -99,7 +90,10 @@ class DeadLetterListView(APIView):
             **{name: values.get(name) for name in (*TEXTS, "resent")},
         )
         paging = {name: values[name] for name in ("page", "page_size")}
-        page = dead_letter_list(found, filters, **paging)
-        answer = page_response(request, DeadLetterSerializer, page.rows, count=page.count, **paging)
-        answer.data["completeness"] = CompletenessSerializer(page.completeness).data
-        return answer
+
+        def find(page: int, page_size: int) -> Found:
+            part = dead_letter_list(found, filters, page=page, page_size=page_size)
+            beside = {"completeness": CompletenessSerializer(part.completeness).data}
+            return Found(part.rows, part.count, beside, part.completeness.unknown_reason)
+
+        return list_response(request, DeadLetterSerializer, find, **paging)

@@ -14,6 +14,7 @@ from consumers.selectors.groups.detail import group_detail
 from .found import group_missing
 from .groups import GroupSerializer
 from .members import SUBSCRIPTIONS, MemberSerializer
+from .objects import object_response
 from .parameters import Parameters
 from .schema import described
 
@@ -86,4 +87,4 @@ class GroupView(APIView):
         detail = group_detail(cluster, group, now=timezone.now())
         if detail is None:
             raise group_missing(cluster, group)
-        return Response(GroupDetailSerializer(detail).data)
+        return object_response(request, GroupDetailSerializer, detail)

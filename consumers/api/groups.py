@@ -2,18 +2,19 @@
 
 from typing import Any
 
+from django.conf import settings
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import Cluster, GroupKind, State, TimeLagKind
 from consumers.selectors.groups.listing import ORDERINGS, group_list
 from consumers.selectors.groups.rows import GroupFilters, ListKind
 
-from .pages import page_response
+from .lists import Found, list_response
 from .parameters import Choice, Paging
 from .schema import described
 
@@ -69,12 +70,18 @@ class GroupSerializer(serializers.Serializer[Any]):
 
 class GroupListView(APIView):
     @described("groups", GroupSerializer, parameters=GroupParameters, paged=True)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponseBase:
         """Consumer groups; filters and order work on what is shown."""
         values = GroupParameters.of(request)
         page, page_size = values.pop("page"), values.pop("page_size")
         filters = GroupFilters(**values)
         if filters.cluster and not Cluster.objects.filter(name=filters.cluster).exists():
             raise NotFound(f"There is no cluster {filters.cluster!r}.")
-        found = group_list(filters, now=timezone.now(), page=page, page_size=page_size)
-        return page_response(request, GroupSerializer, found.rows, count=found.count, page=page, page_size=page_size)
+        now = timezone.now()
+
+        def find(page: int, page_size: int) -> Found:
+            found = group_list(filters, now=now, page=page, page_size=page_size)
+            return Found(found.rows, found.count)
+
+        all_rows = settings.API_CSV_ROWS
+        return list_response(request, GroupSerializer, find, page=page, page_size=page_size, at_once=all_rows)

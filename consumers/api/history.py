@@ -14,6 +14,7 @@ from consumers.selectors.history.series import group_history
 from consumers.selectors.history.window_range import STEPS, RangeError
 
 from .found import group_missing
+from .objects import object_response
 from .parameters import Choice, Parameters
 from .schema import described
 
@@ -75,4 +76,4 @@ class HistoryView(APIView):
             raise ValidationError({"from": [str(error)]}) from None
         if history is None:
             raise group_missing(cluster, group)
-        return Response(HistorySerializer(history).data)
+        return object_response(request, HistorySerializer, history)

@@ -2,17 +2,17 @@
 
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.selectors.ownership.members import member_list, members_unknown
 from consumers.selectors.queues import find_group
 
 from .found import group_missing
-from .pages import list_response
+from .lists import list_response, whole
 from .parameters import Paging
 from .schema import described
 
@@ -78,12 +78,12 @@ class MemberListView(APIView):
             )
         },
     )
-    def get(self, request: Request, cluster: str, group: str) -> Response:
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """The members of a group, by client id."""
         paging, now = Paging.of(request), timezone.now()
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)
-        response = list_response(request, MemberSerializer, member_list(found, now=now), **paging)
-        response.data["unknown_reason"] = members_unknown(found, now=now)
-        return response
+        why = members_unknown(found, now=now)
+        members = whole(member_list(found, now=now), beside={"unknown_reason": why}, incomplete=why)
+        return list_response(request, MemberSerializer, members, **paging)

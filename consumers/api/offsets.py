@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import TopicKind
@@ -14,7 +14,7 @@ from consumers.selectors.offset_stores.stores import group_offsets
 from consumers.selectors.queues import find_group
 
 from .found import group_missing
-from .pages import list_response
+from .lists import list_response, whole
 from .parameters import Paging
 from .schema import described
 
@@ -79,7 +79,7 @@ class OffsetSerializer(serializers.Serializer[Any]):
 
 class OffsetListView(APIView):
     @described("group_offsets", OffsetSerializer, parameters=OffsetParameters, paged=True)
-    def get(self, request: Request, cluster: str, group: str) -> Response:
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """The offset stores of a group side by side, per queue: in order of topic, broker and id."""
         filters = OffsetParameters.of(request)
         paging = {name: filters.pop(name) for name in ("page", "page_size")}
@@ -87,4 +87,4 @@ class OffsetListView(APIView):
         if found is None:
             raise group_missing(cluster, group)
         rows = group_offsets(found, now=timezone.now(), **filters).rows
-        return list_response(request, OffsetSerializer, rows, **paging)
+        return list_response(request, OffsetSerializer, whole(rows), **paging)

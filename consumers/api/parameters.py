@@ -6,9 +6,17 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
+# Of one page.
+MOST_ROWS = 1_000
+
 
 class Parameters(serializers.Serializer[Any]):
-    """The parameters of one resource. A name that is not among them is an error, not ignored."""
+    """The parameters of one resource. A name that is not among them is an error, not ignored.
+
+    `shape`: those that every answer has and that are looked at where it is made (chosen.py, negotiation.py).
+    """
+
+    shape: tuple[str, ...] = ("fields", "format")
 
     @classmethod
     def of(cls, request: Request) -> dict[str, Any]:
@@ -18,8 +26,8 @@ class Parameters(serializers.Serializer[Any]):
         return dict(parameters.validated_data)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        allowed = sorted(self.fields)
-        unknown = [name for name in self.initial_data if name not in self.fields]
+        allowed = sorted({*self.fields, *self.shape})
+        unknown = [name for name in self.initial_data if name not in allowed]
         if unknown:
             sentence = f"This parameter is not known. Allowed are: {', '.join(allowed)}."
             raise serializers.ValidationError({name: [sentence] for name in unknown})
@@ -37,4 +45,29 @@ class Choice(serializers.ChoiceField):
 
 class Paging(Parameters):
     page = serializers.IntegerField(default=1, min_value=1, help_text="From 1")
-    page_size = serializers.IntegerField(default=100, min_value=1, max_value=1000)
+    page_size = serializers.IntegerField(default=100, min_value=1, max_value=MOST_ROWS)
+
+
+class Ranged(Parameters):
+    """`from` and `to`: what happened in [from, to)."""
+
+    to = serializers.DateTimeField(required=False, help_text="ISO 8601; before it")
+
+    def get_fields(self) -> dict[str, Any]:
+        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
+        return {
+            "from": serializers.DateTimeField(required=False, help_text="ISO 8601; from it on"),
+            **super().get_fields(),
+        }
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        values = super().validate(attrs)
+        if "from" in values and "to" in values and values["from"] >= values["to"]:
+            raise serializers.ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
+        return values
+
+
+class Exported(Parameters):
+    """Of a resource that is a file, whole and in one shape."""
+
+    shape = ()

@@ -2,17 +2,17 @@
 
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import State, TimeLagKind, TopicKind
 from consumers.selectors.queues import find_group, queue_list
 
 from .found import group_missing
-from .pages import list_response
+from .lists import list_response, whole
 from .parameters import Choice, Paging
 from .schema import described
 
@@ -59,11 +59,11 @@ class QueueSerializer(serializers.Serializer[Any]):
 
 class QueueListView(APIView):
     @described("group_queues", QueueSerializer, parameters=QueueParameters, paged=True)
-    def get(self, request: Request, cluster: str, group: str) -> Response:
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """The queues of a group, in order of topic, broker and id."""
         filters = QueueParameters.of(request)
         paging = {name: filters.pop(name) for name in ("page", "page_size")}
         if find_group(cluster, group) is None:
             raise group_missing(cluster, group)
         rows = queue_list(cluster, group, now=timezone.now(), **filters)
-        return list_response(request, QueueSerializer, rows, **paging)
+        return list_response(request, QueueSerializer, whole(rows), **paging)

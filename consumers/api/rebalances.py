@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import Cluster, ConsumerGroup
@@ -13,26 +13,15 @@ from consumers.selectors.rebalances.rows import Cause, RebalanceFilters
 from consumers.selectors.rebalances.topic_rows import rebalance_rows
 
 from .found import group_missing
-from .pages import page_response
-from .parameters import Choice, Paging
+from .lists import Found, list_response
+from .parameters import Choice, Paging, Ranged
 from .schema import described
 
 
-class OfGroupParameters(Paging):
+class OfGroupParameters(Paging, Ranged):
     """`from` and `to` are for the reading that first saw the rebalance: in [from, to)."""
 
     cause = Choice([cause.value for cause in Cause], required=False, help_text="Has this cause, perhaps among others")
-    to = serializers.DateTimeField(required=False, help_text="ISO 8601; before it a reading first saw the rebalance")
-
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        return {"from": serializers.DateTimeField(required=False, help_text="ISO 8601"), **super().get_fields()}
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        values = super().validate(attrs)
-        if "from" in values and "to" in values and values["from"] >= values["to"]:
-            raise serializers.ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
-        return values
 
 
 class RebalanceParameters(OfGroupParameters):
@@ -87,7 +76,7 @@ class RebalanceSerializer(serializers.Serializer[Any]):
 
 class RebalanceListView(APIView):
     @described("rebalances", RebalanceSerializer, parameters=RebalanceParameters, paged=True)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponseBase:
         """Rebalances of all groups, the newest first: one row for each topic of one."""
         values = RebalanceParameters.of(request)
         cluster, group = values.get("cluster"), values.get("group")
@@ -100,7 +89,7 @@ class RebalanceListView(APIView):
 
 class GroupRebalanceListView(APIView):
     @described("group_rebalances", RebalanceSerializer, parameters=OfGroupParameters, paged=True)
-    def get(self, request: Request, cluster: str, group: str) -> Response:
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Rebalances of one group, the newest first: one row for each topic of one."""
         values = OfGroupParameters.of(request)
         if not _exists(cluster, group):
@@ -113,7 +102,7 @@ def _exists(cluster: str | None, group: str) -> bool:
     return (found if cluster is None else found.filter(cluster__name=cluster)).exists()
 
 
-def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: str | None) -> Response:
+def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: str | None) -> HttpResponseBase:
     cause = values.get("cause")
     filters = RebalanceFilters(
         cluster=cluster,
@@ -123,5 +112,9 @@ def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: 
         until=values.get("to"),
     )
     paging = {name: values[name] for name in ("page", "page_size")}
-    found = rebalance_rows(filters, **paging)
-    return page_response(request, RebalanceSerializer, found.rows, count=found.count, **paging)
+
+    def find(page: int, page_size: int) -> Found:
+        found = rebalance_rows(filters, page=page, page_size=page_size)
+        return Found(found.rows, found.count)
+
+    return list_response(request, RebalanceSerializer, find, **paging)

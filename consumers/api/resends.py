@@ -6,10 +6,11 @@ Everybody may look; planning, starting and cancelling need a permission.
 from typing import Any
 from uuid import UUID
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import status
 from rest_framework.exceptions import NotFound
-from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -25,8 +26,10 @@ from consumers.selectors.queues import find_group
 from consumers.tasks.resends import hand_over
 
 from .found import group_missing
-from .pages import page_response
+from .lists import Found, list_response
+from .objects import document_response
 from .parameters import Choice, Paging, Parameters
+from .permitted import MayChange
 from .refusals import Refused
 from .resend_fields import (
     ConfirmSerializer,
@@ -41,25 +44,31 @@ MAY_RESEND = "consumers.resend_dead_letters"
 SENTENCE = f"Re-sending needs the permission {MAY_RESEND}: the roles operator and admin have it."
 
 
-class MayResend(BasePermission):
-    message = SENTENCE
+class MayResend(MayChange):
+    permission = MAY_RESEND
 
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        return request.method in SAFE_METHODS or request.user.has_perm(MAY_RESEND)
+    @staticmethod
+    def why_not() -> str:
+        return SENTENCE
 
 
 class ResendListView(APIView):
     permission_classes = [IsAuthenticated, MayResend]
 
     @described("group_resends", ResendSerializer, parameters=Paging, paged=True)
-    def get(self, request: Request, cluster: str, group: str) -> Response:
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Re-sends of the group's dead letters, the newest first."""
         paging = Paging.of(request)
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)
-        rows, count = resend_list(found, timezone.now(), **paging)
-        return page_response(request, ResendSerializer, rows, count=count, **paging)
+        now = timezone.now()
+        return list_response(
+            request,
+            ResendSerializer,
+            lambda page, size: Found(*resend_list(found, now, page=page, page_size=size)),
+            **paging,
+        )
 
     @acted("plan_resend", WishSerializer, PlannedResendSerializer, 201)
     def post(self, request: Request, cluster: str, group: str) -> Response:
@@ -73,7 +82,7 @@ class ResendListView(APIView):
             made = plan(found, _wish(wish.validated_data), request.user, timezone.now())
         except PlanRefused as refusal:
             raise Refused(str(refusal)) from None
-        return _answer(made.pk, status.HTTP_201_CREATED)
+        return _answer(request, made.pk, status.HTTP_201_CREATED)
 
 
 class ResendView(APIView):
@@ -81,7 +90,7 @@ class ResendView(APIView):
     def get(self, request: Request, resend: UUID) -> Response:
         """How a re-send goes, or went."""
         Parameters.of(request)
-        return _answer(_found(resend).pk, status.HTTP_200_OK)
+        return _answer(request, _found(resend).pk, status.HTTP_200_OK)
 
 
 class MessageParameters(Paging):
@@ -90,13 +99,18 @@ class MessageParameters(Paging):
 
 class ResendMessageListView(APIView):
     @described("resend_messages", ResendMessageSerializer, parameters=MessageParameters, paged=True)
-    def get(self, request: Request, resend: UUID) -> Response:
+    def get(self, request: Request, resend: UUID) -> HttpResponseBase:
         """The messages of a re-send, in the order in which they are sent."""
         values = MessageParameters.of(request)
         wanted = values.pop("outcome", None)
         outcome = None if wanted is None else ResendOutcome(wanted)
-        rows, count = resend_messages(_found(resend).pk, outcome=outcome, **values)
-        return page_response(request, ResendMessageSerializer, rows, count=count, **values)
+        found = _found(resend)
+        return list_response(
+            request,
+            ResendMessageSerializer,
+            lambda page, size: Found(*resend_messages(found.pk, outcome=outcome, page=page, page_size=size)),
+            **values,
+        )
 
 
 class StartResendView(APIView):
@@ -113,7 +127,7 @@ class StartResendView(APIView):
         except NotStarted as refusal:
             raise Refused(str(refusal)) from None
         hand_over(found.pk)
-        return _answer(found.pk, status.HTTP_202_ACCEPTED)
+        return _answer(request, found.pk, status.HTTP_202_ACCEPTED)
 
 
 class CancelResendView(APIView):
@@ -127,7 +141,7 @@ class CancelResendView(APIView):
             cancel(found, request.user, timezone.now())
         except NotCancelled as refusal:
             raise Refused(str(refusal)) from None
-        return _answer(found.pk, status.HTTP_202_ACCEPTED)
+        return _answer(request, found.pk, status.HTTP_202_ACCEPTED)
 
 
 def _wish(values: dict[str, Any]) -> Wish:
@@ -149,8 +163,8 @@ def _found(resend: UUID) -> Resend:
     return found
 
 
-def _answer(resend_id: UUID, code: int) -> Response:
+def _answer(request: Request, resend_id: UUID, code: int) -> Response:
     now = timezone.now()
     row, seen = find_resend(resend_id, now), preview_of(resend_id, now)
     beside = {"warnings": seen.warnings, "receivers": seen.receivers}
-    return Response({**ResendSerializer(row).data, **beside}, status=code)
+    return document_response(request, PlannedResendSerializer, {**ResendSerializer(row).data, **beside}, code)

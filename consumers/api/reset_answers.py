@@ -16,7 +16,14 @@ from consumers.selectors.resets.events import reset_events
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import find_reset
 
-from .reset_fields import ActsSerializer, ResetEventSerializer, ResetQueueSerializer, ResetSerializer
+from .objects import document_response
+from .reset_fields import (
+    ActsSerializer,
+    ResetEventSerializer,
+    ResetQueueSerializer,
+    ResetSerializer,
+    WholeResetSerializer,
+)
 
 # A longer list of queues is only to be had in pages.
 QUEUES_INLINE = 1_000
@@ -46,7 +53,7 @@ def reset_answer(request: Request, reset_id: UUID, code: int) -> Response:
     else:
         queues, _ = reset_queues(reset_id, page=1, page_size=QUEUES_INLINE)
         document["queues"] = ResetQueueSerializer(queues, many=True).data
-    return Response(document, status=code)
+    return document_response(request, WholeResetSerializer, document, code)
 
 
 def _acts(reset: Reset, user: Any) -> dict[str, str | None]:

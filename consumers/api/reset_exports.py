@@ -14,12 +14,13 @@ from consumers.selectors.queues import find_group
 from .csv_download import csv_response, described_csv
 from .found import group_missing
 from .negotiation import OneKind
-from .parameters import Parameters
+from .parameters import Exported
 from .reset_answers import found_reset
 from .resets import ResetParameters
 
 
 class AuditParameters(ResetParameters):
+    shape = ()
     page = None  # type: ignore[assignment]
     page_size = None  # type: ignore[assignment]
 
@@ -39,7 +40,7 @@ class ResetExportView(ExportView):
     @described_csv("reset_export")
     def get(self, request: Request, reset: UUID) -> StreamingHttpResponse:
         """The queues of a reset as CSV: what was planned, done and read back of each."""
-        Parameters.of(request)
+        Exported.of(request)
         found = found_reset(reset)
         return csv_response(queues_csv(found.pk), f"reset-{found.cluster_name}-{found.group_name}-{found.pk}")
 
@@ -48,7 +49,7 @@ class OffsetExportView(ExportView):
     @described_csv("group_offsets_export")
     def get(self, request: Request, cluster: str, group: str) -> StreamingHttpResponse:
         """Where a group stood at the newest reading, as CSV: the target of a reset may be made of it."""
-        Parameters.of(request)
+        Exported.of(request)
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)

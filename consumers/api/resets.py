@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers, status
 from rest_framework.permissions import IsAuthenticated
@@ -19,7 +20,7 @@ from consumers.selectors.resets.resets import reset_list
 from consumers.selectors.resets.shortened import shortened
 
 from .found import group_missing
-from .pages import page_response
+from .lists import Found, list_response
 from .parameters import Choice, Paging, Parameters
 from .refusals import Refused
 from .reset_access import MayReset, asker_of
@@ -41,15 +42,19 @@ class ResetListView(APIView):
     permission_classes = [IsAuthenticated, MayReset]
 
     @described("resets", ResetSerializer, parameters=ResetParameters, paged=True)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponseBase:
         """Resets of all groups, the newest first, with their sums; also of groups that are gone.
 
         Lists of more than a hundred queues are left to the resets themselves.
         """
         values = ResetParameters.of(request)
-        paging = {name: values[name] for name in ("page", "page_size")}
-        rows, count = reset_list(timezone.now(), **values)
-        return page_response(request, ResetSerializer, list(map(shortened, rows)), count=count, **paging)
+        paging, now = {name: values.pop(name) for name in ("page", "page_size")}, timezone.now()
+
+        def find(page: int, page_size: int) -> Found:
+            rows, count = reset_list(now, page=page, page_size=page_size, **values)
+            return Found(list(map(shortened, rows)), count)
+
+        return list_response(request, ResetSerializer, find, **paging)
 
     @acted("plan_reset", ResetWishSerializer, WholeResetSerializer, 201, 503)
     def post(self, request: Request) -> Response:
@@ -87,9 +92,13 @@ class ResetQueueParameters(Paging):
 
 class ResetQueueListView(APIView):
     @described("reset_queues", ResetQueueSerializer, parameters=ResetQueueParameters, paged=True)
-    def get(self, request: Request, reset: UUID) -> Response:
+    def get(self, request: Request, reset: UUID) -> HttpResponseBase:
         """The queues of a reset, those with trouble first."""
         values = ResetQueueParameters.of(request)
-        paging = {name: values[name] for name in ("page", "page_size")}
-        rows, count = reset_queues(found_reset(reset).pk, **values)
-        return page_response(request, ResetQueueSerializer, rows, count=count, **paging)
+        paging, found = {name: values.pop(name) for name in ("page", "page_size")}, found_reset(reset)
+        return list_response(
+            request,
+            ResetQueueSerializer,
+            lambda page, size: Found(*reset_queues(found.pk, page=page, page_size=size, **values)),
+            **paging,
+        )

@@ -19,6 +19,7 @@ from consumers.selectors.retries.volume_rows import VolumeTotals
 from consumers.selectors.retries.volumes import volumes_of
 
 from .found import group_missing
+from .objects import object_response
 from .parameters import Parameters
 from .retry_rows import BlockedSerializer, ConditionSerializer, RungSerializer
 from .retry_waiting import (
@@ -130,4 +131,4 @@ class RetriesView(APIView):
             "conditions": conditions_of(cluster, group, now),
             "unknown": unknown,
         }
-        return Response(RetriesSerializer(report).data)
+        return object_response(request, RetriesSerializer, report)

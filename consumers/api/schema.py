@@ -4,8 +4,11 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
 from rest_framework import serializers
+
+from .parameters import Parameters
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
@@ -41,43 +44,69 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 PROBLEM = "application/problem+json"
+JSON, CSV = "application/json", "text/csv"
+# Whoever asks: not logged in, may not, asks for what is written in no way that we know, or too often.
+ANY_PROBLEMS = (401, 403, 406, 429)
+BODY_PROBLEMS = (400, 413, 415)
 
 
 def described(
     operation: str,
     answer: Any,
     *,
-    parameters: type[serializers.Serializer[Any]] | None = None,
+    parameters: type[serializers.Serializer[Any]] = Parameters,
     paged: bool = False,
     beside: dict[str, serializers.Field[Any, Any, Any, Any]] | None = None,
+    under: str = "results",
 ) -> Any:
-    """Describes a GET: its answer (`paged`: pages of it, with what each has beside), its parameters, its problems."""
+    """Describes a GET: its answer (`paged`: pages of it, with what each has beside), its parameters, its problems.
+
+    What is paged is answered as CSV too, so that its `get` must answer with lists.list_response.
+    """
+    whole, responses = answer, {}
     if paged:
-        answer = inline_serializer(
-            f"{operation.title().replace('_', '')}Page",
-            {
-                "count": serializers.IntegerField(),
-                "next": serializers.URLField(allow_null=True),
-                "previous": serializers.URLField(allow_null=True),
-                "results": answer(many=True),
-                **(beside or {}),
-            },
-        )
-    problems = (400, 401, 403, 404) if parameters else (401, 403, 404)
-    return extend_schema(
+        page = {
+            "count": serializers.IntegerField(),
+            "next": serializers.URLField(allow_null=True),
+            "previous": serializers.URLField(allow_null=True),
+            under: answer(many=True),
+            **(beside or {}),
+        }
+        whole = inline_serializer(f"{operation.title().replace('_', '')}Page", page)
+        responses = {(200, CSV): OpenApiTypes.STR}
+    problems = (400, 404, *ANY_PROBLEMS)
+    described = extend_schema(
         operation_id=operation,
-        parameters=[parameters] if parameters else [],
-        responses={200: answer} | {(status, PROBLEM): ProblemSerializer for status in problems},
+        # Of one without any, nothing can be made.
+        parameters=[*([parameters] if parameters().fields else []), *_shape(answer, paged)],
+        responses={(200, JSON): whole} | responses | problems_of(*problems, *((503,) if paged else ())),
     )
+
+    def mark(get: Any) -> Any:
+        get.is_list = paged
+        return described(get)
+
+    return mark
 
 
 def acted(
     operation: str, request: type[serializers.Serializer[Any]] | None, answer: Any, code: int, *more_problems: int
 ) -> Any:
     """Describes a POST that does something: its body, its answer, its problems."""
-    problems = (400, 401, 403, 404, 409, *more_problems)
-    return extend_schema(
-        operation_id=operation,
-        request=request,
-        responses={code: answer} | {(status, PROBLEM): ProblemSerializer for status in problems},
-    )
+    problems = problems_of(404, 409, *ANY_PROBLEMS, *BODY_PROBLEMS, *more_problems)
+    return extend_schema(operation_id=operation, request=request, responses={code: answer} | problems)
+
+
+def problems_of(*codes: int) -> dict[tuple[int, str], Any]:
+    return {(code, PROBLEM): ProblemSerializer for code in sorted(codes)}
+
+
+def _shape(answer: type[serializers.Serializer[Any]], is_list: bool) -> list[OpenApiParameter]:
+    """The parameters that every answer has (parameters.py)."""
+    names = {"type": "array", "minItems": 1, "items": {"type": "string", "enum": list(answer().fields)}}
+    said = "Only these, with the reasons of those that are null; separated by commas"
+    formats = ["json", "csv"] if is_list else ["json"]
+    return [
+        OpenApiParameter("fields", names, description=said, style="form", explode=False),
+        OpenApiParameter("format", str, enum=formats, description="Else as the header `Accept` says"),
+    ]

@@ -13,6 +13,7 @@ from consumers.selectors.status import group_status
 
 from .found import group_missing
 from .group import WorstQueueSerializer
+from .objects import object_response
 from .parameters import Parameters
 from .schema import described
 
@@ -38,4 +39,4 @@ class StatusView(APIView):
         status = group_status(cluster, group, now=timezone.now())
         if status is None:
             raise group_missing(cluster, group)
-        return Response(StatusSerializer(status).data)
+        return object_response(request, StatusSerializer, status)

@@ -1,5 +1,7 @@
 """The REST API and its schema."""
 
+from .environment import number
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "consumers.api.authentication.TokenAuthentication",
@@ -7,13 +9,15 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "consumers.api.negotiation.Negotiation",
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "consumers.api.pages.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "consumers.api.problems.problem_response",
-    "PAGE_SIZE": 100,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+# A list that is longer is not answered as CSV at once.
+API_CSV_ROWS = int(number("API_CSV_ROWS", 50_000, least=1))
+
 SPECTACULAR_SETTINGS = {
     "TITLE": "Consumerscope",
     "DESCRIPTION": "The consumer side of Apache RocketMQ. What is not known is null, with its reason beside it.",
