@@ -77,4 +77,4 @@ def _said(value: str | float | list[str] | None) -> str:
 def _groups(incident: Incident) -> str:
     if not incident.groups_count:
         return ""
-    return f" It leaves {incident.groups_count:,} group{'s' if incident.groups_count > 1 else ''} unknown."
+    return f"; it leaves {incident.groups_count:,} group{'s' if incident.groups_count > 1 else ''} unknown"
