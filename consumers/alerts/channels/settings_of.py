@@ -1,17 +1,78 @@
-"""What may be said of a channel, checked without connecting anywhere."""
+"""What may be said of a channel, checked without connecting anywhere. docs/alerts.md has every field."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from consumers.models import Channel
+from django.conf import settings
+
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.rules import fields as check
+from consumers.alerts.rules.refused import Check, WrongValue, checked_fields
+from consumers.models import AlertRule, Channel, ChannelKind, Severity
+
+from .apprise_services import service_of
+from .entered import ABSENT, ADDRESS_CHECKS, REQUIRED, SENT_ALONG
+from .render import template_context
+from .sample import NOBODY, sample_payload
+from .secrets_of import ChannelNotReadable, Told, sealed, told_of
+from .templates import LONGEST_BODY, LONGEST_TITLE, checked_template
+from .urls import parsed_url
+
+LONGEST_TARGET = 300
 
 
-class ChannelRefused(Exception):
+class ChannelRefused(AlertRefused):
     """`errors`: {field: sentence}. Nothing was changed."""
 
-    def __init__(self, errors: dict[str, str]) -> None:
-        super().__init__(" ".join(errors.values()))
-        self.errors = errors
+
+def _severities(value: Any) -> list[str]:
+    if not isinstance(value, list | tuple) or not all(one in Severity.values for one in value):
+        raise WrongValue(f"It is a list of severities: {', '.join(Severity.values)}.")
+    return [severity for severity in Severity.values if severity in value]
+
+
+def _rules(value: Any) -> list[AlertRule]:
+    if not isinstance(value, list | tuple) or not all(type(one) is int for one in value):
+        raise WrongValue("It is a list of ids of rules; an empty one is all rules.")
+    found = list(AlertRule.objects.filter(pk__in=[one for one in value if 0 < one < 2**63]))
+    missing = sorted(set(value) - {rule.pk for rule in found})
+    if missing:
+        raise WrongValue(f"There is no rule {missing[0]}.")
+    return found
+
+
+def _example() -> dict[str, Any]:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return template_context(sample_payload(NOBODY, 1, Channel(name="example"), "somebody", now), named=1)
+
+
+COLUMN_CHECKS: dict[str, Check] = {
+    "name": check.text(100, required=True),
+    "enabled": check.truth,
+    "severities": _severities,
+    "cluster": check.pattern(100),
+    "group_pattern": check.pattern(255),
+    "labels": check.labels,
+    "rules": _rules,
+    "title_template": checked_template(LONGEST_TITLE, _example),
+    "body_template": checked_template(LONGEST_BODY, _example),
+    "tells_resolved": check.truth,
+}
+COLUMNS_ABSENT: dict[str, Any] = {
+    "enabled": True,
+    "severities": [],
+    "cluster": "",
+    "group_pattern": "",
+    "labels": {},
+    "rules": [],
+    "title_template": "",
+    "body_template": "",
+    "tells_resolved": True,
+}
+# Their messages are JSON with a form of its own.
+WITHOUT_TEMPLATES = (ChannelKind.WEBHOOK, ChannelKind.ALERTMANAGER)
+OF_ADDRESS = {name for checks in ADDRESS_CHECKS.values() for name in checks}
 
 
 def checked_channel(fields: Mapping[str, Any], channel: Channel | None = None) -> dict[str, Any]:
@@ -21,7 +82,87 @@ def checked_channel(fields: Mapping[str, Any], channel: Channel | None = None) -
     title_template, body_template, tells_resolved; and by kind
     webhook: url, secret, headers {name: value} · alertmanager: url, username and password, or token ·
     email: recipients [address] · apprise: url (of one service).
-    A field that is absent stays as it is in `channel`, or has its default; the kind of a channel never changes.
-    Raises ChannelRefused.
+    A field that is absent stays as it is in `channel`, or has its default; the kind of a channel never changes. Fields
+    of another kind may be there if they are empty. Raises ChannelRefused.
     """
-    raise NotImplementedError
+    kind = _kind(fields, channel)
+    said = {name: value for name, value in fields.items() if name != "kind"}
+    entered = {name: said.pop(name) for name in list(said) if name in OF_ADDRESS}
+    values, errors = checked_fields(_columns_before(channel) | said, COLUMN_CHECKS)
+    told, wrong = _told(kind, entered, channel)
+    errors |= wrong
+    if "name" not in errors:
+        errors |= _named(values.get("name"), channel)
+    for name in ("title_template", "body_template"):
+        if kind in WITHOUT_TEMPLATES and values.get(name):
+            errors[name] = f"A channel of kind {kind} sends JSON, which has no template: leave it empty."
+    if errors:
+        raise ChannelRefused(errors)
+    try:
+        target = target_of(kind, told)
+    except WrongValue as error:
+        raise ChannelRefused({"url": str(error)}) from None
+    return {**values, "kind": kind, "target": target, "sealed": sealed(told, settings.SECRET_KEY)}
+
+
+def _kind(fields: Mapping[str, Any], channel: Channel | None) -> ChannelKind:
+    kind = fields.get("kind", channel.kind if channel else None)
+    if not isinstance(kind, str) or kind not in ChannelKind.values:
+        raise ChannelRefused({"kind": f"It is one of {', '.join(ChannelKind.values)}."})
+    if channel is not None and kind != channel.kind:
+        raise ChannelRefused({"kind": f"{channel.name} is of kind {channel.kind} and stays so: add another channel."})
+    return ChannelKind(kind)
+
+
+def _columns_before(channel: Channel | None) -> dict[str, Any]:
+    if channel is None:
+        return dict(COLUMNS_ABSENT)
+    before: dict[str, Any] = {name: getattr(channel, name) for name in COLUMN_CHECKS if name != "rules"}
+    return {**before, "rules": [rule.pk for rule in channel.rules.all()]}
+
+
+def _named(name: str | None, channel: Channel | None) -> dict[str, str]:
+    if name is None:
+        return {"name": "It must be given."}
+    others = Channel.objects.filter(name=name).exclude(pk=channel.pk if channel else None)
+    return {"name": "Another channel has this name."} if others.exists() else {}
+
+
+def _told(kind: ChannelKind, entered: Mapping[str, Any], channel: Channel | None) -> tuple[Told, dict[str, str]]:
+    checks = ADDRESS_CHECKS[kind]
+    foreign = {name: value for name, value in entered.items() if name not in checks and value not in (None, "", [], {})}
+    values, errors = checked_fields({name: value for name, value in entered.items() if name in checks}, checks)
+    errors |= {name: f"A channel of kind {kind} has no {name}." for name in foreign}
+    before: Told = {}
+    if channel is not None and not set(checks) <= set(values):
+        try:
+            before = told_of(channel, settings.SECRET_KEY)
+        except ChannelNotReadable as error:
+            return {}, errors | {REQUIRED[kind][0]: str(error)}
+    told = {name: ABSENT.get(name) for name in checks} | before | values
+    errors |= {name: "It must be given." for name in REQUIRED[kind] if not told[name] and name not in errors}
+    if not errors:
+        errors = _together(told, before, values)
+    return told, errors
+
+
+def _together(told: Told, before: Told, values: Told) -> dict[str, str]:
+    """Who may change an address must not learn by that what was entered for the one before."""
+    kept = [name for name in SENT_ALONG if before.get(name) and name not in values]
+    if kept and parsed_url(told["url"]).origin != parsed_url(before["url"]).origin:
+        return {"url": f"This is another host: enter {' and '.join(kept)} again, or empty, as they are sent there."}
+    if told.get("token") and (told["username"] or told["password"]):
+        return {"token": "Enter either a token or a user name with its password."}
+    if told.get("password") and not told["username"]:
+        return {"username": "A password has a user name."}
+    return {}
+
+
+def target_of(kind: ChannelKind, told: Told) -> str:
+    """Where it goes, in words that hold no secret. Raises WrongValue."""
+    if kind == ChannelKind.EMAIL:
+        said = ", ".join(told["recipients"])
+        return said if len(said) <= LONGEST_TARGET else f"{len(told['recipients'])} addresses"
+    if kind == ChannelKind.APPRISE:
+        return service_of(told["url"])[:LONGEST_TARGET]
+    return parsed_url(told["url"]).origin[:LONGEST_TARGET]

@@ -1,9 +1,15 @@
 """A message that somebody asks for, to see whether a channel works."""
 
+import uuid
 from datetime import datetime
 from typing import Any
 
-from consumers.models import Channel, Delivery
+from django.db import transaction
+
+from consumers.models import Channel, Delivery, DeliveryStatus
+
+from .numbers import next_number
+from .sample import sample_payload
 
 
 def send_test(channel: Channel, by: Any, now: datetime) -> Delivery:
@@ -11,4 +17,16 @@ def send_test(channel: Channel, by: Any, now: datetime) -> Delivery:
 
     It goes before all others, also through a channel that is switched off, and is tried once.
     """
-    raise NotImplementedError
+    delivery_id = uuid.uuid4()
+    with transaction.atomic():
+        number = next_number(channel)
+        return Delivery.objects.create(
+            id=delivery_id,
+            channel=channel,
+            number=number,
+            is_test=True,
+            payload=sample_payload(delivery_id, number, channel, by.get_username(), now),
+            status=DeliveryStatus.WAITING,
+            created_at=now,
+            next_try_at=now,
+        )

@@ -1,0 +1,73 @@
+"""The services of Apprise that channels may use, and the URL of one of them, checked.
+
+Left out are those that write files, run programs or speak to this machine itself, and those that send anything to
+anybody's address (json, xml, form, mailto …): for these there are webhooks and e-mail. New ones of Apprise's are out
+until they are named here.
+"""
+
+import logging
+import re
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from consumers.alerts.rules.refused import WrongValue
+
+# Of their makers' own addresses.
+CLOUD = (
+    *("slack", "dingtalk", "wecombot", "wechat", "feishu", "lark", "tgram", "pagerduty", "opsgenie", "discord"),
+    *("gchat", "wxteams", "webex", "workflow", "workflows", "zulip", "splunk", "victorops", "incidentio", "ilert"),
+    *("betterstack", "firehydrant", "squadcast", "signl4", "pagertree", "spike", "pover", "pbul", "line", "flock"),
+    *("cliq", "zcliq", "zohocliq", "ringc", "ryver", "twist", "zoom", "schan", "pushplus", "twilio", "threema"),
+)
+# Of people's own servers: where those are is judged when a message goes.
+OWN = ("mmost", "rocket", "ntfy", "gotify", "matrix", "synology", "goalert", "nctalk", "signal", "bark")
+ALLOWED = frozenset((*CLOUD, *OWN, *(f"{schema}s" for schema in OWN)))
+# They name files of this machine.
+READ_FILES = {"template", "attach", "keyfile", "file", "path"}
+SCHEMA = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
+
+
+def checked_apprise_url(url: str) -> str:
+    """Raises WrongValue, with a sentence that does not repeat the URL: it is a secret."""
+    found = SCHEMA.match(url)
+    if not found:
+        raise WrongValue("It is one URL of Apprise, as slack://… or https://hooks.slack.com/….")
+    try:
+        asked = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    except ValueError:
+        raise WrongValue("It is not a URL: a host of IPv6 stands between '[' and ']'.") from None
+    options = {name.strip().lstrip("+-:").lower() for name, _ in asked}
+    if options & READ_FILES:
+        raise WrongValue(f"Options that name files are not taken: {', '.join(sorted(options & READ_FILES))}.")
+    schema = _schema(url)
+    if schema not in ALLOWED:
+        raise WrongValue(
+            f"Channels do not send through {found[1].lower()}://. Allowed are the services that docs/alerts.md lists; "
+            "to an address of your own send a webhook, and to mailboxes e-mail."
+        )
+    return url
+
+
+def service_of(url: str) -> str:
+    """What people call it, and its host where that is people's own. Of a URL that was checked. Raises WrongValue."""
+    apprise = _apprise()
+    plugin = apprise.Apprise.instantiate(url)
+    schema = _schema(url)
+    if plugin is None:
+        raise WrongValue(f"Apprise does not understand this URL of {schema}://: a part of it is missing or malformed.")
+    is_own = schema in OWN or schema in {f"{name}s" for name in OWN}
+    return f"{plugin.service_name} at {urlsplit(url).hostname}" if is_own else str(plugin.service_name)
+
+
+def _schema(url: str) -> str | None:
+    """Of the service that Apprise would take, which for a service's own address (https://hooks.slack.com/…) differs."""
+    said = _apprise().plugins.url_to_dict(url, secure_logging=True)
+    return None if said is None else str(said["schema"]).lower()
+
+
+def _apprise() -> Any:
+    """It takes half a second to come, and only who enters a URL waits for that. Its log repeats what it cannot read."""
+    import apprise
+
+    logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
+    return apprise
