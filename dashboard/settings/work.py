@@ -72,6 +72,7 @@ CELERY_BEAT_SCHEDULE = {
     },
     "re-sends": {"task": "consumers.resend_due", "schedule": 15.0, "options": {"expires": 15}},
     "resets": {"task": "consumers.resets_due", "schedule": 15.0, "options": {"expires": 15}},
+    "previews": {"task": "consumers.previews_due", "schedule": 60.0, "options": {"expires": 60}},
     "pipeline": {
         "task": "consumers.aggregate_due",
         "schedule": CONSUMERSCOPE_AGGREGATE_SECONDS,

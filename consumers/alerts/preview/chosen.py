@@ -1,0 +1,96 @@
+"""Which subjects a rule selects, and what of the rule counts for each: as rules, notes and rows stand at the moment.
+
+Who was there in the past, and what was said of whom then, is not kept.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
+
+from consumers.alerts.rules.facts import FACTS
+from consumers.alerts.rules.notes import Notes
+from consumers.alerts.rules.selection import Selection
+from consumers.alerts.rules.terms import RuleTerms, Terms
+from consumers.alerts.subjects import SITE, Subject
+from consumers.models import AlertRule, Broker, Cluster, ConsumerGroup, GroupKind, Measure, QueueSnapshot, SubjectKind
+
+SECOND = 1_000_000
+TERMS = pa.schema(
+    [
+        *[("place", pa.int32()), ("threshold", pa.float64()), ("clear_threshold", pa.float64())],
+        *[("for_us", pa.int64()), ("clear_us", pa.int64())],
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """`first_seen[i]`: since when there is something of `subjects[i]` to know; null where that is not told."""
+
+    subjects: Sequence[Subject]
+    terms: Sequence[Terms]
+    first_seen: Sequence[datetime | None]
+
+    def terms_table(self) -> pa.Table:
+        """place, and what counts for the subject at that place."""
+        rows = [
+            {
+                "place": place,
+                "threshold": one.threshold,
+                "clear_threshold": one.clear_threshold,
+                "for_us": round(one.for_seconds * SECOND),
+                "clear_us": round(one.clear_seconds * SECOND),
+            }
+            for place, one in enumerate(self.terms)
+        ]
+        return pa.Table.from_pylist(rows, TERMS)
+
+    def places_of_groups(self) -> dict[int, int]:
+        return {one.group_id: place for place, one in enumerate(self.subjects) if one.group_id is not None}
+
+    def places(self) -> dict[tuple[str, str], int]:
+        """By cluster and broker; names that a subject does not have are empty."""
+        return {(one.cluster, one.broker): place for place, one in enumerate(self.subjects)}
+
+
+def chosen(rule: AlertRule) -> Chosen:
+    """Those of the rule's measure that it selects and is not switched off for. Three queries at most."""
+    selection, terms, notes = Selection.of(rule), RuleTerms.of(rule), Notes.of_site()
+    found = [
+        (subject, own, first_seen)
+        for subject, first_seen in _subjects(rule)
+        if selection.takes(subject, notes.said(subject).labels) and (own := terms.terms(subject)) is not None
+    ]
+    return Chosen([row[0] for row in found], [row[1] for row in found], [row[2] for row in found])
+
+
+def _subjects(rule: AlertRule) -> Iterator[tuple[Subject, datetime | None]]:
+    kind = FACTS[Measure(rule.measure)].subject
+    if kind == SubjectKind.SITE:
+        yield SITE, None
+    elif kind == SubjectKind.CLUSTER:
+        for name, created_at in Cluster.objects.values_list("name", "created_at"):
+            yield Subject(kind, cluster=name), created_at
+    elif kind == SubjectKind.BROKER:
+        for cluster, name in Broker.objects.order_by().values_list("cluster__name", "name").distinct():
+            yield Subject(kind, cluster=cluster, broker=name), None
+    elif rule.topic:
+        yield from _parts_of(rule.topic)
+    else:
+        for row in _user_groups():
+            yield Subject(kind, cluster=row[0], group=row[1], group_id=row[2]), row[3]
+
+
+def _user_groups() -> Iterator[tuple[str, str, int, datetime]]:
+    rows = ConsumerGroup.objects.filter(kind=GroupKind.USER).order_by("cluster__name", "name")
+    yield from rows.values_list("cluster__name", "name", "pk", "first_seen_at")
+
+
+def _parts_of(topic: str) -> Iterator[tuple[Subject, datetime | None]]:
+    with_it = QueueSnapshot.objects.filter(queue__topic__name=topic).order_by()
+    known = set(with_it.values_list("group", flat=True).distinct())
+    for cluster, group, pk, first_seen in _user_groups():
+        if pk in known:
+            yield Subject(SubjectKind.TOPIC, cluster=cluster, group=group, topic=topic, group_id=pk), first_seen

@@ -1,0 +1,119 @@
+"""Values of groups from their stored windows: what charts show is what is looked at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from consumers.models import GroupWindow, Measure
+from consumers.pipeline.group_windows import NOT_READ
+
+from .grid import Grid
+
+HOUR_US, FIVE_MINUTES_US = 3_600_000_000, 300_000_000
+# SQLite takes no more than some thousand parameters in one statement.
+NAMED_AT_ONCE = 500
+ROWS_AT_ONCE = 100_000
+FIELDS: dict[Measure, tuple[str, ...]] = {
+    Measure.LAG: ("lag_messages",),
+    Measure.TIME_LAG: ("time_lag_seconds",),
+    Measure.DRAIN: ("lag_messages", "consume_rate", "produce_rate"),
+    Measure.RETRY_SHARE: ("into_retry", "consumed"),
+    Measure.DLQ_INFLOW: ("into_dlq",),
+    Measure.UNKNOWN: ("lag_messages", "unknown_reason"),
+}
+TYPES = {"unknown_reason": pa.string(), "into_retry": pa.int64(), "consumed": pa.int64(), "into_dlq": pa.int64()}
+TYPES |= {"lag_messages": pa.int64()}
+# What is summed over a time begins so long before.
+REACH = {Measure.RETRY_SHARE: timedelta(hours=1), Measure.DLQ_INFLOW: timedelta(minutes=5)}
+
+
+def group_values(spark: SparkSession, measure: Measure, places: Mapping[int, int], grid: Grid) -> DataFrame:
+    """place, at_us, value (null: not known) of the moments of the grid for which there is a window.
+
+    `places` by group id.
+    """
+    since = grid.since - REACH.get(measure, timedelta())
+    stored = stored_windows(places, FIELDS[measure], since, grid.until, grid.step_seconds)
+    at = F.unix_micros("start") + grid.step_us
+    windows = spark.createDataFrame(stored).withColumn("at_us", at)
+    values = windows.select("place", "at_us", VALUES[measure](grid).cast("double").alias("value"))
+    return values.where(F.col("at_us") >= grid.first_us)
+
+
+def stored_windows(
+    places: Mapping[int, int], names: Sequence[str], since: datetime, until: datetime, step_seconds: int
+) -> pa.Table:
+    """place, start and `names` of the windows of [since, until)."""
+    schema = pa.schema(
+        [
+            *[("place", pa.int32()), ("start", pa.timestamp("us", tz="UTC"))],
+            *[(name, TYPES.get(name, pa.float64())) for name in names],
+        ]
+    )
+    return pa.Table.from_batches(_batches(places, names, since, until, step_seconds, schema), schema)
+
+
+def _batches(
+    places: Mapping[int, int],
+    names: Sequence[str],
+    since: datetime,
+    until: datetime,
+    step_seconds: int,
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    rows = GroupWindow.objects.filter(step_seconds=step_seconds, start__gte=since, start__lt=until)
+    if len(places) <= NAMED_AT_ONCE:
+        rows = rows.filter(group__in=list(places))
+    found = rows.order_by().values_list("group_id", "start", *names).iterator(chunk_size=ROWS_AT_ONCE)
+    while some := list(islice(found, ROWS_AT_ONCE)):
+        columns = list(zip(*some, strict=True))
+        mine = pa.array([places.get(group) for group in columns[0]], pa.int32())
+        arrays = [pa.array(column, field.type) for column, field in zip(columns[1:], list(schema)[1:], strict=True)]
+        yield pa.RecordBatch.from_arrays([mine, *arrays], schema=schema).filter(mine.is_valid())
+
+
+def _drain(grid: Grid) -> Column:
+    """Nothing to drain is drained; what is not drained at this rate has no time."""
+    surplus = F.col("consume_rate") - F.col("produce_rate")
+    return F.when(F.col("lag_messages") == 0, F.lit(0.0)).when(surplus > 0, F.col("lag_messages") / surplus)
+
+
+def _retry_share(grid: Grid) -> Column:
+    """Over the hour that ends with the window."""
+    retried, consumed = (_sum(name, HOUR_US, grid) for name in ("into_retry", "consumed"))
+    return F.when(consumed > 0, retried / consumed)
+
+
+def _dlq_inflow(grid: Grid) -> Column:
+    """Over five minutes, or the window itself where that is wider."""
+    return _sum("into_dlq", max(FIVE_MINUTES_US, grid.step_us), grid)
+
+
+def _sum(name: str, width_us: int, grid: Grid) -> Column:
+    """Null where a window of it is missing, or does not know it."""
+    parts = width_us // grid.step_us
+    within = Window.partitionBy("place").orderBy("at_us").rangeBetween(-(width_us - grid.step_us), 0)
+    return F.when(F.count(name).over(within) == parts, F.sum(name).over(within))
+
+
+def _unknown(grid: Grid) -> Column:
+    """Seconds since the lag was known; a broker that was not read is another subject's."""
+    known_at = F.when(F.col("lag_messages").isNotNull(), F.col("at_us"))
+    before = Window.partitionBy("place").orderBy("at_us").rowsBetween(Window.unboundedPreceding, 0)
+    last = F.max(known_at).over(before)
+    since = F.coalesce(last, F.min("at_us").over(before))
+    return F.when(~F.coalesce(F.col("unknown_reason") == NOT_READ, F.lit(False)), (F.col("at_us") - since) / 1e6)
+
+
+VALUES = {
+    Measure.LAG: lambda grid: F.col("lag_messages"),
+    Measure.TIME_LAG: lambda grid: F.col("time_lag_seconds"),
+    Measure.DRAIN: _drain,
+    Measure.RETRY_SHARE: _retry_share,
+    Measure.DLQ_INFLOW: _dlq_inflow,
+    Measure.UNKNOWN: _unknown,
+}

@@ -1,0 +1,32 @@
+"""What a rule makes of values: whether they hold, and whether they are beyond neither threshold (see rules.terms)."""
+
+from collections.abc import Collection
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from consumers.models import Comparison, State
+
+
+def looks(values: DataFrame, terms: DataFrame, comparison: Comparison, states: Collection[State]) -> DataFrame:
+    """What `replay.replayed` takes, of the values that are known.
+
+    `values`: place, at_us, and value, or state and since_us. `terms`: place, threshold, clear_threshold, for_us,
+    clear_us.
+    """
+    known = values.join(F.broadcast(terms), on="place")
+    if comparison == Comparison.IN:
+        holds = F.col("state").isin(*states)
+        known = known.where(F.col("state").isNotNull()).withColumn("value", F.lit(None).cast("double"))
+        cleared = ~holds
+    else:
+        known = known.where(F.col("value").isNotNull()).withColumn("since_us", F.lit(None).cast("bigint"))
+        holds = _is_beyond(F.col("threshold"), comparison)
+        # Without a second threshold this is null: then the first alone counts.
+        cleared = ~holds & ~F.coalesce(_is_beyond(F.col("clear_threshold"), comparison), F.lit(False))
+    looked = known.withColumns({"holds": holds, "cleared": cleared})
+    return looked.select("place", "at_us", "value", "holds", "cleared", "since_us", "for_us", "clear_us")
+
+
+def _is_beyond(threshold: Column, comparison: Comparison) -> Column:
+    return F.col("value") > threshold if comparison == Comparison.ABOVE else F.col("value") < threshold

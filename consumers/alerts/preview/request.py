@@ -1,0 +1,58 @@
+"""Where every preview begins: the rule and the range are checked, and the Spark worker is left the work."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from consumers.alerts.rules.refused import RuleRefused
+from consumers.alerts.rules.spec import checked_rule
+from consumers.models import AlertRule, Measure, PreviewStatus, RulePreview
+from consumers.pipeline.upkeep import kept_for
+
+from .history import longest, why_no_history
+from .overdue import fail_forgotten
+
+SHORTEST = timedelta(minutes=5)
+# What was asked for is asked for a little later than it was meant: the oldest minute may be gone by then.
+LEEWAY = timedelta(minutes=10)
+
+
+def request_preview(
+    fields: Mapping[str, Any], since: datetime, until: datetime, by: Any, now: datetime, rule: AlertRule | None = None
+) -> RulePreview:
+    """A preview that waits for the Spark worker: hand it over. Raises RuleRefused, also where a range is wrong.
+
+    `fields` as for a rule that is to be kept; what they leave out is as in `rule`. A name is not needed, and need not
+    be free.
+    """
+    fail_forgotten(now)
+    checked = checked_rule({**fields, "name": uuid.uuid4().hex}, rule)
+    checked["name"] = str(fields.get("name") or (rule.name if rule else ""))
+    if against := why_no_history(Measure(checked["measure"]), checked["topic"]):
+        raise RuleRefused({"measure": against})
+    _check_range(Measure(checked["measure"]), since, until, now)
+    unfinished = (PreviewStatus.WAITING, PreviewStatus.RUNNING)
+    if RulePreview.objects.filter(by=by, status__in=unfinished).exists():
+        raise RuleRefused({"": _("Another preview of yours is not done yet: wait for its end.")})
+    return RulePreview.objects.create(
+        rule=checked, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now
+    )
+
+
+def earliest(measure: Measure, now: datetime) -> datetime:
+    """How far back a range of it may begin."""
+    return now - longest(measure, kept_for())
+
+
+def _check_range(measure: Measure, since: datetime, until: datetime, now: datetime) -> None:
+    if until > now:
+        raise RuleRefused({"until": _("The range ends in the future.")})
+    if until - since < SHORTEST:
+        raise RuleRefused({"since": _("The range must be of five minutes at least.")})
+    first = earliest(measure, now)
+    if since < first - LEEWAY:
+        words = {"measure": measure.value, "hours": f"{(now - first) / timedelta(hours=1):,.0f}"}
+        raise RuleRefused({"since": _("Of %(measure)s the past %(hours)s hours are kept: begin later.") % words})

@@ -1,0 +1,48 @@
+"""Values of groups' parts of one topic: sums over its queues, from their windows in the lake."""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from consumers.lake.schemas import TEXT
+from consumers.models import ConsumerGroup, GroupWindow, Measure
+from consumers.pipeline.frames import Frames
+from consumers.pipeline.group_windows import NOT_READ, group_windows
+from consumers.pipeline.known import UNREAD
+
+from .grid import Grid
+
+FIELDS = {Measure.LAG: "lag_messages", Measure.TIME_LAG: "time_lag_seconds"}
+PLACES = pa.schema([("cluster", TEXT), ("group", TEXT), ("place", pa.int32())])
+
+
+def topic_values(frames: Frames, measure: Measure, topic: str, places: Mapping[int, int], grid: Grid) -> DataFrame:
+    """place, at_us, value (null: not known) of the moments with a window. `places` by group id.
+
+    The lake's windows end at ten minutes. A broker that was not read makes what the group has there unknown: which
+    queues of the topic are on it is not kept.
+    """
+    windows = frames.table(f"windows_{min(grid.step_seconds, 600)}", grid.since, grid.until)
+    named = ConsumerGroup.objects.filter(pk__in=places).values_list("cluster__name", "name", "pk")
+    known = [{"cluster": cluster, "group": name, "place": places[pk]} for cluster, name, pk in named]
+    of_groups = frames.known(pa.Table.from_pylist(known, PLACES))
+    mine = windows.where(F.col("topic") == topic).join(F.broadcast(of_groups), on=["cluster", "group"])
+    summed = group_windows(mine.drop("place"), frames.known(_unread(places, grid)))
+    placed = summed.join(F.broadcast(of_groups), on=["cluster", "group"])
+    at = F.unix_micros("start") + grid.step_us
+    return placed.select("place", at.alias("at_us"), F.col(FIELDS[measure]).cast("double").alias("value"))
+
+
+def _unread(places: Mapping[int, int], grid: Grid) -> pa.Table:
+    """The groups' windows in which a broker that holds queues of theirs was not read."""
+    rows = GroupWindow.objects.filter(step_seconds=grid.step_seconds, start__gte=grid.since, start__lt=grid.until)
+    found = (
+        rows.filter(unknown_reason=NOT_READ)
+        .order_by()
+        .values_list("group_id", "group__cluster__name", "group__name", "start")
+    )
+    return pa.Table.from_pylist(
+        [dict(zip(UNREAD.names, row[1:], strict=True)) for row in found.iterator() if row[0] in places], UNREAD
+    )
