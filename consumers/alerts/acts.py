@@ -1,18 +1,94 @@
-"""What people do with incidents."""
+"""What people do with incidents: they say that somebody looks after one, or take that back. Neither stops anything."""
 
 from datetime import datetime
 from typing import Any
 
-from consumers.models import Incident
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
 
-from .refused import AlertRefused  # noqa: F401
+from consumers.errands.audit import note
+from consumers.models import Incident, IncidentEvent, IncidentEventKind, IncidentStatus
+
+from .permission import MAY_MANAGE, why_no_role
+from .refused import AlertRefused
+from .rules.fields import text as text_of
+from .rules.refused import WrongValue
+
+LONGEST_TEXT = 2000
+FIELDS = ["acknowledged_at", "acknowledged_by", "acknowledged_by_name", "acknowledgement"]
+
+
+def why_not_acknowledged(incident: Incident, user: Any) -> str | None:
+    """Null where `user` may acknowledge it, also after somebody else did: then the newer one counts."""
+    if not user.has_perm(MAY_MANAGE):
+        return why_no_role()
+    if incident.status == IncidentStatus.FIRING:
+        return None
+    words = {IncidentStatus.PENDING: _("it does not fire yet"), IncidentStatus.RESOLVED: _("this one is over")}
+    return _("Only an incident that fires can be acknowledged, and %s.") % words[IncidentStatus(incident.status)]
+
+
+def why_not_unacknowledged(incident: Incident, user: Any) -> str | None:
+    if against := why_not_acknowledged(incident, user):
+        return against
+    return _("Nobody has acknowledged it.") if incident.acknowledged_at is None else None
 
 
 def acknowledge(incident: Incident, by: Any, text: str, now: datetime) -> None:
-    """Raises AlertRefused."""
-    raise NotImplementedError
+    """`text` may be empty. The same of the same person again changes nothing. Raises AlertRefused."""
+    said = _checked(text)
+    with transaction.atomic():
+        _take_turn(incident)
+        if against := why_not_acknowledged(incident, by):
+            raise AlertRefused(against)
+        name = by.get_username()
+        if incident.acknowledged_at is not None and (name, said) == _acknowledged(incident):
+            return
+        incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = now, by, name
+        incident.acknowledgement = said
+        incident.save(update_fields=FIELDS)
+        words = _("Acknowledged: %s") % said if said else _("Acknowledged.")
+        _note(incident, IncidentEventKind.ACKNOWLEDGED, words, by, now)
 
 
 def unacknowledge(incident: Incident, by: Any, now: datetime) -> None:
     """Raises AlertRefused."""
-    raise NotImplementedError
+    with transaction.atomic():
+        _take_turn(incident)
+        if against := why_not_unacknowledged(incident, by):
+            raise AlertRefused(against)
+        incident.acknowledged_at, incident.acknowledged_by, incident.acknowledged_by_name = None, None, None
+        incident.acknowledgement = ""
+        incident.save(update_fields=FIELDS)
+        _note(incident, IncidentEventKind.UNACKNOWLEDGED, _("Nobody looks after it any more."), by, now)
+
+
+def _checked(text: str) -> str:
+    try:
+        return str(text_of(LONGEST_TEXT)(text))
+    except WrongValue as wrong:
+        raise AlertRefused({"text": str(wrong)}) from None
+
+
+def _take_turn(incident: Incident) -> None:
+    """Its row is what people and the evaluation wait for in turn."""
+    Incident.objects.select_for_update().filter(pk=incident.pk).first()
+    incident.refresh_from_db()
+
+
+def _acknowledged(incident: Incident) -> tuple[str | None, str]:
+    return incident.acknowledged_by_name, incident.acknowledgement
+
+
+def _note(incident: Incident, kind: IncidentEventKind, sentence: str, by: Any, now: datetime) -> None:
+    newest: int | None = IncidentEvent.objects.filter(incident=incident).aggregate(newest=Max("sequence"))["newest"]
+    IncidentEvent.objects.create(
+        incident=incident,
+        sequence=(newest or 0) + 1,
+        at=now,
+        kind=kind,
+        sentence=sentence,
+        by_name=by.get_username(),
+    )
+    note(incident, str(incident), by, sentence, now)

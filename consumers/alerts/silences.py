@@ -1,12 +1,48 @@
-"""Silences: made with a reason and an end, and ended early."""
+"""Silences: made with a reason and an end, and ended early. The next evaluation puts them on the incidents."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from consumers.models import Silence
+from django.db import transaction
+from django.utils.translation import gettext as _
 
-from .refused import AlertRefused  # noqa: F401
+from consumers.errands.audit import note
+from consumers.models import AlertRule, Silence
+
+from .permission import MAY_MANAGE, why_no_role
+from .refused import AlertRefused
+from .rules import fields as check
+from .rules.refused import Check, WrongValue, checked_fields
+
+LONGEST = timedelta(days=366)
+# A form tells whole minutes.
+ROUNDED = timedelta(minutes=1)
+LONGEST_REASON = 2000
+
+
+def _moment(value: Any) -> datetime:
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise WrongValue(_("It is a time with its zone."))
+    return value
+
+
+def _rule(value: Any) -> AlertRule | None:
+    if value is not None and not isinstance(value, AlertRule):
+        raise WrongValue(_("It is a rule, or null for all rules."))
+    return value
+
+
+CHECKS: dict[str, Check] = {
+    "cluster": check.pattern(100),
+    "group_pattern": check.pattern(255),
+    "topic": check.topic,
+    "rule": _rule,
+    "labels": check.labels,
+    "starts_at": _moment,
+    "ends_at": _moment,
+    "reason": check.text(LONGEST_REASON, required=True),
+}
 
 
 def make(fields: Mapping[str, Any], by: Any, now: datetime) -> Silence:
@@ -14,9 +50,54 @@ def make(fields: Mapping[str, Any], by: Any, now: datetime) -> Silence:
 
     Raises AlertRefused, with a sentence for each field that is wrong.
     """
-    raise NotImplementedError
+    if not by.has_perm(MAY_MANAGE):
+        raise AlertRefused(why_no_role())
+    values = _checked(fields, now)
+    with transaction.atomic():
+        silence = Silence.objects.create(**values, by=by, by_name=by.get_username(), created_at=now)
+        note(silence, silence.reason, by, "Made the silence.", now)
+    return silence
 
 
 def end(silence: Silence, by: Any, now: datetime) -> None:
-    """Raises AlertRefused."""
-    raise NotImplementedError
+    """Now, or before it has begun. Raises AlertRefused."""
+    with transaction.atomic():
+        Silence.objects.select_for_update().filter(pk=silence.pk).first()
+        silence.refresh_from_db()
+        if against := why_not_ended(silence, by, now):
+            raise AlertRefused(against)
+        silence.ends_at, silence.ended_by_name = now, by.get_username()
+        silence.save(update_fields=["ends_at", "ended_by_name"])
+        note(silence, silence.reason, by, "Ended the silence.", now)
+
+
+def why_not_ended(silence: Silence, user: Any, now: datetime) -> str | None:
+    """Null where `user` may end it."""
+    if not user.has_perm(MAY_MANAGE):
+        return why_no_role()
+    if silence.ends_at <= now:
+        return _("It is over since %s UTC.") % f"{silence.ends_at:%Y-%m-%d %H:%M}"
+    return None
+
+
+def _checked(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    values, errors = checked_fields({"starts_at": now, **fields}, CHECKS)
+    wanted = {"reason": _("Say why nobody is to be told."), "ends_at": _("Say until when: a silence has an end.")}
+    errors = {name: words for name, words in wanted.items() if fields.get(name) in (None, "")} | errors
+    if fields.get("ends_at") is None:
+        errors["ends_at"] = wanted["ends_at"]
+    if not errors:
+        errors = _wrong_times(values["starts_at"], values["ends_at"], now)
+    if errors:
+        raise AlertRefused(errors)
+    return values
+
+
+def _wrong_times(starts_at: datetime, ends_at: datetime, now: datetime) -> dict[str, str]:
+    if starts_at < now - ROUNDED:
+        return {"starts_at": _("It begins now or later: what was told cannot be silenced any more.")}
+    if ends_at <= max(starts_at, now):
+        return {"ends_at": _("It ends after it begins, and in the future.")}
+    if ends_at - now > LONGEST:
+        return {"ends_at": _("It ends within a year: switch a rule off that nobody wants to hear of.")}
+    return {}

@@ -1,0 +1,98 @@
+"""Silences have a reason and an end."""
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, User
+
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.silences import end, make
+from consumers.models import Silence
+from tests.alert_rows import a_rule, a_silence
+from tests.world import NOW, ago
+
+IN_AN_HOUR = ago(-3600)
+FIELDS: dict[str, Any] = {"reason": "the database moves", "ends_at": IN_AN_HOUR}
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    user = User.objects.create_user("ann")
+    user.groups.add(Group.objects.get(name="operator"))
+    return user
+
+
+def test_it_begins_now_and_is_of_everything_where_nothing_is_said(ann: User) -> None:
+    silence = make(FIELDS, ann, NOW)
+    silence.refresh_from_db()
+    assert (silence.starts_at, silence.ends_at, silence.created_at, silence.by_name) == (NOW, IN_AN_HOUR, NOW, "ann")
+    assert (silence.cluster, silence.group_pattern, silence.topic, silence.rule, silence.labels) == (
+        "",
+        "",
+        "",
+        None,
+        {},
+    )
+    assert LogEntry.objects.get().change_message == "Made the silence."
+
+
+def test_it_keeps_what_it_selects(ann: User) -> None:
+    chosen = {"cluster": "prod", "group_pattern": "bill*", "topic": "Orders", "rule": a_rule()}
+    silence = make(FIELDS | chosen | {"labels": {"team": "payments"}, "starts_at": ago(-60)}, ann, NOW)
+    kept = Silence.objects.get(pk=silence.pk)
+    assert {name: getattr(kept, name) for name in chosen} == chosen
+    assert (kept.labels, kept.starts_at) == ({"team": "payments"}, ago(-60))
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"reason": ""}, "reason"),
+        ({"reason": "   "}, "reason"),
+        ({"ends_at": None}, "ends_at"),
+        ({"ends_at": NOW}, "ends_at"),
+        ({"ends_at": ago(-367 * 86400)}, "ends_at"),
+        ({"starts_at": ago(-3600)}, "ends_at"),
+        ({"starts_at": ago(61)}, "starts_at"),
+        ({"starts_at": NOW.replace(tzinfo=None)}, "starts_at"),
+        ({"group_pattern": "bill[a-z]"}, "group_pattern"),
+        ({"topic": "Ord*"}, "topic"),
+        ({"labels": {"1team": "x"}}, "labels"),
+        ({"rule": 7}, "rule"),
+        ({"colour": "blue"}, "colour"),
+    ],
+)
+def test_what_is_wrong_is_said_of_its_field(ann: User, change: dict[str, Any], field: str) -> None:
+    with pytest.raises(AlertRefused) as refusal:
+        make(FIELDS | change, ann, NOW)
+    assert set(refusal.value.errors) == {field}
+    assert not Silence.objects.exists()
+
+
+def test_reason_and_end_are_both_wanted(ann: User) -> None:
+    with pytest.raises(AlertRefused) as refusal:
+        make({}, ann, NOW)
+    assert set(refusal.value.errors) == {"reason", "ends_at"}
+
+
+@pytest.mark.parametrize("starts_at", [ago(600), ago(-600)])
+def test_it_is_ended_early_and_says_by_whom(ann: User, starts_at: Any) -> None:
+    silence = a_silence(starts_at=starts_at)
+    end(silence, ann, NOW)
+    silence.refresh_from_db()
+    assert (silence.ends_at, silence.ended_by_name) == (NOW, "ann")
+
+
+def test_what_is_over_is_not_ended_again(ann: User) -> None:
+    silence = a_silence(ends_at=ago(60))
+    with pytest.raises(AlertRefused, match="It is over since 2026-03-14 02:59 UTC"):
+        end(silence, ann, NOW)
+
+
+def test_a_viewer_may_not(db: None) -> None:
+    viewer = User.objects.create_user("eve")
+    with pytest.raises(AlertRefused, match="manage_alerts"):
+        make(FIELDS, viewer, NOW)
+    with pytest.raises(AlertRefused, match="manage_alerts"):
+        end(a_silence(), viewer, NOW)
