@@ -1,4 +1,4 @@
-"""Alerts: how often rules are evaluated, where channels may send to and for how long, and the mail server."""
+"""Alerts: how long they are kept, where channels may send to and for how long, and the mail server."""
 
 import ipaddress
 import os
@@ -7,9 +7,7 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from .environment import number, words
-from .work import CONSUMERSCOPE_POLL_SECONDS
 
-ALERT_SECONDS = number("ALERT_SECONDS", CONSUMERSCOPE_POLL_SECONDS, least=1)
 # So long incidents, deliveries and previews are kept once they are over.
 ALERT_HISTORY_DAYS = number("ALERT_HISTORY_DAYS", 90, least=1)
 # A message that cannot be delivered is tried again, after ever longer pauses, for so long.

@@ -7,6 +7,8 @@ from .stores import REDIS_URL
 
 CONSUMERSCOPE_POLL_SECONDS = number("CONSUMERSCOPE_POLL_SECONDS", 15, least=1)
 CONSUMERSCOPE_AGGREGATE_SECONDS = number("CONSUMERSCOPE_AGGREGATE_SECONDS", 30, least=1)
+# How often alert rules are evaluated.
+ALERT_SECONDS = number("ALERT_SECONDS", CONSUMERSCOPE_POLL_SECONDS, least=1)
 SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"
 SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "1g"
 # A run that takes longer is cancelled, and the Spark worker restarted if it does not let go.
@@ -73,6 +75,12 @@ CELERY_BEAT_SCHEDULE = {
     "re-sends": {"task": "consumers.resend_due", "schedule": 15.0, "options": {"expires": 15}},
     "resets": {"task": "consumers.resets_due", "schedule": 15.0, "options": {"expires": 15}},
     "previews": {"task": "consumers.previews_due", "schedule": 60.0, "options": {"expires": 60}},
+    "alerts": {
+        "task": "consumers.alerts_due",
+        "schedule": ALERT_SECONDS,
+        "options": {"expires": ALERT_SECONDS},
+    },
+    "old alerts": {"task": "consumers.alerts_forget", "schedule": 3600.0, "options": {"expires": 3600}},
     "pipeline": {
         "task": "consumers.aggregate_due",
         "schedule": CONSUMERSCOPE_AGGREGATE_SECONDS,
