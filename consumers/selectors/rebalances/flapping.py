@@ -58,6 +58,11 @@ def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
     return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, None, None)
 
 
+def episodes(cluster: str | None, now: datetime) -> dict[int, tuple[int, int]]:
+    """Episodes with a rebalance in the hour and in the day before `now`, by group id, of groups that had any."""
+    return {pk: (row["hour"], row["day"]) for pk, row in _counted(RebalanceFilters(cluster=cluster), now).items()}
+
+
 def level_of(
     episodes_hour: int, episodes_day: int, changing_seconds: float | None, judge: Mapping[str, float]
 ) -> Level:
@@ -66,6 +71,12 @@ def level_of(
     if changing_seconds is not None and changing_seconds >= judge["unsettled_after_seconds"]:
         return Level.UNSETTLED
     return Level.RESTLESS if episodes_day >= judge["restless_episodes_per_day"] else Level.CALM
+
+
+def episodes_within_hour(now: datetime) -> dict[int, int]:
+    """Episodes with a rebalance in the hour before, by group id; groups without one are left out. One query."""
+    found = Rebalance.objects.filter(started_before__gte=now - HOUR, started_before__lt=now).order_by()
+    return dict(found.values_list("group_id").annotate(Count("episode_since", distinct=True)))
 
 
 def _flapping(filters: RebalanceFilters, now: datetime, *, calm: bool) -> list[Flapping]:

@@ -1,0 +1,37 @@
+"""A column of how long ago something last went well, of a few subjects whose sentences are made at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from consumers.alerts.measured import Column, Table
+from consumers.alerts.subjects import Subject
+from consumers.models import Measure
+
+
+@dataclass(frozen=True)
+class Age:
+    """`seconds` null: `sentence` says why it is not known. `since`: the moment that it is counted from."""
+
+    seconds: float | None
+    sentence: str
+    since: datetime | None = None
+
+    @classmethod
+    def counted(cls, since: datetime, now: datetime, sentence: str) -> "Age":
+        return cls(max(0.0, (now - since).total_seconds()), sentence, since)
+
+
+def age_table(subjects: Sequence[Subject], ages: dict[Measure, Sequence[Age]]) -> Table:
+    """Notes are of groups: nothing here has labels."""
+    columns = {measure: _column(found) for measure, found in ages.items()}
+    return Table(subjects, columns, [{} for _ in subjects])
+
+
+def _column(ages: Sequence[Age]) -> Column:
+    return Column(
+        values=[one.seconds for one in ages],
+        reason=lambda place: ages[place].sentence,
+        evidence=lambda place: ages[place].sentence,
+        since=lambda place: ages[place].since,
+    )

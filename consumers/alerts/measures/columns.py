@@ -1,0 +1,122 @@
+"""Columns of numbers that the scan itself holds."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django.utils.translation import gettext, ngettext
+
+from consumers.alerts.measured import Column
+from consumers.selectors.groups.row import NOT_ASKED, YOUNG_LAG
+from consumers.selectors.groups.shown import NOT_READ_YET
+from consumers.selectors.measures import age, messages
+
+from .number_column import number_column
+from .scan import GroupScan, parsed
+from .spared import spared_waiting, spared_without_members
+
+Reason = Callable[[int], str]
+NOT_TOLD = "the judged range does not tell"
+
+
+def lag(scan: GroupScan) -> Column:
+    return number_column(
+        [row.lag_messages for row in scan.rows],
+        lambda place: lag_reason(scan, place),
+        lambda value: gettext("%s behind") % messages(round(value)),
+        spared=lambda place: spared_waiting(scan, place),
+    )
+
+
+def lag_reason(scan: GroupScan, place: int) -> str:
+    row = scan.rows[place]
+    if reason := scan.unread_reason(place):
+        return reason
+    if row.total_changed_at is None:
+        return NOT_READ_YET
+    return row.total_unknown_reason or "a queue of it is unknown"
+
+
+def time_lag(scan: GroupScan) -> Column:
+    return number_column(
+        [row.time_lag_seconds for row in scan.rows],
+        lambda place: time_lag_reason(scan, place),
+        lambda value: gettext("its oldest message waits for %s") % age(value),
+        spared=lambda place: spared_waiting(scan, place),
+    )
+
+
+def time_lag_reason(scan: GroupScan, place: int) -> str:
+    if reason := judged_reason(scan, place):
+        return reason
+    row = scan.rows[place]
+    if row.lag_messages is None:
+        return lag_reason(scan, place)
+    return YOUNG_LAG if row.judged_since is not None else NOT_TOLD
+
+
+def judged_reason(scan: GroupScan, place: int) -> str | None:
+    """Why nothing that was judged of it holds."""
+    return scan.unread_reason(place) or scan.unjudged_reason(place)
+
+
+def drain(scan: GroupScan) -> Column:
+    """Nothing to drain takes no time; one that does not drain has no number of seconds."""
+    return number_column(
+        [0.0 if row.lag_messages == 0 else row.drain_seconds for row in scan.rows],
+        lambda place: _drain_reason(scan, place),
+        lambda value: gettext("drains in %s") % age(value),
+        spared=lambda place: spared_waiting(scan, place),
+    )
+
+
+def _drain_reason(scan: GroupScan, place: int) -> str:
+    if reason := judged_reason(scan, place):
+        return reason
+    if scan.rows[place].lag_messages is None:
+        return lag_reason(scan, place)
+    return "it consumes no faster than is produced, or its rates are not known"
+
+
+def expired(scan: GroupScan) -> Column:
+    return number_column(
+        [row.expired_messages for row in scan.rows],
+        lambda place: _expired_reason(scan, place),
+        lambda value: gettext("%s expired unread") % messages(round(value)),
+    )
+
+
+def _expired_reason(scan: GroupScan, place: int) -> str:
+    if scan.rows[place].lag_messages is None:
+        return lag_reason(scan, place)
+    return "the min offset of a queue with lag was not read"
+
+
+def retry_share(scan: GroupScan) -> Column:
+    def reason(place: int) -> str:
+        untold = parsed(scan.rows[place].volumes_unknown).get("retry_share", NOT_TOLD)
+        return judged_reason(scan, place) or str(untold)
+
+    return number_column(
+        [row.retry_share for row in scan.rows],
+        reason,
+        lambda value: gettext("%.3g redeliveries for each message consumed, over the last hour") % value,
+    )
+
+
+def members(scan: GroupScan) -> Column:
+    def reason(place: int) -> str:
+        return scan.unread_reason(place) or scan.rows[place].membership_error or NOT_ASKED
+
+    def since(place: int) -> datetime | None:
+        row = scan.rows[place]
+        return row.offline_since if row.members == 0 else None
+
+    return number_column(
+        [row.members for row in scan.rows],
+        reason,
+        lambda value: (
+            ngettext("%d member", "%d members", round(value)) % round(value) if value else gettext("no member")
+        ),
+        since=since,
+        spared=lambda place: spared_without_members(scan, place),
+    )

@@ -1,0 +1,97 @@
+"""How soon brokers may delete the oldest message that each group has not consumed.
+
+As it is judged: what a broker keeps messages for, less how long the first unconsumed one of a queue has waited.
+"""
+
+from collections.abc import Mapping
+
+from django.db.models import Count, Max, Q
+from django.utils.translation import gettext
+
+from consumers.alerts.measured import Column
+from consumers.models import Broker, QueueState
+from consumers.polling.reading import NEVER_COMMITTED
+from consumers.selectors.brokers import MASTER
+from consumers.selectors.groups.overlay import Overlay
+from consumers.selectors.measures import age
+
+from .columns import lag_reason, time_lag_reason
+from .number_column import number_column
+from .scan import GroupScan
+from .spared import spared_by_habit
+
+HOUR = 3600.0
+# Rules of the judgement: such a queue has no lag by its nature.
+NO_LAG_RULES = (NEVER_COMMITTED, "the broker has no such queue")
+BrokerName = tuple[int, str]  # cluster id, name
+
+
+def expiry(scan: GroupScan) -> Column:
+    """Two queries. Of a group that has nothing waiting it is how long its brokers keep a message."""
+    kept, waits = kept_seconds(), waiting()
+    shortest = {cluster: _shortest(scan.overlay, cluster, kept) for cluster in scan.overlay.clusters}
+    values: list[float | None] = []
+    for row in scan.rows:
+        if row.lag_messages == 0:
+            values.append(shortest[row.cluster_id])
+        elif row.lag_messages is None or row.time_lag_seconds is None:
+            values.append(None)
+        else:
+            values.append(_soonest(row.cluster_id, waits.get(row.id), kept))
+
+    def reason(place: int) -> str:
+        row = scan.rows[place]
+        if row.lag_messages is None:
+            return lag_reason(scan, place)
+        if row.lag_messages and row.time_lag_seconds is None:
+            return time_lag_reason(scan, place)
+        return gettext("how long a broker of it keeps messages, or how long a queue of it waits, is not known")
+
+    return number_column(
+        values,
+        reason,
+        lambda value: (
+            gettext("brokers may delete its oldest unread message in %s") % age(value)
+            if value
+            else gettext("brokers may delete its oldest unread message already")
+        ),
+        spared=lambda place: spared_by_habit(scan, place),
+    )
+
+
+def kept_seconds() -> dict[BrokerName, float]:
+    """Of brokers whose configuration was read. One query."""
+    rows = Broker.objects.filter(broker_id=MASTER)
+    found = rows.values_list("cluster_id", "name", "file_reserved_hours")
+    return {(cluster, name): hours * HOUR for cluster, name, hours in found if hours is not None}
+
+
+def waiting() -> dict[int, dict[str, float | None]]:
+    """The longest wait of each group's queues, by broker; null where one of them is not known there. One query."""
+    untold = Q(time_lag_seconds=None) & ~Q(rule__in=NO_LAG_RULES)
+    rows = QueueState.objects.filter(Q(time_lag_seconds__gt=0) | untold).order_by()
+    counted = rows.values_list("group_id", "queue__broker").annotate(
+        longest=Max("time_lag_seconds"), unknown=Count("pk", filter=Q(time_lag_seconds=None))
+    )
+    found: dict[int, dict[str, float | None]] = {}
+    for group, broker, longest, unknown in counted:
+        found.setdefault(group, {})[broker] = None if unknown else longest
+    return found
+
+
+def _soonest(cluster: int, waits: Mapping[str, float | None] | None, kept: Mapping[BrokerName, float]) -> float | None:
+    """Null as soon as one broker, or one wait, is not known: it may be the one that deletes first."""
+    left: list[float] = []
+    for broker, seconds in (waits or {}).items():
+        keeps = kept.get((cluster, broker))
+        if keeps is None or seconds is None:
+            return None
+        left.append(max(0.0, keeps - seconds))
+    return min(left, default=None)
+
+
+def _shortest(overlay: Overlay, cluster: int, kept: Mapping[BrokerName, float]) -> float | None:
+    """Null where one broker of the cluster does not say."""
+    found = [kept.get((cluster, broker.name)) for broker in overlay.clusters[cluster].brokers]
+    known = [seconds for seconds in found if seconds is not None]
+    return min(known) if known and len(known) == len(found) else None

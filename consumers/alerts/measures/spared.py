@@ -1,0 +1,68 @@
+"""Groups that wait because somebody wants them to: paused ones, and those that are offline by habit."""
+
+from django.utils.translation import gettext
+
+from consumers.models import ConsumerGroup
+from consumers.polling.flags import BROADCASTING, POPPING, has_unlisted_members, offline_share
+
+from .scan import GroupFacts, GroupScan, parsed
+
+PULLING = "CONSUME_ACTIVELY"
+# Rules of the judgement: it has looked at how long such a group usually waits, and whether its messages expire.
+BY_HABIT = "offline by habit"
+
+
+def spared_waiting(scan: GroupScan, place: int) -> str | None:
+    """Why its lag is nothing to be alarmed by; None where it may be."""
+    row = scan.rows[place]
+    if row.consume_enable is False:
+        return gettext("paused by configuration: consumeEnable is false")
+    return spared_by_habit(scan, place)
+
+
+def spared_by_habit(scan: GroupScan, place: int) -> str | None:
+    """Not for longer than it ever waited, nor when its messages expire within a day: so it was judged."""
+    row = scan.rows[place]
+    if row.judged_rule == BY_HABIT and scan.unjudged_reason(place) is None:
+        return gettext("offline by habit, and waiting for no longer than usual")
+    return None
+
+
+def spared_without_members(scan: GroupScan, place: int) -> str | None:
+    """Why nobody expects brokers to list a member of it."""
+    row, limits = scan.rows[place], scan.overlay.limits.kinds
+    if row.consume_enable is False:
+        return gettext("paused by configuration: consumeEnable is false")
+    if row.consume_type == PULLING:
+        return gettext("its members pull messages: they are listed only while they do")
+    if row.message_model == BROADCASTING:
+        return gettext("broadcasting: each member consumes for itself")
+    group = _watched(row)
+    if has_unlisted_members(group, limits):
+        return gettext("its offsets moved while no broker listed a member: members of a proxy, maybe")
+    share = offline_share(group, scan.now, limits)
+    if share is not None and share > limits.habit_offline_share:
+        words = {"share": f"{share:.0%}", "days": f"{limits.habit_days:g}"}
+        return gettext("offline by habit: without a member for %(share)s of the last %(days)s days") % words
+    return None
+
+
+def why_nobody_holds(row: GroupFacts) -> str | None:
+    """Why members of the group do not tell which queues and messages they hold; None where they do."""
+    if row.consume_type == POPPING:
+        return gettext("its members pop messages: no queue has an owner")
+    if row.consume_type == PULLING:
+        return gettext("its members pull messages: not all such clients say which queues they hold")
+    return None
+
+
+def _watched(row: GroupFacts) -> ConsumerGroup:
+    """With all that its flags are told by; not for saving."""
+    return ConsumerGroup(
+        pk=row.id,
+        name=row.name,
+        first_seen_at=row.first_seen_at,
+        offline_since=row.offline_since,
+        moved_at=row.moved_at,
+        presence=parsed(row.presence),
+    )

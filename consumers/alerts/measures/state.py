@@ -1,0 +1,96 @@
+"""The state of each group as pages show it, with the rule that decided and its numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from consumers.alerts.measured import Column
+from consumers.models import State
+from consumers.selectors.groups.listing import shown_groups
+from consumers.selectors.groups.shown import Verdict
+from consumers.selectors.resets.causes import RULES, Jump, causes
+from consumers.selectors.sentences import sentence, state_parts
+
+from .columns import judged_reason
+from .scan import GroupScan
+
+# Groups with an offset that jumped, of which resets are looked up: more at once were not moved by people.
+MOST_JUMPS = 2000
+# Groups on silent brokers of which a queue that is still read is in trouble.
+MOST_STILL_READ = 500
+
+
+def state(scan: GroupScan) -> Column:
+    states = _States(scan)
+    return Column(states.values, states.reason, states.evidence, states.since, states.spared)
+
+
+@dataclass(frozen=True)
+class _States:
+    scan: GroupScan
+
+    @cached_property
+    def values(self) -> Sequence[State | None]:
+        return [None if row.state == State.UNKNOWN else row.state for row in self.scan.rows]
+
+    def reason(self, place: int) -> str:
+        row = self.scan.rows[place]
+        if reason := judged_reason(self.scan, place):
+            return reason
+        return sentence(state_parts(State.UNKNOWN, row.judged_rule or "", self.scan.detail(place)))
+
+    def evidence(self, place: int) -> str:
+        row = self.scan.rows[place]
+        if row.state == State.UNKNOWN:
+            return self.reason(place)
+        if row.judged_state != row.state:
+            shown = self._still_read.get(row.id)
+            return shown.sentence if shown is not None else sentence(state_parts(row.state, "", {}))
+        detail = self.scan.detail(place) | self._causes.get(row.id, {})
+        where = _where(detail) if row.state != State.OK else None
+        return sentence(state_parts(row.state, row.judged_rule or "", detail, place=where))
+
+    def since(self, place: int) -> datetime | None:
+        row = self.scan.rows[place]
+        return row.judged_since if row.judged_state == row.state else None
+
+    def spared(self, place: int) -> str | None:
+        """An offset that somebody set from here."""
+        row = self.scan.rows[place]
+        if row.judged_rule not in RULES or row.judged_state != row.state:
+            return None
+        cause = self._causes.get(row.id, {})
+        return cause["cause"] if "reset" in cause else None
+
+    @cached_property
+    def _causes(self) -> dict[int, dict[str, str]]:
+        """One query, none where no offset jumped."""
+        jumps = [jump for place in range(len(self.scan.rows)) if (jump := self._jump(place)) is not None]
+        return {jump.group_id: cause for jump, cause in causes(jumps[:MOST_JUMPS]).items()}
+
+    def _jump(self, place: int) -> Jump | None:
+        row = self.scan.rows[place]
+        if row.judged_rule not in RULES or row.judged_since is None or row.judged_at is None:
+            return None
+        where = _queue(self.scan.detail(place))
+        return None if where is None else Jump(row.id, *where, row.judged_rule, row.judged_since, row.judged_at)
+
+    @cached_property
+    def _still_read(self) -> dict[int, Verdict]:
+        """Of groups whose state is that of a queue on a broker that still answers. A fixed number of queries."""
+        wanted = [row.id for row in self.scan.rows if row.state != State.UNKNOWN and row.judged_state != row.state]
+        shown = shown_groups(self.scan.overlay, wanted[:MOST_STILL_READ])
+        return {one.group.pk: one.verdict for one in shown}
+
+
+def _queue(detail: dict[str, Any]) -> tuple[str, str, int] | None:
+    topic, broker, queue_id = (detail.get(name) for name in ("topic", "broker", "queue_id"))
+    return None if topic is None or broker is None or queue_id is None else (topic, broker, queue_id)
+
+
+def _where(detail: dict[str, Any]) -> str | None:
+    """As pages write it."""
+    where = _queue(detail)
+    return None if where is None else "/".join(map(str, where))

@@ -1,0 +1,71 @@
+"""How long the lag or the state of each group has not been known, where nothing but itself is the cause."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext
+
+from consumers.alerts.measured import Column
+from consumers.models import State
+from consumers.polling.reading import NEVER_COMMITTED, NOT_REPORTED, QUEUE_GONE, TOPIC_GONE
+from consumers.polling.record.totals import NO_QUEUES, RETIRED_ONLY
+from consumers.selectors.measures import age
+
+from .columns import lag_reason
+from .number_column import number_column
+from .scan import GroupScan
+from .state import state
+
+# These groups have no lag by what they are: nothing of them failed to be read.
+NO_LAG = frozenset({NO_QUEUES, RETIRED_ONLY, NEVER_COMMITTED, TOPIC_GONE, QUEUE_GONE, NOT_REPORTED})
+
+
+def unknown(scan: GroupScan) -> Column:
+    since = [_since(scan, place) for place in range(len(scan.rows))]
+    states = state(scan)
+
+    def value(place: int) -> float | None:
+        if explained(scan, place) is not None:
+            return None
+        began = since[place]
+        return 0.0 if began is None else max(0.0, (scan.now - began).total_seconds())
+
+    def evidence(place: int) -> str:
+        """What is not known, for how long, and why."""
+        row, seconds = scan.rows[place], values[place]
+        if not seconds:
+            return gettext("its state and its lag are known")
+        why = states.reason(place) if row.state == State.UNKNOWN else lag_reason(scan, place)
+        what = gettext("its state") if row.state == State.UNKNOWN else gettext("its lag")
+        return gettext("%(what)s is not known for %(age)s: %(why)s") % {"what": what, "age": age(seconds), "why": why}
+
+    values = [value(place) for place in range(len(scan.rows))]
+    column = number_column(values, lambda place: explained(scan, place) or "", age)
+    return Column(values, column.reason, evidence, since.__getitem__, lambda place: _spared(scan, place))
+
+
+def explained(scan: GroupScan, place: int) -> str | None:
+    """Why it is not its own matter that it is unknown; None where it is, or where it is known."""
+    if reason := scan.unread_reason(place):
+        return reason
+    return scan.unjudged_reason(place) if scan.explainer.nothing_is_judged else None
+
+
+def _since(scan: GroupScan, place: int) -> datetime | None:
+    """Since when one of the two is not known; None while both are."""
+    row = scan.rows[place]
+    times: list[datetime] = []
+    if row.state == State.UNKNOWN:
+        at = row.judged_at if scan.unjudged_reason(place) else row.judged_since
+        times.append(at or row.first_seen_at)
+    if row.lag_messages is None and row.total_unknown_reason not in NO_LAG:
+        times.append(row.total_last_good_at or row.total_changed_at or row.first_seen_at)
+    return min(times, default=None)
+
+
+def _spared(scan: GroupScan, place: int) -> str | None:
+    row = scan.rows[place]
+    if row.outside_store is not None:
+        return gettext("%s keeps its progress, not the brokers") % row.outside_store
+    if row.total_unknown_reason in NO_LAG:
+        return row.total_unknown_reason
+    return None

@@ -1,0 +1,64 @@
+"""Dead letters and rebalances of late, counted by the pipeline."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Sum
+from django.utils.translation import gettext, ngettext
+
+from consumers.alerts.measured import Column
+from consumers.models import GroupWindow
+from consumers.pipeline.slices import floor
+from consumers.selectors.measures import messages
+from consumers.selectors.rebalances.flapping import episodes_within_hour
+
+from .columns import judged_reason
+from .number_column import number_column
+from .scan import GroupScan
+
+MINUTE = timedelta(minutes=1)
+WINDOWS = 5
+
+
+def dlq_inflow(scan: GroupScan) -> Column:
+    """Over the last five whole minutes that were judged: the newest windows come a run late. One query."""
+    until = scan.explainer.judged_until
+    end = None if until is None else floor(until, MINUTE)
+    found = {} if end is None else _inflows(end)
+    values = [None if judged_reason(scan, place) else found.get(row.id) for place, row in enumerate(scan.rows)]
+
+    def words(value: float) -> str:
+        said = {"messages": messages(round(value)), "end": f"{end:%H:%M} UTC"}
+        return gettext("%(messages)s into its dead-letter topic in the five minutes until %(end)s") % said
+
+    def reason(place: int) -> str:
+        return judged_reason(scan, place) or "not every one of the last five judged minutes tells of dead letters"
+
+    return number_column(values, reason, words)
+
+
+def _inflows(end: datetime) -> dict[int, int]:
+    """Of groups of which all windows tell: a sum over some of them is not the sum."""
+    windows = GroupWindow.objects.filter(step_seconds=60, start__gte=end - WINDOWS * MINUTE, start__lt=end)
+    rows = windows.order_by().values_list("group_id").annotate(Sum("into_dlq"), Count("into_dlq"))
+    return {group: total for group, total, known in rows if known == WINDOWS}
+
+
+def rebalances(scan: GroupScan) -> Column:
+    """Episodes with a rebalance within the hour before. One query."""
+    found = episodes_within_hour(scan.now)
+
+    def known(place: int) -> bool:
+        return scan.rows[place].membership_at is not None and judged_reason(scan, place) is None
+
+    def reason(place: int) -> str:
+        row = scan.rows[place]
+        return judged_reason(scan, place) or row.membership_error or "its members have not been asked for yet"
+
+    return number_column(
+        # None of a group that was watched is none that was seen.
+        [found.get(row.id, 0) if known(place) else None for place, row in enumerate(scan.rows)],
+        reason,
+        lambda value: (
+            ngettext("%d rebalance within an hour", "%d rebalances within an hour", round(value)) % round(value)
+        ),
+    )

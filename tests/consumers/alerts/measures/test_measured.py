@@ -1,0 +1,56 @@
+"""What an evaluation looks at: only what rules need, of user groups and what they depend on."""
+
+import pytest
+
+from consumers.alerts.measures import measured
+from consumers.models import AlertRule, Measure, PipelineRun
+from tests.alert_rows import a_rule
+from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
+
+pytestmark = pytest.mark.django_db
+NUMBERS = [measure for measure in Measure if measure != Measure.STATE]
+
+
+def test_it_holds_only_columns_that_an_enabled_rule_needs() -> None:
+    a_rule("Behind")
+    a_rule("Blocked", measure="blocked_seconds", enabled=False)
+    a_rule("Broker", measure="broker_unread_seconds")
+    found = measured(NOW, list(AlertRule.objects.all()))
+    assert (list(found.groups.columns), list(found.brokers.columns)) == ([Measure.TIME_LAG], [Measure.BROKER_UNREAD])
+
+
+def test_every_measure_has_its_column_of_every_subject() -> None:
+    cluster = a_cluster()
+    a_broker(cluster)
+    a_total(group := a_group(cluster), 5)
+    a_judged_group(group)
+    rules = [a_rule(measure, measure=measure) for measure in NUMBERS]
+    rules.append(a_rule("state", measure="state", comparison="in", threshold=None, states=["STALL"]))
+    found = measured(NOW, rules)
+    tables = (found.groups, found.brokers, found.clusters, found.site)
+    assert {measure for table in tables for measure in table.columns} == set(Measure)
+    for table in tables:
+        assert table.subjects
+        for column in table.columns.values():
+            assert len(column.values) == len(table.subjects) == len(table.labels)
+            for place, value in enumerate(column.values):
+                assert column.evidence(place)
+                assert value is not None or column.reason(place)
+
+
+def test_system_groups_and_ghosts_are_not_looked_at() -> None:
+    cluster = a_cluster()
+    a_group(cluster, "CID_RMQ_SYS_TRANS", kind="system")
+    week = ago(8 * 86400)
+    a_group(cluster, "left", online=False, members=0, offline_since=week, moved_at=week, first_seen_at=week)
+    a_group(cluster, "billing")
+    assert [subject.group for subject in measured(NOW, []).groups.subjects] == ["billing"]
+
+
+def test_a_run_that_failed_or_goes_on_has_judged_nothing() -> None:
+    a_cluster()
+    PipelineRun.objects.create(since=ago(60), until=ago(30), started_at=ago(30), finished_at=ago(20))
+    PipelineRun.objects.create(since=ago(60), until=ago(10), started_at=ago(10))
+    PipelineRun.objects.create(since=ago(60), until=ago(5), started_at=ago(5), finished_at=ago(4), error="no memory")
+    rule = a_rule(measure="judgement_age_seconds")
+    assert measured(NOW, [rule]).site.columns[Measure.JUDGEMENT_AGE].values == [30.0]
