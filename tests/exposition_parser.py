@@ -20,7 +20,7 @@ def parsed(text: str, *, open_metrics: bool = False) -> Samples:
     families: dict[str, set[str]] = {}
     for line in lines[:-1] if open_metrics else lines:
         if line.startswith("#"):
-            _read_comment(line, families)
+            _read_comment(line, families, open_metrics)
             continue
         match = SAMPLE.match(line)
         assert match, f"not a sample: {line!r}"
@@ -33,17 +33,21 @@ def parsed(text: str, *, open_metrics: bool = False) -> Samples:
     return samples
 
 
-def _read_comment(line: str, families: dict[str, set[str]]) -> None:
+def _read_comment(line: str, families: dict[str, set[str]], open_metrics: bool) -> None:
+    if not open_metrics and not line.startswith(("# HELP", "# TYPE", "# UNIT")):
+        # Any remark may stand in Prometheus' own format, none in OpenMetrics.
+        return
     words = line.split(" ", 3)
     assert len(words) == 4, f"not a comment: {line!r}"
     _hash, keyword, name, rest = words
     assert NAME.match(name), f"not a name: {name!r}"
-    assert keyword in ("HELP", "TYPE"), f"not a keyword: {keyword!r}"
+    assert keyword in ("HELP", "TYPE", "UNIT")[: 3 if open_metrics else 2], f"not a keyword: {keyword!r}"
     assert not families or name == list(families)[-1] or name not in families, f"{name} has two places"
     said = families.setdefault(name, set())
     assert keyword not in said, f"{name} has two lines of {keyword}"
     said.add(keyword)
-    assert keyword == "HELP" or rest == "gauge", f"{name} is no gauge"
+    assert keyword != "TYPE" or rest == "gauge", f"{name} is no gauge"
+    assert keyword != "UNIT" or name.endswith(f"_{rest}"), f"{name} does not end in its unit"
 
 
 def _labels(text: str) -> frozenset[tuple[str, str]]:

@@ -35,10 +35,14 @@ class UnknownWord(StrEnum):
     TIME_LAG_UNTOLD = "time_lag_untold"
     RETRY_SHARE_UNTOLD = "retry_share_untold"
     DLQ_DAY_UNTOLD = "dlq_day_untold"
+    RATES_UNTOLD = "rates_untold"
+    VOLUMES_UNTOLD = "volumes_untold"
     MEMBERS_NOT_ASKED = "members_not_asked"
     MEMBERS_UNREAD = "members_unread"
     DEAD_LETTERS_UNREAD = "dead_letters_unread"
     MIN_OFFSETS_UNREAD = "min_offsets_unread"
+    CLUSTER_NAME_UNREAD = "cluster_name_unread"
+    READINGS_NOT_KEPT = "readings_not_kept"
 
 
 OF_TOTAL = {

@@ -12,42 +12,54 @@ OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 LINES_AT_ONCE = 1000
 # In both formats the same three characters are escaped in a label's value.
 ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
+UNITS = ("seconds", "bytes", "messages", "queues", "calls", "series", "groups")
+
+Labels = Sequence[str | None]
+Samples = Iterable[tuple[Labels, float]]
 
 
 @dataclass(frozen=True)
 class Family:
-    """A gauge: `samples` are the values of `labels`, in order, with the number."""
+    """A gauge: `samples` are the values of `labels`, in order, with the number. A label without a value is left out."""
 
     name: str
     help: str
     labels: Sequence[str]
-    samples: Iterable[tuple[Sequence[str], float]]
+    samples: Samples
+
+    @property
+    def unit(self) -> str | None:
+        """By the name's end, as OpenMetrics demands; names that are others' have none."""
+        return next((unit for unit in UNITS if self.name.endswith(f"_{unit}")), None)
 
 
-def exposition(families: Iterable[Family], *, ends: bool) -> Iterator[str]:
-    """Text in pieces. `ends` writes OpenMetrics' last line, without which that format counts as cut off."""
-    lines: list[str] = []
+def exposition(families: Iterable[Family], *, open_metrics: bool = False, remark: str = "") -> Iterator[str]:
+    """Text in pieces. OpenMetrics has units, no `remark`, and a last line without which it counts as cut off."""
+    lines: list[str] = [f"# {remark}\n"] if remark and not open_metrics else []
     for family in families:
-        for line in _lines(family):
-            lines.append(line)
+        lines.append(_head(family, open_metrics))
+        for values, number in family.samples:
+            lines.append(_line(family, values, number))
             if len(lines) >= LINES_AT_ONCE:
                 yield "".join(lines)
                 lines = []
-    if ends:
+    if open_metrics:
         lines.append("# EOF\n")
     if lines:
         yield "".join(lines)
 
 
-def _lines(family: Family) -> Iterator[str]:
-    yield f"# HELP {family.name} {family.help.translate(ESCAPES)}\n# TYPE {family.name} gauge\n"
-    for values, number in family.samples:
-        pairs = zip(family.labels, values, strict=True)
-        labels = ",".join(f'{label}="{value.translate(ESCAPES)}"' for label, value in pairs)
-        yield f"{family.name}{{{labels}}} {_number(number)}\n" if labels else f"{family.name} {_number(number)}\n"
+def _head(family: Family, open_metrics: bool) -> str:
+    unit = f"# UNIT {family.name} {family.unit}\n" if open_metrics and family.unit else ""
+    return f"# HELP {family.name} {family.help.translate(ESCAPES)}\n# TYPE {family.name} gauge\n{unit}"
 
 
-def _number(number: float) -> str:
+def _line(family: Family, values: Labels, number: float) -> str:
     if not math.isfinite(number):
         raise ValueError(f"{number} is not a measurement: what is not known must be left out")
-    return repr(number)
+    pairs = [
+        f'{label}="{value.translate(ESCAPES)}"'
+        for label, value in zip(family.labels, values, strict=True)
+        if value is not None
+    ]
+    return f"{family.name}{{{','.join(pairs)}}} {number!r}\n" if pairs else f"{family.name} {number!r}\n"

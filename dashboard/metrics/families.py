@@ -1,33 +1,123 @@
 """Every family that /metrics has, read once."""
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import translate
 from itertools import chain
 
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from consumers.lake.store import Lake
+from consumers.selectors.brokers import ClusterAge
 from consumers.selectors.clusters import cluster_list
-from consumers.selectors.groups.gauges import group_gauges
+from consumers.selectors.exporter.cluster import ExporterCluster, exporter_cluster
+from consumers.selectors.exporter.queue_lags import queue_lags
+from consumers.selectors.groups.gauges import GroupGauges, group_gauges
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.pipeline_status import pipeline_status
+from consumers.selectors.rebalances.flapping import episodes
+from consumers.selectors.retries.minute_volumes import minute_volumes
 
-from . import cluster_families, group_families
+from . import cluster_families, exporter, group_families
+from .bounded import Bounds
 from .exposition import Family
 
 UNKNOWN = "1 for each cause that keeps a gauge of the group (or of the cluster, without a group) from being known."
 
 
-def families(now: datetime) -> list[Family]:
-    """Everything is read here: nothing fails once the answer has begun."""
+class UnknownCluster(LookupError):
+    """No cluster of that name is registered."""
+
+
+@dataclass(frozen=True)
+class Scrape:
+    """`remark`: what a reader should know that no metric says."""
+
+    families: list[Family]
+    remark: str = ""
+
+
+def scrape(now: datetime, cluster: str | None = None) -> Scrape:
+    """Of one cluster, or of all. Everything is read here: nothing fails once the answer has begun.
+
+    The names of rocketmq-exporter, which have no place for two clusters, are there for one only.
+    """
     overlay = Overlay.at(now)
-    groups = list(group_gauges(overlay))
-    clusters, pipeline = cluster_list(now), pipeline_status(now)
-    ages = sorted(overlay.clusters.values(), key=lambda cluster: cluster.name)
+    ages = sorted(overlay.clusters.values(), key=lambda age: age.name)
+    if cluster is not None:
+        ages = [age for age in ages if age.name == cluster]
+        if not ages:
+            raise UnknownCluster(_("There is no cluster %r.") % cluster)
+    bounds = Bounds(settings.METRICS_SERIES)
+    return Scrape([*_bounded(bounds, overlay, ages, cluster), bounds.left_out()], _remark(ages))
+
+
+def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: str | None) -> Iterator[Family]:
+    now, wanted = overlay.now, re.compile("|".join(map(translate, settings.METRICS_GROUPS)))
+    every = list(group_gauges(overlay, cluster))
+    groups = [group for group in every if wanted.match(group.group)]
+    pipeline = pipeline_status(now)
+    is_late = pipeline.judged_until is None or pipeline.judged_until < overlay.limits.judged_since(now)
+    volumes = None if is_late or pipeline.judged_until is None else minute_volumes(pipeline.judged_until)
+    happened = group_families.Happened(episodes(cluster, now), volumes)
+    only = _only(overlay, ages, wanted)
+    clusters = cluster_list(now, name=cluster)
     unknown = chain(
-        group_families.unknown_samples(groups),
+        group_families.unknown_samples(groups, happened),
         cluster_families.unknown_samples(ages, clusters, pipeline, now, overlay.limits),
+        exporter.unknown_samples(only) if only else (),
     )
-    return [
-        *group_families.group_families(groups),
-        Family("consumerscope_unknown", UNKNOWN, ("cluster", "group", "reason"), unknown),
-        *cluster_families.broker_families(ages, now, overlay.limits),
-        *cluster_families.reading_families(clusters, now),
-        *cluster_families.judgement_families(pipeline, now),
-    ]
+    yield from bounds.bounded(group_families.group_families(groups, happened, now))
+    if settings.METRICS_QUEUE_SERIES:
+        yield from bounds.bounded([_queue_family(overlay, groups, cluster)], settings.METRICS_QUEUE_SERIES)
+    yield from bounds.bounded([Family("consumerscope_unknown", UNKNOWN, ("cluster", "group", "reason"), unknown)])
+    yield from cluster_families.broker_families(ages, now, overlay.limits)
+    yield from cluster_families.reading_families(clusters, now)
+    yield from cluster_families.judgement_families(pipeline, now)
+    yield _left_out_groups(every, groups)
+    if only is not None:
+        yield from exporter.exporter_families(only, bounds)
+
+
+def _only(overlay: Overlay, ages: list[ClusterAge], wanted: re.Pattern[str]) -> ExporterCluster | None:
+    if len(ages) != 1:
+        return None
+    lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
+    return exporter_cluster(overlay, ages[0], lake, lambda name: wanted.match(name) is not None)
+
+
+def _queue_family(overlay: Overlay, groups: list[GroupGauges], cluster: str | None) -> Family:
+    known = {group.id: (group.cluster, group.group) for group in groups if group.lag_messages_at_least is not None}
+    lags = queue_lags(overlay, cluster)
+    return Family(
+        "consumerscope_queue_lag_messages",
+        "Messages of the queue that the group has not consumed; the queues with the most first.",
+        ("cluster", "group", "topic", "broker", "queue_id"),
+        (
+            ((*known[lag.group_id], lag.topic, lag.broker, str(lag.queue_id)), lag.lag_messages)
+            for lag in lags
+            if lag.group_id in known and lag.topic != f"%DLQ%{known[lag.group_id][1]}"
+        ),
+    )
+
+
+def _left_out_groups(every: list[GroupGauges], groups: list[GroupGauges]) -> Family:
+    counts = {group.cluster: 0 for group in every}
+    for group in every:
+        counts[group.cluster] += 1
+    for group in groups:
+        counts[group.cluster] -= 1
+    return Family(
+        "consumerscope_left_out_groups", "Groups whose names match no pattern of METRICS_GROUPS.", ("cluster",),
+        (((name,), count) for name, count in counts.items() if count),
+    )  # fmt: skip
+
+
+def _remark(ages: list[ClusterAge]) -> str:
+    if len(ages) < 2:
+        return ""
+    names = ", ".join(age.name for age in ages)
+    return f"The names of rocketmq-exporter have no place for two clusters: ask with ?cluster= and one of {names}."

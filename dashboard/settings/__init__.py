@@ -12,3 +12,4 @@ from .messages import *
 from .judging import *
 from .resets import *
 from .alerts import *
+from .metrics import *

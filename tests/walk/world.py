@@ -68,7 +68,7 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     """Everything that can be known of the group `billing` on the cluster `prod` is."""
     cluster = a_cluster(read_at=None)
     for name in BROKERS:
-        a_broker(cluster, name)
+        a_broker(cluster, name, cluster_name="DefaultCluster")
     # Of the last hour one reading was not whole, and some were missed.
     for seconds in (3000, 2900, 20, 5):
         broken = seconds == 2900

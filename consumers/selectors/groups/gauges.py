@@ -4,6 +4,7 @@ Lists, pages and REST show the same numbers by way of groups.py; a test compares
 """
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import NamedTuple
 
 from django.db.models import Case, F, When
@@ -20,11 +21,16 @@ CHUNK = 2000
 
 
 class GroupGauges(NamedTuple):
-    """`unknown` has one word for each cause that keeps a number null; a number that is null has its cause in it."""
+    """`unknown` has one word for each cause that keeps a number null; a number that is null has its cause in it.
 
+    `is_judged`: everything of it is read, and its judgement is of now.
+    """
+
+    id: int
     cluster: str
     group: str
     state: State
+    is_judged: bool
     lag_messages: int | None
     lag_messages_at_least: int | None
     time_lag_seconds: float | None
@@ -35,10 +41,14 @@ class GroupGauges(NamedTuple):
     never_committed_queues: int | None
     retry_share: float | None
     dlq_day_messages: int | None
+    consume_rate: float | None
+    produce_rate: float | None
+    last_rebalance_at: datetime | None
     unknown: tuple[UnknownWord, ...]
 
 
 class _Row(NamedTuple):
+    id: int
     cluster: str
     group: str
     rank: int
@@ -51,10 +61,13 @@ class _Row(NamedTuple):
     never: int | None
     retry_share: float | None
     dead_day: int | None
+    consume_rate: float | None
+    produce_rate: float | None
     unread_by: int | None
     total: int | None
     unknown_reason: str | None
     judged_kind: str | None
+    last_rebalance_at: datetime | None
     is_judged: bool | None
     membership_error: str | None
     outside_store: str | None
@@ -71,24 +84,28 @@ COLUMNS = {
     "of_never": F("shown_never_committed_queues"),
     "of_retry_share": F("shown_retry_share"),
     "of_dead_day": F("shown_dlq_day_messages"),
+    "of_consume_rate": F("shown_consume_rate"),
+    "of_produce_rate": F("shown_produce_rate"),
     "of_unread_by": F("unread_by"),
 }
 
 
-def group_gauges(overlay: Overlay) -> Iterator[GroupGauges]:
-    """User groups of all clusters but ghosts, by cluster and name."""
+def group_gauges(overlay: Overlay, cluster: str | None = None) -> Iterator[GroupGauges]:
+    """User groups of all clusters, or of one, but ghosts, by cluster and name."""
     since = overlay.limits.judged_since(overlay.now)
-    found = filtered(overlay, GroupFilters()).annotate(
+    found = filtered(overlay, GroupFilters(cluster=cluster)).annotate(
         **COLUMNS,
         of_is_judged=Case(When(judged__judged_at__gte=since, then=True), When(judged__isnull=False, then=False)),
     )
     rows = found.order_by("cluster__name", "name").values_list(
+        "pk",
         "cluster__name",
         "name",
         *COLUMNS,
         "total__pk",
         "total__unknown_reason",
         "judged__time_lag_kind",
+        "judged__last_rebalance_at",
         "of_is_judged",
         "membership_error",
         "outside_store",
@@ -99,9 +116,11 @@ def group_gauges(overlay: Overlay) -> Iterator[GroupGauges]:
 
 def _gauges(overlay: Overlay, row: _Row) -> GroupGauges:
     return GroupGauges(
+        id=row.id,
         cluster=row.cluster,
         group=row.group,
         state=STATES[row.rank],
+        is_judged=bool(row.is_judged) and row.unread_by is None,
         lag_messages=row.lag,
         lag_messages_at_least=row.at_least,
         time_lag_seconds=row.time_lag,
@@ -112,6 +131,9 @@ def _gauges(overlay: Overlay, row: _Row) -> GroupGauges:
         never_committed_queues=row.never,
         retry_share=row.retry_share,
         dlq_day_messages=row.dead_day,
+        consume_rate=row.consume_rate,
+        produce_rate=row.produce_rate,
+        last_rebalance_at=row.last_rebalance_at if row.is_judged and row.unread_by is None else None,
         unknown=tuple(dict.fromkeys(_causes(overlay, row))),
     )
 
@@ -130,6 +152,8 @@ def _causes(overlay: Overlay, row: _Row) -> Iterator[UnknownWord]:
         yield UnknownWord.RETRY_SHARE_UNTOLD
     if row.is_judged and row.dead_day is None:
         yield UnknownWord.DLQ_DAY_UNTOLD
+    if row.is_judged and None in (row.consume_rate, row.produce_rate):
+        yield UnknownWord.RATES_UNTOLD
     if row.members is None:
         yield UnknownWord.MEMBERS_UNREAD if row.membership_error else UnknownWord.MEMBERS_NOT_ASKED
     if row.total is not None and row.dead is None:

@@ -10,8 +10,8 @@ from dashboard.metrics.exposition import LINES_AT_ONCE, Family, exposition
 from tests.exposition_parser import parsed
 
 
-def written(*families: Family, ends: bool = False) -> str:
-    return "".join(exposition(families, ends=ends))
+def written(*families: Family, open_metrics: bool = False, remark: str = "") -> str:
+    return "".join(exposition(families, open_metrics=open_metrics, remark=remark))
 
 
 def test_it_writes_help_type_and_samples() -> None:
@@ -27,7 +27,25 @@ def test_a_gauge_without_labels_has_no_braces() -> None:
 
 
 def test_openmetrics_has_an_end() -> None:
-    assert written(Family("age", "Age.", (), []), ends=True).endswith("gauge\n# EOF\n")
+    assert written(Family("age", "Age.", (), []), open_metrics=True).endswith("gauge\n# EOF\n")
+
+
+@pytest.mark.parametrize(("name", "unit"), [("age_seconds", "seconds"), ("group_diff", None), ("group_count", None)])
+def test_openmetrics_says_the_unit_that_ends_a_name(name: str, unit: str | None) -> None:
+    text = written(Family(name, "Words.", (), [((), 1)]), open_metrics=True)
+    assert ([line for line in text.splitlines() if "UNIT" in line]) == ([f"# UNIT {name} {unit}"] if unit else [])
+    parsed(text, open_metrics=True)
+
+
+def test_a_remark_stands_only_where_the_format_lets_it() -> None:
+    family = Family("age", "Age.", (), [((), 3)])
+    assert written(family, remark="Of one cluster.").startswith("# Of one cluster.\n# HELP")
+    assert "Of one" not in written(family, remark="Of one cluster.", open_metrics=True)
+
+
+def test_a_label_without_a_value_is_left_out() -> None:
+    text = written(Family("lag", "Lag.", ("group", "members"), [(("billing", None), 3)]))
+    assert text.endswith('\nlag{group="billing"} 3\n')
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True))
@@ -50,7 +68,7 @@ def test_a_number_keeps_every_digit(number: float) -> None:
 
 def test_it_comes_in_pieces() -> None:
     samples = [((str(number),), number) for number in range(3 * LINES_AT_ONCE)]
-    pieces = list(exposition([Family("lag", "Lag.", ("group",), samples)], ends=True))
+    pieces = list(exposition([Family("lag", "Lag.", ("group",), samples)], open_metrics=True))
     assert len(pieces) == 4
     assert len(parsed("".join(pieces), open_metrics=True)) == len(samples)
 

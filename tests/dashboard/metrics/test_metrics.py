@@ -6,7 +6,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.models import Cluster, ConsumerGroup, PipelineRun, Reading
+from consumers.models import Cluster, ConsumerGroup, GroupWindow, PipelineRun, Reading
 from consumers.polling.reading import AHEAD
 from consumers.polling.record.totals import RETIRED_ONLY
 from tests.exposition_parser import Samples, parsed
@@ -51,7 +51,14 @@ def a_whole_group(cluster: Cluster, name: str = "billing", broker: str = "broker
         group, "STALL", rule="blocked", worst_queue=queue, time_lag_seconds=61.5, retry_share=0.2, dlq_day_messages=4
     )
     a_judged_queue(group, queue, "STALL")
+    a_minute(group)
     return group
+
+
+def a_minute(group: ConsumerGroup, **fields: int | None) -> None:
+    """The newest that was judged whole: the run's end lies in the next one."""
+    volumes = {"into_retry": 3, "out_of_retry": 2, "into_dlq": 1, "consumed": 90} | fields
+    GroupWindow.objects.create(group=group, step_seconds=60, start=ago(120), readings=4, **volumes)
 
 
 def of_group(samples: Samples, group: str = "billing") -> dict[str, float]:
@@ -59,7 +66,7 @@ def of_group(samples: Samples, group: str = "billing") -> dict[str, float]:
     return {
         " ".join([name.removeprefix("consumerscope_"), *sorted(set(dict(labels).values()) - {"prod", group})]): value
         for (name, labels), value in samples.items()
-        if dict(labels).get("group") == group
+        if dict(labels).get("group") == group and name.startswith("consumerscope_")
     }
 
 
@@ -71,6 +78,14 @@ def test_a_known_group_has_all_its_numbers_and_no_cause(cluster: Cluster, scrape
         "group_time_lag_seconds exact": 61.5,
         "group_state STALL": 1,
         "group_members": 2,
+        "group_consume_rate": 12,
+        "group_produce_rate": 12,
+        "group_rebalances_hour": 0,
+        "group_rebalances_day": 0,
+        "group_minute_messages into_retry": 3,
+        "group_minute_messages out_of_retry": 2,
+        "group_minute_messages into_dlq": 1,
+        "group_minute_messages consumed": 90,
         "group_dlq_messages": 7,
         "group_dlq_day_messages": 4,
         "group_retry_share": 0.2,
@@ -122,6 +137,8 @@ def test_a_broker_that_is_not_read_leaves_nothing_but_its_cause_and_a_state(
         ("untold", "group_time_lag_seconds exact", "time_lag_untold"),
         ("retry_share", "group_retry_share", "retry_share_untold"),
         ("dlq_day_messages", "group_dlq_day_messages", "dlq_day_untold"),
+        ("consume_rate", "group_consume_rate", "rates_untold"),
+        ("volumes", "group_minute_messages into_dlq", "volumes_untold"),
     ],
 )
 def test_what_is_not_known_is_absent_with_one_word_for_the_cause(
@@ -140,7 +157,9 @@ def test_what_is_not_known_is_absent_with_one_word_for_the_cause(
         setattr(total, {"dead": "dlq_messages", "expired": "expired_messages"}[changed], None)
     judged.judged_at = ago(9000) if changed == "late" else judged.judged_at
     judged.time_lag_seconds = None if changed == "untold" else judged.time_lag_seconds
-    if changed in ("retry_share", "dlq_day_messages"):
+    if changed == "volumes":
+        GroupWindow.objects.update(into_dlq=None)
+    if changed in ("retry_share", "dlq_day_messages", "consume_rate"):
         setattr(judged, changed, None)
     for row in (group, total, judged):
         row.save()
@@ -168,7 +187,7 @@ def test_it_says_of_brokers_and_readings_how_old_they_are(cluster: Cluster, scra
     seen = {
         (name.removeprefix("consumerscope_"), dict(labels).get("broker")): value
         for (name, labels), value in scrape().items()
-        if not name.endswith("unknown")
+        if not name.endswith("unknown") and name.startswith("consumerscope_")
     }
     assert seen == {
         ("broker_up", "broker-a"): 1,
@@ -206,7 +225,7 @@ def test_it_says_what_rest_says(cluster: Cluster, scrape: Scrape, api: Client) -
     a_group(cluster, "fresh", members=None, online=None)
     samples = scrape()
     names = ("lag_messages", "lag_messages_at_least", "members", "dlq_messages", "never_committed_queues")
-    names += ("retry_share", "dlq_day_messages")
+    names += ("retry_share", "dlq_day_messages", "consume_rate", "produce_rate")
     for row in api.get("/api/v1/groups/").json()["results"]:
         seen = of_group(samples, row["group"])
         assert [seen.get(f"group_{name}") for name in names] == [row[name] for name in names]

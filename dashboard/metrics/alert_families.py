@@ -1,0 +1,35 @@
+"""The gauges of alerts: how fresh their evaluation is, what fires by it, and what waits to be told."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db.models import Count
+
+from consumers.models import Incident, IncidentStatus, Severity
+from consumers.selectors.alerts.evaluated import evaluated
+from consumers.selectors.alerts.waiting import waiting_messages
+
+from .exposition import Family
+
+
+def alert_families(now: datetime) -> Iterator[Family]:
+    """Everything is read here. What fires is known only where rules were evaluated lately."""
+    evaluation, waiting = evaluated(now), waiting_messages()
+    age = None if evaluation.at is None else (now - evaluation.at).total_seconds()
+    yield Family(
+        "consumerscope_alerts_evaluation_age_seconds", "How long ago alert rules were last evaluated.", (),
+        [] if age is None else [((), age)],
+    )  # fmt: skip
+    yield Family(
+        "consumerscope_alerts_firing", "Incidents that fire, where rules were evaluated lately.", ("severity",),
+        [] if evaluation.firing is None else [((severity,), count) for severity, count in _firing().items()],
+    )  # fmt: skip
+    yield Family(
+        "consumerscope_alerts_deliveries_waiting", "Messages that wait to be sent through the channel.", ("channel",),
+        [((channel.channel,), channel.messages) for channel in waiting],
+    )  # fmt: skip
+
+
+def _firing() -> dict[str, int]:
+    rows = Incident.objects.filter(status=IncidentStatus.FIRING).order_by().values_list("severity")
+    return dict.fromkeys(Severity.values, 0) | dict(rows.annotate(count=Count("pk")))

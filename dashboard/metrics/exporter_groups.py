@@ -1,0 +1,108 @@
+"""The families of rocketmq-exporter that are about groups, with its names, labels and units
+(rocketmq-exporter 0.0.2, RMQMetricsCollector, MetricsCollectTask)."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
+from consumers.selectors.exporter.cluster import ExporterCluster
+from consumers.selectors.exporter.groups import ExporterGroup
+from consumers.selectors.exporter.parts import TopicPart
+
+from .exposition import Family, Labels
+
+DIFF = ("group", "topic", "countOfOnlineConsumers", "msgModel")
+PART = ("cluster", "broker", "topic", "group")
+# Ordinals of RocketMQ's MessageModel.
+BROADCASTING, CLUSTERING = "0", "1"
+MILLISECONDS = 1000
+
+Samples = Iterator[tuple[Labels, float]]
+
+
+def group_families(cluster: ExporterCluster) -> Iterator[Family]:
+    yield Family("rocketmq_group_diff", "Messages of the topic not consumed.", DIFF, _diffs(cluster, is_retry=False))
+    yield Family("rocketmq_group_retrydiff", "The same of retry topics.", DIFF, _diffs(cluster, is_retry=True))
+    yield Family("rocketmq_group_dlqdiff", "Messages in the dead-letter topic.", DIFF, _dead_letters(cluster))
+    yield Family(
+        "rocketmq_group_count", "Members that are online; their addresses and client ids.",
+        ("caddr", "localaddr", "group"), _counts(cluster),
+    )  # fmt: skip
+    yield Family("rocketmq_consumer_offset", "Sum of the consumer offsets.", PART, _offsets(cluster))
+    yield Family("rocketmq_message_accumulation", "Messages not consumed, broker by broker.", PART, _lags(cluster))
+    yield Family("rocketmq_consumer_tps", "Messages consumed per second, by offsets.", PART, _rates(cluster))
+    yield Family(
+        "rocketmq_group_get_latency_by_storetime",
+        "Milliseconds that the first message not consumed has waited since it was stored.",
+        PART,
+        _waits(cluster),
+    )
+
+
+def _diffs(cluster: ExporterCluster, *, is_retry: bool) -> Samples:
+    """Sums over brokers: unknown as soon as one of them is. Of a broadcasting group the exporter gives none."""
+    for (group_id, topic), same in groupby(cluster.parts, key=lambda part: (part.group_id, part.topic)):
+        group = cluster.groups[group_id]
+        if topic.startswith(RETRY_PREFIX) is is_retry and _has_lag(group, topic) and not group.is_hidden:
+            lags = [part.lag_messages for part in same if not part.is_idle]
+            known = [lag for lag in lags if lag is not None]
+            if known and len(known) == len(lags):
+                yield (group.name, topic, _members(group), CLUSTERING), sum(known)
+
+
+def _has_lag(group: ExporterGroup, topic: str) -> bool:
+    return not (group.is_broadcasting or group.is_outside or topic == DLQ_PREFIX + group.name)
+
+
+def _members(group: ExporterGroup) -> str | None:
+    return None if group.members is None else str(group.members)
+
+
+def _dead_letters(cluster: ExporterCluster) -> Samples:
+    for group in cluster.groups.values():
+        if group.dead_letters is not None:
+            model = BROADCASTING if group.is_broadcasting else CLUSTERING
+            yield (group.name, DLQ_PREFIX + group.name, _members(group), model), group.dead_letters
+
+
+def _counts(cluster: ExporterCluster) -> Samples:
+    for group in cluster.groups.values():
+        if group.members is not None:
+            present = cluster.clients.get(group.id, ())
+            addresses = ",".join(client.address for client in present)
+            yield (addresses, ",".join(client.client_id for client in present), group.name), group.members
+
+
+def _named(cluster: ExporterCluster) -> Iterator[tuple[TopicPart, ExporterGroup, Labels]]:
+    """The parts on brokers whose cluster has a name, with their labels."""
+    for part in cluster.parts:
+        named, group = cluster.clusters.get(part.broker), cluster.groups[part.group_id]
+        if named is not None and not part.topic.startswith(DLQ_PREFIX):
+            yield part, group, (named, part.broker, part.topic, group.name)
+
+
+def _offsets(cluster: ExporterCluster) -> Samples:
+    for part, group, labels in _named(cluster):
+        if part.consumer_offset is not None and not group.is_outside:
+            yield labels, part.consumer_offset
+
+
+def _lags(cluster: ExporterCluster) -> Samples:
+    for part, group, labels in _named(cluster):
+        if part.lag_messages is not None and _has_lag(group, part.topic):
+            yield labels, part.lag_messages
+
+
+def _rates(cluster: ExporterCluster) -> Samples:
+    rates = cluster.moved.consumed or {}
+    for part, group, labels in _named(cluster):
+        rate = rates.get((group.name, part.topic, part.broker))
+        if rate is not None and not group.is_outside and not part.topic.startswith(RETRY_PREFIX):
+            yield labels, rate
+
+
+def _waits(cluster: ExporterCluster) -> Samples:
+    for part, group, labels in _named(cluster):
+        wait = cluster.waits.get((part.group_id, part.topic, part.broker))
+        if wait is not None and _has_lag(group, part.topic):
+            yield labels, round(wait * MILLISECONDS)
