@@ -1,0 +1,123 @@
+"""What groups have of one topic, queue by queue, under the overlay of their brokers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State
+from consumers.polling.flags import retired_topics
+from consumers.polling.reading import AHEAD, NO_LAG_REASONS
+from consumers.selectors.brokers import BrokerAge
+from consumers.selectors.groups.overlay import RANKS, UNKNOWN_RANK
+from consumers.selectors.overlay import unread_reason
+
+from .scan import GroupScan
+
+SNAPSHOT = ("group_id", "queue_id", "queue__broker", "consumer_offset", "broker_offset", "unknown_reason")
+JUDGED = ("group_id", "queue_id", "queue__broker", "queue__queue_id", "state", "rule", "since", "time_lag_seconds")
+
+
+class JudgedPart(NamedTuple):
+    """A queue's judgement; `detail` is JSON."""
+
+    group_id: int
+    queue_pk: int
+    broker: str
+    queue_id: int
+    state: str
+    rule: str
+    since: datetime
+    time_lag_seconds: float | None
+    detail: str
+
+
+@dataclass
+class TopicPart:
+    """One group's queues of the topic. `lags` of those that have one by their nature; null has its reason beside it."""
+
+    place: int
+    lags: list[tuple[int, int | None, str]] = field(default_factory=list)  # queue pk, lag, reason
+    judged: dict[int, JudgedPart] = field(default_factory=dict)
+
+    @property
+    def lag_messages(self) -> int | None:
+        known = [lag for _, lag, _ in self.lags if lag is not None]
+        return sum(known) if known and len(known) == len(self.lags) else None
+
+    @property
+    def lag_reason(self) -> str:
+        return next((reason for _, lag, reason in self.lags if lag is None), NO_LAG_REASONS[0])
+
+    @property
+    def time_lag_seconds(self) -> float | None:
+        """Zero exactly where the lag is; a judged zero beside a lag is from before the lag."""
+        longest: list[float] = []
+        for queue, lag, _ in self.lags:
+            judged = self.judged.get(queue)
+            seconds = 0.0 if lag == 0 else judged.time_lag_seconds if judged is not None and lag else None
+            if seconds is None or (lag and seconds <= 0):
+                return None
+            longest.append(seconds)
+        return max(longest, default=None)
+
+
+def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
+    """Of groups that have offsets of the topic, and have not retired it; in the order of the scan. Three queries."""
+    of_topic = {"queue__topic__name": topic}
+    parts: dict[int, TopicPart] = {}
+    gone = _retired(scan, topic)
+    snapshots = QueueSnapshot.objects.filter(**of_topic).order_by("queue__broker", "queue__queue_id")
+    for group, queue, broker, consumer, end, reason in snapshots.values_list(*SNAPSHOT):
+        if (place := scan.places.get(group)) is None or group in gone:
+            continue
+        part = parts.setdefault(group, TopicPart(place))
+        why = _unread(scan, place, broker) or scan.rows[place].outside_store or reason
+        if why not in NO_LAG_REASONS:
+            part.lags.append((queue, *_lag(consumer, end, why)))
+    states = QueueState.objects.filter(**of_topic).annotate(text=Cast("detail", TextField()))
+    for judged in map(JudgedPart._make, states.values_list(*JUDGED, "text")):
+        if judged.group_id in parts:
+            parts[judged.group_id].judged[judged.queue_pk] = judged
+    return sorted(parts.values(), key=lambda part: part.place)
+
+
+def worst(scan: GroupScan, part: TopicPart) -> tuple[State, JudgedPart | None]:
+    """The worst state of a queue that is not on a silent broker; UNKNOWN where one is, and none is worse."""
+    found: list[tuple[int, datetime, JudgedPart]] = []
+    is_any_silent = False
+    for judged in part.judged.values():
+        broker = _broker(scan, part.place, judged.broker)
+        if broker is None or scan.overlay.is_silent(broker):
+            is_any_silent = True
+        else:
+            found.append((RANKS[State(judged.state)], judged.since, judged))
+    best = min(found, key=lambda one: one[:2], default=None)
+    if best is None or (is_any_silent and best[0] >= UNKNOWN_RANK):
+        return State.UNKNOWN, None
+    return State(best[2].state), best[2]
+
+
+def _lag(consumer: int | None, end: int | None, why: str | None) -> tuple[int | None, str]:
+    if why is not None or consumer is None or end is None:
+        return None, why or "an offset of it was not read"
+    return (end - consumer, "") if consumer <= end else (None, AHEAD)
+
+
+def _unread(scan: GroupScan, place: int, broker: str) -> str | None:
+    return unread_reason(broker, _broker(scan, place, broker), scan.now, scan.overlay.limits)
+
+
+def _broker(scan: GroupScan, place: int, name: str) -> BrokerAge | None:
+    cluster = scan.overlay.clusters[scan.rows[place].cluster_id]
+    return next((broker for broker in cluster.brokers if broker.name == name), None)
+
+
+def _retired(scan: GroupScan, topic: str) -> set[int]:
+    """Groups of which no member subscribes to the topic any more: what they left there is nobody's."""
+    having = QueueSnapshot.objects.filter(queue__topic__name=topic).values("group")
+    rows: Iterable[ConsumerGroup] = ConsumerGroup.objects.filter(online=True, pk__in=having)
+    return {row.pk for row in rows if topic in retired_topics(row, scan.now, scan.overlay.limits.kinds)}
