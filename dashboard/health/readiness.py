@@ -10,12 +10,17 @@ from django.db import DatabaseError
 from consumers.lake.disk import free_mib
 from consumers.lake.store import Lake
 from consumers.models import Cluster, PipelineRun, Reading
+from consumers.selectors.alerts.evaluated import evaluated
+from consumers.selectors.alerts.waiting import waiting_messages
+from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.limits import Limits, limits
 from consumers.selectors.read_only import names_of_no_cluster
 
 REDIS_ANSWER_SECONDS = 1.0
+# A receiver that is restarted is no news.
+MESSAGES_WAIT = timedelta(minutes=5)
 # Parts that the database is asked for.
-ASKING = ("poll_worker", "spark_worker", "judgement", "read_only_clusters")
+ASKING = ("poll_worker", "spark_worker", "judgement", "alerts", "read_only_clusters")
 NO_CLUSTER = "no cluster is registered: 'manage.py cluster add' registers one"
 
 
@@ -48,6 +53,7 @@ def readiness(now: datetime) -> Readiness:
         parts["poll_worker"] = _poll_worker(readings)
         parts["spark_worker"] = _spark_worker(clusters, now, limit)
         parts["judgement"] = _judgement(clusters, now, limit)
+        parts["alerts"] = _alerts(clusters, now, limit)
         parts["read_only_clusters"] = _read_only_clusters()
         parts["database"] = Part(True, "it answers")
         fine = fine if clusters else NO_CLUSTER
@@ -122,6 +128,18 @@ def _judgement(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
     age = (now - newest.until).total_seconds()
     fresh = age <= limit.judged_seconds or not clusters
     return Part(fresh, "fresh" if fresh else f"older than {limit.judged_seconds:g} s", age)
+
+
+def _alerts(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
+    """A receiver that takes no messages is told here and does not take the pages away."""
+    evaluation = evaluated(now)
+    if evaluation.at is None:
+        return _due(clusters, now, limit, evaluation.freshness_detail)
+    stuck = [row for row in waiting_messages() if row.since is not None and now - row.since > MESSAGES_WAIT]
+    waiting = [f"{row.channel}: {row.messages} since {row.since:%Y-%m-%d %H:%M} UTC" for row in stuck]
+    words = [evaluation.freshness_detail, *(["messages wait: " + ", ".join(waiting)] if waiting else [])]
+    fresh = evaluation.freshness != Freshness.SILENT or not clusters
+    return Part(fresh, "; ".join(words), (now - evaluation.at).total_seconds())
 
 
 def _read_only_clusters() -> Part:

@@ -10,6 +10,7 @@ from django.test import Client
 
 from consumers.models import Cluster, PipelineRun
 from dashboard.health.readiness import readiness
+from tests.alert_rows import an_evaluation
 from tests.world import NOW, a_cluster, a_reading, ago
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +52,7 @@ def test_it_is_ready_without_a_cluster_and_says_so():
 def test_it_is_ready_when_everything_is_fresh():
     a_cluster(read_at=ago(5))
     a_run(ago(20))
+    an_evaluation(ago(20))
 
     seen = readiness(NOW)
 
@@ -70,6 +72,7 @@ def test_it_is_not_ready_without_a_reading_of_each_cluster(read_at, sentence):
     a_cluster("well", read_at=ago(5))
     a_cluster("prod", read_at=read_at)
     a_run(ago(20))
+    an_evaluation(ago(20))
 
     seen = readiness(NOW)
 
@@ -132,6 +135,7 @@ def test_a_read_only_name_that_no_cluster_bears_is_told_and_keeps_nobody_out(set
     settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = ["prod", "pord"]
     a_cluster(read_at=ago(5))
     a_run(ago(20))
+    an_evaluation(ago(20))
     seen = readiness(NOW)
     assert seen.ready
     assert seen.parts["read_only_clusters"].detail.endswith("CONSUMERSCOPE_READ_ONLY_CLUSTERS: pord")
