@@ -3,6 +3,7 @@ from django.urls import include, path
 
 handler400 = "dashboard.pages.problems.bad_request"
 handler404 = "dashboard.pages.problems.not_found"
+handler500 = "dashboard.pages.problems.server_error"
 
 urlpatterns = [
     path("admin/", admin.site.urls),

@@ -5,7 +5,6 @@ from typing import Any
 
 from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
-from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
@@ -51,4 +50,4 @@ def wants_csv(request: Request) -> bool:
 
 def _is_list(request: Request) -> bool:
     get = getattr(request.parser_context["view"], "get", None)
-    return request.method in SAFE_METHODS and getattr(get, "is_list", False)
+    return request.method in ("GET", "HEAD") and getattr(get, "is_list", False)

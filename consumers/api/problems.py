@@ -3,12 +3,17 @@
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from rest_framework.exceptions import APIException, ValidationError
+from django.http import JsonResponse
+from rest_framework.exceptions import APIException, Throttled, ValidationError
+from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from .refusals import Refused
+
+PROBLEM = "application/problem+json"
 
 
 class TooLong(APIException):
@@ -17,24 +22,39 @@ class TooLong(APIException):
 
 
 def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
+    """None for an error of ours: server_error answers it, once it is logged with its traceback."""
     if isinstance(error, RequestDataTooBig):
         # Django's own answer is a page.
         error = TooLong()
     response = exception_handler(error, context)
     if response is None:
         return None
-    problem: dict[str, Any] = {
-        "type": "about:blank",
-        "title": HTTPStatus(response.status_code).phrase,
-        "status": response.status_code,
-    }
+    said = response.data
+    response.data = _problem(response.status_code, _detail(error, said))
     if isinstance(error, ValidationError):
-        problem["detail"] = "Some parameters are not valid."
-        problem["errors"] = response.data
-    else:
-        problem["detail"] = str(response.data.get("detail", error))
+        response.data["errors"] = said
     if isinstance(error, Refused):
-        problem |= error.beside
-    response.data = problem
-    response.content_type = "application/problem+json"
+        response.data |= error.beside
+    response.content_type = PROBLEM
+    # A problem is JSON, whatever the answer would have been.
+    request = context["request"]
+    request.accepted_renderer, request.accepted_media_type = JSONRenderer(), PROBLEM
     return response
+
+
+def plain_problem(status: int, detail: str) -> JsonResponse:
+    """Of a request that no resource was found for, or whose resource failed."""
+    return JsonResponse(_problem(status, detail), status=status, content_type=PROBLEM)
+
+
+def _problem(status: int, detail: str) -> dict[str, Any]:
+    return {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+
+
+def _detail(error: Exception, said: Any) -> str:
+    if isinstance(error, ValidationError):
+        return "Some parameters are not valid."
+    if isinstance(error, Throttled):
+        most = f"{settings.API_RATE:,}"
+        return f"More than {most} requests in a minute: try again in {error.wait:.0f} s."  # type: ignore[attr-defined]
+    return str(said.get("detail", error))

@@ -10,13 +10,16 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "consumers.api.negotiation.Negotiation",
+    "DEFAULT_THROTTLE_CLASSES": ["consumers.api.rate.RateLimit"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "consumers.api.problems.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+# Requests in a minute of one token, or of one user's sessions; 0: as many as they like.
+API_RATE = int(number("API_RATE", 1200))
 # A list that is longer is not answered as CSV at once.
-API_CSV_ROWS = int(number("API_CSV_ROWS", 50_000, least=1))
+API_CSV_ROWS = int(number("API_CSV_ROWS", 50000, least=1))
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Consumerscope",
@@ -26,12 +29,20 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
+        "ChannelKind": "consumers.models.ChannelKind",
+        "DeliveryStatus": "consumers.models.DeliveryStatus",
         "GroupKind": "consumers.models.GroupKind",
+        "IncidentEventKind": "consumers.models.IncidentEventKind",
+        "IncidentStatus": "consumers.models.IncidentStatus",
+        "PreviewStatus": "consumers.models.PreviewStatus",
         "TopicKind": "consumers.models.TopicKind",
         "ResendStatus": "consumers.models.ResendStatus",
         "ResetKind": "consumers.models.ResetKind",
         "ResetStatus": "consumers.models.ResetStatus",
+        "Severity": "consumers.models.Severity",
+        "SilenceStatus": ["coming", "active", "past"],
         "State": "consumers.models.State",
+        "SubjectKind": "consumers.models.SubjectKind",
         "TimeLagKind": "consumers.models.TimeLagKind",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

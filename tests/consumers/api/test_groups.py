@@ -90,7 +90,11 @@ def test_it_links_its_pages(cluster, api):
         ({"online": "perhaps"}, "online", "Must be a valid boolean."),
         ({"page": "0"}, "page", "greater than or equal to 1"),
         ({"page_size": "1001"}, "page_size", "less than or equal to 1000"),
-        ({"stat": "OK"}, "stat", "This parameter is not known. Allowed are: cluster, fields, format, kind, online, ordering,"),
+        (
+            {"stat": "OK"},
+            "stat",
+            "This parameter is not known. Allowed are: cluster, fields, format, kind, online, ordering,",
+        ),
     ],
 )
 def test_it_refuses_what_it_does_not_know_and_says_what_is_allowed(cluster, api, query, name, sentence):

@@ -137,7 +137,11 @@ def test_a_condition_that_is_not_known_says_why(billing, api):
     [
         ({"from": "yesterday"}, "from", "Datetime has wrong format"),
         ({"from": "2026-03-14T03:00:00Z", "to": "2026-03-14T03:00:00Z"}, "from", "The range is empty"),
-        ({"since": "2026-03-14T03:00:00Z"}, "since", "This parameter is not known. Allowed are: fields, format, from, to."),
+        (
+            {"since": "2026-03-14T03:00:00Z"},
+            "since",
+            "This parameter is not known. Allowed are: fields, format, from, to.",
+        ),
     ],
 )
 def test_it_refuses_what_it_does_not_know(billing, api, query, name, sentence):
