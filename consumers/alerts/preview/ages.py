@@ -1,6 +1,7 @@
 """How old readings and judgements were at each moment: values of brokers, clusters and the site."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pyarrow as pa
@@ -12,38 +13,58 @@ from consumers.pipeline.slices import microseconds
 
 from .grid import Grid, sampled
 
-AGES = pa.schema([("place", pa.int32()), ("from_us", pa.int64()), ("to_us", pa.int64())])
+SPANS = pa.schema([("place", pa.int32()), ("from_us", pa.int64()), ("to_us", pa.int64())])
 Key = tuple[str, str]
+OF_THOSE_ASKED = (Measure.BROKER_UNREAD, Measure.NAME_SERVER)
 
 
-def age_values(spark: SparkSession, measure: Measure, places: Mapping[Key, int], grid: Grid) -> DataFrame:
-    """place, at_us, value: seconds since it was last well; not before that was first seen.
+def age_values(
+    spark: SparkSession, measure: Measure, places: Mapping[Key, int], grid: Grid, reading_holds: timedelta
+) -> DataFrame:
+    """place, at_us, value: seconds since it was last well, and since_us, when that was; not before it first was.
 
-    `places` by cluster and broker; of the site both are empty.
+    `places` by cluster and broker; of the site both are empty. `reading_holds`: so long after a reading its cluster is
+    being read. While it is not, nobody asks its brokers and name servers: their age is not known.
     """
     well: dict[int, list[int]] = {}
-    for key, at_us in _well(measure, grid):
-        if key in places:
-            well.setdefault(places[key], []).append(at_us)
-    rows = [
-        {"place": place, "from_us": at, "to_us": until}
-        for place, times in well.items()
-        for at, until in pairwise([*times, grid.last_us + 1])
-    ]
-    spans = spark.createDataFrame(pa.Table.from_pylist(rows, AGES))
-    return sampled(spans, grid).select("place", "at_us", ((F.col("at_us") - F.col("from_us")) / 1e6).alias("value"))
+    asked: dict[str, list[int]] = {}
+    for key, at, is_well in _seen(measure, grid):
+        if key in places and is_well:
+            well.setdefault(places[key], []).append(microseconds(at))
+        asked.setdefault(key[0], []).append(microseconds(at))
+    spans = [(place, *span) for place, times in well.items() for span in pairwise([*times, grid.last_us + 1])]
+    ages = sampled(_frame(spark, spans), grid)
+    if measure in OF_THOSE_ASKED:
+        width = microseconds_of(reading_holds)
+        held = [
+            (place, at, at + width) for (cluster, _), place in places.items() for at in sorted(asked.get(cluster, ()))
+        ]
+        being_asked = sampled(_frame(spark, held), grid).select("place", "at_us").distinct()
+        ages = ages.join(being_asked, on=["place", "at_us"], how="left_semi")
+    value = ((F.col("at_us") - F.col("from_us")) / 1e6).alias("value")
+    return ages.select("place", "at_us", value, F.col("from_us").alias("since_us"))
 
 
-def _well(measure: Measure, grid: Grid) -> Iterator[tuple[Key, int]]:
-    """What was well when, in order of time."""
+def microseconds_of(length: timedelta) -> int:
+    return length // timedelta(microseconds=1)
+
+
+def _frame(spark: SparkSession, spans: Iterable[tuple[int, int, int]]) -> DataFrame:
+    rows = [dict(zip(SPANS.names, span, strict=True)) for span in spans]
+    return spark.createDataFrame(pa.Table.from_pylist(rows, SPANS))
+
+
+def _seen(measure: Measure, grid: Grid) -> Iterator[tuple[Key, datetime, bool]]:
+    """What was asked when, and whether it was well, in order of time."""
     if measure == Measure.JUDGEMENT_AGE:
         runs = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=grid.until)
         for until in runs.order_by("until").values_list("until", flat=True).iterator():
-            yield ("", ""), microseconds(until)
+            yield ("", ""), until, True
         return
     rows = Reading.objects.filter(taken_at__lte=grid.until).order_by("taken_at")
     for cluster, at, brokers, error in rows.values_list("cluster__name", "taken_at", "brokers", "error").iterator():
-        if measure == Measure.BROKER_UNREAD:
-            yield from (((cluster, one["name"]), microseconds(at)) for one in brokers if one["read"])
-        elif measure == Measure.READING_AGE or error is None:
-            yield (cluster, ""), microseconds(at)
+        if measure != Measure.BROKER_UNREAD:
+            yield (cluster, ""), at, measure == Measure.READING_AGE or error is None
+        elif error is None or any(one["error"] != error for one in brokers):
+            # Else nothing of the cluster was read: that is told of the cluster.
+            yield from (((cluster, one["name"]), at, bool(one["read"])) for one in brokers)

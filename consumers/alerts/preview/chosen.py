@@ -15,6 +15,8 @@ from consumers.alerts.rules.selection import Selection
 from consumers.alerts.rules.terms import RuleTerms, Terms
 from consumers.alerts.subjects import SITE, Subject
 from consumers.models import AlertRule, Broker, Cluster, ConsumerGroup, GroupKind, Measure, QueueSnapshot, SubjectKind
+from consumers.polling.flags import ghosts
+from consumers.selectors.limits import limits
 
 SECOND = 1_000_000
 TERMS = pa.schema(
@@ -55,18 +57,18 @@ class Chosen:
         return {(one.cluster, one.broker): place for place, one in enumerate(self.subjects)}
 
 
-def chosen(rule: AlertRule) -> Chosen:
+def chosen(rule: AlertRule, now: datetime) -> Chosen:
     """Those of the rule's measure that it selects and is not switched off for. Three queries at most."""
     selection, terms, notes = Selection.of(rule), RuleTerms.of(rule), Notes.of_site()
     found = [
         (subject, own, first_seen)
-        for subject, first_seen in _subjects(rule)
+        for subject, first_seen in _subjects(rule, now)
         if selection.takes(subject, notes.said(subject).labels) and (own := terms.terms(subject)) is not None
     ]
     return Chosen([row[0] for row in found], [row[1] for row in found], [row[2] for row in found])
 
 
-def _subjects(rule: AlertRule) -> Iterator[tuple[Subject, datetime | None]]:
+def _subjects(rule: AlertRule, now: datetime) -> Iterator[tuple[Subject, datetime | None]]:
     kind = FACTS[Measure(rule.measure)].subject
     if kind == SubjectKind.SITE:
         yield SITE, None
@@ -77,20 +79,25 @@ def _subjects(rule: AlertRule) -> Iterator[tuple[Subject, datetime | None]]:
         for cluster, name in Broker.objects.order_by().values_list("cluster__name", "name").distinct():
             yield Subject(kind, cluster=cluster, broker=name), None
     elif rule.topic:
-        yield from _parts_of(rule.topic)
+        yield from _parts_of(rule.topic, now)
     else:
-        for row in _user_groups():
+        for row in _user_groups(now):
             yield Subject(kind, cluster=row[0], group=row[1], group_id=row[2]), row[3]
 
 
-def _user_groups() -> Iterator[tuple[str, str, int, datetime]]:
-    rows = ConsumerGroup.objects.filter(kind=GroupKind.USER).order_by("cluster__name", "name")
+def _user_groups(now: datetime) -> Iterator[tuple[str, str, int, datetime]]:
+    """Of those that rules look at: no ghosts."""
+    rows = (
+        ConsumerGroup.objects.filter(kind=GroupKind.USER)
+        .exclude(ghosts(now, limits().kinds))
+        .order_by("cluster__name", "name")
+    )
     yield from rows.values_list("cluster__name", "name", "pk", "first_seen_at")
 
 
-def _parts_of(topic: str) -> Iterator[tuple[Subject, datetime | None]]:
+def _parts_of(topic: str, now: datetime) -> Iterator[tuple[Subject, datetime | None]]:
     with_it = QueueSnapshot.objects.filter(queue__topic__name=topic).order_by()
     known = set(with_it.values_list("group", flat=True).distinct())
-    for cluster, group, pk, first_seen in _user_groups():
+    for cluster, group, pk, first_seen in _user_groups(now):
         if pk in known:
             yield Subject(SubjectKind.TOPIC, cluster=cluster, group=group, topic=topic, group_id=pk), first_seen

@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from consumers.alerts.measures.unknown import NO_LAG
 from consumers.models import GroupWindow, Measure
 from consumers.pipeline.group_windows import NOT_READ
 
@@ -32,7 +33,7 @@ REACH = {Measure.RETRY_SHARE: timedelta(hours=1), Measure.DLQ_INFLOW: timedelta(
 
 
 def group_values(spark: SparkSession, measure: Measure, places: Mapping[int, int], grid: Grid) -> DataFrame:
-    """place, at_us, value (null: not known) of the moments of the grid for which there is a window.
+    """place, at_us, value (null: not known), since_us where that is told, of the moments for which there is a window.
 
     `places` by group id.
     """
@@ -40,6 +41,8 @@ def group_values(spark: SparkSession, measure: Measure, places: Mapping[int, int
     stored = stored_windows(places, FIELDS[measure], since, grid.until, grid.step_seconds)
     at = F.unix_micros("start") + grid.step_us
     windows = spark.createDataFrame(stored).withColumn("at_us", at)
+    if measure == Measure.UNKNOWN:
+        return _unknown(windows)
     values = windows.select("place", "at_us", VALUES[measure](grid).cast("double").alias("value"))
     return values.where(F.col("at_us") >= grid.first_us)
 
@@ -100,13 +103,16 @@ def _sum(name: str, width_us: int, grid: Grid) -> Column:
     return F.when(F.count(name).over(within) == parts, F.sum(name).over(within))
 
 
-def _unknown(grid: Grid) -> Column:
-    """Seconds since the lag was known; a broker that was not read is another subject's."""
-    known_at = F.when(F.col("lag_messages").isNotNull(), F.col("at_us"))
+def _unknown(windows: DataFrame) -> DataFrame:
+    """Seconds since the lag was known. A broker that was not read is another subject's; a group that has no lag by what
+    it is lacks nothing."""
     before = Window.partitionBy("place").orderBy("at_us").rowsBetween(Window.unboundedPreceding, 0)
-    last = F.max(known_at).over(before)
+    reason = F.coalesce("unknown_reason", F.lit(""))
+    is_known = F.col("lag_messages").isNotNull() | reason.isin(*NO_LAG)
+    last = F.max(F.when(is_known, F.col("at_us"))).over(before)
     since = F.coalesce(last, F.min("at_us").over(before))
-    return F.when(~F.coalesce(F.col("unknown_reason") == NOT_READ, F.lit(False)), (F.col("at_us") - since) / 1e6)
+    value = F.when(is_known, F.lit(0.0)).when(reason != NOT_READ, (F.col("at_us") - since) / 1e6)
+    return windows.select("place", "at_us", value.alias("value"), since.alias("since_us"))
 
 
 VALUES = {
@@ -115,5 +121,4 @@ VALUES = {
     Measure.DRAIN: _drain,
     Measure.RETRY_SHARE: _retry_share,
     Measure.DLQ_INFLOW: _dlq_inflow,
-    Measure.UNKNOWN: _unknown,
 }

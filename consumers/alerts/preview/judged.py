@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from consumers.models import GroupState, PipelineRun, Rebalance, State, StateChange
+from consumers.models import ConsumerGroup, GroupState, PipelineRun, Rebalance, State, StateChange
 from consumers.pipeline.slices import microseconds
 
 from .grid import Grid, sampled
@@ -57,8 +57,8 @@ def _state_spans(places: Mapping[int, int], grid: Grid) -> Iterator[dict[str, ob
         first = own[0][1] if own else newest.get(group)
         begin = own[0][0] if own else end
         yield {"place": place, "state": first, "since_us": None, "from_us": grid.first_us, "to_us": begin}
-        for (at, _, after), (until, _, _) in pairwise([*own, (end, None, "")]):
-            yield {"place": place, "state": after, "since_us": at, "from_us": at, "to_us": min(until, end)}
+        for (begun, _, after), (until, _, _) in pairwise([*own, (end, None, "")]):
+            yield {"place": place, "state": after, "since_us": begun, "from_us": begun, "to_us": min(until, end)}
 
 
 def rebalance_values(spark: SparkSession, places: Mapping[int, int], grid: Grid, judged: DataFrame) -> DataFrame:
@@ -71,7 +71,10 @@ def rebalance_values(spark: SparkSession, places: Mapping[int, int], grid: Grid,
     ]
     spans = spark.createDataFrame(pa.Table.from_pylist(rows, EPISODES))
     counted = sampled(spans, grid).groupBy("place", "at_us").agg(F.countDistinct("episode_us").alias("episodes"))
-    everyone = spark.createDataFrame(pa.table({"place": pa.array(list(places.values()), pa.int32())}))
+    asked = ConsumerGroup.objects.filter(membership_at__isnull=False).values_list("pk", flat=True)
+    # Nobody can say of groups whose members were never asked for that they were not rebalanced.
+    watched = pa.array([places[group] for group in asked if group in places], pa.int32())
+    everyone = spark.createDataFrame(pa.table({"place": watched}))
     value = F.coalesce("episodes", F.lit(0)).cast("double").alias("value")
     known = everyone.crossJoin(F.broadcast(judged)).join(counted, on=["place", "at_us"], how="left")
     return known.select("place", "at_us", value)

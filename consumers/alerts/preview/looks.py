@@ -11,16 +11,18 @@ from consumers.models import Comparison, State
 def looks(values: DataFrame, terms: DataFrame, comparison: Comparison, states: Collection[State]) -> DataFrame:
     """What `replay.replayed` takes, of the values that are known.
 
-    `values`: place, at_us, and value, or state and since_us. `terms`: place, threshold, clear_threshold, for_us,
-    clear_us.
+    `values`: place, at_us, value or state, and since_us where that is told. `terms`: place, threshold,
+    clear_threshold, for_us, clear_us.
     """
     known = values.join(F.broadcast(terms), on="place")
+    if "since_us" not in values.columns:
+        known = known.withColumn("since_us", F.lit(None).cast("bigint"))
     if comparison == Comparison.IN:
         holds = F.col("state").isin(*states)
         known = known.where(F.col("state").isNotNull()).withColumn("value", F.lit(None).cast("double"))
         cleared = ~holds
     else:
-        known = known.where(F.col("value").isNotNull()).withColumn("since_us", F.lit(None).cast("bigint"))
+        known = known.where(F.col("value").isNotNull())
         holds = _is_beyond(F.col("threshold"), comparison)
         # Without a second threshold this is null: then the first alone counts.
         cleared = ~holds & ~F.coalesce(_is_beyond(F.col("clear_threshold"), comparison), F.lit(False))

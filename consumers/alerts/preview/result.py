@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from consumers.alerts.subjects import Subject
-from consumers.models import AlertRule, Comparison
+from consumers.models import AlertRule, Comparison, Measure
 from consumers.pipeline.slices import EPOCH
 
 from .chosen import Chosen
@@ -101,6 +101,10 @@ def _notes(rule: AlertRule, grid: Grid) -> list[str]:
         )
     if rule.comparison == Comparison.IN:
         said.append(_("A state counts from when it was judged."))
+    if rule.measure == Measure.UNKNOWN:
+        said.append(_("Only the lag of groups is looked at, not their state."))
+    if rule.measure == Measure.READING_AGE:
+        said.append(_("Where no cluster was read at all, one incident of the whole site stands for those of clusters."))
     if rule.labels or rule.overrides:
         said.append(_("Notes and labels count as they are today."))
     said.append(_("Groups that a rule leaves alone, as paused ones and those offline by habit, are not left out here."))

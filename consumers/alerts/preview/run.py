@@ -19,7 +19,7 @@ from .values import Kept, grid_for, values_of
 def answer(frames: Frames, preview: RulePreview, kept: Kept, now: datetime) -> dict[str, Any]:
     """The preview's `result`, see result.py. Bounded by the caller."""
     rule = AlertRule(**preview.rule)
-    selected = chosen(rule)
+    selected = chosen(rule, now)
     grid = grid_for(rule, len(selected.subjects), preview.since, preview.until, now, kept)
     if not selected.subjects or not grid.count:
         return result_of(rule, selected, grid, [], {})

@@ -24,10 +24,11 @@ TEN_MINUTES = 600
 
 @dataclass(frozen=True)
 class Kept:
-    """How long tables of the lake are kept, and how long a judgement holds."""
+    """How long tables of the lake are kept, and for how long a judgement and a reading hold."""
 
     tables: Mapping[str, timedelta]
     judgement: timedelta
+    reading: timedelta
 
 
 def grid_for(rule: AlertRule, subjects: int, since: datetime, until: datetime, now: datetime, kept: Kept) -> Grid:
@@ -56,4 +57,4 @@ def values_of(frames: Frames, rule: AlertRule, chosen: Chosen, grid: Grid, kept:
         judged = judged_moments(frames.spark, grid, kept.judgement)
         of_groups = state_values if measure == Measure.STATE else rebalance_values
         return of_groups(frames.spark, groups, grid, judged)
-    return age_values(frames.spark, measure, chosen.places(), grid)
+    return age_values(frames.spark, measure, chosen.places(), grid, kept.reading)

@@ -54,7 +54,8 @@ def work_on(
 
 
 def _answered(preview: RulePreview, now: datetime, spark: SparkSession) -> dict[str, Any]:
-    kept = Kept(kept_for(), timedelta(seconds=limits().judged_seconds))
+    holds = limits()
+    kept = Kept(kept_for(), timedelta(seconds=holds.judged_seconds), timedelta(seconds=holds.late_seconds))
     frames = Frames(spark, site_lake(), list(Cluster.objects.values_list("name", flat=True)))
     with bounded(spark, LIMIT_SECONDS):
         return answer(frames, preview, kept, now)
