@@ -34,6 +34,9 @@ class Channel(models.Model):
     changed_at = models.DateTimeField()
     changed_by_name = models.CharField(max_length=150, default="")
     working_at = models.DateTimeField(null=True, help_text="When a worker was last seen to send through it")
+    repeated_at = models.DateTimeField(
+        null=True, help_text="When a worker last began to tell again what fires; only Alertmanager is told again"
+    )
 
     class Meta:
         ordering = ["name"]
@@ -67,6 +70,7 @@ class Delivery(models.Model):
     next_try_at = models.DateTimeField(null=True, help_text="Null when it is not to be tried any more")
     sent_at = models.DateTimeField(null=True)
     error = models.TextField(null=True, help_text="Of the newest try")
+    accepted_by = models.JSONField(default=list, help_text="[recipient] who took it, of an e-mail that goes to several")
 
     class Meta:
         ordering = ["-created_at", "-number"]

@@ -53,8 +53,8 @@ def _time(text: str | None) -> datetime | None:
 
 
 def _title(subject: dict[str, str]) -> str:
-    names = {name: subject[name] for name in ("cluster", "broker", "group", "topic")}
-    return Subject(SubjectKind(subject["kind"]), **names).title
+    kind = SubjectKind(subject["kind"])
+    return Subject(kind, subject["cluster"], subject["broker"], subject["group"], subject["topic"]).title
 
 
 def _filled(template: str, own: str, told: dict[str, Any]) -> tuple[str, str | None]:

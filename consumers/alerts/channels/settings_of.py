@@ -89,7 +89,11 @@ def checked_channel(fields: Mapping[str, Any], channel: Channel | None = None) -
     said = {name: value for name, value in fields.items() if name != "kind"}
     entered = {name: said.pop(name) for name in list(said) if name in OF_ADDRESS}
     values, errors = checked_fields(_columns_before(channel) | said, COLUMN_CHECKS)
-    told, wrong = _told(kind, entered, channel)
+    entered, wrong = _of_kind(kind, entered)
+    errors |= wrong
+    # What nobody touches need not be readable: a channel whose key is lost can still be switched off.
+    is_kept = channel is not None and not entered
+    told, wrong = ({}, {}) if is_kept else _told(kind, entered, channel)
     errors |= wrong
     if "name" not in errors:
         errors |= _named(values.get("name"), channel)
@@ -98,6 +102,8 @@ def checked_channel(fields: Mapping[str, Any], channel: Channel | None = None) -
             errors[name] = f"A channel of kind {kind} sends JSON, which has no template: leave it empty."
     if errors:
         raise ChannelRefused(errors)
+    if channel is not None and is_kept:
+        return {**values, "kind": kind, "target": channel.target, "sealed": channel.sealed}
     try:
         target = target_of(kind, told)
     except WrongValue as error:
@@ -124,17 +130,24 @@ def _columns_before(channel: Channel | None) -> dict[str, Any]:
 def _named(name: str | None, channel: Channel | None) -> dict[str, str]:
     if name is None:
         return {"name": "It must be given."}
-    others = Channel.objects.filter(name=name).exclude(pk=channel.pk if channel else None)
+    others = Channel.objects.filter(name=name)
+    if channel is not None:
+        others = others.exclude(pk=channel.pk)
     return {"name": "Another channel has this name."} if others.exists() else {}
+
+
+def _of_kind(kind: ChannelKind, entered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Forms have fields of all kinds: those of others must be empty."""
+    own = {name: value for name, value in entered.items() if name in ADDRESS_CHECKS[kind]}
+    foreign = [name for name, value in entered.items() if name not in own and value not in (None, "", [], {})]
+    return own, {name: f"A channel of kind {kind} has no {name}." for name in foreign}
 
 
 def _told(kind: ChannelKind, entered: Mapping[str, Any], channel: Channel | None) -> tuple[Told, dict[str, str]]:
     checks = ADDRESS_CHECKS[kind]
-    foreign = {name: value for name, value in entered.items() if name not in checks and value not in (None, "", [], {})}
-    values, errors = checked_fields({name: value for name, value in entered.items() if name in checks}, checks)
-    errors |= {name: f"A channel of kind {kind} has no {name}." for name in foreign}
+    values, errors = checked_fields(entered, checks)
     before: Told = {}
-    if channel is not None and not set(checks) <= set(values):
+    if channel is not None and not set(checks) <= set(entered):
         try:
             before = told_of(channel, settings.SECRET_KEY)
         except ChannelNotReadable as error:

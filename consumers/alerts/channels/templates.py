@@ -72,7 +72,7 @@ def rendered(text: str, told: dict[str, Any]) -> str:
         raise TemplateFailed(f"The template could not be filled: {_one_line(error)}.") from None
 
 
-def _depth(nodes: NodeList) -> int:
+def _depth(nodes: Any) -> int:
     """How many loops stand within each other."""
     deepest = 0
     for node in nodes:

@@ -1,0 +1,92 @@
+"""Run as a process: reads notices from stdin, sends them through Apprise, prints {ok, log}. Knows no database.
+
+Nothing in here connects to an address that is not allowed: the interpreter itself asks before each connection.
+"""
+
+import ipaddress
+import json
+import logging
+import sys
+from typing import Any
+
+from .addresses import Network, is_allowed
+
+# PEP 578. What a message to a service has no use for.
+GOING_OUT = {"socket.connect", "socket.sendto", "socket.sendmsg"}
+FORBIDDEN = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "socket.bind"}
+
+
+class NotAllowed(ConnectionError):
+    pass
+
+
+class Lines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(" ".join(record.getMessage().split()))
+
+
+def guard(networks: list[Network], log: Lines) -> None:
+    def judge(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in FORBIDDEN:
+            raise NotAllowed(f"{event} is not allowed.")
+        if event in GOING_OUT and not _goes_out(arguments[1], networks):
+            host = arguments[1][0] if isinstance(arguments[1], tuple) else arguments[1]
+            sentence = (
+                f"The service is at {host}, which is not a public address: name its network in "
+                "CONSUMERSCOPE_ALERT_NETWORKS if channels may send there."
+            )
+            log.lines.insert(0, sentence)
+            raise NotAllowed(sentence)
+
+    sys.addaudithook(judge)
+
+
+def _goes_out(address: Any, networks: list[Network]) -> bool:
+    try:
+        return is_allowed(ipaddress.ip_address(address[0]), networks)
+    except (TypeError, ValueError):  # a path, or an address with a zone
+        return False
+
+
+def main() -> None:
+    wanted = json.load(sys.stdin)
+    import apprise
+
+    log = Lines()
+    logger = logging.getLogger("apprise")
+    logger.addHandler(log)
+    logger.propagate = False
+    asset = apprise.AppriseAsset(
+        app_id="Consumerscope",
+        app_desc="Consumerscope",
+        http_redirects=False,
+        secure_logging=True,
+        image_url_mask="",
+        image_url_logo="",
+        storage_mode=apprise.PersistentStoreMode.MEMORY,
+    )
+    guard([ipaddress.ip_network(text) for text in wanted["networks"]], log)
+    # One after the other, in their order, and as they are tried again together, no further one after a failure.
+    ok = all(_sent(apprise, asset, notice) for notice in wanted["notices"])
+    print(json.dumps({"ok": ok, "log": log.lines}))
+
+
+def _sent(apprise: Any, asset: Any, notice: dict[str, str]) -> bool:
+    service = apprise.Apprise(asset=asset)
+    return bool(
+        service.add(notice["url"])
+        and service.notify(
+            body=notice["body"],
+            title=notice["title"],
+            notify_type=notice["type"],
+            body_format=apprise.NotifyFormat.TEXT,
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""One try to send one message: noted before it is sent, as what a worker leaves behind may have gone."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+
+from consumers.errands.hold import Hold, NotHeld
+from consumers.models import ChannelKind, Delivery, DeliveryAttempt, DeliveryStatus
+
+from . import alertmanager, apprise, email, webhook
+from .back_off import pause_after
+from .outcome import Outcome
+from .scrubbed import scrubbed, secrets_in
+from .secrets_of import ChannelNotReadable, Told, told_of
+from .sending import Means
+
+Clock = Callable[[], datetime]
+Sender = Callable[[Told, Delivery, datetime, Means], Outcome]
+SENDERS: dict[str, Sender] = {
+    ChannelKind.WEBHOOK: webhook.send,
+    ChannelKind.ALERTMANAGER: alertmanager.send,
+    ChannelKind.EMAIL: email.send,
+    ChannelKind.APPRISE: apprise.send,
+}
+# A receiver that will not take it is believed the third time: it may be wrong while it is being set up.
+HOPELESS_AFTER = 3
+
+
+def attempt(delivery: Delivery, hold: Hold, clock: Clock) -> None:
+    """Raises NotHeld; then another worker has the channel, and tells how it went on."""
+    now = clock()
+    noted = _note(delivery, hold, now)
+    try:
+        outcome = _sent(delivery, now, hold, clock)
+    except NotHeld:
+        raise
+    except Exception as error:
+        # A fault of this program: it is told in the log of the channel, tried again like any other, and raised.
+        _record(delivery, noted, Outcome(False, f"Consumerscope failed: {type(error).__name__}."), hold, clock())
+        raise
+    _record(delivery, noted, outcome, hold, clock())
+
+
+def _sent(delivery: Delivery, now: datetime, hold: Hold, clock: Clock) -> Outcome:
+    try:
+        told = told_of(delivery.channel, settings.SECRET_KEY)
+    except ChannelNotReadable as error:
+        return Outcome(False, str(error))
+    outcome = SENDERS[delivery.channel.kind](told, delivery, now, means(hold, clock))
+    return Outcome(
+        outcome.ok, scrubbed(outcome.answer, secrets_in(told)), outcome.hopeless, outcome.retry_after_seconds
+    )
+
+
+def means(hold: Hold, clock: Clock) -> Means:
+    return Means(
+        networks=settings.CONSUMERSCOPE_ALERT_NETWORKS,
+        seconds=settings.ALERT_DELIVERY_SECONDS,
+        named=settings.ALERT_NAMED_IN_MESSAGE,
+        alive=lambda: hold.renew_if_old(clock()),
+    )
+
+
+def _note(delivery: Delivery, hold: Hold, now: datetime) -> DeliveryAttempt:
+    with transaction.atomic():
+        hold.renew(now)
+        delivery.attempts += 1
+        delivery.status, delivery.next_try_at = DeliveryStatus.SENDING, now
+        delivery.save(update_fields=["attempts", "status", "next_try_at"])
+        return DeliveryAttempt.objects.create(delivery=delivery, number=delivery.attempts, at=now)
+
+
+def _record(delivery: Delivery, noted: DeliveryAttempt, outcome: Outcome, hold: Hold, now: datetime) -> None:
+    """What became of the try is told by whoever made it; what becomes of the message by whoever has the channel."""
+    seconds = (now - noted.at).total_seconds()
+    DeliveryAttempt.objects.filter(pk=noted.pk).update(seconds=seconds, ok=outcome.ok, answer=outcome.answer)
+    with transaction.atomic():
+        hold.renew(now)
+        _decide(delivery, outcome, now)
+        delivery.save(update_fields=["status", "next_try_at", "sent_at", "error", "accepted_by"])
+
+
+def _decide(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
+    delivery.error = None if outcome.ok else outcome.answer
+    delivery.next_try_at = None
+    if outcome.ok:
+        delivery.status, delivery.sent_at = DeliveryStatus.SENT, now
+    elif delivery.is_test or _is_given_up(delivery, outcome, now):
+        delivery.status = DeliveryStatus.FAILED
+    else:
+        delivery.status = DeliveryStatus.WAITING
+        delivery.next_try_at = now + pause_after(delivery.attempts, delivery.pk, outcome.retry_after_seconds)
+
+
+def _is_given_up(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
+    is_old = now - delivery.created_at >= timedelta(hours=settings.ALERT_DELIVERY_HOURS)
+    return is_old or (outcome.hopeless and delivery.attempts >= HOPELESS_AFTER)

@@ -1,0 +1,92 @@
+"""Mails: plain text with a simple page beside it. What tells the end of an incident answers what told its beginning."""
+
+import smtplib
+from datetime import datetime
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives, get_connection
+from django.utils.html import urlize
+
+from consumers.models import Delivery
+
+from .firings import told_before
+from .outcome import Outcome
+from .render import Rendered, render
+from .secrets_of import Told
+from .sending import Means
+
+NO_SERVER = "No mail server is set: see CONSUMERSCOPE_EMAIL_URL."
+# RFC 5322 bids lines of at most 998 characters: so many ids are short enough.
+MOST_REFERENCES = 10
+LONGEST_REPLY = 200
+
+
+def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome:
+    """A mail for each recipient who has not taken it yet: one that is refused keeps it from no other."""
+    if not settings.CONSUMERSCOPE_EMAIL_URL:
+        return Outcome(False, NO_SERVER)
+    words = render(delivery.payload, delivery.channel, means.named)
+    headers = _headers(delivery)
+    to_go = [recipient for recipient in told["recipients"] if recipient not in delivery.accepted_by]
+    replies: dict[str, tuple[str, bool]] = {}
+    try:
+        with get_connection() as connection:
+            for recipient in to_go:
+                means.alive()
+                mail = _mail(words, recipient, headers)
+                mail.connection = connection
+                try:
+                    mail.send()
+                except smtplib.SMTPResponseException as error:
+                    replies[recipient] = _reply(error.smtp_code, error.smtp_error)
+                except smtplib.SMTPRecipientsRefused as error:
+                    replies[recipient] = _reply(*error.recipients[recipient])
+                else:
+                    delivery.accepted_by = [*delivery.accepted_by, recipient]
+    except (OSError, smtplib.SMTPException) as error:
+        return Outcome(False, f"The mail server did not take it: {_why(error)}.")
+    return _outcome(len(to_go) - len(replies), replies, words.note)
+
+
+def _outcome(taken: int, replies: dict[str, tuple[str, bool]], note: str | None) -> Outcome:
+    said = [f"{taken} of {taken + len(replies)} recipients taken by the mail server"]
+    said += [f"{recipient} was refused: {reply}" for recipient, (reply, _) in replies.items()]
+    answer = "; ".join(said) + (f" ({note})" if note else "")
+    return Outcome(not replies, answer, hopeless=all(is_final for _, is_final in replies.values()))
+
+
+def _reply(code: int, text: bytes | str) -> tuple[str, bool]:
+    """5xx are final (RFC 5321 §4.2.1)."""
+    said = text.decode(errors="replace") if isinstance(text, bytes) else text
+    return f"{code} {' '.join(said.split())}"[:LONGEST_REPLY], 500 <= code < 600
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        return _reply(error.smtp_code, error.smtp_error)[0]
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _headers(delivery: Delivery) -> dict[str, str]:
+    """The same at every try, so that readers of mail can tell, and lay beginning and end of an incident together."""
+    headers = {"Message-ID": message_id(delivery), "Auto-Submitted": "auto-generated"}
+    earlier = dict.fromkeys(message_id(told) for told in told_before(delivery).values())
+    if earlier:
+        headers["In-Reply-To"] = next(iter(earlier))
+        headers["References"] = " ".join(list(earlier)[:MOST_REFERENCES])
+    return headers
+
+
+def message_id(delivery: Delivery) -> str:
+    return f"<{delivery.pk}@{settings.DEFAULT_FROM_EMAIL.rpartition('@')[2].rstrip('>')}>"
+
+
+def _mail(words: Rendered, recipient: str, headers: dict[str, str]) -> EmailMultiAlternatives:
+    mail = EmailMultiAlternatives(words.title, words.body, settings.DEFAULT_FROM_EMAIL, [recipient], headers=headers)
+    mail.attach_alternative(page(words), "text/html")
+    return mail
+
+
+def page(words: Rendered) -> str:
+    body = urlize(words.body, autoescape=True).replace("\n", "<br>\n")
+    return f'<!doctype html><html><body><p style="font-family: sans-serif">{body}</p></body></html>'

@@ -1,0 +1,49 @@
+"""The messages of a channel in which incidents were told of first."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db.models import QuerySet
+
+from consumers.models import (
+    Channel,
+    Delivery,
+    DeliveryEvent,
+    DeliveryStatus,
+    Incident,
+    IncidentEventKind,
+    IncidentStatus,
+)
+
+from .payload import Payload
+
+
+def told_before(delivery: Delivery) -> dict[str, Delivery]:
+    """By the incident's id: the earlier delivery of this channel that told that it fires. One query."""
+    incidents = DeliveryEvent.objects.filter(delivery=delivery).values("event__incident")
+    ids = {event["incident"]["id"] for event in delivery.payload["events"]}
+    earlier = _telling(delivery.channel_id, incidents).filter(number__lt=delivery.number)
+    return {event["incident"]["id"]: told for told, event in _in(earlier, ids)}
+
+
+def still_firing(channel: Channel) -> Iterator[tuple[Payload, Payload]]:
+    """For each incident that fires and that the channel has told: the payload that told it, and its event there."""
+    firing = Incident.objects.filter(status=IncidentStatus.FIRING).values("pk")
+    ids = {str(pk) for pk in firing.values_list("pk", flat=True)}
+    for told, event in _in(_telling(channel.pk, firing).filter(status=DeliveryStatus.SENT), ids):
+        yield told.payload, event
+
+
+def _telling(channel_id: int, incidents: QuerySet[Any, Any]) -> QuerySet[Delivery]:
+    telling = DeliveryEvent.objects.filter(
+        channel=channel_id, event__kind=IncidentEventKind.FIRING, event__incident__in=incidents
+    )
+    return Delivery.objects.filter(pk__in=telling.values("delivery")).order_by("number")
+
+
+def _in(deliveries: Iterable[Delivery], ids: set[str]) -> Iterator[tuple[Delivery, Payload]]:
+    """Their events that tell that one of `ids` fires."""
+    for delivery in deliveries:
+        for event in delivery.payload["events"]:
+            if event["kind"] == IncidentEventKind.FIRING and event["incident"]["id"] in ids:
+                yield delivery, event

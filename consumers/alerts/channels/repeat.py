@@ -1,0 +1,38 @@
+"""Tells Alertmanager again of what fires, as it forgets what it is not told."""
+
+import logging
+from datetime import timedelta
+
+from django.conf import settings
+
+from consumers.errands.hold import Hold
+from consumers.models import Channel, ChannelKind
+
+from . import alertmanager
+from .attempt import Clock, means
+from .scrubbed import scrubbed, secrets_in
+from .secrets_of import ChannelNotReadable, told_of
+
+logger = logging.getLogger(__name__)
+
+
+def repeat_if_due(channel: Channel, hold: Hold, clock: Clock) -> None:
+    """No delivery: nothing has changed. Noted before it is sent, so that one that hangs is not begun at once again."""
+    now = clock()
+    if channel.kind != ChannelKind.ALERTMANAGER or not channel.enabled or not _is_due(channel, clock):
+        return
+    Channel.objects.filter(pk=channel.pk).update(repeated_at=now)
+    try:
+        told = told_of(channel, settings.SECRET_KEY)
+    except ChannelNotReadable as error:
+        logger.warning("%s", error)
+        return
+    outcome = alertmanager.repeat(told, channel, now, means(hold, clock))
+    if outcome is not None and not outcome.ok:
+        answer = scrubbed(outcome.answer, secrets_in(told))
+        logger.warning("%s was not told again of what fires: %s", channel.name, answer)
+
+
+def _is_due(channel: Channel, clock: Clock) -> bool:
+    every = timedelta(seconds=alertmanager.REPEAT_SECONDS)
+    return channel.repeated_at is None or clock() - channel.repeated_at >= every
