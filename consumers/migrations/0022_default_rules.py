@@ -1,4 +1,4 @@
-"""Rules that the site comes with. People may change, switch off and remove each: it is made once, here."""
+"""Rules that the site comes with. People may change each and switch it off: it is made once, here."""
 
 from django.db import migrations
 from django.utils import timezone
