@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from html import escape
 from typing import Any
 
 from .points import Change, Figure, Span, on_axis
@@ -10,6 +11,8 @@ CONFIG = {"displayModeBar": False, "responsive": True, "doubleClick": "reset", "
 INK, QUIET, RULE, PAPER = "var(--ink)", "var(--ink-quiet)", "var(--rule)", "var(--paper)"
 # All figures of a page share their time axis, so that one moment stands under the other.
 LEFT = 104
+# Parts of the height: of a bar, and from one bar to the next.
+BAR, LANE = 0.02, 0.09
 AXIS: dict[str, Any] = {
     "showline": True,
     "linecolor": "var(--rule-strong)",
@@ -63,33 +66,39 @@ def plain_figure(traces: list[Figure], **layout: Any) -> Figure:
 
 def _shade(span: Span, since: datetime, until: datetime) -> Figure:
     """A band over the time that it went on; its edges show it where it was too short for a band."""
+    foot, top = (0.0, 1.0) if span.lane is None else (_top(span.lane) - BAR, _top(span.lane))
     return {
         "type": "rect",
         "xref": "x",
         "yref": "paper",
         "x0": on_axis(max(since, span.since)),
         "x1": on_axis(min(until, span.until)),
-        "y0": 0,
-        "y1": 1,
-        "fillcolor": "var(--rebalance)",
-        "opacity": 0.3,
-        "line": {"color": "var(--rebalance)", "width": 1},
+        "y0": foot,
+        "y1": top,
+        "fillcolor": span.colour,
+        "opacity": 0.3 if span.lane is None else 0.8,
+        "line": {"color": span.colour, "width": 1},
     }
+
+
+def _top(lane: int) -> float:
+    return 1.0 - lane * LANE
 
 
 def _sign(span: Span, since: datetime, until: datetime) -> Figure:
     first, last = max(since, span.since), min(until, span.until)
+    is_bar = span.lane is not None
     return {
         "x": on_axis(first + (last - first) / 2),
-        "y": 0,
+        "y": 0 if span.lane is None else _top(span.lane) - BAR,
         "xref": "x",
         "yref": "paper",
-        "yanchor": "bottom",
+        "yanchor": "top" if is_bar else "bottom",
         "xanchor": "center",
         "showarrow": False,
-        "text": span.sign,
+        "text": f'<a href="{escape(span.href)}" target="_self">{span.sign}</a>' if span.href else span.sign,
         "hovertext": span.text,
-        "font": {"color": QUIET, "size": 12},
+        "font": {"color": span.colour if is_bar else QUIET, "size": 12},
     }
 
 

@@ -30,12 +30,19 @@ class Change:
 
 @dataclass(frozen=True)
 class Span:
-    """Something that went on from `since` to `until`, drawn as a faint band with a sign; `text` tells it on hover."""
+    """Something that went on from `since` to `until`, drawn as a faint band with a sign; `text` tells it on hover.
+
+    With a `lane`, counted from the top, it is a bar there instead, so that several stand one under the other. `href`:
+    where a press on its sign leads.
+    """
 
     since: datetime
     until: datetime
     text: str
     sign: str = REBALANCE
+    colour: str = "var(--rebalance)"
+    lane: int | None = None
+    href: str = ""
 
 
 def on_axis(at: datetime) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from consumers.alerts.permission import MAY_MANAGE, why_no_role
-from consumers.selectors.alerts.evaluated import evaluated
 
 from .frame import Frame, context
 from .group_tabs import Tab
@@ -26,7 +25,7 @@ def alert_context(frame: Frame, **more: Any) -> dict[str, Any]:
     return context(
         frame,
         tabs=alert_tabs(frame),
-        evaluation=evaluated(frame.now),
+        evaluation=frame.evaluation,
         against="" if may else why_no_role(),
         **more,
     )
@@ -37,7 +36,6 @@ def alert_tabs(frame: Frame) -> list[Tab]:
     here = (match.url_name or "") if match else ""
     labels = (
         ("alerts", _("Incidents")),
-        ("alert_rules", _("Rules")),
         ("channels", _("Channels")),
         ("silences", _("Silences")),
         ("alert_notes", _("Notes")),

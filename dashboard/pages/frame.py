@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from consumers.models import State
+from consumers.selectors.alerts.evaluated import Evaluated, evaluated
 from consumers.selectors.cluster_rows import ClusterRow
 from consumers.selectors.clusters import cluster_list
 
@@ -24,6 +26,7 @@ class Choice:
     label: str
     href: str
     current: bool
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,18 @@ class Frame:
             ("rebalances", _("Rebalances")),
             ("retries", _("Retries & DLQ")),
             ("resets", _("Resets")),
+            ("alerts", _("Alerts")),
             ("clusters", _("Clusters")),
         )
-        return [Choice(str(label), self.to(name), _is_under(here, reverse(name))) for name, label in pages]
+        return [Choice(str(label), self.to(name), _is_under(here, reverse(name)), name) for name, label in pages]
+
+    @cached_property
+    def evaluation(self) -> Evaluated:
+        return evaluated(self.now)
+
+    @property
+    def alerts_page(self) -> str:
+        return self.to("alerts")
 
     @property
     def ranges(self) -> list[Choice]:

@@ -7,6 +7,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django.views.generic import RedirectView
 
 from . import (
+    alert_rule_urls,
+    alert_urls,
     clusters,
     dlq_export,
     dlq_message,
@@ -98,4 +100,6 @@ urlpatterns = [
     path("favicon.ico", require_safe(RedirectView.as_view(url=static("icons/consumerscope.svg"))), name="favicon"),
     path("theme/", theme.theme, name="theme"),
     *reset_urls.urlpatterns,
+    *alert_urls.urlpatterns,
+    *alert_rule_urls.urlpatterns,
 ]

@@ -18,6 +18,7 @@ class IncidentMark:
     cluster: str
     group: str
     topic: str
+    broker: str
     rule_name: str
     measure: str
     severity: str
@@ -28,20 +29,22 @@ class IncidentMark:
     evidence: str
 
 
-def incident_marks(*, cluster: str, group: str, since: datetime, until: datetime) -> list[IncidentMark]:
-    """Those of a group that went on in [since, until), the newest first, at most MARKS_SHOWN. One query."""
-    found = Incident.objects.filter(
-        Q(resolved_at=None) | Q(resolved_at__gte=since),
-        cluster_name=cluster,
-        group_name=group,
-        started_at__lt=until,
-    )
+def incident_marks(
+    *, cluster: str | None = None, group: str | None = None, since: datetime, until: datetime
+) -> list[IncidentMark]:
+    """Those that went on in [since, until), the newest first, at most MARKS_SHOWN. One query."""
+    found = Incident.objects.filter(Q(resolved_at=None) | Q(resolved_at__gte=since), started_at__lt=until)
+    if cluster:
+        found = found.filter(cluster_name=cluster)
+    if group:
+        found = found.filter(group_name=group)
     return [
         IncidentMark(
             id=str(incident.pk),
             cluster=incident.cluster_name,
             group=incident.group_name,
             topic=incident.topic_name,
+            broker=incident.broker_name,
             rule_name=incident.rule_name,
             measure=incident.measure,
             severity=incident.severity,

@@ -1,0 +1,107 @@
+"""Notes about groups: who owns them, where their runbook is, what to know, and labels that select them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.alerts.edits.notes import keep_note, remove_note
+from consumers.alerts.rules.refused import RuleRefused
+from consumers.models import GroupNote
+from consumers.selectors.alerts.notes import groups_named, note_list
+
+from .access import page
+from .alert_access import act, form_page
+from .alert_tabs import alert_context
+from .form_problems import problems
+from .frame import frame_of
+from .groups_query import page_links, page_number
+from .label_lines import WrongLabels, labels_of, lines_of_labels
+
+ROWS = 50
+TYPED = ("cluster", "group_pattern", "owner", "runbook_url", "note", "labels", "position")
+
+
+@page
+def alert_notes(request: HttpRequest) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    number = page_number(request)
+    rows, count = note_list(page=number, page_size=ROWS)
+    first = (number - 1) * ROWS
+    shown: dict[str, Any] = {
+        "lines": [(row, frame.to("alert_note", str(row.id))) for row in rows],
+        "add_href": frame.to("alert_note_add"),
+        "links": page_links(frame, number, max(1, -(-count // ROWS))),
+        "count_of_all": count,
+        "first": first + 1,
+        "last": first + len(rows),
+    }
+    return render(request, "pages/alert_notes.html", alert_context(frame, **shown))
+
+
+@form_page
+def alert_note_add(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        said = {name: request.GET.get(name, "") for name in TYPED}
+        return _shown(request, None, said | {"position": said["position"] or "0"}, {})
+    return _sent(request, None)
+
+
+@form_page
+def alert_note(request: HttpRequest, note: int) -> HttpResponse:
+    row = note_or_404(note)
+    if request.method != "POST":
+        said = {name: str(getattr(row, name)) for name in TYPED}
+        return _shown(request, row, said | {"labels": lines_of_labels(row.labels)}, {})
+    return _sent(request, row)
+
+
+@act
+def alert_note_remove(request: HttpRequest, note: int) -> HttpResponse:
+    remove_note(note_or_404(note), request.user, timezone.now())
+    return HttpResponseRedirect(reverse("alert_notes"))
+
+
+def note_or_404(note_id: int) -> GroupNote:
+    row = GroupNote.objects.filter(pk=note_id).first()
+    if row is None:
+        raise Http404(_("There is no such note."))
+    return row
+
+
+def _sent(request: HttpRequest, row: GroupNote | None) -> HttpResponse:
+    said = {name: request.POST.get(name, "").strip() for name in TYPED}
+    fields: dict[str, Any] = dict(said)
+    errors: dict[str, str] = {}
+    try:
+        fields["labels"] = labels_of(said["labels"])
+    except WrongLabels as wrong:
+        errors["labels"] = str(wrong)
+    # What is no number is left to the check, which says so.
+    is_number = said["position"].isascii() and said["position"].isdecimal() and len(said["position"]) < 10
+    fields["position"] = int(said["position"]) if is_number else said["position"]
+    if errors:
+        return _shown(request, row, said, errors, status=400)
+    try:
+        keep_note(fields, row, request.user, timezone.now())
+    except RuleRefused as refusal:
+        return _shown(request, row, said, refusal.errors, status=400)
+    return HttpResponseRedirect(reverse("alert_notes"))
+
+
+def _shown(
+    request: HttpRequest, row: GroupNote | None, said: Mapping[str, str], errors: Mapping[str, str], status: int = 200
+) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    shown = {
+        "note": row,
+        "said": said,
+        "errors": errors,
+        "problems": problems(errors),
+        "groups": groups_named(said["cluster"], said["group_pattern"]) if said["group_pattern"] else None,
+    }
+    return render(request, "pages/alert_note.html", alert_context(frame, **shown), status=status)
