@@ -90,10 +90,10 @@ def recipients(value: Any) -> list[str]:
     found = []
     for one in value:
         try:
-            validate_email(one)
+            validate_email(one if isinstance(one, str) else "")
         except ValidationError:
             raise WrongValue(f"{str(one)[:100]!r} is not an address of e-mail.") from None
-        found.append(str(one))
+        found.append(one)
     return list(dict.fromkeys(found))
 
 
