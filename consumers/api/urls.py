@@ -3,11 +3,17 @@ from django.urls import path, re_path
 from . import documents
 from . import schema as schema_extensions  # noqa: F401 - describes tokens to the schema by being imported
 from .absent import AbsentView
+from .alert_previews import AlertPreviewListView, AlertPreviewView
+from .alert_rules import AlertRuleListView, AlertRuleView
+from .alerts import AcknowledgeView, AlertListView, AlertView
 from .assignments import AssignmentListView
+from .channel_deliveries import ChannelDeliveryListView, ChannelTestView
+from .channels import ChannelListView, ChannelView
 from .clusters import ClusterListView
 from .dead_letter_export import DeadLetterExportView
 from .dead_letters import DeadLetterListView
 from .group import GroupView
+from .group_notes import GroupNoteListView, GroupNoteView
 from .groups import GroupListView
 from .history import HistoryView
 from .members import MemberListView
@@ -19,10 +25,13 @@ from .reset_acts import ApplyResetView, CancelResetView, RestoreResetView, Resum
 from .reset_exports import AuditExportView, OffsetExportView, ResetExportView
 from .resets import ResetListView, ResetQueueListView, ResetView
 from .retries import RetriesView
+from .silences import SilenceListView, SilenceView
 from .status import StatusView
 from .subscriptions import SubscriptionView
 
 GROUP = "v1/groups/<str:cluster>/<str:group>/"
+INCIDENT = "v1/alerts/<uuid:incident>/"
+CHANNEL = "v1/channels/<int:channel>/"
 RESEND = "v1/resends/<uuid:resend>/"
 RESET = "v1/resets/<uuid:reset>/"
 
@@ -57,6 +66,21 @@ urlpatterns = [
     path(f"{RESET}restore/", RestoreResetView.as_view(), name="api-reset-restore"),
     path(f"{RESET}cancel/", CancelResetView.as_view(), name="api-reset-cancel"),
     path("v1/rebalances/", RebalanceListView.as_view(), name="api-rebalances"),
+    path("v1/alerts/", AlertListView.as_view(), name="api-alerts"),
+    path(INCIDENT, AlertView.as_view(), name="api-alert"),
+    path(f"{INCIDENT}acknowledge/", AcknowledgeView.as_view(), name="api-alert-acknowledge"),
+    path("v1/alert-rules/", AlertRuleListView.as_view(), name="api-alert-rules"),
+    path("v1/alert-rules/<int:rule>/", AlertRuleView.as_view(), name="api-alert-rule"),
+    path("v1/alert-previews/", AlertPreviewListView.as_view(), name="api-alert-previews"),
+    path("v1/alert-previews/<uuid:preview>/", AlertPreviewView.as_view(), name="api-alert-preview"),
+    path("v1/silences/", SilenceListView.as_view(), name="api-silences"),
+    path("v1/silences/<int:silence>/", SilenceView.as_view(), name="api-silence"),
+    path("v1/channels/", ChannelListView.as_view(), name="api-channels"),
+    path(CHANNEL, ChannelView.as_view(), name="api-channel"),
+    path(f"{CHANNEL}deliveries/", ChannelDeliveryListView.as_view(), name="api-channel-deliveries"),
+    path(f"{CHANNEL}test/", ChannelTestView.as_view(), name="api-channel-test"),
+    path("v1/group-notes/", GroupNoteListView.as_view(), name="api-group-notes"),
+    path("v1/group-notes/<int:note>/", GroupNoteView.as_view(), name="api-group-note"),
     path("schema/", documents.schema, name="schema"),
     path("docs/", documents.page, name="docs"),
     # Only paths that end as all of ours do: without the slash a path is first sent on to the one with it.

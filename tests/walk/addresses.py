@@ -27,7 +27,9 @@ PROD_BILLING = {
     "preview": "2b7a51a4-5b0c-4f0e-8e38-7d4b2a9c6d12",
 }
 # Whoever asks for these changes something.
-ACTS = frozenset({"api-resend-start", "api-resend-cancel"}) | {
+ACTS = frozenset(
+    {"api-resend-start", "api-resend-cancel", "api-alert-acknowledge", "api-alert-previews", "api-channel-test"}
+) | {
     f"api-reset-{act}" for act in ("apply", "resume", "restore", "cancel")
 }
 # These are no documents of ours.

@@ -43,6 +43,9 @@ TRUE_FALSES = {
     ("", "clip"),
     # What the site's settings say.
     ("", "read_only"),
+    # Of a message that tells of incidents, and of a rule that was made here.
+    *((inside, "is_test") for inside in ("", "deliveries", "last_delivery")),
+    ("", "is_default"),
     # Of a queue that a reset does not touch.
     *((inside, name) for inside in ("", "queues") for name in ("clipped", "restorable")),
 }

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from consumers.models import (
+    AlertEngine,
     Assignment,
     Broker,
     Client,
@@ -10,10 +11,13 @@ from consumers.models import (
     ConsumerGroup,
     DeadLetter,
     DeadLetterLook,
+    Delivery,
+    DeliveryAttempt,
     GroupBroker,
     GroupState,
     GroupTotal,
     GroupWindow,
+    Incident,
     PipelineRun,
     QueueSnapshot,
     QueueState,
@@ -187,6 +191,22 @@ def never_read_cluster(group: ConsumerGroup) -> None:
         model.objects.all().delete()
 
 
+def rules_not_evaluated(group: ConsumerGroup) -> None:
+    AlertEngine.objects.all().delete()
+
+
+def rules_evaluated_long_ago(group: ConsumerGroup) -> None:
+    AlertEngine.objects.update(evaluated_at=LAST_GOOD, error="the database is locked", error_at=ago(10))
+
+
+def incidents_unknown(group: ConsumerGroup) -> None:
+    """They began before anything of them was known, and their rule and their channel say the least."""
+    nulls = dict.fromkeys(("value", "worst_value", "value_at"))
+    Incident.objects.update(**nulls, evidence="", unknown_since=LAST_GOOD, unknown_reason="broker-b is silent")
+    Delivery.objects.update(status="waiting", sent_at=None, error="timed out", next_try_at=ago(-60))
+    DeliveryAttempt.objects.update(ok=None, seconds=None, answer="")
+
+
 # Worlds in which no rebalance was found: the walked one has no page.
 NO_REBALANCE = frozenset({"no_pipeline", "never_read_group", "never_read_cluster"})
 WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
@@ -196,5 +216,6 @@ WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
         polling_stopped, no_name_server, no_broker_known, never_committed, not_sampled, silent_members,
         members_not_asked, unsampled_rebalance, min_offsets_unread, retries_unread, dead_letters_forbidden,
         silent_dead_letters, consumer_ahead, never_read_group, never_read_cluster,
+        rules_not_evaluated, rules_evaluated_long_ago, incidents_unknown,
     )
 }  # fmt: skip

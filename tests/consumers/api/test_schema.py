@@ -7,7 +7,19 @@ import pytest
 import yaml
 from django.core.management import call_command
 
+from consumers.api.alert_fields import (
+    AttemptSerializer,
+    DeliverySerializer,
+    EvaluationSerializer,
+    GroupNameSerializer,
+    IncidentDetailSerializer,
+    IncidentEventSerializer,
+    IncidentSerializer,
+    SubjectSerializer,
+)
+from consumers.api.alert_rule_fields import RuleSerializer
 from consumers.api.assignments import AssignmentSerializer
+from consumers.api.channel_fields import ChannelSerializer
 from consumers.api.clusters import BrokerSerializer, ClusterDocument, ClusterSerializer, LastReadingSerializer
 from consumers.api.group import (
     AnomalySerializer,
@@ -15,6 +27,7 @@ from consumers.api.group import (
     TopicSerializer,
     WorstQueueSerializer,
 )
+from consumers.api.group_notes import GroupNoteSerializer
 from consumers.api.groups import GroupSerializer
 from consumers.api.history import PointSerializer, SeriesSerializer
 from consumers.api.members import MemberSerializer, QueuePlaceSerializer, QueueShareSerializer
@@ -38,8 +51,23 @@ from consumers.api.retry_waiting import (
     PolicySerializer,
     WheelSerializer,
 )
+from consumers.api.silences import SilenceSerializer
 from consumers.api.status import StatusSerializer
 from consumers.api.subscriptions import DifferenceSerializer, SubscriptionSerializer, WantedSerializer
+from consumers.selectors.alerts.evaluated import Evaluated
+from consumers.selectors.alerts.rows import (
+    AttemptRow,
+    ChannelRow,
+    DeliveryRow,
+    GroupName,
+    IncidentDetail,
+    IncidentEventRow,
+    IncidentRow,
+    NoteRow,
+    RuleRow,
+    SilenceRow,
+    SubjectRow,
+)
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import BrokerRow, ReadingRow
 from consumers.selectors.dead_letters.resend_rows import ResendMessageRow, ResendRow
@@ -71,6 +99,16 @@ from consumers.selectors.retries.ladder_rows import (
 from consumers.selectors.status import GroupStatus
 from consumers.stores.exposure import Exposure
 
+OF_ALERTS = {
+    f"/api/v1/{path}/"
+    for path in (
+        *("alerts", "alerts/{incident}", "alerts/{incident}/acknowledge", "alert-rules", "alert-rules/{rule}"),
+        *("alert-previews", "alert-previews/{preview}", "silences", "silences/{silence}", "channels"),
+        *("channels/{channel}", "channels/{channel}/deliveries", "channels/{channel}/test"),
+        *("group-notes", "group-notes/{note}"),
+    )
+}
+
 
 def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
     out = StringIO()
@@ -100,6 +138,18 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
         (OffsetReadingSerializer, OffsetReading, set()),
         (SeenGroupSerializer, SeenGroup, set()),
         (SeenBrokerSerializer, SeenBroker, set()),
+        (IncidentSerializer, IncidentRow, set()),
+        (IncidentDetailSerializer, IncidentDetail, set()),
+        (IncidentEventSerializer, IncidentEventRow, set()),
+        (SubjectSerializer, SubjectRow, set()),
+        (GroupNameSerializer, GroupName, set()),
+        (DeliverySerializer, DeliveryRow, set()),
+        (AttemptSerializer, AttemptRow, set()),
+        (EvaluationSerializer, Evaluated, set()),
+        (RuleSerializer, RuleRow, set()),
+        (ChannelSerializer, ChannelRow, set()),
+        (SilenceSerializer, SilenceRow, set()),
+        (GroupNoteSerializer, NoteRow, set()),
         (SubscriptionSerializer, SubscriptionRow, set()),
         (DifferenceSerializer, Difference, set()),
         (WantedSerializer, Wanted, set()),
@@ -138,7 +188,7 @@ def test_it_names_every_path(api):
     acts = [f"{{reset}}/{act}/" for act in ("queues", "export", "apply", "resume", "restore", "cancel")]
     of_resets = {f"/api/v1/resets/{act}" for act in ("", "export/", "{reset}/", *acts)}
     of_groups = {f"{under}{name}/" for name in (*names, "dlq/export", "offsets/export", "resends")}
-    assert set(paths) == expected | of_groups | of_resends | of_resets
+    assert set(paths) == expected | of_groups | of_resends | of_resets | OF_ALERTS
 
 
 @pytest.mark.django_db

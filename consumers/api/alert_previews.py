@@ -1,0 +1,102 @@
+"""What a rule would have done over the past: POST alert-previews/, GET alert-previews/{id}/."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.alerts.preview.request import request_preview
+from consumers.alerts.rules.refused import RuleRefused
+from consumers.errands.redis_client import RedisDown
+from consumers.models import PreviewStatus
+from consumers.selectors.alerts.previews import find_preview
+from consumers.tasks.previews import hand_over_preview
+
+from .alert_access import MayManageAlerts
+from .alert_rule_fields import RuleWishSerializer
+from .alert_wishes import not_valid, said
+from .objects import document_response
+from .parameters import Parameters
+from .refusals import NotNow, Refused
+from .reset_wishes import Strict
+from .schema import acted, described
+
+RESULT = "{fired, subjects, unknown_subjects, unknown_share, step_seconds, incidents, left_out, by_subject, per_day, …}"
+
+
+class AlertPreviewSerializer(serializers.Serializer[Any]):
+    """`result` counts how often the rule would have fired, and says how much of the past is not known."""
+
+    id = serializers.UUIDField()
+    status = serializers.ChoiceField(PreviewStatus.choices)
+    rule = serializers.DictField(help_text="As it was asked about")
+    to = serializers.DateTimeField(source="until")
+    by = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    seconds = serializers.FloatField(allow_null=True)
+    result = serializers.DictField(allow_null=True, help_text=RESULT)
+    error = serializers.CharField(allow_null=True)
+    unknown = serializers.DictField(child=serializers.CharField())
+
+    def get_fields(self) -> dict[str, Any]:
+        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
+        return {**super().get_fields(), "from": serializers.DateTimeField(source="since")}
+
+
+class PreviewedRuleSerializer(RuleWishSerializer):
+    """The rule, kept or not: its name need not be given, nor be free."""
+
+    name = serializers.CharField(max_length=100, required=False)
+
+
+class AlertPreviewWishSerializer(Strict):
+    rule = PreviewedRuleSerializer()
+    to = serializers.DateTimeField(help_text="ISO 8601; not in the future")
+
+    def get_fields(self) -> dict[str, Any]:
+        return {**super().get_fields(), "from": serializers.DateTimeField(help_text="ISO 8601")}
+
+
+class AlertPreviewListView(APIView):
+    permission_classes = [IsAuthenticated, MayManageAlerts]
+
+    @acted("preview_alert_rule", AlertPreviewWishSerializer, AlertPreviewSerializer, status.HTTP_202_ACCEPTED, 503)
+    def post(self, request: Request) -> Response:
+        """Asks how often a rule would have fired within a range. The Spark worker answers: ask until it is done."""
+        wish, now = said(AlertPreviewWishSerializer, request), timezone.now()
+        try:
+            made = request_preview(wish["rule"], wish["from"], wish["to"], request.user, now)
+        except RuleRefused as refusal:
+            raise _refused(refusal) from None
+        try:
+            hand_over_preview(made.pk)
+        except RedisDown as down:
+            raise NotNow(str(down)) from None
+        document = AlertPreviewSerializer(find_preview(made.pk)).data
+        return document_response(request, AlertPreviewSerializer, document, status.HTTP_202_ACCEPTED)
+
+
+class AlertPreviewView(APIView):
+    @described("alert_preview", AlertPreviewSerializer)
+    def get(self, request: Request, preview: UUID) -> Response:
+        """A preview: what it found, once it is done."""
+        Parameters.of(request)
+        row = find_preview(preview)
+        if row is None:
+            raise NotFound(f"There is no preview {preview}.")
+        return document_response(request, AlertPreviewSerializer, AlertPreviewSerializer(row).data)
+
+
+def _refused(refusal: RuleRefused) -> Exception:
+    """As the request spells it. A sentence about no field is about how things stand."""
+    if "" in refusal.errors:
+        return Refused(refusal.errors[""])
+    names = {"since": "from", "until": "to"}
+    return not_valid({names.get(name, name): sentence for name, sentence in refusal.errors.items()})

@@ -1,0 +1,51 @@
+"""What requests about alerts may say, and how what is refused of it is answered."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import Model
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from consumers.alerts.refused import AlertRefused
+
+from .refusals import Refused
+from .reset_wishes import Strict
+
+
+class Text(serializers.CharField):
+    """Null and "" both say nothing: answers have null for it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, allow_blank=True, required=False, **options)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        value = super().run_validation(data)
+        return "" if value is None else value
+
+
+class Labels(serializers.DictField):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=serializers.CharField(), required=False, help_text="{label: value}", **options)
+
+
+def said(serializer: type[Strict], request: Request, *, partial: bool = False) -> dict[str, Any]:
+    """What a request says; `partial`: any of it. Raises ValidationError."""
+    body = serializer(data=request.data, partial=partial)
+    body.is_valid(raise_exception=True)
+    return dict(body.validated_data)
+
+
+def whole(serializer: type[Strict], request: Request, model: type[Model], names: Iterable[str]) -> dict[str, Any]:
+    """With the defaults of `names` that it leaves out, as one that replaces what there was."""
+    defaults = {name: model._meta.get_field(name).get_default() for name in names}  # type: ignore[union-attr]
+    return defaults | said(serializer, request)
+
+
+def not_valid(errors: Mapping[str, str]) -> serializers.ValidationError:
+    return serializers.ValidationError({name: [sentence] for name, sentence in errors.items()})
+
+
+def refused(refusal: AlertRefused) -> Exception:
+    """What is wrong with a field is 400; what cannot be as things stand is 409."""
+    return Refused(str(refusal)) if "" in refusal.errors else not_valid(refusal.errors)

@@ -1,0 +1,122 @@
+"""Silences: GET and POST silences/; GET and DELETE silences/{id}/. One that has begun is ended, never taken back."""
+
+from typing import Any
+
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.silences import LONGEST_REASON, end, make
+from consumers.models import AlertRule, Silence
+from consumers.selectors.alerts.silences import SilenceStatus, find_silence, silence_list
+
+from .alert_access import MayManageAlerts
+from .alert_wishes import Labels, Text, refused, said
+from .lists import Found, list_response
+from .objects import document_response, object_response
+from .parameters import Choice, Paging, Parameters
+from .reset_wishes import Strict
+from .schema import acted, described
+
+
+class SilenceSerializer(serializers.Serializer[Any]):
+    """While it holds, incidents that it selects are shown and told to nobody. What is null selects everything."""
+
+    id = serializers.IntegerField()
+    status = serializers.ChoiceField([status.value for status in SilenceStatus])
+    cluster = serializers.CharField(allow_null=True)
+    group_pattern = serializers.CharField(allow_null=True)
+    topic = serializers.CharField(allow_null=True)
+    rule = serializers.IntegerField(allow_null=True, help_text="Its id")
+    rule_name = serializers.CharField(allow_null=True)
+    labels = serializers.DictField(child=serializers.CharField())
+    selects = serializers.CharField(help_text="What it keeps quiet, in words")
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField(help_text="The moment it was ended at, where somebody did that early")
+    reason = serializers.CharField()
+    by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    ended_by = serializers.CharField(allow_null=True, help_text="Whoever ended it early")
+    incidents = serializers.IntegerField(help_text="Open ones that it keeps from being told")
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class SilenceWishSerializer(Strict):
+    """What is not given selects everything."""
+
+    cluster = Text(max_length=100)
+    group_pattern = Text(max_length=255, help_text="With * and ?")
+    topic = Text(max_length=255)
+    rule = serializers.PrimaryKeyRelatedField(queryset=AlertRule.objects.all(), required=False, allow_null=True)
+    labels = Labels()
+    starts_at = serializers.DateTimeField(required=False, help_text="By default at once")
+    ends_at = serializers.DateTimeField()
+    reason = serializers.CharField(max_length=LONGEST_REASON)
+
+
+class SilenceParameters(Paging):
+    status = Choice([status.value for status in SilenceStatus], required=False)
+
+
+class SilenceListView(APIView):
+    permission_classes = [IsAuthenticated, MayManageAlerts]
+
+    @described("silences", SilenceSerializer, parameters=SilenceParameters, paged=True)
+    def get(self, request: Request) -> HttpResponseBase:
+        """Silences, the one that ends last first."""
+        values, now = SilenceParameters.of(request), timezone.now()
+        wanted = SilenceStatus(values["status"]) if "status" in values else None
+        return list_response(
+            request,
+            SilenceSerializer,
+            lambda page, size: Found(*silence_list(now, status=wanted, page=page, page_size=size)),
+            page=values["page"],
+            page_size=values["page_size"],
+        )
+
+    @acted("add_silence", SilenceWishSerializer, SilenceSerializer, status.HTTP_201_CREATED)
+    def post(self, request: Request) -> Response:
+        """Makes a silence, with a reason and an end."""
+        wish = said(SilenceWishSerializer, request)
+        try:
+            made = make(wish, request.user, timezone.now())
+        except AlertRefused as refusal:
+            raise refused(refusal) from None
+        return _answer(request, made.pk, status.HTTP_201_CREATED)
+
+
+class SilenceView(APIView):
+    permission_classes = [IsAuthenticated, MayManageAlerts]
+
+    @described("silence", SilenceSerializer)
+    def get(self, request: Request, silence: int) -> Response:
+        """A silence."""
+        Parameters.of(request)
+        return object_response(request, SilenceSerializer, find_silence(_found(silence).pk, timezone.now()))
+
+    @acted("end_silence", None, SilenceSerializer, status.HTTP_200_OK)
+    def delete(self, request: Request, silence: int) -> Response:
+        """Ends a silence at once. What still fires and was never told is told then."""
+        try:
+            end(_found(silence), request.user, timezone.now())
+        except AlertRefused as refusal:
+            raise refused(refusal) from None
+        return _answer(request, silence, status.HTTP_200_OK)
+
+
+def _found(silence_id: int) -> Silence:
+    found = Silence.objects.filter(pk=silence_id).first()
+    if found is None:
+        raise NotFound(f"There is no silence {silence_id}.")
+    return found
+
+
+def _answer(request: Request, silence_id: int, code: int) -> Response:
+    row = find_silence(silence_id, timezone.now())
+    return document_response(request, SilenceSerializer, SilenceSerializer(row).data, code)
