@@ -36,6 +36,7 @@ def alert_tabs(frame: Frame) -> list[Tab]:
     here = (match.url_name or "") if match else ""
     labels = (
         ("alerts", _("Incidents")),
+        ("alert_rules", _("Rules")),
         ("channels", _("Channels")),
         ("silences", _("Silences")),
         ("alert_notes", _("Notes")),

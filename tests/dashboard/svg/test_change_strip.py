@@ -1,7 +1,8 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from dashboard.svg.change_strip import EDGE, Mark, change_strip
+from dashboard.svg.change_strip import Mark, change_strip
+from dashboard.svg.time_axis import EDGE
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -1,0 +1,111 @@
+"""What a rule would have done over the past: asked for from its form. A part refreshes itself until that is known."""
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django_htmx.http import HttpResponseClientRefresh
+
+from consumers.alerts.preview.history import HISTORY
+from consumers.alerts.preview.request import earliest, request_preview
+from consumers.alerts.rules.refused import RuleRefused
+from consumers.errands.redis_client import RedisDown
+from consumers.models import AlertRule, Measure, PreviewStatus
+from consumers.selectors.alerts.previews import PreviewRow, find_preview
+from consumers.selectors.alerts.words import rule_words, selection_words
+from consumers.tasks.previews import hand_over_preview
+
+from .access import page, part
+from .alert_access import act
+from .alert_rule import form_shown, rule_or_404
+from .alert_rule_form import measure_of, stored, wish
+from .alert_tabs import alert_context
+from .frame import Frame, frame_of
+from .preview_lines import preview_lines
+
+HOURS = ("24", "168")
+LONGEST_QUERY = 4000
+WORKING = (PreviewStatus.WAITING, PreviewStatus.RUNNING)
+
+
+@act
+def alert_previews(request: HttpRequest) -> HttpResponse:
+    said, now = request.POST, timezone.now()
+    number = said.get("rule", "")
+    row = rule_or_404(int(number)) if number.isascii() and number.isdecimal() and len(number) < 19 else None
+    fields, errors = wish(said)
+    if not errors:
+        hours = said.get("hours", "")
+        since = now - timedelta(hours=int(hours if hours in HOURS else HOURS[0]))
+        try:
+            made = request_preview(fields, _kept_since(measure_of(said), since, now), now, request.user, now)
+        except RuleRefused as refusal:
+            return form_shown(request, row, said, refusal.errors, status=409 if "" in refusal.errors else 400)
+        return _handed_over(made.pk)
+    return form_shown(request, row, said, errors, status=400)
+
+
+@page
+def alert_preview(request: HttpRequest, preview: UUID) -> HttpResponse:
+    return render(request, "pages/alert_preview.html", _context(request, preview))
+
+
+@part
+def alert_preview_part(request: HttpRequest, preview: UUID) -> HttpResponse:
+    shown = {**_context(request, preview), "is_part": True}
+    if request.htmx and not shown["is_working"]:  # type: ignore[attr-defined]
+        return HttpResponseClientRefresh()
+    return render(request, "fragments/alert_preview.html", shown)
+
+
+def _kept_since(measure: Measure, since: datetime, now: datetime) -> datetime:
+    """No earlier than its past reaches: the page says from when on it was looked at."""
+    return max(since, earliest(measure, now)) if measure in HISTORY else since
+
+
+def _handed_over(preview: UUID) -> HttpResponse:
+    """Where Redis is down the preview has failed with that reason, which its page shows."""
+    with suppress(RedisDown):
+        hand_over_preview(preview)
+    return HttpResponseRedirect(reverse("alert_preview", args=[preview]))
+
+
+def _context(request: HttpRequest, preview: UUID) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    row = find_preview(preview)
+    if row is None:
+        raise Http404(_("There is no such preview."))
+    rule = AlertRule(**row.rule)
+    selected = selection_words(
+        cluster=rule.cluster, group_pattern=rule.group_pattern, topic=rule.topic, labels=rule.labels
+    )
+    shown: dict[str, Any] = {
+        "preview": row,
+        "rule": rule,
+        "sentence": rule_words(rule),
+        "selects": selected,
+        "is_working": row.status in WORKING,
+        "form_href": _form(frame, row, rule),
+    }
+    if row.result is not None:
+        shown |= preview_lines(frame, row, row.result)
+    return alert_context(frame, **shown)
+
+
+def _form(frame: Frame, row: PreviewRow, rule: AlertRule) -> str:
+    """The form with the values that were looked at: of the rule of that name, where it is kept."""
+    values = stored(rule)
+    said = [("of_cluster" if name == "cluster" else name, value) for name, listed in values.lists() for value in listed]
+    if not rule.enabled:
+        said.append(("enabled", ""))
+    kept = AlertRule.objects.filter(name=rule.name).values_list("pk", flat=True).first() if rule.name else None
+    address = frame.to("alert_rule", str(kept)) if kept else frame.to("alert_rule_add")
+    query = urlencode([(name, value) for name, value in said if value or name not in ("note", "runbook_url")])
+    return f"{address}{'&' if '?' in address else '?'}{query}" if len(query) <= LONGEST_QUERY else address

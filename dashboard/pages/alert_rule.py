@@ -1,0 +1,101 @@
+"""One rule of alerts: added, changed, switched on or off, removed. Other pages link here with what is known already."""
+
+from collections.abc import Mapping
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.alerts.edits.rules import keep_rule, remove_rule, why_not_removed
+from consumers.alerts.preview.history import why_no_history
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.rules.refused import RuleRefused
+from consumers.models import AlertRule
+from consumers.selectors.alerts.rules import find_rule
+
+from .alert_access import act, form_page
+from .alert_rule_form import empty, measure_of, shown_fields, stored, wish
+from .alert_tabs import alert_context
+from .form_problems import problems
+from .frame import frame_of
+
+SWITCHES = {"on": True, "off": False}
+
+
+@form_page
+def alert_rule_add(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return form_shown(request, None, _prefilled(request, empty()), {})
+    return _sent(request, None)
+
+
+@form_page
+def alert_rule(request: HttpRequest, rule: int) -> HttpResponse:
+    row = rule_or_404(rule)
+    if request.method != "POST":
+        return form_shown(request, row, _prefilled(request, stored(row)), {})
+    if request.POST.get("switch") in SWITCHES:
+        keep_rule({"enabled": SWITCHES[request.POST["switch"]]}, row, request.user, timezone.now())
+        return HttpResponseRedirect(reverse("alert_rules"))
+    return _sent(request, row)
+
+
+@act
+def alert_rule_remove(request: HttpRequest, rule: int) -> HttpResponse:
+    row = rule_or_404(rule)
+    try:
+        remove_rule(row, request.user, timezone.now())
+    except AlertRefused as refusal:
+        return form_shown(request, row, stored(row), refusal.errors, status=409)
+    return HttpResponseRedirect(reverse("alert_rules"))
+
+
+def rule_or_404(rule_id: int) -> AlertRule:
+    row = AlertRule.objects.filter(pk=rule_id).first()
+    if row is None:
+        raise Http404(_("There is no such rule."))
+    return row
+
+
+def form_shown(
+    request: HttpRequest, row: AlertRule | None, said: QueryDict, errors: Mapping[str, str], status: int = 200
+) -> HttpResponse:
+    now = timezone.now()
+    # What was set on the way is not what is stored.
+    kept = None if row is None else find_rule(row.pk, now)
+    named = {{"for_seconds": "for", "clear_seconds": "clear"}.get(name, name): said for name, said in errors.items()}
+    shown = {
+        "rule": kept,
+        "said": said,
+        "errors": named,
+        "problems": problems(named),
+        "keeps": None if row is None else why_not_removed(row),
+        "no_history": why_no_history(measure_of(said), said.get("topic", "").strip()),
+        **shown_fields(said),
+    }
+    return render(request, "pages/alert_rule.html", alert_context(frame_of(request, now), **shown), status=status)
+
+
+def _prefilled(request: HttpRequest, said: QueryDict) -> QueryDict:
+    """What a link says in the place of what is there; `cluster` is the page's own."""
+    for name in request.GET:
+        if name not in ("cluster", "range"):
+            said.setlist(name, request.GET.getlist(name))
+    if "of_cluster" in request.GET:
+        said["cluster"] = request.GET["of_cluster"]
+    return said
+
+
+def _sent(request: HttpRequest, row: AlertRule | None) -> HttpResponse:
+    if request.POST.get("look") == "1":
+        return form_shown(request, row, request.POST, {})
+    fields, errors = wish(request.POST)
+    if errors:
+        return form_shown(request, row, request.POST, errors, status=400)
+    try:
+        keep_rule(fields, row, request.user, timezone.now())
+    except RuleRefused as refusal:
+        return form_shown(request, row, request.POST, refusal.errors, status=400)
+    return HttpResponseRedirect(reverse("alert_rules"))
