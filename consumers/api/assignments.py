@@ -15,6 +15,7 @@ from consumers.selectors.queues import find_group
 
 from .found import group_missing
 from .lists import list_response, whole
+from .narrowed import narrowed, taken
 from .parameters import Paging
 from .schema import described
 
@@ -22,6 +23,8 @@ from .schema import described
 class AssignmentParameters(Paging):
     at = serializers.DateTimeField(required=False, help_text="ISO 8601, a time in the past; without it: the newest")
     topic = serializers.CharField(required=False)
+    broker = serializers.CharField(required=False)
+    owner = serializers.CharField(required=False, help_text="Client id")
 
 
 class AssignmentSerializer(serializers.Serializer[Any]):
@@ -51,7 +54,8 @@ class AssignmentListView(APIView):
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)
-        rows = assignments(found, now=now, **filters)
+        wanted = taken(filters, "broker", "owner")
+        rows = narrowed(assignments(found, now=now, **filters), wanted)
         return list_response(request, AssignmentSerializer, whole(rows), **paging)
 
 

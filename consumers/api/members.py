@@ -13,6 +13,7 @@ from consumers.selectors.queues import find_group
 
 from .found import group_missing
 from .lists import list_response, whole
+from .narrowed import narrowed, ordering_by
 from .parameters import Paging
 from .schema import described
 
@@ -66,11 +67,17 @@ class MemberSerializer(serializers.Serializer[Any]):
     unknown = serializers.DictField(child=serializers.CharField())
 
 
+class MemberParameters(Paging):
+    language = serializers.CharField(required=False)
+    version = serializers.CharField(required=False)
+    ordering = ordering_by("client_id", "queues", "messages_per_second", "online_since")
+
+
 class MemberListView(APIView):
     @described(
         "group_members",
         MemberSerializer,
-        parameters=Paging,
+        parameters=MemberParameters,
         paged=True,
         beside={
             "unknown_reason": serializers.CharField(
@@ -79,11 +86,13 @@ class MemberListView(APIView):
         },
     )
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
-        """The members of a group, by client id."""
-        paging, now = Paging.of(request), timezone.now()
+        """The members of a group, by client id where no other order is asked for."""
+        wanted, now = MemberParameters.of(request), timezone.now()
+        paging = {name: wanted.pop(name) for name in ("page", "page_size")}
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)
         why = members_unknown(found, now=now)
-        members = whole(member_list(found, now=now), beside={"unknown_reason": why}, incomplete=why)
+        rows = narrowed(member_list(found, now=now), wanted)
+        members = whole(rows, beside={"unknown_reason": why}, incomplete=why)
         return list_response(request, MemberSerializer, members, **paging)

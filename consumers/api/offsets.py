@@ -15,12 +15,15 @@ from consumers.selectors.queues import find_group
 
 from .found import group_missing
 from .lists import list_response, whole
-from .parameters import Paging
+from .narrowed import narrowed, taken
+from .parameters import Choice, Paging
 from .schema import described
 
 
 class OffsetParameters(Paging):
     topic = serializers.CharField(required=False)
+    broker = serializers.CharField(required=False)
+    kind = Choice(TopicKind.values, required=False)
 
 
 class StoreSerializer(serializers.Serializer[Any]):
@@ -86,5 +89,6 @@ class OffsetListView(APIView):
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)
-        rows = group_offsets(found, now=timezone.now(), **filters).rows
+        wanted = taken(filters, "broker", "kind")
+        rows = narrowed(group_offsets(found, now=timezone.now(), **filters).rows, wanted)
         return list_response(request, OffsetSerializer, whole(rows), **paging)

@@ -6,6 +6,8 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
+# What selectors call the two ends of a range: `from` is a word of Python's own.
+RANGE = {"from": "since", "to": "until"}
 # Of one page.
 MOST_ROWS = 1_000
 

@@ -13,6 +13,7 @@ from consumers.selectors.queues import find_group, queue_list
 
 from .found import group_missing
 from .lists import list_response, whole
+from .narrowed import narrowed, ordering_by, taken
 from .parameters import Choice, Paging
 from .schema import described
 
@@ -21,6 +22,10 @@ class QueueParameters(Paging):
     topic = serializers.CharField(required=False)
     kind = Choice(TopicKind.values, required=False)
     with_lag = serializers.BooleanField(required=False, help_text="true: has lag, or its lag is not known")
+    broker = serializers.CharField(required=False)
+    state = Choice(State.values, required=False)
+    owner = serializers.CharField(required=False, help_text="Client id")
+    ordering = ordering_by("lag_messages", "time_lag_seconds", "since", "topic", "broker")
 
 
 class QueueSerializer(serializers.Serializer[Any]):
@@ -60,10 +65,11 @@ class QueueSerializer(serializers.Serializer[Any]):
 class QueueListView(APIView):
     @described("group_queues", QueueSerializer, parameters=QueueParameters, paged=True)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
-        """The queues of a group, in order of topic, broker and id."""
+        """The queues of a group, in order of topic, broker and id where no other is asked for."""
         filters = QueueParameters.of(request)
         paging = {name: filters.pop(name) for name in ("page", "page_size")}
         if find_group(cluster, group) is None:
             raise group_missing(cluster, group)
-        rows = queue_list(cluster, group, now=timezone.now(), **filters)
+        wanted = taken(filters, "broker", "state", "owner", "ordering")
+        rows = narrowed(queue_list(cluster, group, now=timezone.now(), **filters), wanted)
         return list_response(request, QueueSerializer, whole(rows), **paging)

@@ -19,7 +19,7 @@ from consumers.dead_letters.resend.plan import PlanRefused, Wish, plan
 from consumers.dead_letters.resend.preview import preview_of
 from consumers.dead_letters.resend.selection import Selection
 from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, start
-from consumers.models import Destination, Resend, ResendOutcome
+from consumers.models import Destination, Resend, ResendOutcome, ResendStatus
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from consumers.selectors.dead_letters.resends import find_resend, resend_list, resend_messages
 from consumers.selectors.queues import find_group
@@ -52,22 +52,26 @@ class MayResend(MayChange):
         return SENTENCE
 
 
+class ResendParameters(Paging):
+    status = Choice(ResendStatus.values, required=False)
+
+
 class ResendListView(APIView):
     permission_classes = [IsAuthenticated, MayResend]
 
-    @described("group_resends", ResendSerializer, parameters=Paging, paged=True)
+    @described("group_resends", ResendSerializer, parameters=ResendParameters, paged=True)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Re-sends of the group's dead letters, the newest first."""
-        paging = Paging.of(request)
+        values = ResendParameters.of(request)
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)
-        now = timezone.now()
+        now, status_ = timezone.now(), values.pop("status", None)
         return list_response(
             request,
             ResendSerializer,
-            lambda page, size: Found(*resend_list(found, now, page=page, page_size=size)),
-            **paging,
+            lambda page, size: Found(*resend_list(found, now, status=status_, page=page, page_size=size)),
+            **values,
         )
 
     @acted("plan_resend", WishSerializer, PlannedResendSerializer, 201)

@@ -14,7 +14,7 @@ from consumers.selectors.queues import find_group
 from .csv_download import csv_response, described_csv
 from .found import group_missing
 from .negotiation import OneKind
-from .parameters import Exported
+from .parameters import RANGE, Exported
 from .reset_answers import found_reset
 from .resets import ResetParameters
 
@@ -33,7 +33,8 @@ class AuditExportView(ExportView):
     @described_csv("resets_export", AuditParameters)
     def get(self, request: Request) -> StreamingHttpResponse:
         """All resets as CSV, the newest first, each with all that was done with it: the audit."""
-        return csv_response(resets_csv(timezone.now(), **AuditParameters.of(request)), "resets")
+        filters = {RANGE.get(name, name): value for name, value in AuditParameters.of(request).items()}
+        return csv_response(resets_csv(timezone.now(), **filters), "resets")
 
 
 class ResetExportView(ExportView):

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.models import ResetOutcome, ResetStatus, ResetStep
+from consumers.models import ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.request import request_plan
 from consumers.resets.value_of import ValueRefused
 from consumers.resets.wish import ResetRefused
@@ -21,7 +21,7 @@ from consumers.selectors.resets.shortened import shortened
 
 from .found import group_missing
 from .lists import Found, list_response
-from .parameters import Choice, Paging, Parameters
+from .parameters import RANGE, Choice, Paging, Parameters, Ranged
 from .refusals import Refused
 from .reset_access import MayReset, asker_of
 from .reset_answers import found_reset, reset_answer
@@ -31,10 +31,13 @@ from .reset_wishes import ResetWishSerializer
 from .schema import acted, described
 
 
-class ResetParameters(Paging):
+class ResetParameters(Paging, Ranged):
+    """`from` and `to`: when it was planned."""
+
     cluster = serializers.CharField(required=False)
     group = serializers.CharField(required=False)
     status = Choice(ResetStatus.values, required=False)
+    kind = Choice(ResetKind.values, required=False)
     by = serializers.CharField(required=False, help_text="Who planned or applied it")
 
 
@@ -49,9 +52,10 @@ class ResetListView(APIView):
         """
         values = ResetParameters.of(request)
         paging, now = {name: values.pop(name) for name in ("page", "page_size")}, timezone.now()
+        filters = {RANGE.get(name, name): value for name, value in values.items()}
 
         def find(page: int, page_size: int) -> Found:
-            rows, count = reset_list(now, page=page, page_size=page_size, **values)
+            rows, count = reset_list(now, page=page, page_size=page_size, **filters)
             return Found(list(map(shortened, rows)), count)
 
         return list_response(request, ResetSerializer, find, **paging)

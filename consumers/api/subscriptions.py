@@ -1,26 +1,32 @@
 """GET groups/{cluster}/{group}/subscriptions/"""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.selectors.ownership.subscriptions import subscription_history
 from consumers.selectors.queues import find_group
 
 from .found import group_missing
-from .parameters import Parameters
+from .lists import list_response, whole
+from .narrowed import narrowed, taken
+from .parameters import MOST_ROWS, Paging
 from .schema import described
 
 WEEK = timedelta(days=7)
 
 
-class SubscriptionParameters(Parameters):
+class SubscriptionParameters(Paging):
+    page_size = serializers.IntegerField(default=MOST_ROWS, min_value=1, max_value=MOST_ROWS)
+    topic = serializers.CharField(required=False)
+    client_id = serializers.CharField(required=False, help_text="Of subscriptions; differences are of all members")
     to = serializers.DateTimeField(required=False, help_text="ISO 8601; without it: this moment")
 
     def get_fields(self) -> dict[str, Any]:
@@ -55,21 +61,27 @@ class DifferenceSerializer(serializers.Serializer[Any]):
     unknown = serializers.DictField(child=serializers.CharField())
 
 
-class SubscriptionHistorySerializer(serializers.Serializer[Any]):
-    """What members subscribed to, each interval whole, and from when to when they differed within the range."""
+class BesideSerializer(serializers.Serializer[Any]):
+    """What members subscribed to is each interval whole; differences are from when to when within the range."""
 
     to = serializers.DateTimeField(source="until")
-    subscriptions = SubscriptionSerializer(many=True)
     differences = DifferenceSerializer(many=True)
-    unknown = serializers.DictField(child=serializers.CharField(), help_text="Why either need not be all")
+    unknown = serializers.DictField(child=serializers.CharField(), help_text="Why either list need not be all")
 
     def get_fields(self) -> dict[str, Any]:
         return {"from": serializers.DateTimeField(source="since"), **super().get_fields()}
 
 
 class SubscriptionView(APIView):
-    @described("group_subscriptions", SubscriptionHistorySerializer, parameters=SubscriptionParameters)
-    def get(self, request: Request, cluster: str, group: str) -> Response:
+    @described(
+        "group_subscriptions",
+        SubscriptionSerializer,
+        parameters=SubscriptionParameters,
+        paged=True,
+        under="subscriptions",
+        beside=BesideSerializer().get_fields(),
+    )
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Who subscribed to what since when, and when members of the group differed in it."""
         values = SubscriptionParameters.of(request)
         until = values.get("to", timezone.now())
@@ -79,4 +91,12 @@ class SubscriptionView(APIView):
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)
-        return Response(SubscriptionHistorySerializer(subscription_history(found, since=since, until=until)).data)
+        history = subscription_history(found, since=since, until=until)
+        # Who differs is told by all members of the topic together.
+        of_topic = {"topic": values["topic"]} if "topic" in values else {}
+        shown = replace(history, differences=narrowed(history.differences, of_topic))
+        rows = narrowed(history.subscriptions, of_topic | taken(values, "client_id"))
+        why = history.unknown.get("subscriptions")
+        paging = {name: values[name] for name in ("page", "page_size")}
+        find = whole(rows, BesideSerializer(shown).data, why)
+        return list_response(request, SubscriptionSerializer, find, **paging, under="subscriptions")

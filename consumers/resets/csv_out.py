@@ -44,17 +44,19 @@ def resets_csv(
     cluster: str | None = None,
     group: str | None = None,
     status: str | None = None,
+    kind: str | None = None,
     by: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
 ) -> Iterator[str]:
     """Resets with all acts around each, the newest first. Filters as `reset_list` has them."""
     yield line_of(AUDIT_COLUMNS)
+    filters = {"cluster": cluster, "group": group, "status": status, "kind": kind, "by": by}
     written: set[str] = set()
     page = 0
     while True:
         page += 1
-        rows, _ = reset_list(
-            now, cluster=cluster, group=group, status=status, by=by, page=page, page_size=RESETS_AT_ONCE
-        )
+        rows, _ = reset_list(now, **filters, since=since, until=until, page=page, page_size=RESETS_AT_ONCE)
         if not rows:
             return
         # Those that came meanwhile push others onto the next page once more.

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome, ResendStatus
 
@@ -42,9 +42,13 @@ def find_resend(resend_id: UUID, now: datetime) -> ResendRow | None:
     return next(iter(_rows(resends, now)), None)
 
 
-def resend_list(group: ConsumerGroup, now: datetime, *, page: int, page_size: int) -> tuple[list[ResendRow], int]:
+def resend_list(
+    group: ConsumerGroup, now: datetime, *, status: str | None = None, page: int, page_size: int
+) -> tuple[list[ResendRow], int]:
     """The newest first, and how many there are."""
-    found = Resend.objects.select_related("group__cluster").filter(group=group).order_by("-created_at")
+    found = Resend.objects.select_related("group__cluster").filter(group=group).order_by("-created_at", "pk")
+    if status is not None:
+        found = found.filter(_is(status, now))
     start = (page - 1) * page_size
     return _rows(list(found[start : start + page_size]), now), found.count()
 
@@ -66,6 +70,14 @@ def _rows(resends: Sequence[Resend], now: datetime) -> list[ResendRow]:
     for resend_id, outcome, messages in items.values_list("resend", "outcome").annotate(Count("pk")):
         counts[resend_id][outcome] = messages
     return [_row(resend, counts[resend.pk], now) for resend in resends]
+
+
+def _is(status: str, now: datetime) -> Q:
+    """Expired is what is past its time, noted or not."""
+    void = Q(status=ResendStatus.PLANNED, expires_at__lte=now)
+    if status == ResendStatus.EXPIRED:
+        return Q(status=status) | void
+    return Q(status=status) & ~void
 
 
 def _row(resend: Resend, counts: dict[str, int], now: datetime) -> ResendRow:

@@ -38,11 +38,14 @@ def reset_list(
     cluster: str | None = None,
     group: str | None = None,
     status: str | None = None,
+    kind: str | None = None,
     by: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
     page: int,
     page_size: int,
 ) -> tuple[list[ResetRow], int]:
-    """The newest first, and how many there are. `by`: whoever planned or applied it."""
+    """The newest first, and how many there are. `by`: whoever planned or applied it; created in [since, until)."""
     found = Reset.objects.order_by("-created_at", "pk")
     if cluster is not None:
         found = found.filter(cluster_name=cluster)
@@ -50,6 +53,12 @@ def reset_list(
         found = found.filter(group_name=group)
     if status is not None:
         found = found.filter(_is(status, now))
+    if kind is not None:
+        found = found.filter(kind=kind)
+    if since is not None:
+        found = found.filter(created_at__gte=since)
+    if until is not None:
+        found = found.filter(created_at__lt=until)
     if by is not None:
         found = found.filter(Q(by_name=by) | Q(applied_by_name=by))
     start = (page - 1) * page_size

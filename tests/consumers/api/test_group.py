@@ -107,7 +107,7 @@ def test_it_answers_history_between_two_times(group, api):
     [
         ("", {"odd": "1"}, "odd", "This parameter is not known."),
         ("status/", {"odd": "1"}, "odd", "This parameter is not known."),
-        ("offsets/", {"odd": "1"}, "odd", "Allowed are: fields, format, page, page_size, topic."),
+        ("offsets/", {"odd": "1"}, "odd", "Allowed are: broker, fields, format, kind, page, page_size, topic."),
         ("queues/", {"kind": "odd"}, "kind", "Allowed are: normal, retry, dlq, system."),
         ("history/", {"by": "odd"}, "by", "Allowed are: group, topic, queue."),
         ("history/", {"step": "61"}, "step", "Allowed are: 60, 600, 3600."),

@@ -40,7 +40,7 @@ def test_a_range_before_the_first_answer_says_that_nothing_is_known(group, api):
     [
         ("prod/absent", {}, 404),
         ("absent/billing", {}, 404),
-        ("prod/billing", {"topic": "Orders"}, 400),
+        ("prod/billing", {"topics": "Orders"}, 400),
         ("prod/billing", {"from": "2026-03-14T02:00:00Z", "to": "2026-03-14T02:00:00Z"}, 400),
     ],
 )
