@@ -1,7 +1,7 @@
 """Tells Alertmanager again of what fires, as it forgets what it is not told."""
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 
@@ -19,9 +19,11 @@ logger = logging.getLogger(__name__)
 def repeat_if_due(channel: Channel, hold: Hold, clock: Clock) -> None:
     """No delivery: nothing has changed. Noted before it is sent, so that one that hangs is not begun at once again."""
     now = clock()
-    if channel.kind != ChannelKind.ALERTMANAGER or not channel.enabled or not _is_due(channel, clock):
+    if channel.kind != ChannelKind.ALERTMANAGER or not channel.enabled or not _is_due(channel, now):
         return
     Channel.objects.filter(pk=channel.pk).update(repeated_at=now)
+    if channel.repeated_at is None:
+        return  # what fires was told for the first time just before: the minute begins
     try:
         told = told_of(channel, settings.SECRET_KEY)
     except ChannelNotReadable as error:
@@ -33,6 +35,6 @@ def repeat_if_due(channel: Channel, hold: Hold, clock: Clock) -> None:
         logger.warning("%s was not told again of what fires: %s", channel.name, answer)
 
 
-def _is_due(channel: Channel, clock: Clock) -> bool:
+def _is_due(channel: Channel, now: datetime) -> bool:
     every = timedelta(seconds=alertmanager.REPEAT_SECONDS)
-    return channel.repeated_at is None or clock() - channel.repeated_at >= every
+    return channel.repeated_at is None or now - channel.repeated_at >= every
