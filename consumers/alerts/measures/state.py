@@ -9,12 +9,13 @@ from typing import Any
 from consumers.alerts.measured import Column
 from consumers.models import State
 from consumers.selectors.groups.listing import shown_groups
+from consumers.selectors.groups.overlay import UNKNOWN_RANK
 from consumers.selectors.groups.shown import Verdict
 from consumers.selectors.resets.causes import RULES, Jump, causes
 from consumers.selectors.sentences import sentence, state_parts
 
 from .columns import judged_reason
-from .scan import GroupScan
+from .scan import GroupFacts, GroupScan
 
 # Groups with an offset that jumped, of which resets are looked up: more at once were not moved by people.
 MOST_JUMPS = 2000
@@ -45,15 +46,18 @@ class _States:
         row = self.scan.rows[place]
         if row.state == State.UNKNOWN:
             return self.reason(place)
+        if (shown := self._still_read_of(row)) is not None:
+            return shown.sentence
         if row.judged_state != row.state:
-            shown = self._still_read.get(row.id)
-            return shown.sentence if shown is not None else sentence(state_parts(row.state, "", {}))
+            return sentence(state_parts(row.state, "", {}))
         detail = self.scan.detail(place) | self._causes.get(row.id, {})
         where = _where(detail) if row.state != State.OK else None
         return sentence(state_parts(row.state, row.judged_rule or "", detail, place=where))
 
     def since(self, place: int) -> datetime | None:
         row = self.scan.rows[place]
+        if (shown := self._still_read_of(row)) is not None:
+            return shown.since
         return row.judged_since if row.judged_state == row.state else None
 
     def spared(self, place: int) -> str | None:
@@ -77,12 +81,20 @@ class _States:
         where = _queue(self.scan.detail(place))
         return None if where is None else Jump(row.id, *where, row.judged_rule, row.judged_since, row.judged_at)
 
+    def _still_read_of(self, row: GroupFacts) -> Verdict | None:
+        """Of a group whose state may be that of a queue on a broker that still answers."""
+        return self._still_read.get(row.id) if _may_be_still_read(row) else None
+
     @cached_property
     def _still_read(self) -> dict[int, Verdict]:
-        """Of groups whose state is that of a queue on a broker that still answers. A fixed number of queries."""
-        wanted = [row.id for row in self.scan.rows if row.state != State.UNKNOWN and row.judged_state != row.state]
+        """A fixed number of queries."""
+        wanted = [row.id for row in self.scan.rows if _may_be_still_read(row)]
         shown = shown_groups(self.scan.overlay, wanted[:MOST_STILL_READ])
         return {one.group.pk: one.verdict for one in shown}
+
+
+def _may_be_still_read(row: GroupFacts) -> bool:
+    return row.unread_by is not None and row.rank < UNKNOWN_RANK
 
 
 def _queue(detail: dict[str, Any]) -> tuple[str, str, int] | None:
