@@ -15,6 +15,7 @@ from dashboard.figures.points import Change, Figure, Line, Span
 from dashboard.figures.queue_heatmap import queue_heatmap
 
 from .access import page
+from .incident_spans import incident_spans
 from .ranges import Range, range_of
 from .rebalance_spans import rebalance_spans
 from .reset_spans import reset_spans
@@ -88,7 +89,8 @@ def marks_of(cluster: str, group: str, shown: Range) -> list[Change]:
 
 
 def spans_of(cluster: str, group: str, shown: Range) -> list[Span]:
-    return [*rebalance_spans(cluster, group, shown), *reset_spans(cluster, group, shown)]
+    bands = [*rebalance_spans(cluster, group, shown), *reset_spans(cluster, group, shown)]
+    return [*bands, *incident_spans(cluster, group, shown)]
 
 
 def line_of(series: Series, name: str) -> Line:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import TopicKind
+from consumers.selectors.alerts.of_group import open_incidents
 from consumers.selectors.groups.detail import group_detail
 from consumers.selectors.groups.rows import GroupDetail
 from consumers.selectors.queue_rows import QueueRow
@@ -43,7 +44,15 @@ def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, An
     detail = group_detail(cluster, name, now=frame.now)
     if detail is None:
         raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
-    return context(frame, group=detail, tabs=tabs(frame, cluster, name), **_queues(frame, detail))
+    incidents = open_incidents([detail.id]).get(detail.id, [])
+    return context(
+        frame,
+        group=detail,
+        tabs=tabs(frame, cluster, name),
+        incidents=[(row, frame.to("incident", row.id)) for row in incidents if row.is_firing],
+        evaluation=frame.evaluation,
+        **_queues(frame, detail),
+    )
 
 
 def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:

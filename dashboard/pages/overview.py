@@ -7,7 +7,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.models import State
+from consumers.models import IncidentStatus, State
+from consumers.selectors.alerts.incidents import IncidentFilters, incident_list
 from consumers.selectors.history.series import sparklines
 from consumers.selectors.overview import shown as selector
 from consumers.selectors.overview.rows import Change, Overview
@@ -23,10 +24,11 @@ from dashboard.wording.times import clock
 
 from .access import page, part
 from .frame import Frame, context, frame_of
+from .incident_spans import incident_flags
 from .rebalance_spans import mark_words
 from .reset_spans import reset_words
 
-FAILING = 10
+FAILING, FIRING = 10, 5
 # Shown even where no group is in them; the others only where one is.
 ALWAYS = (State.STOP, State.STALL, State.REWIND, State.WARN, State.UNKNOWN, State.OK)
 
@@ -61,12 +63,14 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
                 *(_mark(frame, change) for change in found.changes),
                 *(_rebalance(frame, mark) for mark in rebalanced),
                 *(_reset(frame, mark) for mark in resets),
+                *incident_flags(frame),
             ],
             shown.since,
             shown.until,
-            _("Changes of state, rebalances and offset resets"),
+            _("Changes of state, rebalances, offset resets and incidents"),
         ),
         resets=len(resets),
+        **_firing(frame),
         rebalances=rebalance_count(in_range),
         clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],
         failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],
@@ -74,6 +78,17 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         failing_more=max(0, len(found.failing) - FAILING),
         troubled=sum(found.counts[word] for word in State if word not in (State.OK, State.UNKNOWN, State.RECREATED)),
     )
+
+
+def _firing(frame: Frame) -> dict[str, Any]:
+    """The worst incidents that fire, and how many more do."""
+    wanted = IncidentFilters(statuses=(IncidentStatus.FIRING,), cluster=frame.cluster, ordering="severity")
+    rows, count = incident_list(wanted, frame.now, page_size=FIRING)
+    return {
+        "firing": [(row, frame.to("incident", row.id)) for row in rows],
+        "firing_more": count - len(rows),
+        "evaluation": frame.evaluation,
+    }
 
 
 def _where_retried(frame: Frame, row: FailingGroup) -> str:

@@ -1,0 +1,183 @@
+"""Channels: listed with how each does, entered by kind, tested, removed; no secret is ever shown again."""
+
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from redis import Redis
+
+from consumers.alerts.channels.secrets_of import told_of
+from consumers.models import Channel, Delivery
+from tests.alert_pages import shown
+from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
+from tests.world import a_cluster, a_group
+
+pytestmark = pytest.mark.django_db
+SECRET = "a-canary-that-nobody-sees"
+WEBHOOK = {"kind": "webhook", "name": "on call", "enabled": "1", "url": "https://hooks.example.org/x", "secret": SECRET}
+MAIL = {"kind": "email", "name": "mail", "enabled": "1", "recipients": "ann@example.org\r\neve@example.org"}
+
+
+def told(channel: Channel) -> dict[str, Any]:
+    return told_of(channel, settings.SECRET_KEY)
+
+
+def made(operator: Client, **said: str) -> Channel:
+    answer = operator.post("/alerts/channels/add/", WEBHOOK | said)
+    assert answer.status_code == 302, shown(answer)
+    return Channel.objects.get(name=(WEBHOOK | said)["name"])
+
+
+def at(channel: Channel, act: str = "") -> str:
+    return f"/alerts/channels/{channel.pk}/{act}"
+
+
+def test_the_list_says_where_each_goes_and_how_it_does(viewer: Client) -> None:
+    channel = a_channel(severities=["critical"], tells_resolved=False)
+    a_delivery(channel, status="failed", error="410 Gone")
+    read = shown(viewer.get("/alerts/channels/"))
+    assert (
+        "on call webhook https://hooks.example.org everything critical is not told of ends given up 5 min ago" in read
+    )
+    assert "410 Gone none" in read
+
+
+def test_an_empty_list_teaches(operator: Client) -> None:
+    page = operator.get("/alerts/channels/")
+    assert "Nobody is told of anything yet" in shown(page)
+    assert 'href="/alerts/channels/add/?kind=apprise"' in page.text
+
+
+def test_a_webhook_is_added(operator: Client) -> None:
+    rule = a_rule()
+    channel = made(
+        operator, headers="X-Team: payments", labels="team=payments", rules=str(rule.pk), severities="critical"
+    )
+    assert (channel.target, channel.labels, channel.enabled) == (
+        "https://hooks.example.org",
+        {"team": "payments"},
+        True,
+    )
+    assert (channel.severities, list(channel.rules.all())) == (["critical"], [rule])
+    assert not channel.tells_resolved
+    assert told(channel)["headers"] == {"X-Team": "payments"}
+
+
+@pytest.mark.parametrize(
+    ("said", "target"),
+    [
+        (MAIL, "ann@example.org, eve@example.org"),
+        ({"kind": "alertmanager", "name": "am", "url": "http://am.example.org:9093"}, "http://am.example.org:9093"),
+    ],
+)
+def test_other_kinds_are_added(operator: Client, said: dict[str, str], target: str) -> None:
+    assert operator.post("/alerts/channels/add/", said).status_code == 302
+    assert Channel.objects.get().target == target
+
+
+def test_no_page_shows_a_secret_and_an_empty_field_keeps_it(operator: Client) -> None:
+    channel = made(operator)
+    page = operator.get(at(channel)).text
+    assert SECRET not in page
+    assert "/x" not in page
+    assert "set, and not shown; leave empty to keep it" in page
+    kept = {name: value for name, value in WEBHOOK.items() if name not in ("url", "secret")}
+    assert operator.post(at(channel), kept | {"name": "renamed"}).status_code == 302
+    channel.refresh_from_db()
+    assert (channel.name, told(channel)["secret"]) == ("renamed", SECRET)
+
+
+def test_what_was_typed_wrongly_does_not_give_a_secret_back(operator: Client) -> None:
+    answer = operator.post("/alerts/channels/add/", WEBHOOK | {"url": "ftp://hooks.example.org", "headers": SECRET})
+    assert answer.status_code == 400
+    assert SECRET not in answer.text
+    assert '<a href="#field-headers">' in answer.text
+
+
+def test_headers_are_taken_away_when_that_is_said(operator: Client) -> None:
+    channel = made(operator, headers="X-Team: payments")
+    operator.post(at(channel), {"kind": "webhook", "name": "on call", "forget": "headers"})
+    channel.refresh_from_db()
+    assert told(channel)["headers"] == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"url": ""}, "url"),
+        ({"secret": "short"}, "secret"),
+        ({"labels": "payments"}, "labels"),
+        ({"rules": "x"}, "rules"),
+        ({"group_pattern": "a[b]"}, "group_pattern"),
+    ],
+)
+def test_what_is_wrong_is_said_by_its_field(operator: Client, said: dict[str, str], field: str) -> None:
+    a_rule()
+    answer = operator.post("/alerts/channels/add/", WEBHOOK | said)
+    assert answer.status_code == 400
+    assert f'<a href="#field-{field}">' in answer.text
+    assert f'id="field-{field}"' in answer.text
+    assert not Channel.objects.exists()
+
+
+def test_templates_are_tried_on_the_newest_incident_without_keeping_them(operator: Client) -> None:
+    incident = an_incident(a_rule(), a_group(a_cluster()))
+    an_incident_event(incident)
+    answer = operator.post("/alerts/channels/add/", MAIL | {"look": "1", "title_template": "now: {{ rule.name }}"})
+    assert answer.status_code == 200
+    assert "Of the newest incident that fired these words make:" in shown(answer)
+    assert "<b>now: Far behind</b>\n" in answer.text
+    assert not Channel.objects.exists()
+
+
+def test_a_template_that_fails_says_why(operator: Client) -> None:
+    answer = operator.post("/alerts/channels/add/", MAIL | {"look": "1", "body_template": "{% include 'x' %}"})
+    assert "The template is not understood" in shown(answer)
+    assert "of a test, as nothing has fired yet" in shown(answer).replace("Of a", "of a")
+
+
+def test_a_test_waits_in_the_log_and_a_worker_is_told(operator: Client, redis: Redis) -> None:
+    channel = made(operator)
+    answer = operator.post(at(channel, "test/"))
+    assert (answer.status_code, answer["Location"]) == (302, f"{at(channel)}#messages")
+    assert Delivery.objects.get().is_test
+    assert redis.llen("general") == 1
+    assert "1 message waits." in shown(operator.get(at(channel, "part/")))
+
+
+@pytest.mark.usefixtures("redis_is_down")
+def test_a_test_waits_for_the_next_round_where_redis_is_down(operator: Client) -> None:
+    assert operator.post(at(made(operator), "test/")).status_code == 302
+    assert Delivery.objects.get().status == "waiting"
+
+
+def test_the_log_tells_every_try(viewer: Client) -> None:
+    channel = a_channel()
+    fired = an_incident_event(an_incident(a_rule(), a_group(a_cluster())))
+    delivery = a_delivery(channel, fired)
+    an_attempt(delivery, ok=False, answer="503 Service Unavailable")
+    an_attempt(delivery)
+    page = viewer.get(at(channel))
+    assert "1. 02:55:01 UTC · failed · 0.2 s · 503 Service Unavailable2. 02:55:01 UTC · went well" in shown(page)
+    assert f'href="/alerts/incidents/{fired.incident_id}/"' in page.text
+
+
+def test_one_is_removed(operator: Client) -> None:
+    channel = made(operator)
+    assert operator.post(at(channel, "remove/")).status_code == 302
+    assert operator.get(at(channel)).status_code == 404
+
+
+def test_a_kind_that_is_none_is_refused(operator: Client) -> None:
+    assert operator.get("/alerts/channels/add/?kind=pager").status_code == 400
+
+
+def test_a_viewer_looks_and_is_told_why(viewer: Client) -> None:
+    channel = a_channel()
+    page = viewer.get(at(channel))
+    assert "the roles operator and admin have it" in shown(page)
+    assert "<form" not in page.text.partition("<main")[2]
+    for path in ("add/", f"{channel.pk}/", f"{channel.pk}/test/", f"{channel.pk}/remove/"):
+        assert viewer.post(f"/alerts/channels/{path}", WEBHOOK).status_code == 403
