@@ -1,6 +1,7 @@
 """One try to send one message: noted before it is sent, as what a worker leaves behind may have gone."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -49,9 +50,9 @@ def _sent(delivery: Delivery, now: datetime, hold: Hold, clock: Clock) -> Outcom
     except ChannelNotReadable as error:
         return Outcome(False, str(error))
     outcome = SENDERS[delivery.channel.kind](told, delivery, now, means(hold, clock))
-    return Outcome(
-        outcome.ok, scrubbed(outcome.answer, secrets_in(told)), outcome.hopeless, outcome.retry_after_seconds
-    )
+    # The mail server's password is the site's, and no channel's.
+    secrets = [*secrets_in(told), str(settings.EMAIL_HOST_PASSWORD)]
+    return replace(outcome, answer=scrubbed(outcome.answer, secrets))
 
 
 def means(hold: Hold, clock: Clock) -> Means:
@@ -79,7 +80,7 @@ def _record(delivery: Delivery, noted: DeliveryAttempt, outcome: Outcome, hold: 
     with transaction.atomic():
         hold.renew(now)
         _decide(delivery, outcome, now)
-        delivery.save(update_fields=["status", "next_try_at", "sent_at", "error", "accepted_by"])
+        delivery.save(update_fields=["status", "next_try_at", "sent_at", "error"])
 
 
 def _decide(delivery: Delivery, outcome: Outcome, now: datetime) -> None:

@@ -42,10 +42,16 @@ def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome
                 except smtplib.SMTPRecipientsRefused as error:
                     replies[recipient] = _reply(*error.recipients[recipient])
                 else:
-                    delivery.accepted_by = [*delivery.accepted_by, recipient]
+                    _note_accepted(delivery, recipient)
     except (OSError, smtplib.SMTPException) as error:
         return Outcome(False, f"The mail server did not take it: {_why(error)}.")
     return _outcome(len(to_go) - len(replies), replies, words.note)
+
+
+def _note_accepted(delivery: Delivery, recipient: str) -> None:
+    """At once: whoever goes on, also after a crash, sends it to nobody who has it."""
+    delivery.accepted_by = [*delivery.accepted_by, recipient]
+    Delivery.objects.filter(pk=delivery.pk).update(accepted_by=delivery.accepted_by)
 
 
 def _outcome(taken: int, replies: dict[str, tuple[str, bool]], note: str | None) -> Outcome:
