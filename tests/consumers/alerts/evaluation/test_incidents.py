@@ -5,7 +5,7 @@ The rule: more than 300 s behind for 60 s; over after 60 s at 200 s or less.
 
 import pytest
 
-from consumers.models import AlertRule, ConsumerGroup, Incident
+from consumers.models import AlertRule, ConsumerGroup, Incident, Measure
 from tests.alert_rounds import SILENT, Values, a_round, told
 from tests.alert_rows import a_note, a_rule
 from tests.world import NOW, a_cluster, a_group, ago
@@ -167,3 +167,13 @@ def test_a_dead_broker_is_one_incident_that_counts_its_groups() -> None:
 def test_the_groups_of_a_group_are_not_counted(rule: AlertRule) -> None:
     a_round(NOW, {"billing": LATE}, rule)
     assert Incident.objects.get().groups_count is None
+
+
+def test_it_ends_when_the_rule_looks_at_something_else_that_is_measured_too(rule: AlertRule) -> None:
+    a_round(ago(120), {"billing": LATE}, rule)
+    a_round(ago(60), {"billing": LATE}, rule)
+    rule.measure = Measure.LAG
+    a_round(ago(30), Values({"billing": 5000}, Measure.LAG), rule)
+    assert Incident.objects.get().ending == "rule"
+    a_round(NOW, Values({"billing": 5000}, Measure.LAG), rule)
+    assert Incident.objects.get(resolved_at=None).measure == "lag_messages"
