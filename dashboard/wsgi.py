@@ -1,7 +1,10 @@
 import os
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
 application = get_wsgi_application()
+# Every page and resource is loaded with them: else whoever asks first waits seconds for it.
+addresses = get_resolver().url_patterns
