@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from .exposition import Family, Labels
 
 NAME = "consumerscope_series_left_out"
+
+Sample = tuple[Labels, float]
 
 
 @dataclass
@@ -19,15 +22,29 @@ class Bounds:
         for family in families:
             yield replace(family, samples=self._first(family, self.most if most is None else most))
 
-    def left_out(self) -> Family:
-        return Family(
-            NAME, "Series that are left out of a family because it may have no more.", ("family",),
-            (((name,), count) for name, count in self.beyond.items()),
-        )  # fmt: skip
-
-    def _first(self, family: Family, most: int) -> Iterator[tuple[Labels, float]]:
-        for place, sample in enumerate(family.samples):
-            if place < most:
-                yield sample
+    def kept(self, name: str, samples: Iterable[Sample], most: int) -> list[Sample]:
+        """The first of them, where all are read before any is written."""
+        kept: list[Sample] = []
+        for sample in samples:
+            if len(kept) < most:
+                kept.append(sample)
             else:
-                self.beyond[family.name] = self.beyond.get(family.name, 0) + 1
+                self._leave_out(name)
+        return kept
+
+    def left_out(self) -> Family:
+        words = "Series that are left out of a family because it may have no more."
+        return Family(NAME, words, ("family",), self._counts())
+
+    def _counts(self) -> Iterator[Sample]:
+        for name, count in self.beyond.items():
+            yield (name,), count
+
+    def _leave_out(self, name: str) -> None:
+        self.beyond[name] = self.beyond.get(name, 0) + 1
+
+    def _first(self, family: Family, most: int) -> Iterator[Sample]:
+        samples = iter(family.samples)
+        yield from islice(samples, most)
+        for _ in samples:
+            self._leave_out(family.name)

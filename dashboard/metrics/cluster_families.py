@@ -8,7 +8,7 @@ from consumers.selectors.cluster_rows import ClusterRow, PipelineStatus, Reading
 from consumers.selectors.limits import Limits
 from consumers.selectors.unknown_words import UnknownWord, broker_word
 
-from .exposition import Family
+from .exposition import Family, Labels
 
 CLUSTER, BROKER = ("cluster",), ("cluster", "broker")
 READING = {
@@ -18,7 +18,7 @@ READING = {
     "complete": "1 where the newest reading got every broker whole, else 0.",
 }
 
-Samples = Iterator[tuple[Sequence[str], float]]
+Samples = Iterator[tuple[Labels, float]]
 
 
 def broker_families(ages: Sequence[ClusterAge], now: datetime, limits: Limits) -> Iterator[Family]:

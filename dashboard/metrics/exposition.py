@@ -3,9 +3,9 @@
 All samples of a family stand together, as both formats demand. What is not known is no sample: neither 0 nor NaN.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 TEXT = "text/plain; version=0.0.4"
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
@@ -14,7 +14,7 @@ LINES_AT_ONCE = 1000
 ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 UNITS = ("seconds", "bytes", "messages", "queues", "calls", "series", "groups")
 
-Labels = Sequence[str | None]
+Labels = tuple[str | None, ...]
 Samples = Iterable[tuple[Labels, float]]
 
 
@@ -36,13 +36,21 @@ class Family:
 def exposition(families: Iterable[Family], *, open_metrics: bool = False, remark: str = "") -> Iterator[str]:
     """Text in pieces. OpenMetrics has units, no `remark`, and a last line without which it counts as cut off."""
     lines: list[str] = [f"# {remark}\n"] if remark and not open_metrics else []
+    # Most families have the same labels as the one before: their text is made once.
+    known: dict[tuple[str, ...], dict[Labels, str]] = {}
     for family in families:
         lines.append(_head(family, open_metrics))
+        texts, name = known.setdefault(tuple(family.labels), {}), family.name
         for values, number in family.samples:
-            lines.append(_line(family, values, number))
+            if not isfinite(number):
+                raise ValueError(f"{number} is not a measurement: what is not known must be left out")
+            text = texts.get(values)
+            if text is None:
+                text = texts[values] = _labels(family.labels, values)
+            lines.append(f"{name}{text} {number!r}\n")
             if len(lines) >= LINES_AT_ONCE:
                 yield "".join(lines)
-                lines = []
+                lines.clear()
     if open_metrics:
         lines.append("# EOF\n")
     if lines:
@@ -54,12 +62,10 @@ def _head(family: Family, open_metrics: bool) -> str:
     return f"# HELP {family.name} {family.help.translate(ESCAPES)}\n# TYPE {family.name} gauge\n{unit}"
 
 
-def _line(family: Family, values: Labels, number: float) -> str:
-    if not math.isfinite(number):
-        raise ValueError(f"{number} is not a measurement: what is not known must be left out")
+def _labels(labels: Sequence[str], values: Labels) -> str:
     pairs = [
         f'{label}="{value.translate(ESCAPES)}"'
-        for label, value in zip(family.labels, values, strict=True)
+        for label, value in zip(labels, values, strict=True)
         if value is not None
     ]
-    return f"{family.name}{{{','.join(pairs)}}} {number!r}\n" if pairs else f"{family.name} {number!r}\n"
+    return f"{{{','.join(pairs)}}}" if pairs else ""

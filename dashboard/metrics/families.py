@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from consumers.lake.store import Lake
+from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.selectors.brokers import ClusterAge
 from consumers.selectors.clusters import cluster_list
 from consumers.selectors.exporter.cluster import ExporterCluster, exporter_cluster
@@ -72,7 +73,7 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     )
     yield from bounds.bounded(group_families.group_families(groups, happened, now))
     if settings.METRICS_QUEUE_SERIES:
-        yield from bounds.bounded([_queue_family(overlay, groups, cluster)], settings.METRICS_QUEUE_SERIES)
+        yield _queue_family(bounds, overlay, groups, cluster)
     yield from bounds.bounded([Family("consumerscope_unknown", UNKNOWN, ("cluster", "group", "reason"), unknown)])
     yield from cluster_families.broker_families(ages, now, overlay.limits)
     yield from cluster_families.reading_families(clusters, now)
@@ -89,18 +90,19 @@ def _only(overlay: Overlay, ages: list[ClusterAge], wanted: re.Pattern[str]) -> 
     return exporter_cluster(overlay, ages[0], lake, lambda name: wanted.match(name) is not None)
 
 
-def _queue_family(overlay: Overlay, groups: list[GroupGauges], cluster: str | None) -> Family:
+def _queue_family(bounds: Bounds, overlay: Overlay, groups: list[GroupGauges], cluster: str | None) -> Family:
     known = {group.id: (group.cluster, group.group) for group in groups if group.lag_messages_at_least is not None}
-    lags = queue_lags(overlay, cluster)
+    name = "consumerscope_queue_lag_messages"
+    samples = (
+        ((*known[lag.group_id], lag.topic, lag.broker, str(lag.queue_id)), lag.lag_messages)
+        for lag in queue_lags(overlay, cluster)
+        if lag.group_id in known and lag.topic != DLQ_PREFIX + known[lag.group_id][1]
+    )
     return Family(
-        "consumerscope_queue_lag_messages",
+        name,
         "Messages of the queue that the group has not consumed; the queues with the most first.",
         ("cluster", "group", "topic", "broker", "queue_id"),
-        (
-            ((*known[lag.group_id], lag.topic, lag.broker, str(lag.queue_id)), lag.lag_messages)
-            for lag in lags
-            if lag.group_id in known and lag.topic != f"%DLQ%{known[lag.group_id][1]}"
-        ),
+        bounds.kept(name, samples, settings.METRICS_QUEUE_SERIES),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 
 from consumers.selectors.groups.gauges import GroupGauges
 from consumers.selectors.retries.minute_volumes import MinuteVolumes
@@ -39,7 +40,7 @@ class Happened:
 
 def group_families(groups: Sequence[GroupGauges], happened: Happened, now: datetime) -> Iterator[Family]:
     for name, words in NUMBERS.items():
-        yield _family(groups, name, words, lambda group, name=name: getattr(group, name))  # type: ignore[misc]
+        yield _family(groups, name, words, attrgetter(name))
     yield Family(
         "consumerscope_group_time_lag_seconds",
         "How long the first message that is not consumed has waited; kind: exact, interpolated or at_least.",
@@ -73,9 +74,14 @@ def unknown_samples(groups: Sequence[GroupGauges], happened: Happened) -> Sample
 
 
 def _family(groups: Sequence[GroupGauges], name: str, words: str, number: Number) -> Family:
-    numbers = ((group, number(group)) for group in groups)
-    known = (((group.cluster, group.group), value) for group, value in numbers if value is not None)
-    return Family(f"consumerscope_group_{name}", words, GROUP, known)
+    return Family(f"consumerscope_group_{name}", words, GROUP, _known(groups, number))
+
+
+def _known(groups: Sequence[GroupGauges], number: Number) -> Samples:
+    for group in groups:
+        value = number(group)
+        if value is not None:
+            yield (group.cluster, group.group), value
 
 
 def _episodes(happened: Happened, place: int) -> Number:
