@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -40,6 +41,13 @@ class CountingConsumers:
         self._child.stdin.write(b"\n")
         self._child.stdin.flush()
         self._expect(b"holding\n")
+
+    def freeze(self) -> None:
+        """SIGSTOP: it stays connected, and does nothing, until `thaw`."""
+        os.killpg(self._child.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.killpg(self._child.pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """SIGKILL: nothing is committed, nobody says goodbye."""
