@@ -21,7 +21,8 @@ CLOUD = (
 )
 # Of people's own servers: where those are is judged when a message goes.
 OWN = ("mmost", "rocket", "ntfy", "gotify", "matrix", "synology", "goalert", "nctalk", "signal", "bark")
-ALLOWED = frozenset((*CLOUD, *OWN, *(f"{schema}s" for schema in OWN)))
+OWN_SCHEMAS = frozenset((*OWN, *(f"{schema}s" for schema in OWN)))
+ALLOWED = OWN_SCHEMAS | set(CLOUD)
 # They name files of this machine.
 READ_FILES = {"template", "attach", "keyfile", "file", "path"}
 SCHEMA = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
@@ -55,8 +56,8 @@ def service_of(url: str) -> str:
     schema = _schema(url)
     if plugin is None:
         raise WrongValue(f"Apprise does not understand this URL of {schema}://: a part of it is missing or malformed.")
-    is_own = schema in OWN or schema in {f"{name}s" for name in OWN}
-    return f"{plugin.service_name} at {urlsplit(url).hostname}" if is_own else str(plugin.service_name)
+    name = str(plugin.service_name)
+    return f"{name} at {urlsplit(url).hostname}" if schema in OWN_SCHEMAS else name
 
 
 def _schema(url: str) -> str | None:

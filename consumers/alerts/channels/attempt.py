@@ -13,7 +13,7 @@ from consumers.models import ChannelKind, Delivery, DeliveryAttempt, DeliverySta
 from . import alertmanager, apprise, email, webhook
 from .back_off import pause_after
 from .outcome import Outcome
-from .scrubbed import scrubbed, secrets_in
+from .scrubbed import shown
 from .secrets_of import ChannelNotReadable, Told, told_of
 from .sending import Means
 
@@ -51,8 +51,7 @@ def _sent(delivery: Delivery, now: datetime, hold: Hold, clock: Clock) -> Outcom
         return Outcome(False, str(error))
     outcome = SENDERS[delivery.channel.kind](told, delivery, now, means(hold, clock))
     # The mail server's password is the site's, and no channel's.
-    secrets = [*secrets_in(told), str(settings.EMAIL_HOST_PASSWORD)]
-    return replace(outcome, answer=scrubbed(outcome.answer, secrets))
+    return replace(outcome, answer=shown(outcome.answer, told, str(settings.EMAIL_HOST_PASSWORD)))
 
 
 def means(hold: Hold, clock: Clock) -> Means:

@@ -6,12 +6,11 @@ from .http_post import Answer
 
 # Too early, too many, too slow: the same request may be taken another time (RFC 9110 §15.5, RFC 8470, RFC 6585).
 MAY_PASS = {408, 425, 429}
-LONGEST_SHOWN = 200
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`answer` is shown to people, and holds no secret. `hopeless`: the same message will not be taken another time."""
+    """`answer` is for people; `shown` makes it so. `hopeless`: the same message will not be taken another time."""
 
     ok: bool
     answer: str
@@ -26,10 +25,9 @@ def outcome_of(answer: Answer) -> Outcome:
         text = "an answer that is no text"
     if 300 <= answer.status < 400:
         text = "redirects are not followed: enter the address that it leads to"
-    shown = said if not text else f"{said}: {text[:LONGEST_SHOWN]}"
     return Outcome(
         ok=200 <= answer.status < 300,
-        answer=shown,
+        answer=f"{said}: {text}" if text else said,
         hopeless=400 <= answer.status < 500 and answer.status not in MAY_PASS,
         retry_after_seconds=answer.retry_after_seconds,
     )

@@ -28,9 +28,8 @@ class Rendered:
 
 def render(payload: Payload, channel: Channel, named: int) -> Rendered:
     """`named`: so many changes are there by name; the others are counted."""
-    told = template_context(payload, named)
-    title, title_note = _filled(channel.title_template, TITLE, told)
-    body, body_note = _filled(channel.body_template, BODY, told)
+    title, title_note = _filled(channel.title_template, TITLE, payload, named)
+    body, body_note = _filled(channel.body_template, BODY, payload, named)
     notes = [note for note in (title_note, body_note) if note]
     return Rendered(_one_line(title), _short(body.strip(), LONGEST_BODY), " ".join(notes) or None)
 
@@ -57,13 +56,14 @@ def _title(subject: dict[str, str]) -> str:
     return Subject(kind, subject["cluster"], subject["broker"], subject["group"], subject["topic"]).title
 
 
-def _filled(template: str, own: str, told: dict[str, Any]) -> tuple[str, str | None]:
+def _filled(template: str, own: str, payload: Payload, named: int) -> tuple[str, str | None]:
+    """Each sees a context of its own: a template may empty what it is given."""
     if not template.strip():
-        return rendered(own, told), None
+        return rendered(own, template_context(payload, named)), None
     try:
-        return rendered(template, told), None
+        return rendered(template, template_context(payload, named)), None
     except TemplateFailed as error:
-        return rendered(own, told), str(error)
+        return rendered(own, template_context(payload, named)), str(error)
 
 
 def _one_line(title: str) -> str:

@@ -10,7 +10,7 @@ from consumers.models import Channel, ChannelKind
 
 from . import alertmanager
 from .attempt import Clock, means
-from .scrubbed import scrubbed, secrets_in
+from .scrubbed import shown
 from .secrets_of import ChannelNotReadable, told_of
 
 logger = logging.getLogger(__name__)
@@ -31,8 +31,7 @@ def repeat_if_due(channel: Channel, hold: Hold, clock: Clock) -> None:
         return
     outcome = alertmanager.repeat(told, channel, now, means(hold, clock))
     if outcome is not None and not outcome.ok:
-        answer = scrubbed(outcome.answer, secrets_in(told))
-        logger.warning("%s was not told again of what fires: %s", channel.name, answer)
+        logger.warning("%s was not told again of what fires: %s", channel.name, shown(outcome.answer, told))
 
 
 def _is_due(channel: Channel, now: datetime) -> bool:

@@ -4,11 +4,20 @@ import base64
 import json
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
+
+from .apprise_services import OWN_SCHEMAS
 
 INSTEAD = "•••"
+LONGEST_SHOWN = 300
 # Shorter ones would take letters out of every sentence, and keep nobody out either.
 SHORTEST = 4
+
+
+def shown(answer: str, told: dict[str, Any], *others: str) -> str:
+    """What was answered, as it may be kept: cut only when no secret can be cut in two any more."""
+    text = scrubbed(answer, [*secrets_in(told), *others])
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def scrubbed(text: str, secrets: Iterable[str]) -> str:
@@ -40,7 +49,10 @@ def secrets_in(told: dict[str, Any]) -> list[str]:
 
 
 def _pieces(url: str) -> list[str]:
-    behind = url.split("://", 1)[-1]
+    """All but the host; of services that have no host of people's own, a token may stand there: then that too."""
+    scheme, _, behind = url.partition("://")
+    has_host = scheme.lower() in ("http", "https", *OWN_SCHEMAS)
+    host = urlsplit(url).hostname if has_host else None
     for sign in "/?&=@:":
         behind = behind.replace(sign, " ")
-    return behind.split()[1:]
+    return [piece for piece in behind.split() if piece.lower() != host]
