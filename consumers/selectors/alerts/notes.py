@@ -31,7 +31,7 @@ def find_note(note_id: int) -> NoteRow | None:
 
 
 def groups_named(cluster: str, group_pattern: str) -> int:
-    """User groups of a cluster ("": all) that a pattern with * and ? names. One query."""
+    """User groups that a pattern with * and ? names, on clusters that another one does ("": all). One query."""
     return _named(_user_groups(), cluster, group_pattern)
 
 
@@ -40,8 +40,8 @@ def _user_groups() -> Sequence[tuple[str, str]]:
 
 
 def _named(groups: Sequence[tuple[str, str]], cluster: str, group_pattern: str) -> int:
-    names = expression(translate(group_pattern)).fullmatch
-    return sum(1 for of, group in groups if cluster in ("", of) and names(group))
+    names, is_on = expression(translate(group_pattern)).fullmatch, expression(translate(cluster or "*")).fullmatch
+    return sum(1 for of, group in groups if names(group) and is_on(of))
 
 
 def _rows(notes: list[GroupNote]) -> list[NoteRow]:

@@ -1,0 +1,79 @@
+"""Previews of rules over REST."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from consumers.models import PreviewStatus, RulePreview
+from tests.alert_rows import a_preview
+from tests.world import ago
+
+pytestmark = [pytest.mark.usefixtures("stopped_clock"), pytest.mark.django_db]
+LIST = "/api/v1/alert-previews/"
+RULE: dict[str, Any] = {"measure": "lag_messages", "comparison": "above", "threshold": 100, "severity": "warning"}
+WISH: dict[str, Any] = {"rule": RULE, "from": "2026-03-13T03:00:00Z", "to": "2026-03-14T03:00:00Z"}
+JSON = "application/json"
+
+
+@pytest.fixture(autouse=True)
+def _redis_is_down(settings: Any, tmp_path: Path) -> None:
+    settings.REDIS_URL = f"unix://{tmp_path / 'nobody-listens.sock'}"
+
+
+def test_one_that_is_done_says_what_it_found(api: Client) -> None:
+    result = {"fired": 3, "subjects": 2, "unknown_share": 0.25}
+    preview = a_preview(status="done", result=result, rule=RULE, seconds=2.5, finished_at=ago(10))
+    said = api.get(f"{LIST}{preview.pk}/").json()
+    assert (said["status"], said["result"], said["rule"]) == ("done", result, RULE)
+    assert (said["from"], said["to"]) == ("2026-03-07T03:00:00Z", "2026-03-14T03:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"), [("waiting", "it is not done yet"), ("failed", "no Spark worker took it up")]
+)
+def test_one_that_is_not_done_counts_nothing(api: Client, status: str, reason: str) -> None:
+    preview = a_preview(status=status, error=reason if status == "failed" else None)
+    said = api.get(f"{LIST}{preview.pk}/").json()
+    assert (said["result"], said["unknown"]["result"]) == (None, reason)
+    assert {name for name, value in said.items() if value is None} == said["unknown"].keys()
+
+
+def test_one_that_no_worker_can_be_told_of_is_refused_with_the_reason(operator_api: Client) -> None:
+    answer = operator_api.post(LIST, WISH, JSON)
+    assert (answer.status_code, answer["Content-Type"]) == (503, "application/problem+json")
+    preview = RulePreview.objects.get()
+    assert (preview.status, preview.error) == (PreviewStatus.FAILED, answer.json()["detail"])
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"from": "2026-03-14T02:59:00Z"}, "from"),
+        ({"to": "2026-03-15T03:00:00Z"}, "to"),
+        ({"rule": RULE | {"threshold": None}}, "threshold"),
+        ({"rule": RULE | {"measure": "members", "comparison": "below"}}, "measure"),
+        ({"until": "2026-03-14T03:00:00Z"}, "until"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_field(operator_api: Client, change: dict[str, Any], name: str) -> None:
+    answer = operator_api.post(LIST, WISH | change, JSON)
+    assert (answer.status_code, list(answer.json()["errors"])) == (400, [name])
+    assert not RulePreview.objects.exists()
+
+
+def test_another_one_is_not_asked_for_meanwhile(operator_api: Client, api_user: Any) -> None:
+    a_preview(by=api_user)
+    answer = operator_api.post(LIST, WISH, JSON)
+    assert (answer.status_code, "wait for its end" in answer.json()["detail"]) == (409, True)
+
+
+def test_a_viewer_asks_for_none(api: Client) -> None:
+    assert api.post(LIST, WISH, JSON).status_code == 403
+    assert not RulePreview.objects.exists()
+
+
+def test_one_that_is_not_there_is_not_found(api: Client) -> None:
+    assert api.get(f"{LIST}{uuid.uuid4()}/").status_code == 404

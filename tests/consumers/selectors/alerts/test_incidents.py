@@ -1,0 +1,142 @@
+"""Incidents as rows: what each says, in which order, at which cost."""
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from consumers.models import AlertRule, ConsumerGroup, Incident, IncidentStatus, Severity
+from consumers.selectors.alerts.incident import incident_detail
+from consumers.selectors.alerts.incidents import IncidentFilters, find_incident, incident_list
+from consumers.selectors.alerts.rows import GroupName
+from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
+from tests.world import NOW, a_cluster, a_group, ago
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def billing() -> ConsumerGroup:
+    return a_group(a_cluster())
+
+
+@pytest.mark.parametrize(
+    ("fields", "title", "named"),
+    [
+        ({"subject_kind": "site", "cluster_name": "", "group_name": ""}, "Consumerscope", set()),
+        ({"subject_kind": "cluster", "group_name": ""}, "prod", {"cluster"}),
+        (
+            {"subject_kind": "broker", "broker_name": "broker-a", "group_name": ""},
+            "prod/broker-a",
+            {"cluster", "broker"},
+        ),
+        ({}, "prod/billing", {"cluster", "group"}),
+        ({"subject_kind": "topic", "topic_name": "Orders"}, "prod/billing on Orders", {"cluster", "group", "topic"}),
+    ],
+)
+def test_names_that_a_subject_does_not_have_are_null(
+    billing: ConsumerGroup, fields: dict[str, str], title: str, named: set[str]
+) -> None:
+    row = find_incident(an_incident(a_rule(), billing, **fields).pk, NOW)
+    assert row is not None
+    names = ("cluster", "broker", "group", "topic")
+    assert (row.subject.title, {name for name in names if getattr(row.subject, name)}) == (title, named)
+    assert row.subject.unknown.keys() == set(names) - named
+
+
+def test_it_lasts_until_its_end_or_until_it_is_asked_for(billing: ConsumerGroup) -> None:
+    going_on = an_incident(a_rule(), billing)
+    over = an_incident(a_rule("Other"), billing, status="resolved", resolved_at=ago(500), ending="recovered")
+    seconds = [row.seconds for row in (find_incident(one.pk, NOW) for one in (going_on, over)) if row]
+    assert seconds == [600.0, 100.0]
+
+
+def test_groups_that_a_broker_leaves_unknown_are_named(billing: ConsumerGroup) -> None:
+    of_broker = {"subject_kind": "broker", "group_name": "", "groups_count": 37, "group_names": [["prod", "billing"]]}
+    row = find_incident(an_incident(a_rule(), billing, **of_broker).pk, NOW)
+    assert row is not None
+    assert (row.groups_count, row.groups) == (37, [GroupName("prod", "billing")])
+
+
+def test_what_nobody_acknowledged_is_first_of_what_is_as_bad(billing: ConsumerGroup) -> None:
+    def made(name: str, **fields: Any) -> str:
+        return str(an_incident(a_rule(name), billing, **fields).pk)
+
+    old = made("old", started_at=ago(900))
+    seen = made("seen", acknowledged_at=ago(10))
+    bad = made("bad", severity="critical", acknowledged_at=ago(10))
+    recent = made("recent", started_at=ago(60))
+    rows, _ = incident_list(IncidentFilters(ordering="severity"), NOW)
+    assert [row.id for row in rows] == [bad, recent, old, seen]
+    rows, _ = incident_list(IncidentFilters(ordering="-severity"), NOW)
+    assert [row.id for row in rows] == [recent, old, seen, bad]
+
+
+def test_what_has_not_happened_is_last_either_way(billing: ConsumerGroup) -> None:
+    open_one = an_incident(a_rule(), billing)
+    over = an_incident(a_rule("Other"), billing, status="resolved", resolved_at=ago(500), ending="recovered")
+    for ordering in ("resolved_at", "-resolved_at"):
+        rows, _ = incident_list(IncidentFilters(ordering=ordering), NOW)
+        assert [row.id for row in rows] == [str(over.pk), str(open_one.pk)]
+
+
+def test_one_that_ended_at_the_begin_of_a_range_went_on_in_it_and_one_that_began_at_its_end_did_not(
+    billing: ConsumerGroup,
+) -> None:
+    over = an_incident(a_rule(), billing, status="resolved", resolved_at=ago(500), ending="recovered")
+    for since, until, found in ((500, 0, 1), (499, 0, 0), (900, 600, 0), (900, 599, 1)):
+        rows, count = incident_list(IncidentFilters(since=ago(since), until=ago(until)), NOW)
+        assert (len(rows), count) == (found, found)
+    assert over.started_at == ago(600)
+
+
+def test_all_of_one_is_told_in_few_queries(billing: ConsumerGroup, django_assert_num_queries: Any) -> None:
+    incident, channel = an_incident(a_rule(), billing), a_channel()
+    for _ in range(10):
+        an_attempt(a_delivery(channel, an_incident_event(incident)))
+    with django_assert_num_queries(6):
+        row = incident_detail(incident.pk, NOW)
+    assert row is not None
+    assert [event.sequence for event in row.events] == list(range(1, 11))
+    assert [delivery.number for delivery in row.deliveries] == list(range(10, 0, -1))
+
+
+def test_a_delivery_names_the_first_incidents_and_counts_all_changes(billing: ConsumerGroup) -> None:
+    rule = a_rule()
+    events = []
+    for number in range(25):
+        events.append(an_incident_event(an_incident(rule, a_group(billing.cluster, f"g{number}"))))
+    a_delivery(a_channel(), *events)
+    row = incident_detail(events[0].incident_id, NOW)
+    assert row is not None
+    (told,) = row.deliveries
+    assert (told.changes, told.incidents) == (25, [str(event.incident_id) for event in events[:20]])
+
+
+def _many(rule: AlertRule, group: ConsumerGroup, count: int) -> None:
+    said = {"rule": rule, "rule_name": rule.name, "measure": rule.measure, "comparison": rule.comparison}
+    said |= {"threshold": 300.0, "subject_kind": "group", "cluster_name": "prod", "group": group}
+    Incident.objects.bulk_create(
+        Incident(
+            subject_key=f"group:prod/g{number}",
+            group_name=f"g{number}",
+            severity=Severity.values[number % 3],
+            status=IncidentStatus.FIRING,
+            started_at=NOW - timedelta(seconds=number),
+            **said,
+        )
+        for number in range(count)
+    )
+
+
+def test_a_page_of_ten_thousand_is_quick_in_any_order(billing: ConsumerGroup) -> None:
+    _many(a_rule(), billing, 10_000)
+    for ordering in (None, "severity", "-group"):
+        filters, spent = IncidentFilters(ordering=ordering), []
+        for _ in range(3):
+            began = time.process_time()
+            rows, count = incident_list(filters, NOW, page=3)
+            spent.append(time.process_time() - began)
+        assert (len(rows), count) == (100, 10_000)
+        assert min(spent) < 0.1, ordering
