@@ -131,6 +131,12 @@ def test_an_override_counts_for_whom_it_names(rule: AlertRule) -> None:
     assert (billing.severity, billing.threshold) == ("critical", 1000)
 
 
+def test_an_override_may_be_stricter_than_its_rule(rule: AlertRule) -> None:
+    rule.overrides = [{"group_pattern": "bill*", "threshold": 10, "for_seconds": 0}]
+    a_round(NOW, {"billing": FINE, "search": FINE}, rule)
+    assert told() == [("firing", "billing")]
+
+
 def test_a_change_of_the_rule_is_noted_while_it_fires(rule: AlertRule) -> None:
     a_round(ago(120), {"billing": LATE}, rule)
     a_round(ago(60), {"billing": LATE}, rule)

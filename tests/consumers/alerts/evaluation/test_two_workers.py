@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection
@@ -41,9 +41,8 @@ def a_site() -> None:
 
 def database_url(folder: Path) -> str:
     """Of the tests' own database, or of a file that is a copy of it where that one is in this process's memory."""
-    stands = connection.settings_dict
     if connection.vendor == "postgresql":
-        return f"postgresql://{stands['USER']}:{stands['PASSWORD']}@/{stands['NAME']}?host={quote(stands['HOST'], '')}"
+        return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
     path = folder / "site.sqlite3"
     with sqlite3.connect(path) as copy:
         connection.connection.backup(copy)
