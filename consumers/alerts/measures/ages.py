@@ -11,15 +11,19 @@ from consumers.models import Measure
 
 @dataclass(frozen=True)
 class Age:
-    """`seconds` null: `sentence` says why it is not known. `since`: the moment that it is counted from."""
+    """`seconds` null: `sentence` says why it is not known. `since`: the moment that it is counted from.
+
+    `is_due`: it is no older than the site's own intervals make it, however long these are.
+    """
 
     seconds: float | None
     sentence: str
     since: datetime | None = None
+    is_due: bool = False
 
     @classmethod
-    def counted(cls, since: datetime, now: datetime, sentence: str) -> "Age":
-        return cls(max(0.0, (now - since).total_seconds()), sentence, since)
+    def counted(cls, since: datetime, now: datetime, sentence: str, *, is_due: bool = False) -> "Age":
+        return cls(max(0.0, (now - since).total_seconds()), sentence, since, is_due)
 
 
 def age_table(subjects: Sequence[Subject], ages: dict[Measure, Sequence[Age]]) -> Table:
@@ -34,4 +38,5 @@ def _column(ages: Sequence[Age]) -> Column:
         reason=lambda place: ages[place].sentence,
         evidence=lambda place: ages[place].sentence,
         since=lambda place: ages[place].since,
+        spared=lambda place: ages[place].sentence if ages[place].is_due else None,
     )

@@ -34,7 +34,7 @@ def _unread(explainer: Explainer, cluster: ClusterAge, broker: BrokerAge) -> Age
         return Age(None, reason or gettext("%s has not been read yet") % broker.name)
     seconds = age((overlay.now - since).total_seconds())
     if reason is None:
-        return Age.counted(since, overlay.now, gettext("read %s ago") % seconds)
+        return Age.counted(since, overlay.now, gettext("read %s ago") % seconds, is_due=True)
     words = {"reason": reason, "age": seconds}
     if broker.last_read_at is None:
         return Age.counted(since, overlay.now, gettext("%(reason)s; never read, tried for %(age)s") % words)

@@ -36,7 +36,8 @@ def _reading(explainer: Explainer, first: datetime | None) -> Age:
     seconds = age((now - since).total_seconds())
     if not times:
         return Age.counted(since, now, gettext("no cluster has been read yet, for %s") % seconds)
-    return Age.counted(since, now, gettext("a cluster was last read %s ago") % seconds)
+    is_due = not explainer.nothing_is_polled
+    return Age.counted(since, now, gettext("a cluster was last read %s ago") % seconds, is_due=is_due)
 
 
 def _judgement(explainer: Explainer, first: datetime | None) -> Age:
@@ -46,4 +47,5 @@ def _judgement(explainer: Explainer, first: datetime | None) -> Age:
     seconds = age((now - since).total_seconds())
     if explainer.judged_until is None:
         return Age.counted(since, now, gettext("nothing has been judged yet, for %s") % seconds)
-    return Age.counted(since, now, gettext("what was read was last judged %s ago") % seconds)
+    is_due = not explainer.nothing_is_judged
+    return Age.counted(since, now, gettext("what was read was last judged %s ago") % seconds, is_due=is_due)

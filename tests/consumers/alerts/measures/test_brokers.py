@@ -1,5 +1,7 @@
 """How long brokers, clusters and the site were not read: what stops many groups is told once, of itself."""
 
+from typing import Any
+
 import pytest
 
 from consumers.alerts.measured import Measured
@@ -159,3 +161,25 @@ def test_without_a_cluster_nothing_is_late() -> None:
     site = everything().site
     assert [subject.kind for subject in site.subjects] == [SubjectKind.SITE]
     assert [site.columns[measure].values for measure in (Measure.READING_AGE, Measure.JUDGEMENT_AGE)] == [[0.0], [0.0]]
+
+
+def test_intervals_that_are_set_to_be_long_are_no_trouble(settings: Any) -> None:
+    settings.CONSUMERSCOPE_POLL_SECONDS = settings.CONSUMERSCOPE_AGGREGATE_SECONDS = 600
+    PipelineRun.objects.create(since=ago(900), until=ago(700), started_at=ago(600), finished_at=ago(590))
+    a_broker(a_cluster(read_at=ago(500)), last_read_at=ago(500))
+    found = everything()
+    for table in (found.brokers, found.clusters, found.site):
+        for measure, column in table.columns.items():
+            assert column.values[0] is not None
+            assert column.values[0] >= 500
+            assert column.spared(0) == column.evidence(0), measure
+
+
+def test_what_is_late_is_not_spared() -> None:
+    cluster = a_cluster(read_at=ago(200))
+    a_dead_broker(cluster)
+    found = everything()
+    assert found.site.columns[Measure.READING_AGE].spared(0) is None
+    assert found.site.columns[Measure.JUDGEMENT_AGE].spared(0) is None
+    a_reading(cluster, ago(5))
+    assert everything().brokers.columns[Measure.BROKER_UNREAD].spared(0) is None
