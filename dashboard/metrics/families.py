@@ -22,7 +22,7 @@ from consumers.selectors.pipeline_status import pipeline_status
 from consumers.selectors.rebalances.flapping import episodes
 from consumers.selectors.retries.minute_volumes import minute_volumes
 
-from . import cluster_families, exporter, group_families
+from . import alert_families, cluster_families, exporter, group_families
 from .bounded import Bounds
 from .exposition import Family
 
@@ -78,6 +78,7 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     yield from cluster_families.broker_families(ages, now, overlay.limits)
     yield from cluster_families.reading_families(clusters, now)
     yield from cluster_families.judgement_families(pipeline, now)
+    yield from alert_families.alert_families(now)
     yield _left_out_groups(every, groups)
     if only is not None:
         yield from exporter.exporter_families(only, bounds)

@@ -163,7 +163,8 @@ def test_notes_stand_with_it_and_their_runbook_counts_before_the_rules(rule: Ale
 def test_a_dead_broker_is_one_incident_that_counts_its_groups() -> None:
     rule = a_rule("Broker not read", measure="broker_unread_seconds", threshold=120, for_seconds=0)
     dead = Values({"broker-b": 300.0}, rule.measure, of_brokers=True, explains={"broker-b": ["audit", "billing"]})
-    a_round(NOW, dead, rule)
+    a_round(ago(15), dead, rule)
+    a_round(NOW, Values({"broker-b": 5.0}, rule.measure, of_brokers=True), rule)
     incident = Incident.objects.get()
     assert (incident.subject_kind, incident.broker_name, incident.groups_count) == ("broker", "broker-b", 2)
     assert incident.group_names == [["prod", "audit"], ["prod", "billing"]]
