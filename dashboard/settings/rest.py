@@ -23,10 +23,18 @@ API_CSV_ROWS = int(number("API_CSV_ROWS", 50000, least=1))
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Consumerscope",
-    "DESCRIPTION": "The consumer side of Apache RocketMQ. What is not known is null, with its reason beside it.",
+    "DESCRIPTION": (
+        "The consumer side of Apache RocketMQ. What is not known is null, with its reason beside it. Without `fields` an "
+        "answer has all members that its schema lists."
+    ),
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "consumers.api.schema_fields.with_optional_members",
+        "consumers.api.schema_examples.with_examples",
+    ],
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
         "ChannelKind": "consumers.models.ChannelKind",
