@@ -1,11 +1,25 @@
 """What an evaluation looks at: only what rules need, of user groups and what they depend on."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from consumers.alerts.measures import measured
-from consumers.models import AlertRule, Measure, PipelineRun
+from consumers.models import AlertRule, ConsumerGroup, Measure, PipelineRun
 from tests.alert_rows import a_rule
-from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
+from tests.consumers.alerts.measures.of_all import everything
+from tests.consumers.selectors.ownership.shared_group import a_member, holds, some_queues
+from tests.world import (
+    NOW,
+    a_broker,
+    a_cluster,
+    a_group,
+    a_judged_group,
+    a_judged_queue,
+    a_snapshot,
+    a_total,
+    ago,
+)
 
 pytestmark = pytest.mark.django_db
 NUMBERS = [measure for measure in Measure if measure != Measure.STATE]
@@ -54,3 +68,30 @@ def test_a_run_that_failed_or_goes_on_has_judged_nothing() -> None:
     PipelineRun.objects.create(since=ago(60), until=ago(5), started_at=ago(5), finished_at=ago(4), error="no memory")
     rule = a_rule(measure="judgement_age_seconds")
     assert measured(NOW, [rule]).site.columns[Measure.JUDGEMENT_AGE].values == [30.0]
+
+
+def test_ten_times_the_groups_cost_no_query_more() -> None:
+    cluster = a_cluster()
+    a_broker(cluster)
+    counts = []
+    for first, groups in ((0, 2), (2, 20)):
+        for number in range(first, groups):
+            a_total(group := a_group(cluster, f"group-{number}"), 5)
+            a_judged_group(group, "STALL", rule="blocked")
+            a_part(group, number)
+        with CaptureQueriesContext(connection) as queries:
+            everything("Orders")
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def a_part(group: ConsumerGroup, number: int) -> None:
+    """Of Orders, with a queue of nobody and one of two."""
+    for client_id in ("c1", "c2"):
+        a_member(group, client_id)
+    nobodys, twice = some_queues(group, each=1)
+    for queue in (nobodys, twice):
+        a_snapshot(group, queue, number, number + 5)
+        a_judged_queue(group, queue, "STALL")
+    for client_id in ("c1", "c2"):
+        holds(group, client_id, [twice])
