@@ -107,7 +107,8 @@ class AcknowledgeView(APIView):
 def evaluation_document(now: datetime) -> dict[str, Any]:
     row = evaluated(now)
     why = dict.fromkeys(("at", "seconds", "rules", "groups"), row.freshness_detail)
-    why |= dict.fromkeys(("error", "error_at"), "the newest evaluation did not fail")
+    good = row.freshness_detail if row.at is None else "the newest evaluation did not fail"
+    why |= dict.fromkeys(("error", "error_at"), good)
     nulls = {field.name for field in fields(row) if getattr(row, field.name) is None}
     document = dict(EvaluationSerializer(row).data)
     document["unknown"] = {name: reason for name, reason in (why | row.unknown).items() if name in nulls}

@@ -62,6 +62,7 @@ def _row(channel: Channel, waiting: int, last: DeliveryRow | None) -> ChannelRow
             group_pattern=channel.group_pattern,
             rule=", ".join(rule.name for rule in rules),
             labels=channel.labels,
+            severities=channel.severities,
         ),
         waiting=waiting,
         **said(values, why),

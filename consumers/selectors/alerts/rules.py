@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from consumers.models import AlertRule, Comparison, Incident, IncidentStatus
+from consumers.models import AlertEngine, AlertRule, Comparison, Incident, IncidentStatus
 
 from .evaluated import why_not_evaluated
 from .rows import RuleRow
@@ -30,7 +30,7 @@ def rule_list(
     page: int = 1,
     page_size: int = 100,
 ) -> tuple[list[RuleRow], int]:
-    """In order of their names, and how many there are. Four queries."""
+    """In order of their names, and how many there are. Five queries."""
     named = {"enabled": enabled, "severity": severity, "measure": measure}
     found = AlertRule.objects.filter(**{name: value for name, value in named.items() if value is not None})
     start = (page - 1) * page_size
@@ -43,7 +43,8 @@ def find_rule(rule_id: int, now: datetime) -> RuleRow | None:
 
 def _rows(rules: list[AlertRule], now: datetime) -> list[RuleRow]:
     late, open_ones = why_not_evaluated(now), _open_ones([rule.pk for rule in rules])
-    return [_row(rule, open_ones[rule.pk], late) for rule in rules]
+    evaluated_at = AlertEngine.objects.order_by("pk").values_list("evaluated_at", flat=True).first()
+    return [_row(rule, open_ones[rule.pk], late, evaluated_at) for rule in rules]
 
 
 def _open_ones(ids: list[int]) -> dict[int, dict[str, int]]:
@@ -54,8 +55,10 @@ def _open_ones(ids: list[int]) -> dict[int, dict[str, int]]:
     return found
 
 
-def _row(rule: AlertRule, counts: dict[str, int], late: str | None) -> RuleRow:
+def _row(rule: AlertRule, counts: dict[str, int], late: str | None, evaluated_at: datetime | None) -> RuleRow:
     uncounted = late if rule.enabled else _("it is switched off")
+    if not uncounted and not counts and evaluated_at is not None and rule.changed_at > evaluated_at:
+        uncounted = _("it was changed after the newest evaluation")
     values: dict[str, Any] = {name: getattr(rule, name) for name in MAY_BE_NULL}
     values |= {
         "firing": None if uncounted else counts.get(IncidentStatus.FIRING, 0),

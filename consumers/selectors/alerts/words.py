@@ -89,7 +89,13 @@ def _for(seconds: float) -> str:
 
 
 def selection_words(
-    *, cluster: str, group_pattern: str, topic: str = "", rule: str = "", labels: Mapping[str, str] | None = None
+    *,
+    cluster: str,
+    group_pattern: str,
+    topic: str = "",
+    rule: str = "",
+    labels: Mapping[str, str] | None = None,
+    severities: Sequence[str] = (),
 ) -> str:
     """`groups bill* on prod with team=payments`; `everything` where nothing is selected."""
     parts = []
@@ -103,4 +109,5 @@ def selection_words(
         parts.append(gettext("with %s") % ", ".join(f"{label}={value}" for label, value in sorted(labels.items())))
     if rule:
         parts.append(gettext("of the rule %s") % rule)
-    return " ".join(parts) or gettext("everything")
+    words = " ".join(parts) or gettext("everything")
+    return f"{gettext(' or ').join(severities)}: {words}" if severities else words

@@ -49,6 +49,16 @@ def test_it_says_what_fires_by_it_where_rules_are_evaluated(api: Client) -> None
     assert (said["firing"], said["pending"]) == (1, 0)
 
 
+def test_none_fires_is_said_only_once_the_rule_was_evaluated(api: Client) -> None:
+    rule = a_rule(changed_at=ago(5))
+    an_evaluation(ago(10))
+    said = kept(api.get(f"{LIST}{rule.pk}/"))
+    assert (said["firing"], said["pending"]) == (None, None)
+    assert said["unknown"]["firing"] == "it was changed after the newest evaluation"
+    an_evaluation(ago(4))
+    assert kept(api.get(f"{LIST}{rule.pk}/"))["firing"] == 0
+
+
 def test_nothing_is_counted_of_a_rule_that_is_switched_off(api: Client) -> None:
     an_evaluation(NOW)
     said = kept(api.get(f"{LIST}{a_rule(enabled=False).pk}/"))

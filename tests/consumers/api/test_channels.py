@@ -42,7 +42,7 @@ def test_a_channel_says_what_it_is_told_of_and_what_waits(api: Client) -> None:
     a_delivery(channel)
     newest = a_delivery(channel, status="waiting", sent_at=None, next_try_at=ago(-5), error="timed out")
     said = kept(api.get(f"{LIST}{channel.pk}/"))
-    assert (said["selects"], said["rules"]) == ("groups bill* of the rule Far behind", [rule.pk])
+    assert (said["selects"], said["rules"]) == ("critical: groups bill* of the rule Far behind", [rule.pk])
     assert (said["waiting"], said["last_delivery"]["id"], said["last_delivery"]["error"]) == (
         1,
         str(newest.pk),

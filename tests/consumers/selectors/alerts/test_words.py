@@ -66,6 +66,7 @@ def test_a_number_has_its_unit_where_the_measure_does_not_say_it(measure: str, w
         ({"group_pattern": "bill*", "cluster": "prod", "topic": "Orders"}, "groups bill* on prod topic Orders"),
         ({"labels": {"team": "x", "app": "y"}}, "with app=y, team=x"),
         ({"rule": "Far behind"}, "of the rule Far behind"),
+        ({"severities": ["critical", "warning"], "cluster": "prod"}, "critical or warning: everything on prod"),
     ],
 )
 def test_a_selection_is_said_in_words(selected: dict[str, Any], words: str) -> None:
