@@ -1,0 +1,49 @@
+"""Rules and dashboard name only metrics, and labels of them, that /metrics has."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from dashboard.metrics.families import scrape
+from tests.dashboard.metrics.shipped import DASHBOARD, dashboard_expressions, rule_expressions
+from tests.world import NOW, a_cluster
+
+USED = re.compile(r"\b((?:consumerscope|rocketmq)_\w+)(?:\{([^}]*)\})?")
+BY = re.compile(r"\b(?:by|on) \(([\w, ]+)\)")
+
+
+@pytest.fixture
+def labels(settings: Any, db: None) -> dict[str, set[str]]:
+    """By metric."""
+    settings.METRICS_QUEUE_SERIES = 1
+    a_cluster()
+    return {family.name: set(family.labels) for family in scrape(NOW).families}
+
+
+@pytest.mark.parametrize("expression", [*rule_expressions(), *dashboard_expressions()])
+def test_an_expression_names_what_there_is(labels: dict[str, set[str]], expression: str) -> None:
+    used = USED.findall(expression)
+    assert used
+    grouped = {name.strip() for names in BY.findall(expression) for name in names.split(",")}
+    for name, matchers in used:
+        assert name in labels
+        assert set(re.findall(r"(\w+)\s*[=!]", matchers)) <= labels[name]
+        assert grouped <= labels[name]
+
+
+def test_the_dashboard_takes_nothing_from_elsewhere() -> None:
+    text = DASHBOARD.read_text()
+    assert "http" not in text
+    sources = {panel["datasource"]["uid"] for panel in json.loads(text)["panels"]}
+    assert sources == {"${datasource}"}
+    ids = [panel["id"] for panel in json.loads(text)["panels"]]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_dashboard_s_variables_ask_for_what_there_is(labels: dict[str, set[str]]) -> None:
+    for variable in json.loads(DASHBOARD.read_text())["templating"]["list"]:
+        if variable["type"] == "query":
+            name, label = re.findall(r"label_values\((\w+)(?:\{.*\})?, (\w+)\)", variable["definition"])[0]
+            assert label in labels[name]

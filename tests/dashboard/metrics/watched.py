@@ -1,0 +1,74 @@
+"""Groups that rules are about, well, and unknown; a broker that is down, and a cluster that nobody reads."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from consumers.lake.store import Lake
+from consumers.models import Cluster, ConsumerGroup, GroupWindow, PipelineRun
+from consumers.polling.record.columns import reading_rows
+from consumers.polling.record.history import write_history
+from tests.readings import broker, reading, row
+from tests.rebalance_rows import a_rebalance
+from tests.world import (
+    a_broker,
+    a_cluster,
+    a_dead_broker,
+    a_group,
+    a_judged_group,
+    a_judged_queue,
+    a_queue,
+    a_reading,
+    a_snapshot,
+    a_total,
+    ago,
+)
+
+
+def a_watched_world(lake: Lake) -> Cluster:
+    cluster = a_cluster()
+    a_broker(cluster, cluster_name="DefaultCluster")
+    a_dead_broker(cluster)
+    PipelineRun.objects.create(since=ago(60), until=ago(25), started_at=ago(24), finished_at=ago(20))
+    _stopped(cluster)
+    _well(cluster)
+    lost = a_group(cluster, "lost")
+    a_snapshot(lost, a_queue(cluster, "Lost", broker="broker-b"), 1, 2)
+    a_cluster("forgotten", read_at=ago(300))
+    a_reading(cluster, ago(65))
+    # 6 messages a minute come into each topic; of one all are consumed.
+    _read(lake, ago(65), stopped=(60, 94), well=(94, 94))
+    _read(lake, ago(5), stopped=(60, 100), well=(100, 100))
+    return cluster
+
+
+def _stopped(cluster: Cluster) -> None:
+    group = a_group(cluster, "stopped", members=0, online=False)
+    queue = a_queue(cluster, "Orders")
+    a_snapshot(group, queue, 60, 100)
+    a_total(group, 40, expired_messages=3, dlq_messages=7)
+    a_judged_group(group, "STALL", time_lag_seconds=400.0, retry_share=0.5, worst_queue=queue)
+    a_judged_queue(group, queue, "STALL", time_lag_seconds=400.0)
+    _minute(group, into_dlq=1)
+    for number in range(6):
+        a_rebalance(group, ago(300 + 300 * number))
+
+
+def _well(cluster: Cluster) -> None:
+    group = a_group(cluster, "well")
+    queue = a_queue(cluster, "Bills")
+    a_snapshot(group, queue, 100, 100)
+    a_total(group, 0, expired_messages=0)
+    a_judged_group(group)
+    a_judged_queue(group, queue)
+    _minute(group, into_dlq=0)
+
+
+def _minute(group: ConsumerGroup, into_dlq: int) -> None:
+    volumes = {"into_retry": 0, "out_of_retry": 0, "into_dlq": into_dlq, "consumed": 6}
+    GroupWindow.objects.create(group=group, step_seconds=60, start=ago(120), readings=4, **volumes)
+
+
+def _read(lake: Lake, at: datetime, stopped: tuple[int, int], well: tuple[int, int]) -> None:
+    rows = [row("stopped", "Orders", 0, *stopped), row("well", "Bills", 0, *well)]
+    taken = replace(reading(0, broker("broker-a", *rows)), taken_at=at)
+    write_history(lake, reading_rows(taken, None, {}), taken, None)
