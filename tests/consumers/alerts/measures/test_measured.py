@@ -76,11 +76,14 @@ def test_ten_times_the_groups_cost_no_query_more() -> None:
     counts = []
     for first, groups in ((0, 2), (2, 20)):
         for number in range(first, groups):
-            a_total(group := a_group(cluster, f"group-{number}"), 5)
+            a_total(group := a_group(cluster, f"group-{number}", settled_at=ago(600)), 5)
             a_judged_group(group, "STALL", rule="blocked")
             a_part(group, number)
         with CaptureQueriesContext(connection) as queries:
-            everything("Orders")
+            found = everything("Orders")
+            said = [column.evidence(0) for column in found.groups.columns.values()]
+        assert "1 queue consumed by nobody" in said
+        assert "1 queue consumed by two members" in said
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
