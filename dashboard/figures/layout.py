@@ -96,10 +96,15 @@ def _sign(span: Span, since: datetime, until: datetime) -> Figure:
         "yanchor": "top" if is_bar else "bottom",
         "xanchor": "center",
         "showarrow": False,
-        "text": f'<a href="{escape(span.href)}" target="_self">{span.sign}</a>' if span.href else span.sign,
+        "text": _linked(span) if span.href else span.sign,
         "hovertext": span.text,
         "font": {"color": span.colour if is_bar else QUIET, "size": 12},
     }
+
+
+def _linked(span: Span) -> str:
+    """Plotly gives links a colour of its own, if they do not bring one."""
+    return f'<a href="{escape(span.href)}" target="_self" style="color:{span.colour}">{span.sign}</a>'
 
 
 def _marks(changes: Sequence[Change]) -> tuple[list[Figure], list[Figure]]:

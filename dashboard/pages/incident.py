@@ -94,7 +94,7 @@ def range_around(row: IncidentDetail, now: datetime) -> tuple[Range, int]:
 
 
 def rule_href(frame: Frame, row: IncidentDetail) -> str:
-    return "" if row.rule is None else frame.to("alerts", rule=str(row.rule))
+    return "" if row.rule is None else frame.to("alert_rule", str(row.rule))
 
 
 def _silence_of(row: IncidentDetail) -> list[tuple[str, str]]:

@@ -38,6 +38,11 @@ def delivery_status(word: str) -> SafeString:
 
 
 @register.filter
+def severity_words(word: str) -> str:
+    return str(SEVERITIES[word])
+
+
+@register.filter
 def event_words(kind: str) -> str:
     return str(EVENTS[kind])
 

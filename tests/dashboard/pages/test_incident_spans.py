@@ -79,6 +79,5 @@ def test_one_that_fired_before_the_range_stands_at_its_edge(viewer: Client, bill
 def test_the_lag_chart_of_its_group_has_it(viewer: Client, billing: ConsumerGroup) -> None:
     incident = an_incident(a_rule(), billing)
     layout = viewer.get("/figures/prod/billing/lag/").json()["layout"]
-    assert f'<a href="/alerts/incidents/{incident.pk}/" target="_self">◆</a>' in {
-        sign["text"] for sign in layout["annotations"]
-    }
+    link = f'<a href="/alerts/incidents/{incident.pk}/" target="_self" style="color:var(--state-warn)">◆</a>'
+    assert link in {sign["text"] for sign in layout["annotations"]}
