@@ -35,6 +35,13 @@ def test_what_fires_at_once_is_one_message(rule: AlertRule) -> None:
     assert (report.fired, report.resolved, report.deliveries) == (2, 0, 1)
 
 
+def test_the_worst_comes_first_in_a_message(rule: AlertRule) -> None:
+    a_channel()
+    rule.overrides = [{"group_pattern": "search", "severity": "critical"}]
+    a_round(NOW, {"audit": LATE, "billing": LATE, "search": LATE}, rule)
+    assert messages() == [[("firing", "search"), ("firing", "audit"), ("firing", "billing")]]
+
+
 def test_each_rule_has_a_message_of_its_own(rule: AlertRule) -> None:
     a_channel()
     worse = a_rule("Much too far behind", for_seconds=0, threshold=600, severity="critical")
