@@ -84,7 +84,9 @@ def an_attempt(delivery: Delivery, **fields: Any) -> DeliveryAttempt:
 
 
 def a_preview(**fields: Any) -> RulePreview:
-    said: dict[str, Any] = {"rule": {}, "since": ago(7 * 86400), "until": NOW, "status": "waiting"}
+    rule = {"name": "Far behind", "measure": "time_lag_seconds", "comparison": "above", "threshold": 300.0}
+    rule |= {"severity": "warning", "for_seconds": 300.0, "clear_seconds": 300.0}
+    said: dict[str, Any] = {"rule": rule, "since": ago(7 * 86400), "until": NOW, "status": "waiting"}
     return RulePreview.objects.create(created_at=ago(30), **(said | fields))
 
 

@@ -65,12 +65,11 @@ def form_shown(
     now = timezone.now()
     # What was set on the way is not what is stored.
     kept = None if row is None else find_rule(row.pk, now)
-    named = {{"for_seconds": "for", "clear_seconds": "clear"}.get(name, name): said for name, said in errors.items()}
     shown = {
         "rule": kept,
         "said": said,
-        "errors": named,
-        "problems": problems(named),
+        "errors": errors,
+        "problems": problems(errors),
         "keeps": None if row is None else why_not_removed(row),
         "no_history": why_no_history(measure_of(said), said.get("topic", "").strip()),
         **shown_fields(said),

@@ -17,6 +17,7 @@ from .override_lines import lines_of_overrides, overrides_of
 from .rule_numbers import length_of, number_of, typed_length, typed_number
 
 TEXTS = ("name", "cluster", "group_pattern", "topic", "runbook_url", "note")
+LENGTHS = ("for_seconds", "clear_seconds")
 STATES = [state for state in State if state not in (State.OK, State.UNKNOWN)]
 SIDES: dict[str, str | Promise] = {Comparison.ABOVE: gettext_lazy("above"), Comparison.BELOW: gettext_lazy("below")}
 HINTS: dict[Unit, str | Promise] = {
@@ -31,7 +32,7 @@ def empty() -> QueryDict:
     """The form of a rule that there is not yet."""
     said = QueryDict(mutable=True)
     said.update({"measure": Measure.TIME_LAG, "enabled": "1", "severity": Severity.WARNING})
-    said.update({"for": "5 min", "clear": "5 min"})
+    said.update({"for_seconds": "5 min", "clear_seconds": "5 min"})
     return said
 
 
@@ -41,7 +42,7 @@ def stored(rule: AlertRule) -> QueryDict:
     said = QueryDict(mutable=True)
     said.update({name: getattr(rule, name) for name in TEXTS})
     said.update({"measure": measure, "comparison": rule.comparison, "severity": rule.severity})
-    said.update({"for": typed_length(rule.for_seconds), "clear": typed_length(rule.clear_seconds)})
+    said.update({name: typed_length(getattr(rule, name)) for name in LENGTHS})
     said.update({name: typed_number(getattr(rule, name), measure) for name in ("threshold", "clear_threshold")})
     said.update({"labels": lines_of_labels(rule.labels), "overrides": lines_of_overrides(rule.overrides, measure)})
     said.setlist("states", rule.states or [])
@@ -70,8 +71,8 @@ def wish(said: QueryDict) -> tuple[dict[str, Any], dict[str, str]]:
         fields[name] = None
         if not is_of_states:
             _read(fields, errors, name, lambda name=name: number_of(said.get(name, ""), measure))  # type: ignore[misc]
-    _read(fields, errors, "for_seconds", lambda: length_of(said.get("for", "")))
-    _read(fields, errors, "clear_seconds", lambda: length_of(said.get("clear", "")))
+    for name in LENGTHS:
+        _read(fields, errors, name, lambda name=name: length_of(said.get(name, "")))  # type: ignore[misc]
     _read(fields, errors, "labels", lambda: labels_of(said.get("labels", "")))
     _read(fields, errors, "overrides", lambda: overrides_of(said.get("overrides", ""), measure))
     for name in _not_of(measure):

@@ -37,8 +37,10 @@ def request_preview(
     unfinished = (PreviewStatus.WAITING, PreviewStatus.RUNNING)
     if RulePreview.objects.filter(by=by, status__in=unfinished).exists():
         raise RuleRefused({"": _("Another preview of yours is not done yet: wait for its end.")})
+    # What is not compared, and has no second threshold, says so by its absence.
+    said = {name: value for name, value in checked.items() if value is not None}
     return RulePreview.objects.create(
-        rule=checked, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now
+        rule=said, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now
     )
 
 

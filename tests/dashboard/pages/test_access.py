@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from consumers.selectors.rebalances.event_name import moment_text
 from dashboard.pages.urls import urlpatterns
-from tests.alert_rows import a_channel, a_note, a_rule, an_incident
+from tests.alert_rows import a_channel, a_note, a_preview, a_rule, an_incident
 from tests.dead_letter_rows import a_resend
 from tests.rebalance_rows import a_rebalance
 from tests.reset_rows import a_reset
@@ -20,8 +20,10 @@ ASKED = {"dlq_export"}
 ACTS = {"group_dlq_read", "resend_start", "resend_cancel"}
 ACTS |= {"reset_apply", "reset_resume", "reset_restore", "reset_cancel"}
 ACTS |= {"incident_acknowledge", "silence_end", "channel_test", "channel_remove", "alert_note_remove"}
+ACTS |= {"alert_rule_remove", "alert_previews"}
 # Forms, opened and sent at the same address.
 FORMS = {"resend_plan", "reset_plan", "silences", "channel_add", "channel", "alert_note_add", "alert_note"}
+FORMS |= {"alert_rule_add", "alert_rule"}
 ROUTES = {str(route.name): route for route in urlpatterns}
 GUARDED = [str(pattern.name) for pattern in urlpatterns if pattern.name not in OPEN]
 
@@ -55,6 +57,7 @@ def test_it_answers_who_is_logged_in_and_is_not_cached(admin_client: Client, nam
     an_incident(a_rule(id=PROD_BILLING["rule"]), group, id=PROD_BILLING["incident"])
     a_channel(id=PROD_BILLING["channel"])
     a_note(id=PROD_BILLING["note"])
+    a_preview(id=PROD_BILLING["preview"])
     response = admin_client.get(address(name))
     assert response.status_code == 200
     assert "no-store" in response.headers["Cache-Control"]

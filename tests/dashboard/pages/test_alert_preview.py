@@ -12,8 +12,15 @@ from tests.world import NOW, ago
 pytestmark = pytest.mark.django_db
 
 TYPED = {
-    "name": "Slow", "measure": "time_lag_seconds", "threshold": "10 min", "severity": "critical", "hours": "24",
-    "for": "5 min", "clear": "5 min", "group_pattern": "bill*", "enabled": "1",
+    "name": "Slow",
+    "measure": "time_lag_seconds",
+    "threshold": "10 min",
+    "severity": "critical",
+    "hours": "24",
+    "for_seconds": "5 min",
+    "clear_seconds": "5 min",
+    "group_pattern": "bill*",
+    "enabled": "1",
 }
 RULE = {"name": "Slow", "measure": "time_lag_seconds", "comparison": "above", "threshold": 600.0}
 RULE |= {"severity": "critical", "for_seconds": 300.0, "clear_seconds": 300.0, "group_pattern": "bill*"}
@@ -29,9 +36,15 @@ def incident(subject, fired, over, worst=900.0):
 
 def done(**said):
     result = {
-        "fired": 3, "subjects": 40, "unknown_subjects": 0, "unknown_share": 0.0, "step_seconds": 60,
+        "fired": 3,
+        "subjects": 40,
+        "unknown_subjects": 0,
+        "unknown_share": 0.0,
+        "step_seconds": 60,
         "incidents": [incident(BILLING, 600, None), incident(AUDIT, 40_000, 38_000), incident(BILLING, 80_000, 79_000)],
-        "left_out": 0, "notes": ["What held already counts from there."], "unknown": {},
+        "left_out": 0,
+        "notes": ["What held already counts from there."],
+        "unknown": {},
         "by_subject": [{"subject": BILLING, "fired": 2}, {"subject": AUDIT, "fired": 1}],
         "per_day": [{"day": "2026-03-13", "fired": 2}, {"day": "2026-03-14", "fired": 1}],
     }

@@ -15,10 +15,22 @@ pytestmark = pytest.mark.django_db
 DEFAULTS = import_module("consumers.migrations.0022_default_rules")
 
 TYPED = {
-    "name": "Slow", "measure": "time_lag_seconds", "comparison": "above", "threshold": "10 min", "clear": "2 min",
-    "clear_threshold": "5 min", "for": "90 s", "severity": "critical", "enabled": "1", "cluster": "prod",
-    "group_pattern": "bill*", "topic": "", "labels": "team=payments", "overrides": "audit on prod: off",
-    "runbook_url": "https://wiki.example.org/slow", "note": "Look at its members.",
+    "name": "Slow",
+    "measure": "time_lag_seconds",
+    "comparison": "above",
+    "threshold": "10 min",
+    "clear_seconds": "2 min",
+    "clear_threshold": "5 min",
+    "for_seconds": "90 s",
+    "severity": "critical",
+    "enabled": "1",
+    "cluster": "prod",
+    "group_pattern": "bill*",
+    "topic": "",
+    "labels": "team=payments",
+    "overrides": "audit on prod: off",
+    "runbook_url": "https://wiki.example.org/slow",
+    "note": "Look at its members.",
 }
 
 
@@ -81,7 +93,13 @@ def test_a_rule_is_added_as_it_is_typed(operator):
 
 
 def test_a_rule_of_states_is_added(operator):
-    typed = {"name": "Stuck", "measure": "state", "states": ["STALL", "STOP"], "severity": "critical", "for": ""}
+    typed = {
+        "name": "Stuck",
+        "measure": "state",
+        "states": ["STALL", "STOP"],
+        "severity": "critical",
+        "for_seconds": "",
+    }
     assert operator.post("/alerts/rules/add/", typed).status_code == 302
     rule = AlertRule.objects.get(name="Stuck")
     assert (rule.comparison, rule.states, rule.threshold) == ("in", ["STOP", "STALL"], None)
@@ -117,7 +135,7 @@ def test_every_default_rule_is_kept_as_its_form_shows_it(operator):
         ({"threshold": "soon"}, "threshold", "Write a length of time"),
         ({"threshold": ""}, "threshold", "give it a threshold"),
         ({"clear_threshold": "20 min"}, "clear_threshold", "over the threshold"),
-        ({"for": "soon"}, "for", "Write a length of time"),
+        ({"for_seconds": "soon"}, "for_seconds", "Write a length of time"),
         ({"labels": "payments"}, "labels", "is no label"),
         ({"overrides": "audit"}, "overrides", "is no override"),
         ({"severity": "dire"}, "severity", "one of critical"),
@@ -131,6 +149,11 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_kept(operator, wrong,
     assert "This was not done:" in said
     assert "Look at its members." in said
     assert not AlertRule.objects.filter(name="Slow").exists()
+
+
+@pytest.mark.parametrize("path", ["/alerts/rules/add/", "/alerts/previews/"])
+def test_an_empty_form_is_shown_again(operator, path):
+    assert operator.post(path, {}).status_code == 400
 
 
 def test_the_fields_of_another_measure_are_shown_without_keeping(operator):
