@@ -34,6 +34,8 @@ def remove_rule(rule: AlertRule, by: Any, now: datetime) -> None:
     """Its incidents stay; those that are open end by the next evaluation. Raises AlertRefused."""
     if against := why_not_removed(rule):
         raise AlertRefused(against)
+    # Before its incidents, as an evaluation holds it: in another order the two would wait for each other.
+    AlertRule.objects.select_for_update().filter(pk=rule.pk).first()
     note(rule, rule.name, by, "Removed the rule.", now)
     rule.delete()
 
