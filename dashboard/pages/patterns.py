@@ -9,7 +9,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from consumers.models import GroupKind, ResetOutcome, ResetStatus, State, TimeLagKind
+from consumers.models import (
+    DeliveryStatus,
+    GroupKind,
+    IncidentStatus,
+    ResetOutcome,
+    ResetStatus,
+    Severity,
+    State,
+    TimeLagKind,
+)
 from consumers.polling.flags import Flag
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.anomalies.rows import Anomaly
@@ -79,6 +88,9 @@ def examples(now: datetime) -> dict[str, Any]:
         "resets": [(name, reset_bar(*four)) for name, four in RESETS.items()],
         "reset_statuses": list(ResetStatus),
         "reset_outcomes": list(ResetOutcome),
+        "severities": list(Severity),
+        "incident_statuses": list(IncidentStatus),
+        "delivery_statuses": list(DeliveryStatus),
         "moments": [now, now - timedelta(seconds=6), now - timedelta(minutes=41), now - timedelta(days=2), None],
         "strip": change_strip(
             [Mark(now - timedelta(minutes=6 * i, seconds=20 * i), state, f"an example of {state}", "#strip")

@@ -21,7 +21,9 @@ def policy(client: Client, address: str) -> dict[str, str]:
     return dict(part.strip().partition(" ")[::2] for part in header.split(";"))
 
 
-@pytest.mark.parametrize("address", ["/login/", "/", "/groups/", "/clusters/", "/patterns/", "/no/such/page/"])
+@pytest.mark.parametrize(
+    "address", ["/login/", "/", "/groups/", "/clusters/", "/patterns/", "/no/such/page/", "/alerts/"]
+)
 def test_a_page_without_a_chart_has_the_strict_policy(admin_client: Client, address: str) -> None:
     found = policy(admin_client, address)
     assert found["default-src"] == "'none'"
@@ -47,7 +49,8 @@ def test_the_hash_of_the_sheet_that_begins_empty_is_that_of_no_text() -> None:
     assert sha256_source("") == EMPTY_SHEET
 
 
-@pytest.mark.parametrize("address", ["/login/", "/", "/groups/", "/clusters/", "/patterns/", "/groups/prod/billing/"])
+@pytest.mark.parametrize("address", ["/login/", "/", "/groups/", "/clusters/", "/patterns/", "/groups/prod/billing/",
+                                     "/alerts/", "/alerts/silences/", "/alerts/channels/add/?kind=email"])  # fmt: skip
 def test_no_page_has_inline_script_style_or_handler(admin_client: Client, address: str) -> None:
     a_group(a_cluster(), "billing")
     text = (Client() if address == "/login/" else admin_client).get(address).text
