@@ -1,5 +1,5 @@
 """The families of rocketmq-exporter that are about groups, with its names, labels and units
-(rocketmq-exporter 0.0.2, RMQMetricsCollector, MetricsCollectTask)."""
+(rocketmq-exporter 0.0.3-SNAPSHOT, RMQMetricsCollector, MetricsCollectTask)."""
 
 from collections.abc import Iterator
 from itertools import groupby
