@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ PROJECT = Path(__file__).parents[3]
 STARTS_SECONDS = 10.0
 # These pair the beginning and the end of an incident by a key: they are told of each one by itself.
 KEYED = ("pagerduty://", "https://events.pagerduty.com", "https://events.eu.pagerduty.com")
-LEFT_OUT = {"http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy", "netrc", "pythonstartup"}
+# How to begin, and whose certificates to believe. The site's own keys and passwords are none of a library's business.
+KEPT = {"PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR"}
+KEPT |= {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
 MOST_LINES = 3
 
 
@@ -59,9 +62,9 @@ def _outcome(ended: "subprocess.CompletedProcess[str]", note: str | None) -> Out
     return Outcome(said["ok"], answer + (f" ({note})" if note else ""))
 
 
-def environment(known: Any) -> dict[str, str]:
-    """Requests would take proxies and passwords from it, and ~/.netrc."""
-    kept = {name: value for name, value in known.items() if name.lower() not in LEFT_OUT}
+def environment(known: Mapping[str, str]) -> dict[str, str]:
+    """Requests would take proxies from it, and passwords from ~/.netrc."""
+    kept = {name: value for name, value in known.items() if name in KEPT}
     return {**kept, "NO_PROXY": "*", "NETRC": os.devnull}
 
 

@@ -90,10 +90,11 @@ def recipients(value: Any) -> list[str]:
     found = []
     for one in value:
         try:
-            validate_email(one if isinstance(one, str) else "")
-        except ValidationError:
-            raise WrongValue(f"{str(one)[:100]!r} is not an address of e-mail.") from None
-        found.append(one)
+            said = str(text(254, required=True)(one))
+            validate_email(said)
+        except (ValidationError, WrongValue):
+            raise WrongValue(f"{ascii(one)[:100]} is not an address of e-mail.") from None
+        found.append(said)
     return list(dict.fromkeys(found))
 
 

@@ -90,6 +90,7 @@ def test_a_message_is_of_the_kind_of_its_worst_change(events: list[tuple[str, st
 
 def test_the_process_knows_no_proxy_and_no_password_of_the_environment() -> None:
     known = {"HTTPS_PROXY": "x", "http_proxy": "x", "NETRC": "x", "PATH": "/bin", "NO_PROXY": "y"}
+    known |= {"CONSUMERSCOPE_SECRET_KEY": "x", "DATABASE_URL": "x"}
     assert environment(known) == {"PATH": "/bin", "NO_PROXY": "*", "NETRC": "/dev/null"}
 
 

@@ -71,7 +71,9 @@ def test_the_sentence_does_not_hold_what_is_secret_of_a_url() -> None:
 
 def test_an_answer_that_never_ends_is_read_so_far_and_no_further(receiver: HttpReceiver) -> None:
     receiver.answers = [never_ends]
-    answer = posted(receiver.url)
+    began = time.monotonic()
+    answer = posted(receiver.url, seconds=10)
+    assert time.monotonic() - began < 5
     assert (answer.status, len(answer.text)) == (200, LONGEST_ANSWER)
 
 

@@ -94,6 +94,7 @@ def test_a_channel_needs_its_address_and_nothing_else(fields: dict[str, Any]) ->
         (EMAIL | {"recipients": ["nobody"]}, "recipients", "not an address"),
         (EMAIL | {"recipients": ["a@example.org\nBcc: b@example.org"]}, "recipients", "not an address"),
         (EMAIL | {"recipients": [5]}, "recipients", "not an address"),
+        (EMAIL | {"recipients": ["a@\ud800.org"]}, "recipients", "not an address"),
         (EMAIL | {"body_template": "{% load static %}"}, "body_template", "not understood"),
         (EMAIL | {"title_template": "{% for a, b in events %}{% endfor %}"}, "title_template", "could not be filled"),
         (EMAIL | {"url": "https://a.example"}, "url", "of kind email has no url"),
