@@ -29,6 +29,7 @@ from .alert_rule_form import measure_of, stored, wish
 from .alert_tabs import alert_context
 from .frame import Frame, frame_of
 from .preview_lines import preview_lines
+from .problems import UnknownFilter
 
 HOURS = ("24", "168")
 LONGEST_QUERY = 4000
@@ -41,9 +42,11 @@ def alert_previews(request: HttpRequest) -> HttpResponse:
     number = said.get("rule", "")
     row = rule_or_404(int(number)) if number.isascii() and number.isdecimal() and len(number) < 19 else None
     fields, errors = wish(said)
+    hours = said.get("hours", "")
+    if hours not in HOURS:
+        raise UnknownFilter("hours", hours, HOURS)
     if not errors:
-        hours = said.get("hours", "")
-        since = now - timedelta(hours=int(hours if hours in HOURS else HOURS[0]))
+        since = now - timedelta(hours=int(hours))
         try:
             made = request_preview(fields, _kept_since(measure_of(said), since, now), now, request.user, now)
         except RuleRefused as refusal:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import QueryDict
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.alerts.rules.facts import FACTS, Unit
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
@@ -67,6 +67,8 @@ def wish(said: QueryDict) -> tuple[dict[str, Any], dict[str, str]]:
     fields["comparison"] = _comparison(said, measure)
     fields["states"] = said.getlist("states") if is_of_states else None
     errors: dict[str, str] = {}
+    if said.get("measure") not in Measure.values:
+        errors["measure"] = gettext("Choose what the rule looks at.")
     for name in ("threshold", "clear_threshold"):
         fields[name] = None
         if not is_of_states:

@@ -57,13 +57,18 @@ def shown(client, row):
     return client.get(f"/alerts/previews/{row.pk}/").content.decode()
 
 
-@pytest.mark.parametrize(("hours", "days"), [("24", 1), ("168", 7), ("many", 1)])
+@pytest.mark.parametrize(("hours", "days"), [("24", 1), ("168", 7)])
 def test_it_is_asked_for_with_the_values_as_they_stand(operator, redis, hours, days):
     answer = operator.post("/alerts/previews/", TYPED | {"hours": hours})
     row = RulePreview.objects.get()
     assert (answer.status_code, answer["Location"]) == (302, f"/alerts/previews/{row.pk}/")
     assert (row.rule["threshold"], row.rule["group_pattern"], row.rule["name"]) == (600, "bill*", "Slow")
     assert (row.since, row.until, row.by.get_username()) == (NOW - timedelta(days=days), NOW, "operator")
+
+
+def test_another_range_than_those_offered_is_refused(operator):
+    assert operator.post("/alerts/previews/", TYPED | {"hours": "many"}).status_code == 400
+    assert not RulePreview.objects.exists()
 
 
 def test_a_past_that_is_kept_for_less_is_looked_at_as_far_as_it_reaches(operator, redis):

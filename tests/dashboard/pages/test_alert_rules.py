@@ -132,6 +132,7 @@ def test_every_default_rule_is_kept_as_its_form_shows_it(operator):
     ("wrong", "field", "says"),
     [
         ({"name": ""}, "name", "must not be empty"),
+        ({"measure": "mood"}, "measure", "Choose what the rule looks at"),
         ({"threshold": "soon"}, "threshold", "Write a length of time"),
         ({"threshold": ""}, "threshold", "give it a threshold"),
         ({"clear_threshold": "20 min"}, "clear_threshold", "over the threshold"),
