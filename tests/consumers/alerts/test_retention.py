@@ -64,3 +64,9 @@ def test_many_are_forgotten_in_short_transactions(monkeypatch: Any) -> None:
     for number in range(5):
         a_silence(reason=str(number), ends_at=OLD, starts_at=ago(40 * DAY))
     assert (forget(NOW), Silence.objects.count()) == (5, 0)
+
+
+def test_a_silence_stays_while_an_open_incident_was_not_evaluated_since() -> None:
+    silence = a_silence(ends_at=OLD, starts_at=ago(40 * DAY))
+    an_incident(a_rule(), a_group(a_cluster()), silence=silence)
+    assert (forget(NOW), Silence.objects.get()) == (0, silence)
