@@ -97,12 +97,12 @@ def address_lines(
     kind: str, said: Mapping[str, str], errors: Mapping[str, str], *, is_there: bool
 ) -> list[dict[str, Any]]:
     """What the template needs of each field of the kind. What was typed stays, but for secrets."""
-    kept = _("set, and not shown; leave empty to keep it")
+    kept, perhaps = _("set, and not shown; leave empty to keep it"), _("not shown, if set; leave empty to keep it")
     return [
         {
             "name": name,
             "label": LABELS[name],
-            "hint": f"{HINTS[kind, name]} · {kept}" if is_there and name not in OPTIONAL else HINTS[kind, name],
+            "hint": f"{HINTS[kind, name]} · {perhaps if name in OPTIONAL else kept}" if is_there else HINTS[kind, name],
             "type": "password" if name in PRIVATE else "text",
             "lines": 3 if name in ("headers", "recipients") else 0,
             "value": "" if name in PRIVATE or name == "headers" else said.get(name, ""),
