@@ -7,7 +7,7 @@ import time_machine
 
 from consumers.models import AlertRule, Cluster, Delivery, Incident, Silence
 from consumers.polling.locks import lock
-from consumers.tasks.alerts import alerts_due, alerts_forget, hand_over_channel
+from consumers.tasks.alerts import alerts_due, alerts_forget, alerts_send, hand_over_channel
 from dashboard.settings.work import ALERT_SECONDS, CELERY_BEAT_SCHEDULE, CONSUMERSCOPE_POLL_SECONDS
 from tests.alert_rounds import told
 from tests.alert_rows import a_channel, a_delivery, a_rule, a_silence
@@ -78,6 +78,14 @@ def test_messages_go_also_where_the_evaluation_fails(redis: Any, behind: Cluster
 @pytest.mark.usefixtures("redis_is_down")
 def test_without_redis_a_channel_waits_for_beat() -> None:
     assert not hand_over_channel(1)
+
+
+@pytest.mark.parametrize(("seconds", "again"), [(5, 1), (16, 0)])
+def test_a_try_that_is_due_before_beat_comes_by_is_waited_for(redis: Any, seconds: float, again: int) -> None:
+    channel = a_channel()
+    a_delivery(channel, status="waiting", attempts=1, sent_at=None, next_try_at=ago(-seconds))
+    alerts_send(channel.pk)
+    assert waiting(redis) == again
 
 
 def test_what_is_long_over_is_forgotten() -> None:
