@@ -52,6 +52,8 @@ def checked_template(longest: int, example: Callable[[], dict[str, Any]]) -> Che
 
 def compiled(text: str) -> Template:
     """Raises TemplateFailed."""
+    if len(text) > LONGEST_BODY:
+        raise TemplateFailed(f"A template has at most {LONGEST_BODY} characters.")
     try:
         template = engine().from_string(text)
     except TemplateSyntaxError as error:

@@ -89,7 +89,7 @@ def test_names_stay_as_they_are_in_text() -> None:
             "{% url 'x' %}",
         ),
         *("{{ rule|ljust:99999999 }}", "{{ rule|stringformat:'s' }}", "{{ rule|safe }}", "{% csrf_token %}"),
-        *("{{ rule.__class__ }}", "{% if %}", "{% for %}", "{{ rule| }}", "{% lorem 9 %}", LOOPS),
+        *("{{ rule.__class__ }}", "{% if %}", "{% for %}", "{{ rule| }}", "{% lorem 9 %}", LOOPS, "x" * 4001),
     ],
 )
 def test_what_reaches_out_or_grows_is_not_understood(text: str) -> None:
