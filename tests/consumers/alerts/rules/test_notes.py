@@ -34,7 +34,7 @@ def test_the_first_note_that_has_a_field_tells_it_and_labels_add_up() -> None:
 
 
 def test_nothing_is_said_of_what_is_no_group() -> None:
-    notes = notes_of([note("*", owner="ann")])
+    notes = notes_of([note("*", owner="ann"), note("", cluster="prod", owner="bob")])
     assert [notes.said(subject) for subject in (SITE, BROKER)] == [NOTHING_SAID, NOTHING_SAID]
 
 
