@@ -10,7 +10,7 @@ from consumers.pipeline.slices import floor, microseconds
 
 STEPS = (60, 600, 3600)
 # Past so many values the next wider windows are taken: each is read out of the database and sent to Spark.
-VALUES_AT_MOST = 2_500_000
+VALUES_AT_MOST = 1_500_000
 
 
 @dataclass(frozen=True)
