@@ -3,6 +3,7 @@
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from .urls import Url
 
 LONGEST_ANSWER = 65536
 AT_ONCE = 8192
+MOST_TRIED = 4
 
 
 class NoAnswer(Exception):
@@ -30,19 +32,16 @@ class Answer:
 
 
 def post(url: Url, content: bytes, headers: Mapping[str, str], networks: Sequence[Network], seconds: float) -> Answer:
-    """Within `seconds`, and at most as many before, for the name. Raises WrongAddress and NoAnswer.
-
-    One address is tried: the next try asks the resolver again.
-    """
-    try:
-        address = checked_addresses(url.host, url.port, networks, seconds)[0]
-    except NotResolved as error:
-        raise NoAnswer(str(error)) from None
+    """Within `seconds` in all. Raises WrongAddress and NoAnswer."""
+    ends = time.monotonic() + seconds
     late = threading.Event()
     try:
-        with _connection(url, address, seconds, late) as connection:
+        addresses = checked_addresses(url.host, url.port, networks, seconds)
+        with _connection(url, addresses, ends, late) as connection:
             connection.request("POST", url.path, content, {"Host": url.authority, **headers})
             return _answered(connection.getresponse())
+    except NotResolved as error:
+        raise NoAnswer(str(error)) from None
     except (HTTPException, OSError) as error:
         if late.is_set() or isinstance(error, TimeoutError):
             raise NoAnswer(f"{url.origin} did not answer within {seconds:g} s.") from None
@@ -50,9 +49,9 @@ def post(url: Url, content: bytes, headers: Mapping[str, str], networks: Sequenc
 
 
 @contextmanager
-def _connection(url: Url, address: str, seconds: float, late: threading.Event) -> Iterator[HTTPConnection]:
+def _connection(url: Url, addresses: Sequence[str], ends: float, late: threading.Event) -> Iterator[HTTPConnection]:
     """Timeouts of sockets start anew with each byte: a timer ends what drips."""
-    line = socket.create_connection((address, url.port), timeout=seconds)
+    line = _line(url, addresses, ends)
     if url.scheme == "https":
         # The certificate has to be of the name that was entered, not of the address behind it.
         context = ssl.create_default_context()
@@ -63,7 +62,7 @@ def _connection(url: Url, address: str, seconds: float, late: threading.Event) -
         with suppress(OSError):  # it was closed in the same moment
             line.shutdown(socket.SHUT_RDWR)
 
-    timer = threading.Timer(seconds, end)
+    timer = threading.Timer(_left(ends), end)
     timer.daemon = True
     timer.start()
     try:
@@ -75,6 +74,25 @@ def _connection(url: Url, address: str, seconds: float, late: threading.Event) -
     finally:
         timer.cancel()
         line.close()
+
+
+def _line(url: Url, addresses: Sequence[str], ends: float) -> socket.socket:
+    """To the first address that takes it: a name may have one of IPv6 where this machine has none."""
+    tried = addresses[:MOST_TRIED]
+    for place, address in enumerate(tried, 1):
+        try:
+            line = socket.create_connection((address, url.port), timeout=_left(ends) / (len(tried) - place + 1))
+        except OSError:
+            if place == len(tried):
+                raise
+        else:
+            line.settimeout(_left(ends))
+            return line
+    raise NotResolved(f"{url.host} has no address.")
+
+
+def _left(ends: float) -> float:
+    return max(ends - time.monotonic(), 0.001)
 
 
 def _answered(response: HTTPResponse) -> Answer:

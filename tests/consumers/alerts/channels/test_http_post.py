@@ -1,6 +1,7 @@
 """One POST to a receiver that behaves, and to those that do not."""
 
 import ipaddress
+import socket
 import time
 
 import pytest
@@ -60,6 +61,21 @@ def test_a_receiver_that_closes_half_way_has_not_answered(receiver: HttpReceiver
     receiver.answers = [closes_half_way]
     with pytest.raises(NoAnswer, match=r"http://127.0.0.1:\d+ did not answer"):
         posted(f"{receiver.url}/a-secret-path")
+
+
+def test_an_address_that_takes_nothing_gives_way_to_the_next(
+    receiver: HttpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", (text, receiver.port)) for text in ("127.0.0.2", "127.0.0.1")
+    ]
+    ask = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *told, **more: answers if host == "two.example" else ask(host, *told, **more),
+    )
+    assert posted(f"http://two.example:{receiver.port}/").status == 200
 
 
 def test_the_sentence_does_not_hold_what_is_secret_of_a_url() -> None:
