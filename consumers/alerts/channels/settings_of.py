@@ -11,15 +11,11 @@ from consumers.alerts.rules import fields as check
 from consumers.alerts.rules.refused import Check, WrongValue, checked_fields
 from consumers.models import AlertRule, Channel, ChannelKind, Severity
 
-from .apprise_services import service_of
-from .entered import ABSENT, ADDRESS_CHECKS, REQUIRED, SENT_ALONG
+from .address_of import OF_ADDRESS, checked_address, of_kind, target_of
 from .render import template_context
 from .sample import NOBODY, sample_payload
-from .secrets_of import ChannelNotReadable, Told, sealed, told_of
+from .secrets_of import sealed
 from .templates import LONGEST_BODY, LONGEST_TITLE, checked_template
-from .urls import parsed_url
-
-LONGEST_TARGET = 300
 
 
 class ChannelRefused(AlertRefused):
@@ -72,7 +68,6 @@ COLUMNS_ABSENT: dict[str, Any] = {
 }
 # Their messages are JSON with a form of its own.
 WITHOUT_TEMPLATES = (ChannelKind.WEBHOOK, ChannelKind.ALERTMANAGER)
-OF_ADDRESS = {name for checks in ADDRESS_CHECKS.values() for name in checks}
 
 
 def checked_channel(fields: Mapping[str, Any], channel: Channel | None = None) -> dict[str, Any]:
@@ -89,11 +84,11 @@ def checked_channel(fields: Mapping[str, Any], channel: Channel | None = None) -
     said = {name: value for name, value in fields.items() if name != "kind"}
     entered = {name: said.pop(name) for name in list(said) if name in OF_ADDRESS}
     values, errors = checked_fields(_columns_before(channel) | said, COLUMN_CHECKS)
-    entered, wrong = _of_kind(kind, entered)
+    entered, wrong = of_kind(kind, entered)
     errors |= wrong
     # What nobody touches need not be readable: a channel whose key is lost can still be switched off.
     is_kept = channel is not None and not entered
-    told, wrong = ({}, {}) if is_kept else _told(kind, entered, channel)
+    told, wrong = ({}, {}) if is_kept else checked_address(kind, entered, channel)
     errors |= wrong
     if "name" not in errors:
         errors |= _named(values.get("name"), channel)
@@ -134,48 +129,3 @@ def _named(name: str | None, channel: Channel | None) -> dict[str, str]:
     if channel is not None:
         others = others.exclude(pk=channel.pk)
     return {"name": "Another channel has this name."} if others.exists() else {}
-
-
-def _of_kind(kind: ChannelKind, entered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Forms have fields of all kinds: those of others must be empty."""
-    own = {name: value for name, value in entered.items() if name in ADDRESS_CHECKS[kind]}
-    foreign = [name for name, value in entered.items() if name not in own and value not in (None, "", [], {})]
-    return own, {name: f"A channel of kind {kind} has no {name}." for name in foreign}
-
-
-def _told(kind: ChannelKind, entered: Mapping[str, Any], channel: Channel | None) -> tuple[Told, dict[str, str]]:
-    checks = ADDRESS_CHECKS[kind]
-    values, errors = checked_fields(entered, checks)
-    before: Told = {}
-    if channel is not None and not set(checks) <= set(entered):
-        try:
-            before = told_of(channel, settings.SECRET_KEY)
-        except ChannelNotReadable as error:
-            return {}, errors | {REQUIRED[kind][0]: str(error)}
-    told = {name: ABSENT.get(name) for name in checks} | before | values
-    errors |= {name: "It must be given." for name in REQUIRED[kind] if not told[name] and name not in errors}
-    if not errors:
-        errors = _together(told, before, values)
-    return told, errors
-
-
-def _together(told: Told, before: Told, values: Told) -> dict[str, str]:
-    """Who may change an address must not learn by that what was entered for the one before."""
-    kept = [name for name in SENT_ALONG if before.get(name) and name not in values]
-    if kept and parsed_url(told["url"]).origin != parsed_url(before["url"]).origin:
-        return {"url": f"This is another host: enter {' and '.join(kept)} again, or empty, as they are sent there."}
-    if told.get("token") and (told["username"] or told["password"]):
-        return {"token": "Enter either a token or a user name with its password."}
-    if told.get("password") and not told["username"]:
-        return {"username": "A password has a user name."}
-    return {}
-
-
-def target_of(kind: ChannelKind, told: Told) -> str:
-    """Where it goes, in words that hold no secret. Raises WrongValue."""
-    if kind == ChannelKind.EMAIL:
-        said = ", ".join(told["recipients"])
-        return said if len(said) <= LONGEST_TARGET else f"{len(told['recipients'])} addresses"
-    if kind == ChannelKind.APPRISE:
-        return service_of(told["url"])[:LONGEST_TARGET]
-    return parsed_url(told["url"]).origin[:LONGEST_TARGET]
