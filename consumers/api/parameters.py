@@ -10,6 +10,8 @@ from rest_framework.request import Request
 RANGE = {"from": "since", "to": "until"}
 # Of one page.
 MOST_ROWS = 1_000
+# Of a page beyond it no database could count the rows before.
+LAST_PAGE = 1_000_000_000
 
 
 class Parameters(serializers.Serializer[Any]):
@@ -46,7 +48,7 @@ class Choice(serializers.ChoiceField):
 
 
 class Paging(Parameters):
-    page = serializers.IntegerField(default=1, min_value=1, help_text="From 1")
+    page = serializers.IntegerField(default=1, min_value=1, max_value=LAST_PAGE, help_text="From 1")
     page_size = serializers.IntegerField(default=100, min_value=1, max_value=MOST_ROWS)
 
 

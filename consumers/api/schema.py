@@ -35,9 +35,8 @@ class ProblemSerializer(serializers.Serializer[Any]):
     def get_fields(self) -> dict[str, Any]:
         """`errors` is what a serializer calls its own, so that it cannot be declared as the others are."""
         errors = serializers.DictField(
-            child=serializers.ListField(child=serializers.CharField()),
             required=False,
-            help_text="By parameter: what is wrong with it, and what is allowed",
+            help_text="By parameter: what is wrong with it and what is allowed, as sentences; inside as the body is",
         )
         reset = serializers.UUIDField(required=False, help_text="The reset that is kept as refused, with this reason")
         return {**super().get_fields(), "errors": errors, "reset": reset}

@@ -89,6 +89,7 @@ def test_it_links_its_pages(cluster, api):
         ({"ordering": "password"}, "ordering", "Allowed are: cluster, -cluster,"),
         ({"online": "perhaps"}, "online", "Must be a valid boolean."),
         ({"page": "0"}, "page", "greater than or equal to 1"),
+        ({"page": str(2**62)}, "page", "less than or equal to 1000000000"),
         ({"page_size": "1001"}, "page_size", "less than or equal to 1000"),
         (
             {"stat": "OK"},
