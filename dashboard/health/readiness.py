@@ -7,6 +7,7 @@ import redis
 from django.conf import settings
 from django.db import DatabaseError
 
+from consumers.alerts.evaluation.run import CLOCKS_DIFFER
 from consumers.lake.disk import free_mib
 from consumers.lake.store import Lake
 from consumers.models import Cluster, PipelineRun, Reading
@@ -138,8 +139,10 @@ def _alerts(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
     stuck = [row for row in waiting_messages() if row.since is not None and now - row.since > MESSAGES_WAIT]
     waiting = [f"{row.channel}: {row.messages} since {row.since:%Y-%m-%d %H:%M} UTC" for row in stuck]
     words = [evaluation.freshness_detail, *(["messages wait: " + ", ".join(waiting)] if waiting else [])]
-    fresh = evaluation.freshness != Freshness.SILENT or not clusters
-    return Part(fresh, "; ".join(words), (now - evaluation.at).total_seconds())
+    # One of a moment to come keeps all others away until then.
+    goes_on = evaluation.freshness != Freshness.SILENT and evaluation.at - now <= CLOCKS_DIFFER
+    age = max(0.0, (now - evaluation.at).total_seconds())
+    return Part(goes_on or not clusters, "; ".join(words), age)
 
 
 def _read_only_clusters() -> Part:

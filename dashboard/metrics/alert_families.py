@@ -15,7 +15,7 @@ from .exposition import Family
 def alert_families(now: datetime) -> Iterator[Family]:
     """Everything is read here. What fires is known only where rules were evaluated lately."""
     evaluation, waiting = evaluated(now), waiting_messages()
-    age = None if evaluation.at is None else (now - evaluation.at).total_seconds()
+    age = None if evaluation.at is None else max(0.0, (now - evaluation.at).total_seconds())
     yield Family(
         "consumerscope_alerts_evaluation_age_seconds", "How long ago alert rules were last evaluated.", (),
         [] if age is None else [((), age)],

@@ -37,6 +37,12 @@ def test_it_is_not_well_where_nothing_was_evaluated_for_too_long() -> None:
     assert part() == Part(False, "alert rules have not been evaluated for too long", 46)
 
 
+@pytest.mark.parametrize(("seconds", "well"), [(60, True), (61, False)])
+def test_an_evaluation_of_a_moment_to_come_is_a_fault_where_it_keeps_others_away(seconds: float, well: bool) -> None:
+    an_evaluation(ago(-seconds))
+    assert (part().well, part().age_seconds) == (well, 0)
+
+
 def test_an_evaluation_that_never_came_is_a_fault_once_it_should_have() -> None:
     assert not part().well
     Cluster.objects.update(created_at=ago(60))

@@ -79,6 +79,14 @@ def test_a_clock_that_went_back_is_told_and_goes_on_when_it_has_caught_up(cluste
     assert AlertEngine.objects.get().error is None
 
 
+def test_after_a_clock_that_ran_ahead_evaluation_goes_on_where_somebody_says_so(cluster: Cluster) -> None:
+    a_rule(for_seconds=0, clear_seconds=0)
+    evaluate(ago(570), clock)
+    AlertEngine.objects.update(evaluated_at=None)
+    assert evaluate(ago(590), clock).evaluated
+    assert (AlertEngine.objects.get().evaluated_at, told()) == (ago(590), [("firing", "billing")])
+
+
 def test_a_failure_is_raised_and_stays_in_the_row_until_the_next_good_evaluation(cluster: Cluster) -> None:
     evaluate(ago(590), clock)
     broken = a_rule(measure="no such measure")
