@@ -24,8 +24,8 @@ from .sending import Means
 PROJECT = Path(__file__).parents[3]
 # The process needs so long to begin.
 STARTS_SECONDS = 10.0
-# These pair the beginning and the end of an incident by a key: they are told of each one by itself.
-KEYED = ("pagerduty://", "https://events.pagerduty.com", "https://events.eu.pagerduty.com")
+# It pairs the beginning and the end of an incident by a key, and is told of each one by itself.
+KEYED = "pagerduty://"
 # How to begin, and whose certificates to believe. The site's own keys and passwords are none of a library's business.
 KEPT = {"PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 KEPT |= {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
@@ -34,7 +34,7 @@ MOST_LINES = 3
 
 def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome:
     words = render(delivery.payload, delivery.channel, means.named)
-    notices = _notices(told["url"], delivery, words, means.named)
+    notices = notices_of(told["url"], delivery, words, means.named)
     wanted = {"networks": [str(network) for network in means.networks], "notices": notices}
     try:
         ended = subprocess.run(
@@ -68,16 +68,17 @@ def environment(known: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "NO_PROXY": "*", "NETRC": os.devnull}
 
 
-def _notices(url: str, delivery: Delivery, words: Rendered, named: int) -> list[dict[str, str]]:
+def notices_of(url: str, delivery: Delivery, words: Rendered, named: int) -> list[dict[str, str]]:
+    """What the process is to send, in this order."""
     events = delivery.payload["events"]
-    if not url.startswith(KEYED) or delivery.is_test:
+    if not url.lower().startswith(KEYED) or delivery.is_test:
         return [_notice(url, words, type_of(events))]
     return [_keyed(url, delivery, event) for event in events]
 
 
 def _keyed(url: str, delivery: Delivery, event: dict[str, Any]) -> dict[str, str]:
     one = render({**delivery.payload, "events": [event]}, delivery.channel, 1)
-    keyed = f"{url}{'&' if '?' in url else '?'}action=map&key={event['incident']['id']}"
+    keyed = f"{url}{'&' if '?' in url else '?'}action=map&dedup={event['incident']['id']}"
     return _notice(keyed, one, type_of([event]))
 
 

@@ -4,13 +4,15 @@ import json
 from typing import Any
 
 import pytest
+from apprise import Apprise
 
-from consumers.alerts.channels.apprise import environment, type_of
+from consumers.alerts.channels.apprise import environment, notices_of, type_of
 from consumers.alerts.channels.apprise_services import ALLOWED, checked_apprise_url, service_of
 from consumers.alerts.channels.deliver import deliver
+from consumers.alerts.channels.render import Rendered
 from consumers.alerts.rules.refused import WrongValue
 from consumers.models import Channel, Delivery, Incident
-from tests.alert_rows import a_rule, an_incident, an_incident_event
+from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel
 from tests.fake_clock import FakeClock
 from tests.http_receiver import HttpReceiver, status
@@ -86,6 +88,19 @@ def test_every_service_that_is_allowed_is_one_that_apprise_has() -> None:
 )
 def test_a_message_is_of_the_kind_of_its_worst_change(events: list[tuple[str, str]], kind: str) -> None:
     assert type_of([{"kind": one, "incident": {"severity": severity}} for one, severity in events]) == kind
+
+
+@pytest.mark.django_db
+def test_pagerduty_is_told_of_each_incident_under_its_own_key() -> None:
+    channel, rule, cluster = a_channel(), a_rule(severity="critical"), a_cluster()
+    first, second = (an_incident(rule, a_group(cluster, name)) for name in ("billing", "orders"))
+    delivery = a_message(channel, an_incident_event(first), an_incident_event(second, "resolved"))
+    url = "pagerduty://intkey1234@apikey1234?dedup=x&action=trigger"
+    told = notices_of(url, delivery, Rendered("both", "both"), named=20)
+    services = [Apprise.instantiate(one["url"]) for one in told]
+    assert [(one.action, one.dedup) for one in services if one] == [("map", str(row.pk)) for row in (first, second)]
+    assert [one["type"] for one in told] == ["failure", "success"]
+    assert ["billing" in one["title"] for one in told] == [True, False]
 
 
 def test_the_process_knows_no_proxy_and_no_password_of_the_environment() -> None:
