@@ -21,8 +21,9 @@ GROUP = {
     "expired_messages",
     "never_committed_queues",
 }
-# A broker that did not answer is down, and a reading that did not get it is not whole: both are known.
-TRUE_ZEROS = {"consumerscope_broker_up", "consumerscope_reading_complete"}
+# A broker that did not answer is down, and a reading that did not get it is not whole: both are known. So is how many
+# incidents of a severity fire, once rules were evaluated.
+TRUE_ZEROS = {"consumerscope_broker_up", "consumerscope_reading_complete", "consumerscope_alerts_firing"}
 UNREAD = {"broker_unreachable", "broker_never_read", "broker_late", "no_broker", "not_read"}
 
 
