@@ -56,6 +56,13 @@ def why_nobody_holds(row: GroupFacts) -> str | None:
     return None
 
 
+def why_outside(row: GroupFacts) -> str | None:
+    """Why what brokers hold as its offsets is not its progress; None where it is."""
+    if row.outside_store is None:
+        return None
+    return gettext("%s keeps its progress, not the brokers") % row.outside_store
+
+
 def _watched(row: GroupFacts) -> ConsumerGroup:
     """With all that its flags are told by; not for saving."""
     return ConsumerGroup(

@@ -16,6 +16,7 @@ from consumers.selectors.groups.overlay import RANKS, UNKNOWN_RANK
 from consumers.selectors.overlay import unread_reason
 
 from .scan import GroupScan
+from .spared import why_outside
 
 SNAPSHOT = ("group_id", "queue_id", "queue__broker", "consumer_offset", "broker_offset", "unknown_reason")
 JUDGED = ("group_id", "queue_id", "queue__broker", "queue__queue_id", "state", "rule", "since", "time_lag_seconds")
@@ -75,7 +76,7 @@ def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
         if (place := scan.places.get(group)) is None or group in gone:
             continue
         part = parts.setdefault(group, TopicPart(place))
-        why = _unread(scan, place, broker) or scan.rows[place].outside_store or reason
+        why = _unread(scan, place, broker) or why_outside(scan.rows[place]) or reason
         if why not in NO_LAG_REASONS:
             part.lags.append((queue, *_lag(consumer, end, why)))
     states = QueueState.objects.filter(**of_topic).annotate(text=Cast("detail", TextField()))

@@ -13,6 +13,7 @@ from consumers.selectors.measures import age
 from .columns import lag_reason
 from .number_column import number_column
 from .scan import GroupScan
+from .spared import why_outside
 from .state import state
 
 # These groups have no lag by what they are: nothing of them failed to be read.
@@ -64,8 +65,8 @@ def _since(scan: GroupScan, place: int) -> datetime | None:
 
 def _spared(scan: GroupScan, place: int) -> str | None:
     row = scan.rows[place]
-    if row.outside_store is not None:
-        return gettext("%s keeps its progress, not the brokers") % row.outside_store
+    if (outside := why_outside(row)) is not None:
+        return outside
     if row.total_unknown_reason in NO_LAG:
         return row.total_unknown_reason
     return None

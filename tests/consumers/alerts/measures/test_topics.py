@@ -86,6 +86,12 @@ def test_one_queue_that_is_not_known_leaves_the_lag_of_the_topic_unknown(cluster
     assert (lag.values, lag.reason(0)) == ([None], "the consumer offset is ahead of the broker offset")
 
 
+def test_a_group_that_keeps_its_progress_elsewhere_has_no_lag_of_the_topic(cluster: Cluster) -> None:
+    a_part(a_consumer(cluster, outside_store="com.example.Store"), "Orders", 3)
+    lag = orders().columns[Measure.LAG]
+    assert (lag.values, lag.reason(0)) == ([None], "com.example.Store keeps its progress, not the brokers")
+
+
 def test_a_queue_that_was_never_committed_leaves_the_sum_whole(cluster: Cluster) -> None:
     group = a_consumer(cluster)
     a_part(group, "Orders", 3)
