@@ -1,7 +1,10 @@
 """ETags, 304, and what may be kept where."""
 
 import pytest
+from django.core.handlers.base import BaseHandler
+from django.test import RequestFactory
 
+from tests.plugins.api import TOKEN
 from tests.world import a_broker, a_cluster, a_group, a_total
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]
@@ -53,8 +56,12 @@ def test_head_says_what_get_would_and_sends_nothing(group, api):
 
 
 def test_head_of_csv_sends_no_line(group, api):
-    answer = api.head(GROUPS, {"format": "csv"})
-    assert (answer.status_code, b"".join(answer.streaming_content)) == (200, b"")
+    """Asked as a server does: Django's test client takes the body off by itself."""
+    handler = BaseHandler()
+    handler.load_middleware()
+    asked = RequestFactory(headers={"authorization": f"Token {TOKEN}"}).head(GROUPS, {"format": "csv"})
+    answer = handler.get_response(asked)
+    assert (answer.status_code, b"".join(answer)) == (200, b"")
 
 
 def test_a_problem_is_not_kept(group, api):
