@@ -5,6 +5,7 @@ another thing. The clock is that of the workers; they must agree to within some 
 """
 
 from datetime import datetime, timedelta
+from typing import Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Model, Q
@@ -15,14 +16,17 @@ STALE = timedelta(seconds=30)
 FRESH = timedelta(seconds=10)
 
 
+Key = TypeVar("Key", UUID, int)
+
+
 class NotHeld(Exception):
     """Another worker has the job, or it does not run (any more)."""
 
 
-class Hold:
+class Hold(Generic[Key]):
     """Of the row `pk` of `model`, which runs as long as its `status` is `running`; for as long as it exists if None."""
 
-    def __init__(self, model: type[Model], pk: UUID | int, running: str | None, at: datetime) -> None:
+    def __init__(self, model: type[Model], pk: Key, running: str | None, at: datetime) -> None:
         self._rows = model._default_manager.filter(pk=pk)
         if running is not None:
             self._rows = self._rows.filter(status=running)
@@ -32,8 +36,8 @@ class Hold:
 
     @classmethod
     def take(
-        cls, model: type[Model], pk: UUID | int, running: str | None, now: datetime, stale: timedelta = STALE
-    ) -> "Hold":
+        cls, model: type[Model], pk: Key, running: str | None, now: datetime, stale: timedelta = STALE
+    ) -> "Hold[Key]":
         """Raises NotHeld."""
         hold = cls(model, pk, running, now)
         free = Q(working_at=None) | Q(working_at__lt=now - stale)
