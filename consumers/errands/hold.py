@@ -31,7 +31,7 @@ class Hold(Generic[Key]):
         if running is not None:
             self._rows = self._rows.filter(status=running)
         self._name = f"The {model._meta.verbose_name} {pk}"
-        self.pk = pk
+        self.pk: Key = pk
         self.at = at
 
     @classmethod
