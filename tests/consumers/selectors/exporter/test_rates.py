@@ -108,7 +108,7 @@ def test_dead_letters_end_where_their_queues_do_together(cluster: Cluster, tmp_p
     lake = Lake.at(str(tmp_path))
     dead = [
         {"topic": f"%DLQ%{group}", "queue_id": queue_id, "broker_offset": end, "min_offset": 0}
-        for group, queue_id, end in (("billing", 0, 5), ("billing", 1, 7), ("audit", 0, None))
+        for group, queue_id, end in (("billing", 0, 5), ("billing", 1, 7), ("audit", 0, 4), ("audit", 1, None))
     ]
     read(lake, cluster, 60, orders(0, 40, 100), dead=tuple(dead))
     assert told(lake, cluster, 60).dead_letters == {("%DLQ%billing", "broker-a"): 12}
