@@ -162,8 +162,8 @@ def test_a_channel_whose_key_is_lost_can_be_switched_off_and_entered_again() -> 
             {"url": "https://hooks.example.org", "header_names": ["X-A"], "has_secret": True},
         ),
         (
-            ALERTMANAGER | {"token": "canary-token"},
-            {"url": "http://alertmanager:9093", "username": "", "has_password": False, "has_token": True},
+            ALERTMANAGER | {"username": "ann", "password": "canary-password"},
+            {"url": "http://alertmanager:9093", "username": "ann", "has_password": True, "has_token": False},
         ),
         (EMAIL, {"recipients": ["ann@example.org", "bob@example.org"]}),
         (APPRISE, {}),
