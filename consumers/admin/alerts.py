@@ -8,6 +8,7 @@ from consumers.models import (
     Channel,
     Delivery,
     DeliveryAttempt,
+    DeliveryEvent,
     GroupNote,
     Incident,
     IncidentEvent,
@@ -74,6 +75,12 @@ class DeliveryAdmin(ReadOnlyAdmin):
     list_filter = ["status"]
     list_select_related = ["channel"]
     date_hierarchy = "created_at"
+
+
+@admin.register(DeliveryEvent)
+class DeliveryEventAdmin(ReadOnlyAdmin):
+    list_display = ["delivery", "channel", "event"]
+    list_select_related = ["delivery", "channel", "event"]
 
 
 @admin.register(DeliveryAttempt)

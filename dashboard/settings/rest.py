@@ -24,8 +24,8 @@ API_CSV_ROWS = int(number("API_CSV_ROWS", 50000, least=1))
 SPECTACULAR_SETTINGS = {
     "TITLE": "Consumerscope",
     "DESCRIPTION": (
-        "The consumer side of Apache RocketMQ. What is not known is null, with its reason beside it. Without `fields` an "
-        "answer has all members that its schema lists."
+        "The consumer side of Apache RocketMQ. What is not known is null, with its reason beside it. Without `fields` "
+        "an answer has all members that its schema lists."
     ),
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",

@@ -29,9 +29,7 @@ PROD_BILLING = {
 # Whoever asks for these changes something.
 ACTS = frozenset(
     {"api-resend-start", "api-resend-cancel", "api-alert-acknowledge", "api-alert-previews", "api-channel-test"}
-) | {
-    f"api-reset-{act}" for act in ("apply", "resume", "restore", "cancel")
-}
+) | {f"api-reset-{act}" for act in ("apply", "resume", "restore", "cancel")}
 # These are no documents of ours.
 NO_DOCUMENTS = frozenset({"schema", "docs"}) | {
     f"api-{name}-export" for name in ("group-dead-letters", "group-offsets", "reset", "resets")

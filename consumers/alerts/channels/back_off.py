@@ -4,14 +4,15 @@ from datetime import timedelta
 from uuid import UUID
 
 FIRST_SECONDS = 5.0
-LONGEST_SECONDS = 600.0
+# Who is on call hears of it within a minute of the receiver's return.
+LONGEST_SECONDS = 60.0
 # What a receiver asks for is heeded up to here.
 LONGEST_WISH_SECONDS = 3600.0
 SPREAD = 0.25
 
 
 def pause_after(attempts: int, delivery_id: UUID, wished_seconds: float | None = None) -> timedelta:
-    """After so many attempts (from 1): 5 s, doubling up to 10 min, each longer by up to a quarter.
+    """After so many attempts (from 1): 5 s, doubling up to a minute, each longer by up to a quarter.
 
     The quarter's share follows from the id, so that messages of many channels to one receiver do not come all at once.
     """

@@ -43,4 +43,4 @@ def remove_rule(rule: AlertRule, by: Any, now: datetime) -> None:
 def why_not_removed(rule: AlertRule) -> str | None:
     if rule.key is None:
         return None
-    return _("The site came with this rule and would bring it again: switch it off instead of removing it.")
+    return _("The site came with this rule, and it could not be had again: switch it off instead of removing it.")

@@ -47,7 +47,7 @@ def nobodys(groups: Collection[int], now: datetime) -> dict[int, Found]:
     suspects = _by_group(rows.exclude(queue__topic__kind=TopicKind.RETRY).values_list("group_id", "queue_id"), groups)
     return {
         group: Found({} if members.silent else topics, min(members.silent, default=""))
-        for group, members, topics in _counted(suspects, now)
+        for group, members, topics in _counted(suspects, heard_of=now - ROUTE)
     }
 
 
@@ -61,7 +61,7 @@ def held_twice(groups: Collection[int], now: datetime) -> dict[int, Found]:
     found = {group: Found({}, client_id) for group, client_id in silent_groups().items() if group in groups}
     silent = _silent_holders(suspects)
     proven = {group: [one for one in queues if (group, one) not in silent] for group, queues in suspects.items()}
-    for group, members, topics in _counted(proven, now):
+    for group, members, topics in _counted(proven):
         found[group] = Found(topics, min(members.silent, default=""))
     return found
 
@@ -74,15 +74,18 @@ def _by_group(pairs: Iterable[tuple[int, int]], groups: Collection[int]) -> dict
     return found
 
 
-def _counted(suspects: Suspects, now: datetime) -> Iterator[tuple[int, Members, dict[str, int]]]:
-    """The suspects that clients read and had the time to hear of, of topics that members subscribe to."""
+def _counted(suspects: Suspects, heard_of: datetime | None = None) -> Iterator[tuple[int, Members, dict[str, int]]]:
+    """The suspects that clients read, of topics that members subscribe to. `heard_of`: younger ones are left out, of
+    which nobody need have heard yet.
+    """
     members = _members(suspects)
     queues = _queues({queue for of_group in suspects.values() for queue in of_group})
     for group, of_group in suspects.items():
         said, topics = members.get(group, Members()), dict[str, int]()
         for queue in (queues[pk] for pk in of_group if pk in queues):
             is_theirs = queue.topic in said.topics - said.popped and queue.readable
-            if is_theirs and (queue.there_since is None or now - queue.there_since >= ROUTE):
+            is_young = heard_of is not None and queue.there_since is not None and queue.there_since > heard_of
+            if is_theirs and not is_young:
                 topics[queue.topic] = topics.get(queue.topic, 0) + 1
         yield group, said, topics
 
