@@ -132,8 +132,8 @@ def test_after_a_day_a_message_is_given_up(
         again = deliver(channel.pk, clock, clock.pause)
     told, attempts, _ = log(delivery)
     assert (told, delivery.next_try_at, delivery.error) == ("failed", None, "500 Internal Server Error")
-    assert timedelta(hours=1) <= clock.at - NOW < timedelta(hours=1, minutes=13)
-    assert attempts < 20
+    assert timedelta(hours=1) <= clock.at - NOW < timedelta(hours=1, minutes=2)
+    assert attempts < 65
 
 
 def test_two_workers_never_send_through_one_channel_at_once(
