@@ -14,9 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
+from tests.jars_ahead import WANTED_BY, jars_on_their_way
 from tests.plugins.postgres import postgres_url
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -136,8 +138,10 @@ def main(tiers: list[str]) -> int:
         return 2
     outcomes: list[Outcome] = []
     start = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool, jars_on_their_way(tiers) as jars:
         for together in lanes(tiers):
+            if jars is not None and WANTED_BY.intersection(chain(*together)):
+                jars.wait()
             running = [pool.submit(run_lane, lane, Path(folder), len(together) == 1) for lane in together]
             outcomes += [outcome for lane in running for outcome in lane.result()]
     outcomes.sort(key=lambda outcome: tiers.index(outcome.tier))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.demo.cluster import RocketMQ
-from tests.consumers.alerting.fleet import GROUPS, RULES, at_work, start, topic_of, until
+from tests.consumers.alerting.fleet import EACH, GROUPS, RULES, at_work, start, topic_of, until
 from tests.consumers.alerting.live_site import LiveSite
 from tests.consumers.alerting.receiver import SECRET, Receiver
 from tests.consumers.alerting.traffic import Traffic
@@ -29,7 +29,7 @@ def members(
     """By group; all of them consume what comes."""
     members = {group: start(rocketmq_pair, rocketmq_jars, tmp_path, group) for group in GROUPS}
     try:
-        with Traffic(admin, [topic_of(group) for group in GROUPS], "broker-a", 1, 8):
+        with Traffic(admin, [topic_of(group) for group in GROUPS], "broker-a", 1, EACH):
             yield members
     finally:
         for member in members.values():
