@@ -14,10 +14,10 @@ EACH = 16
 GROUPS = ("alerting-stalls", "alerting-dies", "alerting-flaps")
 STALLS, DIES, FLAPS = GROUPS
 RULES: list[dict[str, Any]] = [
-    {"name": "Behind", "measure": "lag_messages", "comparison": "above", "threshold": 200, "clear_threshold": 120,
-     "for_seconds": 1, "clear_seconds": 10, "severity": "critical"},
-    {"name": "Nobody there", "measure": "members", "comparison": "below", "threshold": 1,
-     "for_seconds": 1, "clear_seconds": 3, "severity": "warning"},
+    {"name": "Behind", "group_pattern": "alerting-*", "measure": "lag_messages", "comparison": "above",
+     "threshold": 200, "clear_threshold": 120, "for_seconds": 1, "clear_seconds": 10, "severity": "critical"},
+    {"name": "Nobody there", "group_pattern": "alerting-*", "measure": "members", "comparison": "below",
+     "threshold": 1, "for_seconds": 1, "clear_seconds": 3, "severity": "warning"},
     {"name": "Broker silent", "measure": "broker_unread_seconds", "comparison": "above", "threshold": 6,
      "for_seconds": 0, "clear_seconds": 3, "severity": "critical"},
 ]  # fmt: skip
