@@ -2,6 +2,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Site
+from tests.browser.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("shop")
 GROUP = "/groups/prod-a/inventory/"
@@ -54,7 +55,7 @@ def test_a_refresh_keeps_the_chart_and_its_zoom(site: Site) -> None:
     page.mouse.move(box["x"] + 500, box["y"] + 55, steps=5)
     page.mouse.up()
     shown = "document.getElementById('lag-chart').layout.xaxis.range"
-    page.wait_for_function(f"!{shown}[0].startsWith('2026-03-14 02:00:00')")
+    wait_until(page, f"!{shown}[0].startsWith('2026-03-14 02:00:00')")
     zoomed = page.evaluate(shown)
     with page.expect_response("**/figures/prod-a/inventory/lag/**"):
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
@@ -66,7 +67,7 @@ def test_a_refresh_keeps_the_chart_and_its_zoom(site: Site) -> None:
 def test_a_figure_that_cannot_be_loaded_says_so(site: Site) -> None:
     site.context.route("**/figures/**", lambda route: route.abort())
     page = site.open(GROUP)
-    page.wait_for_function("document.getElementById('lag-chart-note').textContent.includes('could not be loaded')")
+    wait_until(page, "document.getElementById('lag-chart-note').textContent.includes('could not be loaded')")
 
 
 @pytest.mark.parametrize("site", [{"color_scheme": "dark"}], indirect=True)

@@ -7,6 +7,7 @@ from consumers.models import Assignment, Cluster, ConsumerGroup
 from tests.browser.conftest import Site
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour, trouble
 from tests.browser.test_refresh import refresh
+from tests.browser.waiting import wait_until
 from tests.world import ago
 
 ADDRESS = "/groups/prod-a/fulfilment/ownership/"
@@ -33,10 +34,11 @@ def hover(page: Page, moment: str, row: int, *words: str) -> None:
         [CHART, moment, row],
     )
     page.mouse.move(*point)
-    page.wait_for_function(
+    wait_until(
+        page,
         "([chart, words]) => words.every(word =>"
         " document.querySelector(`#${chart} .hoverlayer`).textContent.includes(word))",
-        arg=[CHART, list(words)],
+        [CHART, list(words)],
     )
 
 
