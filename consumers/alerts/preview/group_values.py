@@ -72,9 +72,13 @@ def _batches(
     step_seconds: int,
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
-    rows = GroupWindow.objects.filter(step_seconds=step_seconds, start__gte=since, start__lt=until).order_by()
-    few = len(places) <= NAMED_AT_ONCE
-    for some in _of_few(rows, places, names) if few else _moment_by_moment(rows, names, since, until, step_seconds):
+    rows = GroupWindow.objects.filter(step_seconds=step_seconds).order_by()
+    if len(places) <= NAMED_AT_ONCE:
+        found = _of_few(rows.filter(start__gte=since, start__lt=until), places, names)
+    else:
+        # The moments alone: with the range beside them SQLite would search all of the range for each.
+        found = _moment_by_moment(rows, names, since, until, timedelta(seconds=step_seconds))
+    for some in found:
         columns = list(zip(*some, strict=True))
         mine = pa.array([places.get(group) for group in columns[0]], pa.int32())
         arrays = [pa.array(column, field.type) for column, field in zip(columns[1:], list(schema)[1:], strict=True)]
@@ -89,12 +93,13 @@ def _of_few(rows: QuerySet[GroupWindow], places: Mapping[int, int], names: Seque
 
 
 def _moment_by_moment(
-    rows: QuerySet[GroupWindow], names: Sequence[str], since: datetime, until: datetime, step_seconds: int
+    rows: QuerySet[GroupWindow], names: Sequence[str], since: datetime, until: datetime, step: timedelta
 ) -> Iterator[list[Row]]:
     """Of all groups: making times of a database's texts takes five times as long as all the rest."""
-    step = timedelta(seconds=step_seconds)
     some: list[Row] = []
     at = floor(since, step)
+    if at < since:
+        at += step
     while at < until:
         some += [(group, at, *said) for group, *said in rows.filter(start=at).values_list("group_id", *names)]
         at += step
