@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import pytest
 import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import transaction
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -42,7 +43,18 @@ FUZZ = settings(
 
 
 @pytest.fixture
-def fuzzed(operator_api, stopped_clock, settings, tmp_path):
+def one_connection():
+    """Kept from one request to the next, as Django's own client for tests keeps it: all are in one transaction."""
+    at_both_ends = (request_started, request_finished)
+    for end in at_both_ends:
+        end.disconnect(close_old_connections)
+    yield
+    for end in at_both_ends:
+        end.connect(close_old_connections)
+
+
+@pytest.fixture
+def fuzzed(operator_api, stopped_clock, one_connection, settings, tmp_path):
     """The schema, over a site on which everything is known, and nobody works."""
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)
     settings.REDIS_URL = f"unix://{tmp_path / 'nobody-listens.sock'}"
