@@ -1,9 +1,8 @@
 """What requests about alerts may say, and how what is refused of it is answered."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Model
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -34,12 +33,6 @@ def said(serializer: type[Strict], request: Request, *, partial: bool = False) -
     body = serializer(data=request.data, partial=partial)
     body.is_valid(raise_exception=True)
     return dict(body.validated_data)
-
-
-def whole(serializer: type[Strict], request: Request, model: type[Model], names: Iterable[str]) -> dict[str, Any]:
-    """With the defaults of `names` that it leaves out, as one that replaces what there was."""
-    defaults = {name: model._meta.get_field(name).get_default() for name in names}  # type: ignore[union-attr]
-    return defaults | said(serializer, request)
 
 
 def not_valid(errors: Mapping[str, str]) -> serializers.ValidationError:

@@ -16,7 +16,7 @@ from consumers.tasks.alerts import hand_over_channel
 from .alert_access import MayManageAlerts
 from .alert_fields import DeliverySerializer
 from .alert_wishes import said
-from .channels import found_channel
+from .channels import CHANNELS
 from .lists import Found, list_response
 from .objects import document_response
 from .parameters import Choice, Paging
@@ -32,7 +32,7 @@ class ChannelDeliveryListView(APIView):
     @described("channel_deliveries", DeliverySerializer, parameters=DeliveryParameters, paged=True)
     def get(self, request: Request, channel: int) -> HttpResponseBase:
         """Messages of a channel, the newest first, with each try."""
-        values, found = DeliveryParameters.of(request), found_channel(channel)
+        values, found = DeliveryParameters.of(request), CHANNELS.found(channel)
         wanted = values.get("status")
         return list_response(
             request,
@@ -50,7 +50,7 @@ class ChannelTestView(APIView):
     def post(self, request: Request, channel: int) -> Response:
         """Lets a message of test go through a channel, before all others. `deliveries/` tells what became of it."""
         said(NothingSerializer, request)
-        found = found_channel(channel)
+        found = CHANNELS.found(channel)
         made = send_test(found, request.user, timezone.now())
         # Where Redis is down, beat hands it over in its turn.
         hand_over_channel(found.pk)

@@ -3,24 +3,21 @@
 from typing import Any
 
 from django.http.response import HttpResponseBase
-from django.utils import timezone
 from rest_framework import serializers, status
-from rest_framework.exceptions import NotFound
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.alerts.edits.notes import keep_note, remove_note
-from consumers.alerts.rules.refused import RuleRefused
 from consumers.models import GroupNote
 from consumers.selectors.alerts.notes import find_note, note_list
 
 from .alert_access import MayManageAlerts
-from .alert_wishes import Labels, Text, not_valid, said, whole
+from .alert_wishes import Labels, Text
+from .kept import Kept
 from .lists import Found, list_response
-from .objects import document_response, object_response
-from .parameters import Paging, Parameters
+from .parameters import Paging
 from .reset_wishes import Strict
 from .schema import acted, described
 
@@ -54,6 +51,18 @@ class GroupNoteWishSerializer(Strict):
     labels = Labels()
 
 
+NOTES = Kept(
+    "note",
+    GroupNote,
+    GroupNoteSerializer,
+    GroupNoteWishSerializer,
+    lambda pk, now: find_note(pk),
+    keep_note,
+    remove_note,
+    optional=OPTIONAL,
+)
+
+
 class GroupNoteListView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
@@ -70,7 +79,7 @@ class GroupNoteListView(APIView):
     @acted("add_group_note", GroupNoteWishSerializer, GroupNoteSerializer, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Makes a note: an owner, a runbook, a text or labels for groups."""
-        return _kept(request, None, said(GroupNoteWishSerializer, request), status.HTTP_201_CREATED)
+        return NOTES.made(request)
 
 
 class GroupNoteView(APIView):
@@ -79,37 +88,19 @@ class GroupNoteView(APIView):
     @described("group_note", GroupNoteSerializer)
     def get(self, request: Request, note: int) -> Response:
         """A note."""
-        Parameters.of(request)
-        return object_response(request, GroupNoteSerializer, find_note(_found(note).pk))
+        return NOTES.read(request, note)
 
     @acted("replace_group_note", GroupNoteWishSerializer, GroupNoteSerializer, status.HTTP_200_OK)
     def put(self, request: Request, note: int) -> Response:
         """Replaces a note: what is left out says nothing any more."""
-        found = _found(note)
-        return _kept(request, found, whole(GroupNoteWishSerializer, request, GroupNote, OPTIONAL), status.HTTP_200_OK)
+        return NOTES.replaced(request, note)
 
     @acted("change_group_note", GroupNoteWishSerializer, GroupNoteSerializer, status.HTTP_200_OK)
     def patch(self, request: Request, note: int) -> Response:
         """Changes what is given of a note."""
-        return _kept(request, _found(note), said(GroupNoteWishSerializer, request, partial=True), status.HTTP_200_OK)
+        return NOTES.changed(request, note)
 
     @acted("remove_group_note", None, None, status.HTTP_204_NO_CONTENT)
     def delete(self, request: Request, note: int) -> Response:
         """Removes a note. Incidents that are over keep what it said."""
-        remove_note(_found(note), request.user, timezone.now())
-        return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-def _found(note_id: int) -> GroupNote:
-    found = GroupNote.objects.filter(pk=note_id).first()
-    if found is None:
-        raise NotFound(f"There is no note {note_id}.")
-    return found
-
-
-def _kept(request: Request, note: GroupNote | None, fields: dict[str, Any], code: int) -> Response:
-    try:
-        kept = keep_note(fields, note, request.user, timezone.now())
-    except RuleRefused as refusal:
-        raise not_valid(refusal.errors) from None
-    return document_response(request, GroupNoteSerializer, GroupNoteSerializer(find_note(kept.pk)).data, code)
+        return NOTES.removed(request, note)

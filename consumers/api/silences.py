@@ -5,22 +5,20 @@ from typing import Any
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers, status
-from rest_framework.exceptions import NotFound
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.refused import AlertRefused
 from consumers.alerts.silences import LONGEST_REASON, end, make
 from consumers.models import AlertRule, Silence
 from consumers.selectors.alerts.silences import SilenceStatus, find_silence, silence_list
 
 from .alert_access import MayManageAlerts
-from .alert_wishes import Labels, Text, refused, said
+from .alert_wishes import Labels, Text
+from .kept import Kept
 from .lists import Found, list_response
-from .objects import document_response, object_response
-from .parameters import Choice, Paging, Parameters
+from .parameters import Choice, Paging
 from .reset_wishes import Strict
 from .schema import acted, described
 
@@ -60,6 +58,17 @@ class SilenceWishSerializer(Strict):
     reason = serializers.CharField(max_length=LONGEST_REASON)
 
 
+SILENCES = Kept(
+    "silence",
+    Silence,
+    SilenceSerializer,
+    SilenceWishSerializer,
+    find_silence,
+    lambda fields, silence, by, now: make(fields, by, now),
+    end,
+)
+
+
 class SilenceParameters(Paging):
     status = Choice([status.value for status in SilenceStatus], required=False)
 
@@ -83,12 +92,7 @@ class SilenceListView(APIView):
     @acted("add_silence", SilenceWishSerializer, SilenceSerializer, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Makes a silence, with a reason and an end."""
-        wish = said(SilenceWishSerializer, request)
-        try:
-            made = make(wish, request.user, timezone.now())
-        except AlertRefused as refusal:
-            raise refused(refusal) from None
-        return _answer(request, made.pk, status.HTTP_201_CREATED)
+        return SILENCES.made(request)
 
 
 class SilenceView(APIView):
@@ -97,26 +101,9 @@ class SilenceView(APIView):
     @described("silence", SilenceSerializer)
     def get(self, request: Request, silence: int) -> Response:
         """A silence."""
-        Parameters.of(request)
-        return object_response(request, SilenceSerializer, find_silence(_found(silence).pk, timezone.now()))
+        return SILENCES.read(request, silence)
 
     @acted("end_silence", None, SilenceSerializer, status.HTTP_200_OK)
     def delete(self, request: Request, silence: int) -> Response:
         """Ends a silence at once. What still fires and was never told is told then."""
-        try:
-            end(_found(silence), request.user, timezone.now())
-        except AlertRefused as refusal:
-            raise refused(refusal) from None
-        return _answer(request, silence, status.HTTP_200_OK)
-
-
-def _found(silence_id: int) -> Silence:
-    found = Silence.objects.filter(pk=silence_id).first()
-    if found is None:
-        raise NotFound(f"There is no silence {silence_id}.")
-    return found
-
-
-def _answer(request: Request, silence_id: int, code: int) -> Response:
-    row = find_silence(silence_id, timezone.now())
-    return document_response(request, SilenceSerializer, SilenceSerializer(row).data, code)
+        return SILENCES.ended(request, silence)

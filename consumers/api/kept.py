@@ -1,0 +1,108 @@
+"""What people keep here, as rules and notes: each kind is read, made, replaced, changed and removed in one way."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Model
+from django.utils import timezone
+from rest_framework import status
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.rules.refused import RuleRefused
+
+from .alert_wishes import not_valid, refused, said
+from .objects import document_response, object_response
+from .parameters import Parameters
+from .reset_wishes import Strict
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Kept(Generic[Row]):
+    """One kind. What its functions refuse is AlertRefused or RuleRefused, and is answered field by field, or as 409.
+
+    `find(id, now)`: what is answered of one; None where there is none. `keep(fields, row, by, now)`: the row with
+    these fields, or one more where it is None. `optional`: fields that have their default where a replacement does not
+    name them; `forgotten`: further ones, with what they have then.
+    """
+
+    name: str
+    model: type[Row]
+    answer: type[Serializer[Any]]
+    wish: type[Strict]
+    find: Callable[[int, datetime], Any]
+    keep: Callable[[Mapping[str, Any], Row | None, Any, datetime], Row]
+    remove: Callable[[Row, Any, datetime], None]
+    optional: Sequence[str] = ()
+    forgotten: Mapping[str, Any] = field(default_factory=dict)
+
+    def found(self, pk: int) -> Row:
+        """Raises NotFound."""
+        row: Row | None = self.model._default_manager.filter(pk=pk).first()
+        if row is None:
+            raise self._missing(pk)
+        return row
+
+    def read(self, request: Request, pk: int) -> Response:
+        Parameters.of(request)
+        return object_response(request, self.answer, self._shown(pk))
+
+    def made(self, request: Request) -> Response:
+        return self._kept(request, None, said(self.wish, request), status.HTTP_201_CREATED)
+
+    def replaced(self, request: Request, pk: int) -> Response:
+        found = self.found(pk)
+        defaults = {name: self.model._meta.get_field(name).get_default() for name in self.optional}  # type: ignore[union-attr]
+        return self._kept(request, found, {**defaults, **self.forgotten, **said(self.wish, request)})
+
+    def changed(self, request: Request, pk: int) -> Response:
+        found = self.found(pk)
+        return self._kept(request, found, said(self.wish, request, partial=True))
+
+    def removed(self, request: Request, pk: int) -> Response:
+        self._remove(request, pk)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def ended(self, request: Request, pk: int) -> Response:
+        """Of a kind that stays, and is over."""
+        self._remove(request, pk)
+        return self._answered(request, pk)
+
+    def _kept(self, request: Request, row: Row | None, fields: dict[str, Any], code: int = 200) -> Response:
+        with _refusals():
+            kept = self.keep(fields, row, request.user, timezone.now())
+        return self._answered(request, kept.pk, code)
+
+    def _remove(self, request: Request, pk: int) -> None:
+        with _refusals():
+            self.remove(self.found(pk), request.user, timezone.now())
+
+    def _answered(self, request: Request, pk: int, code: int = 200) -> Response:
+        return document_response(request, self.answer, self.answer(self._shown(pk)).data, code)
+
+    def _shown(self, pk: int) -> Any:
+        row = self.find(pk, timezone.now())
+        if row is None:
+            raise self._missing(pk)
+        return row
+
+    def _missing(self, pk: int) -> NotFound:
+        return NotFound(f"There is no {self.name} {pk}.")
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except AlertRefused as refusal:
+        raise refused(refusal) from None
+    except RuleRefused as refusal:
+        raise not_valid(refusal.errors) from None
