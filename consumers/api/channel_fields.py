@@ -41,7 +41,7 @@ class Secret(serializers.CharField):
 
 
 class ChannelWishSerializer(Strict):
-    """Which of the address's fields a channel has depends on its kind, which never changes: docs/alerts.md."""
+    """Which of the address's fields a channel has depends on its kind, which never changes: docs/channels.md."""
 
     name = serializers.CharField(max_length=100)
     kind = serializers.ChoiceField(ChannelKind.choices)

@@ -12,7 +12,7 @@ from consumers.alerts.channels.template_words import FILTERS, TAGS
 from consumers.alerts.channels.templates import rendered
 from consumers.alerts.channels.webhook import signature
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "alerts.md").read_text().partition("## Channels")[2]
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "channels.md").read_text()
 SECRET, BODY, STAMP = "canary-secret-0123456789", b'{"version": 1}', 1_773_457_200
 
 

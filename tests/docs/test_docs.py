@@ -74,6 +74,18 @@ def test_a_link_inside_the_project_leads_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+def anchors(page: Path) -> set[str]:
+    """As code hosts make them of headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_link_to_a_heading_finds_it(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text()):
+        assert anchor in anchors(page.parent / target if target else page), f"{target}#{anchor}"
+
+
 def test_every_command_is_in_the_readme() -> None:
     folders = [ROOT / room / "management" / "commands" for room in ("consumers", "dashboard")]
     commands = {path.stem for folder in folders for path in folder.glob("[a-z]*.py")}

@@ -24,7 +24,7 @@ def payload_of(
 ) -> Payload:
     """`events` (at least one; firing or resolved) of incidents of one rule; each event's incident is at hand.
 
-    `rule` None: it was removed. What is not known is None; see docs/alerts.md for every field.
+    `rule` None: it was removed. What is not known is None; see docs/channels.md for every field.
     """
     return {
         "version": VERSION,

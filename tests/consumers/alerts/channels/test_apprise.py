@@ -50,9 +50,9 @@ def test_the_forms_that_services_document_are_taken(url: str, service: str) -> N
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        *((f"{schema}://hooks.example.org/{TOKEN}", "docs/alerts.md") for schema in ("json", "xml", "form", "apprise")),
-        *((f"{schema}://{TOKEN}", "docs/alerts.md") for schema in ("syslog", "dbus", "file", "mailto", "rsyslog")),
-        (f"https://hooks.example.org/{TOKEN}", "docs/alerts.md"),
+        *((f"{schema}://hooks.example.org/{TOKEN}", "docs/channels.md") for schema in ("json", "xml", "form", "apprise")),
+        *((f"{schema}://{TOKEN}", "docs/channels.md") for schema in ("syslog", "dbus", "file", "mailto", "rsyslog")),
+        (f"https://hooks.example.org/{TOKEN}", "docs/channels.md"),
         (TOKEN, "one URL of Apprise"),
         (f"slack://T1JJ3T3L2/A1BRTD4JD/{TOKEN}?template=/etc/passwd", "name files are not taken: template"),
         (f"slack://T1JJ3T3L2/A1BRTD4JD/{TOKEN}?+Template=x", "name files are not taken: template"),
