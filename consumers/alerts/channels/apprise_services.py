@@ -43,7 +43,7 @@ def checked_apprise_url(url: str) -> str:
     schema = _schema(url)
     if schema not in ALLOWED:
         raise WrongValue(
-            f"Channels do not send through {found[1].lower()}://. Allowed are the services that docs/channels.md lists; "
+            f"Channels do not send through {found[1].lower()}://. Allowed are the services of docs/channels.md; "
             "to an address of your own send a webhook, and to mailboxes e-mail."
         )
     return url

@@ -1,4 +1,4 @@
-"""What may be said of a channel, checked without connecting anywhere. docs/alerts.md has every field."""
+"""What may be said of a channel, checked without connecting anywhere. docs/channels.md has every field."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

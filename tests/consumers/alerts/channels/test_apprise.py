@@ -50,7 +50,10 @@ def test_the_forms_that_services_document_are_taken(url: str, service: str) -> N
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        *((f"{schema}://hooks.example.org/{TOKEN}", "docs/channels.md") for schema in ("json", "xml", "form", "apprise")),
+        *(
+            (f"{schema}://hooks.example.org/{TOKEN}", "docs/channels.md")
+            for schema in ("json", "xml", "form", "apprise")
+        ),
         *((f"{schema}://{TOKEN}", "docs/channels.md") for schema in ("syslog", "dbus", "file", "mailto", "rsyslog")),
         (f"https://hooks.example.org/{TOKEN}", "docs/channels.md"),
         (TOKEN, "one URL of Apprise"),
