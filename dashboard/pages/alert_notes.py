@@ -1,6 +1,7 @@
 """Notes about groups: who owns them, where their runbook is, what to know, and labels that select them."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -10,17 +11,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.alerts.edits.notes import keep_note, remove_note
-from consumers.alerts.rules.refused import RuleRefused
 from consumers.models import GroupNote
 from consumers.selectors.alerts.notes import groups_named, note_list
 
 from .access import page
 from .alert_access import act, form_page
+from .alert_forms import Wish, sent
 from .alert_tabs import alert_context
 from .form_problems import problems
 from .frame import frame_of
-from .groups_query import page_links, page_number
 from .label_lines import WrongLabels, labels_of, lines_of_labels
+from .list_pages import listed
 
 ROWS = 50
 TYPED = ("cluster", "group_pattern", "owner", "runbook_url", "note", "labels", "position")
@@ -29,16 +30,11 @@ TYPED = ("cluster", "group_pattern", "owner", "runbook_url", "note", "labels", "
 @page
 def alert_notes(request: HttpRequest) -> HttpResponse:
     frame = frame_of(request, timezone.now())
-    number = page_number(request)
-    rows, count = note_list(page=number, page_size=ROWS)
-    first = (number - 1) * ROWS
+    rows, paging = listed(frame, ROWS, lambda number: note_list(page=number, page_size=ROWS))
     shown: dict[str, Any] = {
         "lines": [(row, frame.to("alert_note", str(row.id))) for row in rows],
         "add_href": frame.to("alert_note_add"),
-        "links": page_links(frame, number, max(1, -(-count // ROWS))),
-        "count_of_all": count,
-        "first": first + 1,
-        "last": first + len(rows),
+        **paging,
     }
     return render(request, "pages/alert_notes.html", alert_context(frame, **shown))
 
@@ -75,6 +71,15 @@ def note_or_404(note_id: int) -> GroupNote:
 
 def _sent(request: HttpRequest, row: GroupNote | None) -> HttpResponse:
     said = {name: request.POST.get(name, "").strip() for name in TYPED}
+
+    def keep(fields: Mapping[str, Any]) -> str:
+        keep_note(fields, row, request.user, timezone.now())
+        return reverse("alert_notes")
+
+    return sent(_wish(said), keep, partial(_shown, request, row, said))
+
+
+def _wish(said: Mapping[str, str]) -> Wish:
     fields: dict[str, Any] = dict(said)
     errors: dict[str, str] = {}
     try:
@@ -84,13 +89,7 @@ def _sent(request: HttpRequest, row: GroupNote | None) -> HttpResponse:
     # What is no number is left to the check, which says so.
     is_number = said["position"].isascii() and said["position"].isdecimal() and len(said["position"]) < 10
     fields["position"] = int(said["position"]) if is_number else said["position"]
-    if errors:
-        return _shown(request, row, said, errors, status=400)
-    try:
-        keep_note(fields, row, request.user, timezone.now())
-    except RuleRefused as refusal:
-        return _shown(request, row, said, refusal.errors, status=400)
-    return HttpResponseRedirect(reverse("alert_notes"))
+    return fields, errors
 
 
 def _shown(

@@ -1,12 +1,14 @@
 """What a rule would have done over the past: asked for from its form. A part refreshes itself until that is known."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -15,7 +17,6 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.alerts.preview.history import HISTORY
 from consumers.alerts.preview.request import earliest, request_preview
-from consumers.alerts.rules.refused import RuleRefused
 from consumers.errands.redis_client import RedisDown
 from consumers.models import AlertRule, Measure, PreviewStatus
 from consumers.selectors.alerts.previews import PreviewRow, find_preview
@@ -24,6 +25,7 @@ from consumers.tasks.previews import hand_over_preview
 
 from .access import page, part
 from .alert_access import act
+from .alert_forms import sent
 from .alert_rule import form_shown, rule_or_404
 from .alert_rule_form import measure_of, stored, wish
 from .alert_tabs import alert_context
@@ -41,18 +43,15 @@ def alert_previews(request: HttpRequest) -> HttpResponse:
     said, now = request.POST, timezone.now()
     number = said.get("rule", "")
     row = rule_or_404(int(number)) if number.isascii() and number.isdecimal() and len(number) < 19 else None
-    fields, errors = wish(said)
     hours = said.get("hours", "")
     if hours not in HOURS:
         raise UnknownFilter("hours", hours, HOURS)
-    if not errors:
-        since = now - timedelta(hours=int(hours))
-        try:
-            made = request_preview(fields, _kept_since(measure_of(said), since, now), now, request.user, now)
-        except RuleRefused as refusal:
-            return form_shown(request, row, said, refusal.errors, status=409 if "" in refusal.errors else 400)
-        return _handed_over(made.pk)
-    return form_shown(request, row, said, errors, status=400)
+    since = _kept_since(measure_of(said), now - timedelta(hours=int(hours)), now)
+
+    def ask(fields: Mapping[str, Any]) -> str:
+        return _handed_over(request_preview(fields, since, now, request.user, now).pk)
+
+    return sent(wish(said), ask, partial(form_shown, request, row, said))
 
 
 @page
@@ -73,11 +72,11 @@ def _kept_since(measure: Measure, since: datetime, now: datetime) -> datetime:
     return max(since, earliest(measure, now)) if measure in HISTORY else since
 
 
-def _handed_over(preview: UUID) -> HttpResponse:
+def _handed_over(preview: UUID) -> str:
     """Where Redis is down the preview has failed with that reason, which its page shows."""
     with suppress(RedisDown):
         hand_over_preview(preview)
-    return HttpResponseRedirect(reverse("alert_preview", args=[preview]))
+    return reverse("alert_preview", args=[preview])
 
 
 def _context(request: HttpRequest, preview: UUID) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """One rule of alerts: added, changed, switched on or off, removed. Other pages link here with what is known already."""
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
@@ -10,12 +12,11 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.edits.rules import keep_rule, remove_rule, why_not_removed
 from consumers.alerts.preview.history import why_no_history
-from consumers.alerts.refused import AlertRefused
-from consumers.alerts.rules.refused import RuleRefused
 from consumers.models import AlertRule
 from consumers.selectors.alerts.rules import find_rule
 
 from .alert_access import act, form_page
+from .alert_forms import NOTHING_TYPED, sent
 from .alert_rule_form import empty, measure_of, shown_fields, stored, wish
 from .alert_tabs import alert_context
 from .form_problems import problems
@@ -37,19 +38,19 @@ def alert_rule(request: HttpRequest, rule: int) -> HttpResponse:
     if request.method != "POST":
         return form_shown(request, row, _prefilled(request, stored(row)), {})
     if request.POST.get("switch") in SWITCHES:
-        keep_rule({"enabled": SWITCHES[request.POST["switch"]]}, row, request.user, timezone.now())
-        return HttpResponseRedirect(reverse("alert_rules"))
+        return HttpResponseRedirect(_keep(request, row, {"enabled": SWITCHES[request.POST["switch"]]}))
     return _sent(request, row)
 
 
 @act
 def alert_rule_remove(request: HttpRequest, rule: int) -> HttpResponse:
     row = rule_or_404(rule)
-    try:
+
+    def remove(fields: Mapping[str, Any]) -> str:
         remove_rule(row, request.user, timezone.now())
-    except AlertRefused as refusal:
-        return form_shown(request, row, stored(row), refusal.errors, status=409)
-    return HttpResponseRedirect(reverse("alert_rules"))
+        return reverse("alert_rules")
+
+    return sent(NOTHING_TYPED, remove, partial(form_shown, request, row, stored(row)))
 
 
 def rule_or_404(rule_id: int) -> AlertRule:
@@ -88,13 +89,12 @@ def _prefilled(request: HttpRequest, said: QueryDict) -> QueryDict:
 
 
 def _sent(request: HttpRequest, row: AlertRule | None) -> HttpResponse:
+    shown = partial(form_shown, request, row, request.POST)
     if request.POST.get("look") == "1":
-        return form_shown(request, row, request.POST, {})
-    fields, errors = wish(request.POST)
-    if errors:
-        return form_shown(request, row, request.POST, errors, status=400)
-    try:
-        keep_rule(fields, row, request.user, timezone.now())
-    except RuleRefused as refusal:
-        return form_shown(request, row, request.POST, refusal.errors, status=400)
-    return HttpResponseRedirect(reverse("alert_rules"))
+        return shown({})
+    return sent(wish(request.POST), partial(_keep, request, row), shown)
+
+
+def _keep(request: HttpRequest, row: AlertRule | None, fields: Mapping[str, Any]) -> str:
+    keep_rule(fields, row, request.user, timezone.now())
+    return reverse("alert_rules")

@@ -12,7 +12,7 @@ from consumers.selectors.alerts.rules import rule_list
 from .access import page
 from .alert_tabs import alert_context
 from .frame import frame_of
-from .groups_query import page_links, page_number
+from .list_pages import listed
 
 ROWS = 100
 
@@ -20,16 +20,11 @@ ROWS = 100
 @page
 def alert_rules(request: HttpRequest) -> HttpResponse:
     frame = frame_of(request, timezone.now())
-    number = page_number(request)
-    rows, count = rule_list(frame.now, page=number, page_size=ROWS)
-    first = (number - 1) * ROWS
+    rows, paging = listed(frame, ROWS, lambda number: rule_list(frame.now, page=number, page_size=ROWS))
     shown: dict[str, Any] = {
         "lines": [(row, frame.to("alert_rule", str(row.id)), frame.to("alerts", rule=str(row.id))) for row in rows],
         "switched_on": AlertRule.objects.filter(enabled=True).count(),
         "add_href": frame.to("alert_rule_add"),
-        "links": page_links(frame, number, max(1, -(-count // ROWS))),
-        "count_of_all": count,
-        "first": first + 1,
-        "last": first + len(rows),
+        **paging,
     }
     return render(request, "pages/alert_rules.html", alert_context(frame, **shown))

@@ -16,7 +16,7 @@ from dashboard.wording.alerts import SEVERITIES
 from .access import page, part
 from .alert_tabs import alert_context
 from .frame import Choice, Frame, frame_of
-from .groups_query import page_links, page_number
+from .list_pages import listed
 from .problems import UnknownFilter
 from .ranges import LABELS
 
@@ -85,17 +85,13 @@ def _open(frame: Frame, filters: IncidentFilters, status: IncidentStatus, size: 
 
 
 def _past(frame: Frame, filters: IncidentFilters) -> dict[str, Any]:
-    number, shown = page_number(frame.request), frame.range
+    shown = frame.range
     wanted = replace(filters, statuses=(IncidentStatus.RESOLVED,), since=shown.since, ordering="-resolved_at")
-    rows, count = incident_list(wanted, frame.now, page=number, page_size=ROWS)
-    first = (number - 1) * ROWS
+    rows, paging = listed(frame, ROWS, lambda number: incident_list(wanted, frame.now, page=number, page_size=ROWS))
     longest = list(LABELS)[-1]
     return {
         "past": lines_of(frame, rows),
-        "links": page_links(frame, number, max(1, -(-count // ROWS))),
-        "count_of_all": count,
-        "first": first + 1,
-        "last": first + len(rows),
+        **paging,
         "longer": frame.here(range=longest) if shown.name != longest else "",
         "longest": LABELS[longest],
     }

@@ -1,15 +1,15 @@
 """One channel: its form, what its templates make of the newest incident, and every message that went through it."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.alerts.channels.settings_of import ChannelRefused
 from consumers.alerts.edits.channels import keep_channel
 from consumers.models import AlertRule, Channel, ChannelKind, Severity
 from consumers.selectors.alerts.channels import find_channel
@@ -18,12 +18,13 @@ from dashboard.wording.alerts import KINDS
 
 from .access import part
 from .alert_access import form_page
+from .alert_forms import sent
 from .alert_tabs import alert_context
 from .channel_example import example_of
 from .channel_form import TEMPLATE_HINTS, WITH_TEMPLATES, address_lines, empty, stored, wish
 from .form_problems import problems
 from .frame import Frame, frame_of
-from .groups_query import page_links, page_number
+from .list_pages import listed
 from .problems import UnknownFilter
 
 ROWS = 30
@@ -64,38 +65,27 @@ def channel_or_404(channel_id: int) -> Channel:
 
 
 def told_by(frame: Frame, row: Channel) -> dict[str, Any]:
-    number = page_number(frame.request)
-    deliveries, count = channel_deliveries(row.pk, page=number, page_size=ROWS)
-    first = (number - 1) * ROWS
-    return {
-        "channel": find_channel(row.pk),
-        "deliveries": deliveries,
-        "links": page_links(frame, number, max(1, -(-count // ROWS))),
-        "count_of_all": count,
-        "first": first + 1,
-        "last": first + len(deliveries),
-    }
+    deliveries, paging = listed(frame, ROWS, lambda number: channel_deliveries(row.pk, page=number, page_size=ROWS))
+    return {"channel": find_channel(row.pk), "deliveries": deliveries, **paging}
 
 
 def _sent(request: HttpRequest, row: Channel | None, kind: str) -> HttpResponse:
-    fields, errors = wish(request.POST, kind, is_there=row is not None)
+    typed, shown = wish(request.POST, kind, is_there=row is not None), partial(_shown, request, row, request.POST)
     if request.POST.get("look") == "1":
-        return _shown(request, row, request.POST, errors)
-    if errors:
-        return _shown(request, row, request.POST, errors, status=400)
-    try:
-        kept = keep_channel(fields, row, request.user, timezone.now())
-    except ChannelRefused as refusal:
-        # What was set on the way is not what is stored.
-        before = None if row is None else channel_or_404(row.pk)
-        return _shown(request, before, request.POST, refusal.errors, status=400)
-    return HttpResponseRedirect(reverse("channel", args=[kept.pk]))
+        return shown(typed[1])
+
+    def keep(fields: Mapping[str, Any]) -> str:
+        return reverse("channel", args=[keep_channel(fields, row, request.user, timezone.now()).pk])
+
+    return sent(typed, keep, shown)
 
 
 def _shown(
     request: HttpRequest, row: Channel | None, said: QueryDict, errors: Mapping[str, str], status: int = 200
 ) -> HttpResponse:
     frame = frame_of(request, timezone.now())
+    # What was set on the way is not what is stored.
+    row = None if row is None else channel_or_404(row.pk)
     kind = said.get("kind") or (row.kind if row else ChannelKind.WEBHOOK)
     has_templates = kind in WITH_TEMPLATES
     shown: dict[str, Any] = {

@@ -13,7 +13,7 @@ from dashboard.wording.alerts import KINDS
 from .access import page
 from .alert_tabs import alert_context
 from .frame import frame_of
-from .groups_query import page_links, page_number
+from .list_pages import listed
 
 ROWS = 50
 
@@ -21,15 +21,10 @@ ROWS = 50
 @page
 def channels(request: HttpRequest) -> HttpResponse:
     frame = frame_of(request, timezone.now())
-    number = page_number(request)
-    rows, count = channel_list(page=number, page_size=ROWS)
-    first = (number - 1) * ROWS
+    rows, paging = listed(frame, ROWS, lambda number: channel_list(page=number, page_size=ROWS))
     shown: dict[str, Any] = {
         "lines": [(row, frame.to("channel", str(row.id))) for row in rows],
         "kinds": [(KINDS[kind], frame.to("channel_add", kind=kind)) for kind in ChannelKind],
-        "links": page_links(frame, number, max(1, -(-count // ROWS))),
-        "count_of_all": count,
-        "first": first + 1,
-        "last": first + len(rows),
+        **paging,
     }
     return render(request, "pages/channels.html", alert_context(frame, **shown))

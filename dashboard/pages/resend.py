@@ -17,7 +17,7 @@ from .access import page, part
 from .frame import Choice, context, frame_of
 from .group_found import group_or_404
 from .group_tabs import tabs
-from .groups_query import page_links, page_number
+from .list_pages import listed
 from .problems import UnknownFilter
 from .resend_plan import MAY_RESEND
 
@@ -39,13 +39,11 @@ def resend_part(request: HttpRequest, cluster: str, group: str, resend: UUID) ->
 @page
 def resends(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     found, frame = group_or_404(cluster, group), frame_of(request, timezone.now())
-    number = page_number(request)
-    rows, count = resend_list(found, frame.now, page=number, page_size=ROWS)
+    rows, paging = listed(frame, ROWS, lambda number: resend_list(found, frame.now, page=number, page_size=ROWS))
     lines = [(row, frame.to("resend", cluster, group, row.id)) for row in rows]
     shown = {"group": found, "lines": lines, "tabs": tabs(frame, cluster, group)}
-    places = _paging(frame, number, count, len(rows)) | {"group_href": frame.group(cluster, group)}
-    letters = {"letters_href": frame.to("group_dlq", cluster, group)}
-    return render(request, "pages/resends.html", context(frame, **shown, **places, **letters))
+    places = {"group_href": frame.group(cluster, group), "letters_href": frame.to("group_dlq", cluster, group)}
+    return render(request, "pages/resends.html", context(frame, **shown, **places, **paging))
 
 
 def resend_context(
@@ -57,8 +55,10 @@ def resend_context(
         raise Http404(
             _("There is no such re-send of “%(group)s” on “%(cluster)s”.") % {"group": group, "cluster": cluster}
         )
-    outcome, number = _outcome(request), page_number(request)
-    messages, count = resend_messages(resend_id, outcome=outcome, page=number, page_size=ROWS)
+    outcome = _outcome(request)
+    messages, paging = listed(
+        frame, ROWS, lambda number: resend_messages(resend_id, outcome=outcome, page=number, page_size=ROWS)
+    )
     shown = {
         "group": found,
         "resend": row,
@@ -74,7 +74,7 @@ def resend_context(
         "letters_href": frame.to("group_dlq", cluster, group),
         "resends_href": frame.to("resends", cluster, group),
     }
-    return context(frame, **shown, **_paging(frame, number, count, len(messages)))
+    return context(frame, **shown, **paging)
 
 
 def _outcome(request: HttpRequest) -> ResendOutcome | None:
@@ -91,8 +91,3 @@ def _outcomes(frame: Any, row: ResendRow, chosen: ResendOutcome | None) -> list[
     return every + [
         (Choice(name, frame.here(outcome=name), name == chosen), messages) for name, messages in row.outcomes.items()
     ]
-
-
-def _paging(frame: Any, number: int, count: int, shown: int) -> dict[str, Any]:
-    pages, first = max(1, -(-count // ROWS)), (number - 1) * ROWS
-    return {"links": page_links(frame, number, pages), "first": first + 1, "last": first + shown, "count_of_all": count}

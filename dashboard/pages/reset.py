@@ -23,7 +23,7 @@ from consumers.selectors.resets.span import span_of
 from .access import page, part
 from .frame import Choice, Frame, context, frame_of
 from .group_tabs import tabs
-from .groups_query import page_links, page_number
+from .list_pages import listed
 from .problems import UnknownFilter
 from .reset_offers import offers
 
@@ -74,17 +74,8 @@ def _queues(frame: Frame, row: ResetRow, reset_id: UUID) -> dict[str, Any]:
     if said and said not in (*ResetOutcome.values, LEFT_OUT):
         raise UnknownFilter("outcome", said, [*ResetOutcome.values, LEFT_OUT])
     which: dict[str, Any] = {"left_out": True} if said == LEFT_OUT else {"outcome": said or None}
-    number = page_number(frame.request)
-    queues, count = reset_queues(reset_id, **which, page=number, page_size=ROWS)
-    first = (number - 1) * ROWS
-    return {
-        "queues": queues,
-        "choices": _choices(frame, row, said),
-        "links": page_links(frame, number, max(1, -(-count // ROWS))),
-        "count_of_all": count,
-        "first": first + 1,
-        "last": first + len(queues),
-    }
+    queues, paging = listed(frame, ROWS, lambda number: reset_queues(reset_id, **which, page=number, page_size=ROWS))
+    return {"queues": queues, "choices": _choices(frame, row, said), **paging}
 
 
 def _choices(frame: Frame, row: ResetRow, said: str) -> list[tuple[Choice, int]]:

@@ -16,7 +16,7 @@ from .access import page
 from .frame import Choice, Frame, context, frame_of
 from .group_found import group_or_404
 from .group_tabs import tabs
-from .groups_query import page_links, page_number
+from .list_pages import listed
 from .problems import UnknownFilter
 
 ROWS = 50
@@ -41,20 +41,15 @@ def group_resets(request: HttpRequest, cluster: str, group: str) -> HttpResponse
 
 
 def _listed(frame: Frame, *, cluster: str | None, group: str | None = None) -> dict[str, Any]:
-    status, number = frame.request.GET.get("status", ""), page_number(frame.request)
+    status = frame.request.GET.get("status", "")
     if status and status not in ResetStatus.values:
         raise UnknownFilter("status", status, ResetStatus.values)
-    rows, count = reset_list(
-        frame.now, cluster=cluster, group=group, status=status or None, page=number, page_size=ROWS
-    )
-    first = (number - 1) * ROWS
+    wanted: dict[str, Any] = {"cluster": cluster, "group": group, "status": status or None, "page_size": ROWS}
+    rows, paging = listed(frame, ROWS, lambda number: reset_list(frame.now, page=number, **wanted))
     return {
         "lines": [(row, frame.to("reset", row.id)) for row in rows],
         "is_filtered": bool(status),
         "status_choices": [Choice(_("all"), frame.here(status=None), not status)]
         + [Choice(str(word), frame.here(status=name), name == status) for name, word in STATUSES.items()],
-        "links": page_links(frame, number, max(1, -(-count // ROWS))),
-        "count_of_all": count,
-        "first": first + 1,
-        "last": first + len(rows),
+        **paging,
     }

@@ -1,0 +1,33 @@
+"""How every form of Alerts goes: what was typed is kept, or the form is shown again with what is wrong with it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from django.http import HttpResponse, HttpResponseRedirect
+
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.rules.refused import RuleRefused
+
+# The fields as they were typed, and a sentence for each that cannot be read.
+Wish = tuple[Mapping[str, Any], Mapping[str, str]]
+# Of a form that is nothing but a button.
+NOTHING_TYPED: Wish = ({}, {})
+
+
+class Shown(Protocol):
+    """The same page, with a sentence for each field that is wrong; "" is none of them."""
+
+    def __call__(self, errors: Mapping[str, str], status: int = 200) -> HttpResponse: ...
+
+
+def sent(wish: Wish, keep: Callable[[Mapping[str, Any]], str], shown: Shown) -> HttpResponse:
+    """`keep` stores the fields and says where to go then. 400 where something typed is wrong, 409 where it is not
+    possible as things stand, whatever is typed."""
+    fields, errors = wish
+    if errors:
+        return shown(errors, status=400)
+    try:
+        address = keep(fields)
+    except (AlertRefused, RuleRefused) as refusal:
+        return shown(refusal.errors, status=409 if "" in refusal.errors else 400)
+    return HttpResponseRedirect(address)
