@@ -1,6 +1,8 @@
 """One incident: what was found, for how long, what was done with it, and who was told. With the lag around it."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -21,11 +23,13 @@ from .access import page, part
 from .alert_tabs import alert_context
 from .chart_policy import with_charts
 from .figures import lag_figure
+from .form_problems import problems
 from .frame import Frame, frame_of
 from .incident_spans import incident_spans
 from .ranges import Range
 from .silence_form import CHOICES
 
+NONE: Mapping[str, str] = MappingProxyType({})
 BESIDE, LONG_BESIDE = timedelta(minutes=20), timedelta(hours=3)
 # A chart of more minutes than this is drawn in windows of ten.
 LONG = timedelta(hours=12)
@@ -53,8 +57,10 @@ def incident_figure(request: HttpRequest, incident: UUID) -> HttpResponse:
     return JsonResponse(lag_figure(cluster, group, shown, now, incident_spans(cluster, group, shown), step))
 
 
-def incident_context(request: HttpRequest, incident_id: UUID, problem: str = "", said: str = "") -> dict[str, Any]:
-    """`problem`: why an act was refused; `said`: what was typed for it."""
+def incident_context(
+    request: HttpRequest, incident_id: UUID, errors: Mapping[str, str] = NONE, said: str = ""
+) -> dict[str, Any]:
+    """`errors`: why it was not acknowledged; `said`: what was typed for that."""
     frame = frame_of(request, timezone.now())
     row = found_or_404(incident_id, frame.now)
     has_group, silence = _has_group(row), _silence_of(row)
@@ -65,7 +71,8 @@ def incident_context(request: HttpRequest, incident_id: UUID, problem: str = "",
         has_chart=has_group,
         others_href=_others(frame, row),
         groups=[(name, frame.group(name.cluster, name.group)) for name in row.groups],
-        problem=problem,
+        errors=errors,
+        problems=problems(errors),
         said=said,
         worst="" if row.worst_value is None else number_words(row.measure, row.worst_value),
         rule_href=rule_href(frame, row),

@@ -126,6 +126,22 @@ def test_what_cannot_be_acknowledged_says_why_and_keeps_what_was_typed(
     assert 'role="alert"' in answer.text
 
 
+def test_words_that_are_too_long_are_said_at_their_field(operator: Client, incident: Incident) -> None:
+    answer = operator.post(at(incident, "acknowledge/"), {"text": "x" * 2001})
+    assert answer.status_code == 400
+    assert '<a href="#field-text">' in answer.text
+    assert 'aria-invalid="true"' in answer.text
+
+
+def test_somebody_else_may_take_over_and_nobody_from_themselves(operator: Client, incident: Incident) -> None:
+    Incident.objects.update(acknowledged_at=ago(60), acknowledged_by_name="eve")
+    assert "Take over" in operator.get(at(incident)).text
+    operator.post(at(incident, "acknowledge/"), {"text": "mine"})
+    incident.refresh_from_db()
+    assert (incident.acknowledged_by_name, incident.acknowledgement) == ("operator", "mine")
+    assert "Take over" not in operator.get(at(incident)).text
+
+
 def test_its_silence_is_filled_in(operator: Client, incident: Incident) -> None:
     page = operator.get(at(incident)).text
     wanted = {"cluster": "prod", "group_pattern": "billing", "rule": str(incident.rule_id)}
