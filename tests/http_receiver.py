@@ -69,7 +69,9 @@ class HttpReceiver:
 
 
 @contextmanager
-def http_receiver() -> Iterator[HttpReceiver]:
+def http_receiver(port: int = 0) -> Iterator[HttpReceiver]:
+    """Where no port is said, on one that is free."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -82,7 +84,7 @@ def http_receiver() -> Iterator[HttpReceiver]:
         def log_message(self, *_: Any) -> None:
             """Tests say what was received."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     receiver = HttpReceiver(server.server_port)
     serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     serving.start()

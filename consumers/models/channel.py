@@ -37,6 +37,10 @@ class Channel(models.Model):
     repeated_at = models.DateTimeField(
         null=True, help_text="When a worker last began to tell again what fires; only Alertmanager is told again"
     )
+    failures = models.IntegerField(default=0, help_text="Tries in a row that were not taken, tests left out")
+    failing_since = models.DateTimeField(null=True, help_text="The first of them; null where the newest was taken")
+    failing_why = models.TextField(null=True, help_text="What became of the newest of them")
+    held_until = models.DateTimeField(null=True, help_text="Until then nothing is sent but tests; null: it is not held")
 
     class Meta:
         ordering = ["name"]
@@ -54,7 +58,7 @@ class DeliveryStatus(models.TextChoices):
 
 
 class Delivery(models.Model):
-    """One message: changes of one evaluation and one rule, for one channel. A channel's messages go in their order.
+    """One message: changes of one evaluation and one rule, for one channel. Of one incident, messages go in their order.
 
     It bears the same `id` however often it is tried, so that whoever receives it twice can tell.
     """
@@ -67,6 +71,7 @@ class Delivery(models.Model):
     status = models.CharField(max_length=8, choices=DeliveryStatus)
     created_at = models.DateTimeField()
     attempts = models.IntegerField(default=0)
+    refusals = models.IntegerField(default=0, help_text="Tries at which somebody was there and did not take it")
     next_try_at = models.DateTimeField(null=True, help_text="Null when it is not to be tried any more")
     sent_at = models.DateTimeField(null=True)
     error = models.TextField(null=True, help_text="Of the newest try")
@@ -76,7 +81,7 @@ class Delivery(models.Model):
         ordering = ["-created_at", "-number"]
         verbose_name_plural = "deliveries"
         constraints = [models.UniqueConstraint(fields=["channel", "number"], name="one_delivery_at_a_place")]
-        indexes = [models.Index(fields=["status", "next_try_at"])]
+        indexes = [models.Index(fields=["status", "next_try_at"]), models.Index(fields=["channel", "status", "number"])]
 
 
 class DeliveryEvent(models.Model):

@@ -3,19 +3,22 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
 from consumers.errands.hold import Hold, NotHeld
-from consumers.models import ChannelKind, Delivery, DeliveryAttempt, DeliveryStatus
+from consumers.models import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryStatus
 
 from . import alertmanager, apprise, email, webhook
 from .back_off import pause_after
 from .outcome import Outcome
+from .queue import give_up_what_is_old, try_all_again
 from .scrubbed import shown
 from .secrets_of import ChannelNotReadable, Told, told_of
 from .sending import Means
+from .standing import COLUMNS, stands
 
 Clock = Callable[[], datetime]
 Sender = Callable[[Told, Delivery, datetime, Means], Outcome]
@@ -29,7 +32,7 @@ SENDERS: dict[str, Sender] = {
 HOPELESS_AFTER = 3
 
 
-def attempt(delivery: Delivery, hold: Hold, clock: Clock) -> None:
+def attempt(delivery: Delivery, hold: Hold, clock: Clock) -> Outcome:
     """Raises NotHeld; then another worker has the channel, and tells how it went on."""
     now = clock()
     noted = _note(delivery, hold, now)
@@ -42,13 +45,14 @@ def attempt(delivery: Delivery, hold: Hold, clock: Clock) -> None:
         _record(delivery, noted, Outcome(False, f"Consumerscope failed: {type(error).__name__}."), hold, clock())
         raise
     _record(delivery, noted, outcome, hold, clock())
+    return outcome
 
 
 def _sent(delivery: Delivery, now: datetime, hold: Hold, clock: Clock) -> Outcome:
     try:
         told = told_of(delivery.channel, settings.SECRET_KEY)
     except ChannelNotReadable as error:
-        return Outcome(False, str(error))
+        return Outcome(False, str(error), is_away=True)
     outcome = SENDERS[delivery.channel.kind](told, delivery, now, means(hold, clock))
     # The mail server's password is the site's, and no channel's.
     return replace(outcome, answer=shown(outcome.answer, told, str(settings.EMAIL_HOST_PASSWORD)))
@@ -79,21 +83,43 @@ def _record(delivery: Delivery, noted: DeliveryAttempt, outcome: Outcome, hold: 
     with transaction.atomic():
         hold.renew(now)
         _decide(delivery, outcome, now)
-        delivery.save(update_fields=["status", "next_try_at", "sent_at", "error"])
+        delivery.save(update_fields=["status", "next_try_at", "sent_at", "error", "refusals"])
+        # Who tests a channel sees what became of it; that one was taken says that the others are, too.
+        if outcome.ok or not delivery.is_test:
+            _tell_channel(delivery, outcome, now)
+
+
+def _tell_channel(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
+    channel, was_refused = delivery.channel, delivery.refusals > 0
+    is_back = note_standing(channel, outcome, delivery.pk, now)
+    if is_back and was_refused:
+        try_all_again(channel, now)
+    if channel.held_until is not None:
+        give_up_what_is_old(channel, outcome.answer, now)
+
+
+def note_standing(channel: Channel, outcome: Outcome, spread: UUID, now: datetime) -> bool:
+    """Whether its receiver is back. What was learnt of an address that was changed meanwhile is left out."""
+    is_back = stands(channel, outcome, spread, now)
+    columns = {name: getattr(channel, name) for name in COLUMNS}
+    Channel.objects.filter(pk=channel.pk, changed_at=channel.changed_at).update(**columns)
+    return is_back
 
 
 def _decide(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
     delivery.error = None if outcome.ok else outcome.answer
     delivery.next_try_at = None
+    delivery.refusals += not (outcome.ok or outcome.is_away)
     if outcome.ok:
         delivery.status, delivery.sent_at = DeliveryStatus.SENT, now
     elif delivery.is_test or _is_given_up(delivery, outcome, now):
         delivery.status = DeliveryStatus.FAILED
     else:
-        delivery.status = DeliveryStatus.WAITING
-        delivery.next_try_at = now + pause_after(delivery.attempts, delivery.pk, outcome.retry_after_seconds)
+        delivery.status, delivery.next_try_at = DeliveryStatus.WAITING, now
+        if delivery.refusals:
+            delivery.next_try_at += pause_after(delivery.refusals, delivery.pk)
 
 
 def _is_given_up(delivery: Delivery, outcome: Outcome, now: datetime) -> bool:
     is_old = now - delivery.created_at >= timedelta(hours=settings.ALERT_DELIVERY_HOURS)
-    return is_old or (outcome.hopeless and delivery.attempts >= HOPELESS_AFTER)
+    return is_old or (outcome.hopeless and delivery.refusals >= HOPELESS_AFTER)

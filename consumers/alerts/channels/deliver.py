@@ -1,4 +1,4 @@
-"""Sends what waits for a channel, in its order: one worker at a time, and no message overtakes another.
+"""Sends what waits for a channel, one worker at a time: what tells of the same incident never overtakes.
 
 What a worker that died has left half-sent is sent again under the same id: a receiver may see it twice, and can tell.
 """
@@ -10,12 +10,14 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from consumers.errands.hold import STALE, Hold, NotHeld
-from consumers.models import Channel, ChannelKind
+from consumers.models import Channel, ChannelKind, Delivery
 
 from .attempt import Clock, attempt
 from .due import comes_again
-from .queue import next_delivery
+from .outcome import Outcome
+from .queue import never_refused, next_delivery, with_channel
 from .repeat import repeat_if_due
+from .standing import SEVERAL
 
 logger = logging.getLogger(__name__)
 
@@ -50,16 +52,35 @@ def _send_all(channel_id: int, hold: Hold, ends: datetime, clock: Clock, pause: 
     while clock() < ends:
         now = clock()
         hold.renew(now)
-        channel = Channel.objects.get(pk=channel_id)
-        delivery = next_delivery(channel, now)
-        if delivery is None:
-            repeat_if_due(channel, hold, clock)
+        channel = Channel.objects.filter(pk=channel_id).first()
+        delivery = next_delivery(channel, now) if channel else None
+        if channel is None or delivery is None:
+            if channel is not None:
+                repeat_if_due(channel, hold, clock)
             return
-        if delivery.next_try_at is not None and delivery.next_try_at > now:
-            return
-        attempt(delivery, hold, clock)
-        if channel.kind == ChannelKind.APPRISE:
-            pause(BETWEEN_MESSAGES_SECONDS)
+        was_held = channel.held_until is not None
+        outcome = _sent(delivery, hold, clock, pause)
+        if was_held and _may_be_of_it_alone(delivery, outcome):
+            beside = never_refused(channel).exclude(pk=delivery.pk).values_list("pk", flat=True).first()
+            if beside is not None:
+                _sent(with_channel(channel, beside), hold, clock, pause)
+
+
+def _sent(delivery: Delivery, hold: Hold, clock: Clock, pause: Callable[[float], None]) -> Outcome:
+    outcome = attempt(delivery, hold, clock)
+    if delivery.channel.kind == ChannelKind.APPRISE:
+        pause(BETWEEN_MESSAGES_SECONDS)
+    return outcome
+
+
+def _may_be_of_it_alone(delivery: Delivery, outcome: Outcome) -> bool:
+    """The oldest may be the only one that is refused; then others must not wait for it any longer.
+
+    Who asks for time gets it, but not at one and the same message for ever.
+    """
+    if outcome.ok or outcome.is_away or delivery.is_test:
+        return False
+    return not outcome.asks_for_time or delivery.refusals > SEVERAL
 
 
 def _stale(channel_id: int) -> timedelta:

@@ -24,13 +24,15 @@ LONGEST_REPLY = 200
 def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome:
     """A mail for each recipient who has not taken it yet: one that is refused keeps it from no other."""
     if not settings.CONSUMERSCOPE_EMAIL_URL:
-        return Outcome(False, NO_SERVER)
+        return Outcome(False, NO_SERVER, is_away=True)
     words = render(delivery.payload, delivery.channel, means.named)
     headers = _headers(delivery)
     to_go = [recipient for recipient in told["recipients"] if recipient not in delivery.accepted_by]
     replies: dict[str, tuple[str, bool]] = {}
+    begun = False
     try:
         with get_connection() as connection:
+            begun = True
             for recipient in to_go:
                 means.alive()
                 mail = _mail(words, recipient, headers)
@@ -44,7 +46,8 @@ def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome
                 else:
                     _note_accepted(delivery, recipient)
     except (OSError, smtplib.SMTPException) as error:
-        return Outcome(False, f"The mail server did not take it: {_why(error)}.")
+        # Whom to send it to is told after the greeting and the password: what breaks before that is not the message's.
+        return Outcome(False, f"The mail server did not take it: {_why(error)}.", is_away=not begun)
     return _outcome(len(to_go) - len(replies), replies, words.note)
 
 

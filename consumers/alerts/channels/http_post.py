@@ -18,7 +18,13 @@ MOST_TRIED = 4
 
 
 class NoAnswer(Exception):
-    """Nothing that counts was answered; str() is one sentence. The request may have arrived all the same."""
+    """Nothing that counts was answered; str() is one sentence. Where `is_away`, nobody was there to take the request;
+    else it may have arrived all the same.
+    """
+
+    def __init__(self, sentence: str, is_away: bool) -> None:
+        super().__init__(sentence)
+        self.is_away = is_away
 
 
 @dataclass(frozen=True)
@@ -34,18 +40,19 @@ class Answer:
 def post(url: Url, content: bytes, headers: Mapping[str, str], networks: Sequence[Network], seconds: float) -> Answer:
     """Within `seconds` in all. Raises WrongAddress and NoAnswer."""
     ends = time.monotonic() + seconds
-    late = threading.Event()
+    late, is_away = threading.Event(), True
     try:
         addresses = checked_addresses(url.host, url.port, networks, seconds)
         with _connection(url, addresses, ends, late) as connection:
+            is_away = False
             connection.request("POST", url.path, content, {"Host": url.authority, **headers})
             return _answered(connection.getresponse())
     except NotResolved as error:
-        raise NoAnswer(str(error)) from None
+        raise NoAnswer(str(error), is_away) from None
     except (HTTPException, OSError) as error:
         if late.is_set() or isinstance(error, TimeoutError):
-            raise NoAnswer(f"{url.origin} did not answer within {seconds:g} s.") from None
-        raise NoAnswer(f"{url.origin} did not answer: {str(error) or type(error).__name__}.") from None
+            raise NoAnswer(f"{url.origin} did not answer within {seconds:g} s.", is_away) from None
+        raise NoAnswer(f"{url.origin} did not answer: {str(error) or type(error).__name__}.", is_away) from None
 
 
 @contextmanager

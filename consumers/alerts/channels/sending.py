@@ -26,6 +26,6 @@ def posted(url: str, content: bytes, headers: Mapping[str, str], means: Means) -
         return outcome_of(post(parsed_url(url), content, headers, means.networks, means.seconds))
     except WrongAddress as error:
         # A name may lead elsewhere tomorrow, a network be allowed: it is tried again like what did not answer.
-        return Outcome(False, str(error))
+        return Outcome(False, str(error), is_away=True)
     except NoAnswer as error:
-        return Outcome(False, str(error))
+        return Outcome(False, str(error), is_away=error.is_away)

@@ -10,6 +10,7 @@ from django.db import transaction
 from consumers.models import Channel, ChannelKind
 
 from .secrets_of import ChannelNotReadable, told_of
+from .standing import COLUMNS, begin_anew
 from .urls import parsed_url
 
 
@@ -20,7 +21,9 @@ def saved(checked: Mapping[str, Any], channel: Channel | None, by: Any, now: dat
         if name != "rules":
             setattr(row, name, value)
     row.changed_at, row.changed_by_name = now, by.get_username()
-    columns = [*(name for name in checked if name != "rules"), "changed_at", "changed_by_name"]
+    # What is known of its receiver was learnt with the settings before.
+    begin_anew(row)
+    columns = [*(name for name in checked if name != "rules"), "changed_at", "changed_by_name", *COLUMNS]
     with transaction.atomic():
         # Its mark of life belongs to the workers: it is never written from here.
         row.save(update_fields=columns if channel else None)

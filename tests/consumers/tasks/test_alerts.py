@@ -83,7 +83,7 @@ def test_without_redis_a_channel_waits_for_beat() -> None:
 @pytest.mark.parametrize(("seconds", "again"), [(5, 1), (16, 0)])
 def test_a_try_that_is_due_before_beat_comes_by_is_waited_for(redis: Any, seconds: float, again: int) -> None:
     channel = a_channel()
-    a_delivery(channel, status="waiting", attempts=1, sent_at=None, next_try_at=ago(-seconds))
+    a_delivery(channel, status="waiting", attempts=1, refusals=1, sent_at=None, next_try_at=ago(-seconds))
     alerts_send(channel.pk)
     assert waiting(redis) == again
 
