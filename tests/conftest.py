@@ -4,6 +4,7 @@ pytest_plugins = [
     "pytester",
     "tests.plugins.api",
     "tests.plugins.default_rules",
+    "tests.plugins.marked",
     "tests.plugins.postgres",
     "tests.plugins.properties",
     "tests.plugins.redis",

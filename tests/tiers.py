@@ -27,11 +27,11 @@ ROOT = Path(__file__).resolve().parent.parent
 SPREAD = ["-n", "auto", "--dist", "load"]
 SELECTIONS = {
     "fast": [*SPREAD, "-m", "not spark and not live and not browser and not postgres"],
-    "spark": ["-m", "spark and not live and not browser and not postgres"],
-    "live": ["-m", "live and not spark and not browser and not postgres"],
+    "spark": ["--marked", "spark", "-m", "spark and not live and not browser and not postgres"],
+    "live": ["--marked", "live", "-m", "live and not spark and not browser and not postgres"],
     # A live broker that Spark judges.
-    "judged": ["-m", "live and spark and not browser and not postgres"],
-    "browser": ["-m", "browser and not postgres"],
+    "judged": ["--marked", "live", "--marked", "spark", "-m", "live and spark and not browser and not postgres"],
+    "browser": ["--marked", "browser", "-m", "browser and not postgres"],
     # The fast tests that use a database, once more, and those that are about PostgreSQL.
     "postgres": [*SPREAD, "-m", "not spark and not live and not browser", "--database-tests"],
 }
@@ -40,6 +40,8 @@ FIRST = ("fast",)
 # Of two lanes that take about as long: the first mostly waits until its last tier.
 WAITING = ("live", "postgres")
 NOTHING_COLLECTED = 5
+# Whoever makes a tier quicker begins there.
+SLOWEST = ["--durations=15", "--durations-min=1"]
 # Tests use what they start themselves, never what the user works with.
 USER_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SPARK_MASTER", "CONSUMERSCOPE_LAKE", "PYTEST_ADDOPTS")
 
@@ -59,7 +61,7 @@ _printing = threading.Lock()
 
 def run_tier(tier: str, environ: Mapping[str, str], report: Path, aside: Path | None = None) -> Outcome:
     """What pytest prints goes to `aside`, where there is one, and is shown in one piece at the end."""
-    command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *SELECTIONS[tier]]
+    command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *SLOWEST, *SELECTIONS[tier]]
     start = time.monotonic()
     if aside is None:
         print(f"\n=== {tier} tests", flush=True)
