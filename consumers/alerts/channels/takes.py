@@ -1,16 +1,38 @@
 """Whether a channel is told of an incident's firing."""
 
+from dataclasses import dataclass
+
 from consumers.alerts.rules.selection import Selection
 from consumers.alerts.subjects import Subject
 from consumers.models import Channel, Incident
 
 
+@dataclass(frozen=True)
+class Taking:
+    """Severity, rule and selection of one channel; empty is everything. Made once for many incidents."""
+
+    enabled: bool
+    severities: frozenset[str]
+    rules: frozenset[int]
+    selection: Selection
+
+    @classmethod
+    def of(cls, channel: Channel) -> "Taking":
+        """`rules` of the channel may have been fetched before."""
+        return cls(
+            enabled=channel.enabled,
+            severities=frozenset(channel.severities),
+            rules=frozenset(rule.pk for rule in channel.rules.all()),
+            selection=Selection(channel.cluster, channel.group_pattern, "", channel.labels),
+        )
+
+    def takes(self, incident: Incident) -> bool:
+        if not self.enabled or (self.severities and incident.severity not in self.severities):
+            return False
+        if self.rules and incident.rule_id not in self.rules:
+            return False
+        return self.selection.takes(Subject.of_incident(incident), incident.labels)
+
+
 def takes(channel: Channel, incident: Incident) -> bool:
-    """Severity, rule and selection; empty is everything. `rules` of the channel may have been fetched before."""
-    if not channel.enabled or (channel.severities and incident.severity not in channel.severities):
-        return False
-    rules = {rule.pk for rule in channel.rules.all()}
-    if rules and incident.rule_id not in rules:
-        return False
-    selection = Selection(channel.cluster, channel.group_pattern, "", channel.labels)
-    return selection.takes(Subject.of_incident(incident), incident.labels)
+    return Taking.of(channel).takes(incident)

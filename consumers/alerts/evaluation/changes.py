@@ -20,14 +20,14 @@ Kind = IncidentEventKind
 class Changes:
     """`changed` were open before; `forgotten` were pending and leave no trace. `events` in the order they happened.
 
-    `unsilenced`: those that fire and that nobody may have been told of, as they were silenced until now.
+    `audible`: those that fire and that no silence keeps from being told, whether anything of them changed or not.
     """
 
     begun: list[Incident] = field(default_factory=list)
     changed: list[Incident] = field(default_factory=list)
     forgotten: list[Incident] = field(default_factory=list)
     events: list[IncidentEvent] = field(default_factory=list)
-    unsilenced: list[Incident] = field(default_factory=list)
+    audible: list[Incident] = field(default_factory=list)
 
     def count(self, kind: IncidentEventKind) -> int:
         return sum(event.kind == kind for event in self.events)
@@ -82,6 +82,8 @@ class Compared:
             self._tell(kind, incident, sentences.sentence(kind, incident, self.now))
         if incident.status == IncidentStatus.FIRING:
             self._silence(incident)
+            if incident.silence_id is None:
+                self.changes.audible.append(incident)
 
     def _describe(self, incident: Incident, seen: Seen) -> str | None:
         """What a change of the rule changed of one that fires, as a sentence."""
@@ -102,7 +104,6 @@ class Compared:
             self._tell(Kind.SILENCED, incident, sentences.silenced(incident, silence, self.now))
         elif silence is None and before is not None:
             self._tell(Kind.UNSILENCED, incident, sentences.unsilenced(incident))
-            self.changes.unsilenced.append(incident)
 
     def _tell(self, kind: IncidentEventKind, incident: Incident, words: str) -> None:
         self.changes.events.append(IncidentEvent(incident=incident, at=self.now, kind=kind, sentence=words))

@@ -4,25 +4,24 @@ One message for each rule and channel holds all changes of one evaluation.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from consumers.alerts.channels.numbers import next_number
 from consumers.alerts.channels.payload import payload_of
-from consumers.alerts.channels.takes import takes
 from consumers.models import (
     Channel,
     Delivery,
     DeliveryEvent,
     DeliveryStatus,
-    Incident,
     IncidentEvent,
     IncidentEventKind,
     Severity,
 )
 
 from .changes import Changes
+from .told import left_to_tell, told_channels
 
 WORST_FIRST = {severity.value: number for number, severity in enumerate(Severity)}
 # Changes of one rule: its row's key, and its name, as a rule that was removed has no other.
@@ -30,40 +29,23 @@ Messages = dict[tuple[int | None, str], list[IncidentEvent]]
 
 
 def tell(changes: Changes, now: datetime) -> int:
-    """Writes the deliveries; how many. The events are written already."""
+    """Writes the deliveries; how many. The events are written already.
+
+    Each channel is told of what fires and what it takes, as soon as both are so: also where it fired earlier.
+    """
     channels = list(Channel.objects.filter(enabled=True).order_by("pk").prefetch_related("rules"))
-    firing = [event for event in changes.events if event.kind == IncidentEventKind.FIRING]
-    firing = [event for event in firing if event.incident.silence_id is None] + _left_untold(changes.unsilenced)
     resolved = [event for event in changes.events if event.kind == IncidentEventKind.RESOLVED]
-    if not channels or not (firing or resolved):
+    if not channels or not (changes.audible or resolved):
         return 0
-    told = _told(event.incident for event in resolved)
+    told = told_channels(event.incident for event in resolved)
+    untold = left_to_tell(changes, channels)
     written = 0
     for channel in channels:
-        events = [event for event in firing if takes(channel, event.incident)]
+        events = untold[channel.pk]
         if channel.tells_resolved:
             events += [event for event in resolved if channel.pk in told[event.incident_id]]
         written += _write(channel, _by_rule(events), now)
     return written
-
-
-def _left_untold(unsilenced: Sequence[Incident]) -> list[IncidentEvent]:
-    """Of those that fired while they were silenced. An incident fires once."""
-    at_hand = {incident.pk: incident for incident in unsilenced}
-    events = list(IncidentEvent.objects.filter(incident__in=at_hand, kind=IncidentEventKind.FIRING, told_by=None))
-    for event in events:
-        event.incident = at_hand[event.incident_id]
-    return events
-
-
-def _told(incidents: Iterable[Incident]) -> dict[UUID, set[int]]:
-    """Channels that were told of the firing, or are about to be. What was given up may have arrived all the same."""
-    firing = DeliveryEvent.objects.filter(event__kind=IncidentEventKind.FIRING, event__incident__in=list(incidents))
-    rows = firing.exclude(delivery__status=DeliveryStatus.DROPPED).values_list("event__incident", "channel")
-    told: dict[UUID, set[int]] = defaultdict(set)
-    for incident, channel in rows:
-        told[incident].add(channel)
-    return told
 
 
 def _by_rule(events: Iterable[IncidentEvent]) -> Messages:
