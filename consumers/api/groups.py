@@ -11,11 +11,13 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from consumers.models import Cluster, GroupKind, State, TimeLagKind
+from consumers.selectors.alerts.evaluated import why_not_evaluated
 from consumers.selectors.groups.listing import ORDERINGS, group_list
 from consumers.selectors.groups.rows import GroupFilters, ListKind
 
 from .lists import Found, list_response
 from .parameters import Choice, Paging
+from .refusals import NotNow
 from .schema import described
 
 ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign in ("", "-")]
@@ -27,7 +29,18 @@ class GroupParameters(Paging):
     state = Choice(State.values, required=False)
     online = serializers.BooleanField(required=False)
     kind = Choice([kind.value for kind in ListKind], default=ListKind.USER.value, help_text="Ghosts are no longer used")
+    firing = serializers.BooleanField(required=False, help_text="Whether an incident of it fires")
     ordering = Choice(ORDERING_CHOICES, required=False, help_text="`-` for descending; unknown is last either way")
+
+
+class OpenIncidentsSerializer(serializers.Serializer[Any]):
+    """Of one group; what keeps many from being read has an incident of its own."""
+
+    firing = serializers.IntegerField()
+    critical = serializers.IntegerField(help_text="Of those that fire")
+    warning = serializers.IntegerField(help_text="Of those that fire")
+    info = serializers.IntegerField(help_text="Of those that fire")
+    pending = serializers.IntegerField()
 
 
 class GroupSerializer(serializers.Serializer[Any]):
@@ -62,6 +75,7 @@ class GroupSerializer(serializers.Serializer[Any]):
     dlq_day_messages = serializers.IntegerField(allow_null=True, help_text="Dead letters that came in 24 hours")
     expired_messages = serializers.IntegerField(allow_null=True, help_text="Unconsumed, and deleted by the broker")
     last_rebalance_at = serializers.DateTimeField(allow_null=True, help_text="The reading that first saw the newest")
+    open_incidents = OpenIncidentsSerializer(allow_null=True)
     taken_at = serializers.DateTimeField(allow_null=True, help_text="While the lag is unknown: the last good reading")
     judged_at = serializers.DateTimeField(allow_null=True)
     unknown_reason = serializers.CharField(allow_null=True)
@@ -78,6 +92,8 @@ class GroupListView(APIView):
         if filters.cluster and not Cluster.objects.filter(name=filters.cluster).exists():
             raise NotFound(f"There is no cluster {filters.cluster!r}.")
         now = timezone.now()
+        if filters.firing is not None and (late := why_not_evaluated(now)):
+            raise NotNow(f"Which groups fire is not known: {late}.")
 
         def find(page: int, page_size: int) -> Found:
             found = group_list(filters, now=now, page=page, page_size=page_size)

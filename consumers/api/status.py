@@ -13,6 +13,7 @@ from consumers.selectors.status import group_status
 
 from .found import group_missing
 from .group import WorstQueueSerializer
+from .groups import OpenIncidentsSerializer
 from .objects import object_response
 from .parameters import Parameters
 from .schema import described
@@ -25,6 +26,7 @@ class StatusSerializer(serializers.Serializer[Any]):
     lag_messages = serializers.IntegerField(allow_null=True)
     time_lag_seconds = serializers.FloatField(allow_null=True)
     worst_queue = WorstQueueSerializer(allow_null=True)
+    open_incidents = OpenIncidentsSerializer(allow_null=True)
     taken_at = serializers.DateTimeField(allow_null=True)
     judged_at = serializers.DateTimeField(allow_null=True)
     unknown_reason = serializers.CharField(allow_null=True)

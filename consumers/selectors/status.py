@@ -7,7 +7,7 @@ from consumers.models import ConsumerGroup, State
 from consumers.selectors.groups.listing import shown_groups
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.groups.row import row_fields
-from consumers.selectors.groups.rows import WorstQueue
+from consumers.selectors.groups.rows import IncidentCounts, WorstQueue
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,16 @@ class GroupStatus:
     lag_messages: int | None
     time_lag_seconds: float | None
     worst_queue: WorstQueue | None
+    open_incidents: IncidentCounts | None
     taken_at: datetime | None
     judged_at: datetime | None
     unknown_reason: str | None
     unknown: dict[str, str]
 
 
-FIELDS = ("state", "since", "completeness", "lag_messages", "time_lag_seconds", "taken_at", "judged_at")
+FIELDS = (
+    *("state", "since", "completeness", "lag_messages", "time_lag_seconds", "open_incidents", "taken_at", "judged_at"),
+)
 
 
 def group_status(cluster: str, group: str, *, now: datetime) -> GroupStatus | None:

@@ -23,7 +23,7 @@ from consumers.polling.flags import Flag
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import Freshness
-from consumers.selectors.groups.rows import GroupRow
+from consumers.selectors.groups.rows import GroupRow, IncidentCounts
 from dashboard.svg.change_strip import Mark, change_strip
 from dashboard.svg.reset_bar import reset_bar
 from dashboard.svg.stores_bar import stores_bar
@@ -131,6 +131,7 @@ def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
         consume_type="CONSUME_PASSIVELY", retry_rate=0.0, retry_share=0.004, dlq_messages=312, dlq_day_messages=12,
         expired_messages=0,
         last_rebalance_at=now - timedelta(minutes=12),
+        open_incidents=IncidentCounts(1, 0, 1, 0, 0),
         taken_at=now - timedelta(seconds=6),
         judged_at=now - timedelta(seconds=20), unknown_reason=None, unknown={},
     )  # fmt: skip

@@ -142,7 +142,8 @@ def _reset(group: ConsumerGroup) -> None:
 
 
 def _alerts(group: ConsumerGroup) -> None:
-    """Incidents: one that fires and was told and acknowledged, one that is silenced, a pending one, one that is over.
+    """Incidents: one that fires and was told and acknowledged, others of each severity, one that is silenced, a pending
+    one, one that is over.
 
     So no count of them, and of messages about them, is zero.
     """
@@ -164,6 +165,9 @@ def _alerts(group: ConsumerGroup) -> None:
     an_attempt(a_delivery(channel, told_twice, **tried), ok=None, seconds=None, answer="")
     of_topic = {"subject_kind": "topic", "subject_key": "topic:prod/billing/Orders", "topic_name": "Orders"}
     an_incident(rule, group, status="pending", fired_at=None, **of_topic)
+    for severity in ("critical", "info"):
+        of_other = of_topic | {"subject_key": f"topic:prod/billing/{severity}", "severity": severity}
+        an_incident(rule, group, started_at=ago(700), fired_at=ago(650), **of_other)
     over = {"status": "resolved", "resolved_at": ago(2000), "ending": "recovered"}
     an_incident(rule, group, started_at=ago(3000), fired_at=ago(2700), **over)
     a_preview(id=PROD_BILLING["preview"])

@@ -57,10 +57,16 @@ def evaluated(now: datetime) -> Evaluated:
 
 def why_not_evaluated(now: datetime) -> str | None:
     """Null where the newest evaluation tells what fires at `now`. One query."""
-    row = AlertEngine.objects.order_by("pk").first()
-    if row is not None and row.evaluated_at is not None and not _is_overdue(row.evaluated_at, now):
-        return None
-    return _freshness(row or AlertEngine(), now)[1]
+    found = newest_evaluation(now)
+    return found if isinstance(found, str) else None
+
+
+def newest_evaluation(now: datetime) -> datetime | str:
+    """The moment that it is of; where it does not tell what fires at `now`, why. One query."""
+    row = AlertEngine.objects.order_by("pk").first() or AlertEngine()
+    if row.evaluated_at is None or _is_overdue(row.evaluated_at, now):
+        return _freshness(row, now)[1]
+    return row.evaluated_at
 
 
 def _is_overdue(at: datetime, now: datetime) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from consumers.models import AlertEngine, AlertRule, Comparison, Incident, IncidentStatus
+from consumers.models import AlertRule, Comparison, Incident, IncidentStatus
 
-from .evaluated import why_not_evaluated
+from .evaluated import newest_evaluation
 from .rows import RuleRow
 from .said import said
 from .words import rule_words, selection_words
@@ -42,9 +42,8 @@ def find_rule(rule_id: int, now: datetime) -> RuleRow | None:
 
 
 def _rows(rules: list[AlertRule], now: datetime) -> list[RuleRow]:
-    late, open_ones = why_not_evaluated(now), _open_ones([rule.pk for rule in rules])
-    evaluated_at = AlertEngine.objects.order_by("pk").values_list("evaluated_at", flat=True).first()
-    return [_row(rule, open_ones[rule.pk], late, evaluated_at) for rule in rules]
+    evaluated, open_ones = newest_evaluation(now), _open_ones([rule.pk for rule in rules])
+    return [_row(rule, open_ones[rule.pk], evaluated) for rule in rules]
 
 
 def _open_ones(ids: list[int]) -> dict[int, dict[str, int]]:
@@ -55,10 +54,9 @@ def _open_ones(ids: list[int]) -> dict[int, dict[str, int]]:
     return found
 
 
-def _row(rule: AlertRule, counts: dict[str, int], late: str | None, evaluated_at: datetime | None) -> RuleRow:
-    uncounted = late if rule.enabled else _("it is switched off")
-    if not uncounted and not counts and evaluated_at is not None and rule.changed_at > evaluated_at:
-        uncounted = _("it was changed after the newest evaluation")
+def _row(rule: AlertRule, counts: dict[str, int], evaluated: datetime | str) -> RuleRow:
+    """`evaluated`: when all were, or why that is not known."""
+    uncounted = _uncounted(rule, counts, evaluated)
     values: dict[str, Any] = {name: getattr(rule, name) for name in MAY_BE_NULL}
     values |= {
         "firing": None if uncounted else counts.get(IncidentStatus.FIRING, 0),
@@ -76,7 +74,7 @@ def _row(rule: AlertRule, counts: dict[str, int], late: str | None, evaluated_at
         "topic": _("all topics of a group together"),
         "runbook_url": _("none is given"),
         "note": _("nothing is said"),
-        **dict.fromkeys(("firing", "pending"), uncounted or ""),
+        **dict.fromkeys(("firing", "pending"), uncounted),
         "changed_by": _("nobody has changed it: the site came with it"),
     }
     return RuleRow(
@@ -90,3 +88,12 @@ def _row(rule: AlertRule, counts: dict[str, int], late: str | None, evaluated_at
         changed_at=rule.changed_at,
         **said(values, why),
     )
+
+
+def _uncounted(rule: AlertRule, counts: dict[str, int], evaluated: datetime | str) -> str:
+    """Why its incidents cannot be counted; "" where they can."""
+    if not rule.enabled:
+        return _("it is switched off")
+    if isinstance(evaluated, str):
+        return evaluated
+    return _("it was changed after the newest evaluation") if not counts and rule.changed_at > evaluated else ""

@@ -13,6 +13,7 @@ from consumers.polling.flags import ghosts
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
 
 from .blocked import with_blocked
+from .incidents import are_looked_at, fires, with_incidents
 from .jumped import with_causes
 from .overlay import RANKS, STATES, Overlay
 from .row import JUDGED, MEASURED, group_row
@@ -40,7 +41,7 @@ class UnknownOrdering(ValueError):
 
 
 def group_list(filters: GroupFilters, *, now: datetime, page: int = 1, page_size: int = 100) -> GroupPage:
-    """One page of the groups; a page beyond the last is the last. Eight queries or fewer, for each 2,000 rows."""
+    """One page of the groups; a page beyond the last is the last. Ten queries or fewer, for each 2,000 rows."""
     overlay = Overlay.at(now)
     found = filtered(overlay, filters)
     count = found.count()
@@ -80,6 +81,8 @@ def filtered(
         found = found.filter(name__icontains=filters.search)
     if filters.online is not None:
         found = found.filter(shown_online=filters.online)
+    if filters.firing is not None:
+        found = found.filter(fires() if filters.firing else are_looked_at(overlay) & ~fires())
     if by_state and filters.state:
         found = found.filter(shown_rank=RANKS[State(filters.state)])
     return found
@@ -131,4 +134,4 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
         )
         for group in groups
     ]
-    return with_causes(with_blocked(shown, overlay.now))
+    return with_incidents(with_causes(with_blocked(shown, overlay.now)), overlay.now)

@@ -38,6 +38,7 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "message_model": group.message_model,
         "consume_type": group.consume_type,
         "last_rebalance_at": judged.last_rebalance_at if judged else None,
+        "open_incidents": None if isinstance(shown.incidents, str) else shown.incidents,
         "taken_at": shown.shown("taken_at"),
         "judged_at": judged.judged_at if judged else None,
         "unknown_reason": shown.lag_reason,
@@ -75,6 +76,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         or (NOT_READ_YET if shown.total is None else "its dead letters were not read"),
         "expired_messages": shown.lag_reason or "the min offset of a queue with lag was not read",
         "last_rebalance_at": _rebalance_reason(shown),
+        "open_incidents": str(shown.incidents),
         "taken_at": NOT_READ_YET,
         "judged_at": NOT_JUDGED_YET,
     }

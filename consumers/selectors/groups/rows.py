@@ -21,14 +21,29 @@ class ListKind(StrEnum):
 
 @dataclass(frozen=True)
 class GroupFilters:
-    """`kind` None means every kind. `ordering` is a column of ORDERINGS, with `-` before it for descending."""
+    """`kind` None means every kind. `firing`: whether an incident of it fires (incidents.py).
+
+    `ordering` is a column of ORDERINGS, with `-` before it for descending.
+    """
 
     cluster: str | None = None
     search: str | None = None
     state: State | None = None
     online: bool | None = None
     kind: ListKind | None = ListKind.USER
+    firing: bool | None = None
     ordering: str | None = None
+
+
+@dataclass(frozen=True)
+class IncidentCounts:
+    """Open ones of a group, by the newest evaluation of the rules. Severities are of those that fire."""
+
+    firing: int
+    critical: int
+    warning: int
+    info: int
+    pending: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +82,7 @@ class GroupRow:
     dlq_day_messages: int | None
     expired_messages: int | None
     last_rebalance_at: datetime | None
+    open_incidents: IncidentCounts | None
     taken_at: datetime | None
     judged_at: datetime | None
     unknown_reason: str | None

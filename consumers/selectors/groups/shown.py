@@ -12,7 +12,7 @@ from consumers.selectors.retries.blocked_rows import BlockedQueue
 from consumers.selectors.sentences import evidence, sentence, state_parts
 
 from .overlay import NO_BROKER, STATES, Overlay
-from .rows import WorstQueue
+from .rows import IncidentCounts, WorstQueue
 
 NOT_READ_YET = "not read yet"
 # The rule that finds a queue that its owner does not move, and its numbers that a blocked queue does not tell.
@@ -48,7 +48,8 @@ class ShownGroup:
     """`group` carries the overlay's columns, `still_read` is its worst queue on a broker that is not silent.
 
     `pops`: whether its members say that they pop; null where none has said. `blocked`: what holds the queue that
-    decided, where its member tells. `cause`: of an offset that jumped, beside the numbers of its rule.
+    decided, where its member tells. `cause`: of an offset that jumped, beside the numbers of its rule. `incidents`:
+    how many of it are open, or why that is not known.
     """
 
     group: ConsumerGroup
@@ -57,6 +58,7 @@ class ShownGroup:
     pops: bool | None
     blocked: BlockedQueue | None = None
     cause: dict[str, str] = field(default_factory=dict)
+    incidents: IncidentCounts | str = "nobody has counted them"
 
     @cached_property
     def flags(self) -> GroupFlags:

@@ -28,7 +28,7 @@ from consumers.api.group import (
     WorstQueueSerializer,
 )
 from consumers.api.group_notes import GroupNoteSerializer
-from consumers.api.groups import GroupSerializer
+from consumers.api.groups import GroupSerializer, OpenIncidentsSerializer
 from consumers.api.history import PointSerializer, SeriesSerializer
 from consumers.api.members import MemberSerializer, QueuePlaceSerializer, QueueShareSerializer
 from consumers.api.offsets import ExposureSerializer, OffsetSerializer, StoreSerializer
@@ -71,7 +71,7 @@ from consumers.selectors.alerts.rows import (
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import BrokerRow, ReadingRow
 from consumers.selectors.dead_letters.resend_rows import ResendMessageRow, ResendRow
-from consumers.selectors.groups.rows import GroupDetail, GroupRow, TopicRow, WorstQueue
+from consumers.selectors.groups.rows import GroupDetail, GroupRow, IncidentCounts, TopicRow, WorstQueue
 from consumers.selectors.history.rows import Point, Series
 from consumers.selectors.offset_stores.rows import OffsetRow, StoreRow
 from consumers.selectors.ownership.rows import AssignmentRow, MemberRow, QueuePlace, QueueShare
@@ -121,6 +121,7 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
     [
         (GroupSerializer, GroupRow, {"id"}),
         (GroupDetailSerializer, GroupDetail, {"id"}),
+        (OpenIncidentsSerializer, IncidentCounts, set()),
         (MemberSerializer, MemberRow, set()),
         (QueuePlaceSerializer, QueuePlace, set()),
         (QueueShareSerializer, QueueShare, set()),
