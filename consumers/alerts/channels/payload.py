@@ -59,6 +59,8 @@ def _event(event: IncidentEvent) -> Payload:
 
 
 def _incident(incident: Incident) -> Payload:
+    # The row keeps the newest that was known; a message would tell it as that of now.
+    is_known = incident.unknown_since is None
     return {
         "id": str(incident.pk),
         "status": incident.status,
@@ -74,9 +76,9 @@ def _incident(incident: Incident) -> Payload:
         "fired_at": _told(incident.fired_at),
         "resolved_at": _told(incident.resolved_at),
         "ending": incident.ending,
-        "value": incident.value,
+        "value": incident.value if is_known else None,
         "threshold": incident.threshold,
-        "state": incident.state,
+        "state": incident.state if is_known else None,
         "evidence": incident.evidence,
         "unknown_since": _told(incident.unknown_since),
         "unknown_reason": incident.unknown_reason,

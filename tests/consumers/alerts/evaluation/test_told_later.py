@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from consumers.models import AlertRule, Channel, Delivery, DeliveryEvent, GroupNote
-from tests.alert_rounds import Values, a_round
+from consumers.models import AlertRule, Channel, Delivery, DeliveryEvent, GroupNote, Measure, State
+from tests.alert_rounds import SILENT, Values, a_round
 from tests.alert_rows import a_channel, a_note, a_rule, a_silence
 from tests.world import NOW, ago
 
@@ -113,3 +113,20 @@ def test_what_may_have_arrived_is_not_told_again(rule: AlertRule, status: str) -
     Delivery.objects.update(status=status)
     a_round(ago(30), {"billing": LATE}, rule)
     assert kinds("pager") == [["firing"]]
+
+
+def test_a_message_bears_no_value_that_is_not_known_any_more(rule: AlertRule) -> None:
+    a_round(ago(60), {"billing": LATE}, rule)
+    a_channel("pager")
+    a_round(ago(30), {"billing": None}, rule)
+    incident = Delivery.objects.get().payload["events"][0]["incident"]
+    assert (incident["value"], incident["unknown_reason"]) == (None, SILENT)
+    assert incident["unknown_since"] == ago(30).isoformat()
+
+
+def test_a_message_bears_no_state_that_is_not_known_any_more() -> None:
+    rule = a_rule(measure="state", comparison="in", states=["STALL"], threshold=None, for_seconds=0)
+    a_round(ago(60), Values({"billing": State.STALL}, Measure.STATE), rule)
+    a_channel("pager")
+    a_round(ago(30), Values({"billing": None}, Measure.STATE), rule)
+    assert Delivery.objects.get().payload["events"][0]["incident"]["state"] is None
