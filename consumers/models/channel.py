@@ -58,7 +58,7 @@ class DeliveryStatus(models.TextChoices):
 
 
 class Delivery(models.Model):
-    """One message: changes of one evaluation and one rule, for one channel. Of one incident, messages go in their order.
+    """One message: changes of one evaluation and one rule, for one channel. Those of one incident go in their order.
 
     It bears the same `id` however often it is tried, so that whoever receives it twice can tell.
     """
