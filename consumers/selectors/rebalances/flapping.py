@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 
 from consumers.models import ConsumerGroup, Rebalance
 
@@ -15,6 +15,7 @@ from .filters import LONGEST, filtered
 from .rows import RebalanceFilters
 
 HOUR, DAY = timedelta(hours=1), timedelta(hours=24)
+EPISODES = Count("episode_since", distinct=True)
 
 
 class Level(StrEnum):
@@ -75,8 +76,11 @@ def level_of(
 
 def episodes_within_hour(now: datetime) -> dict[int, int]:
     """Episodes with a rebalance in the hour before, by group id; groups without one are left out. One query."""
-    found = Rebalance.objects.filter(started_before__gte=now - HOUR, started_before__lt=now).order_by()
-    return dict(found.values_list("group_id").annotate(Count("episode_since", distinct=True)))
+    return dict(_begun(Rebalance.objects.all(), HOUR, now).values_list("group_id").annotate(EPISODES))
+
+
+def _begun(found: QuerySet[Rebalance], span: timedelta, now: datetime) -> QuerySet[Rebalance]:
+    return found.filter(started_before__gte=now - span, started_before__lt=now).order_by()
 
 
 def _flapping(filters: RebalanceFilters, now: datetime, *, calm: bool) -> list[Flapping]:
@@ -100,11 +104,14 @@ def _flapping(filters: RebalanceFilters, now: datetime, *, calm: bool) -> list[F
 
 
 def _counted(filters: RebalanceFilters, now: datetime) -> dict[int, dict[str, Any]]:
-    found = filtered(filters).filter(started_before__gte=now - DAY, started_before__lt=now).order_by()
-    rows: Iterable[Any] = found.values("group_id").annotate(
-        day=Count("episode_since", distinct=True),
-        hour=Count("episode_since", distinct=True, filter=Q(started_before__gte=now - HOUR)),
-        newest=Max("started_before"),
+    rows: Iterable[Any] = (
+        _begun(filtered(filters), DAY, now)
+        .values("group_id")
+        .annotate(
+            day=EPISODES,
+            hour=Count("episode_since", distinct=True, filter=Q(started_before__gte=now - HOUR)),
+            newest=Max("started_before"),
+        )
     )
     return {row["group_id"]: row for row in rows}
 
