@@ -16,16 +16,23 @@ REGISTRATION = ("pk", "namesrv", "access_key", "sealed_secret", "tls", "offset_f
 
 
 def poller_of(name: str) -> ClusterPoller:
-    """The process's poller of a cluster. One whose cluster was registered anew, or otherwise, is replaced."""
+    """The process's poller of a cluster. One whose cluster was registered anew, or otherwise, is replaced, and so is
+    one that remembers a broker which was forgotten.
+    """
     cluster = Cluster.objects.get(name=name)
     with _guard:
         known = _pollers.get(name)
-        if known is not None and registration(known.cluster) == registration(cluster):
+        if known is not None and registration(known.cluster) == registration(cluster) and not _is_behind(known):
             return known
         if known is not None:
             known.close()
         _pollers[name] = ClusterPoller(cluster, PollSettings.of_site())
         return _pollers[name]
+
+
+def _is_behind(poller: ClusterPoller) -> bool:
+    """Each reading makes rows of all the brokers that it remembers."""
+    return not poller.memory.brokers.keys() <= set(poller.cluster.brokers.values_list("name", flat=True))
 
 
 def registration(cluster: Cluster) -> list[object]:

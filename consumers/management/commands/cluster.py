@@ -1,4 +1,4 @@
-"""`manage.py cluster add|list|remove`: the clusters that are watched. Nothing here connects anywhere."""
+"""`manage.py cluster add|list|remove|forget-broker`: the clusters that are watched. Nothing here asks a cluster."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -8,11 +8,15 @@ from django.utils import timezone
 
 from consumers.management.cluster_arguments import add_cluster_arguments, apply_cluster_arguments
 from consumers.models import Cluster
+from consumers.polling.locks import Locked, lock
+from consumers.polling.record.forgotten_broker import BrokerStays, forget_broker
 from consumers.polling.registration.cluster_options import WrongOption, checked_name, described
+
+LOCK_SECONDS = 120
 
 
 class Command(BaseCommand):
-    help = "Adds, changes, lists or removes the clusters that are watched."
+    help = "Adds, changes, lists or removes the clusters that are watched, and forgets brokers that they had."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
@@ -20,6 +24,9 @@ class Command(BaseCommand):
         verbs.add_parser("list", help="show the clusters")
         remove = verbs.add_parser("remove", help="forget a cluster and its rows; its history in the lake stays")
         remove.add_argument("name")
+        forget = verbs.add_parser("forget-broker", help="forget a broker that was taken out of its cluster for good")
+        forget.add_argument("name", help="of the cluster")
+        forget.add_argument("broker", help="its name")
 
     def handle(self, *args: Any, **options: Any) -> None:
         match options["verb"]:
@@ -29,6 +36,8 @@ class Command(BaseCommand):
                 self._list()
             case "remove":
                 self._remove(options["name"])
+            case "forget-broker":
+                self._forget_broker(options["name"], options["broker"])
 
     def _add(self, options: dict[str, Any]) -> None:
         try:
@@ -56,3 +65,19 @@ class Command(BaseCommand):
         if not Cluster.objects.filter(name=name).delete()[0]:
             raise CommandError(f"There is no cluster {name!r}. 'manage.py cluster list' shows them.")
         self.stdout.write(f"Cluster {name} removed.")
+
+    def _forget_broker(self, name: str, broker: str) -> None:
+        cluster = Cluster.objects.filter(name=name).first()
+        if cluster is None:
+            raise CommandError(f"There is no cluster {name!r}. 'manage.py cluster list' shows them.")
+        try:
+            # A reading that is under way would write the broker's row again.
+            with lock(f"poll:{name}", LOCK_SECONDS):
+                queues = forget_broker(cluster, broker)
+        except BrokerStays as reason:
+            raise CommandError(str(reason)) from None
+        except Locked:
+            raise CommandError(f"{name} is being read by another process just now; try again.") from None
+        self.stdout.write(
+            f"{broker} of {name} forgotten, with {queues} queues. A name server that still lists it brings it back."
+        )

@@ -6,6 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from consumers.models import Cluster
+from consumers.polling.locks import lock
+from tests.world import a_broker, a_cluster, a_dead_broker
 
 pytestmark = pytest.mark.django_db
 
@@ -49,3 +51,26 @@ def test_it_removes_a_cluster():
 def test_it_says_when_there_is_no_such_cluster_to_remove():
     with pytest.raises(CommandError, match="no cluster 'prod'"):
         cluster("remove", "prod")
+
+
+def test_it_forgets_a_broker_that_is_gone():
+    prod = a_cluster()
+    a_dead_broker(prod, "broker-b")
+    assert cluster("forget-broker", "prod", "broker-b") == (
+        "broker-b of prod forgotten, with 0 queues. A name server that still lists it brings it back.\n"
+    )
+    assert not prod.brokers.exists()
+
+
+def test_it_says_why_a_broker_is_not_forgotten():
+    a_broker(a_cluster())
+    with pytest.raises(CommandError, match="only a broker that does not answer"):
+        cluster("forget-broker", "prod", "broker-a")
+    with pytest.raises(CommandError, match="no cluster 'test'"):
+        cluster("forget-broker", "test", "broker-a")
+
+
+def test_it_waits_for_a_reading_that_is_under_way():
+    a_dead_broker(a_cluster(), "broker-b")
+    with lock("poll:prod", 30), pytest.raises(CommandError, match="being read"):
+        cluster("forget-broker", "prod", "broker-b")
