@@ -67,7 +67,7 @@ class AlertPreviewWishSerializer(Strict):
 class AlertPreviewListView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @acted("preview_alert_rule", AlertPreviewWishSerializer, AlertPreviewSerializer, status.HTTP_202_ACCEPTED, 503)
+    @acted("preview_alert_rule", AlertPreviewWishSerializer, AlertPreviewSerializer, status.HTTP_202_ACCEPTED)
     def post(self, request: Request) -> Response:
         """Asks how often a rule would have fired within a range. The Spark worker answers: ask until it is done."""
         wish, now = said(AlertPreviewWishSerializer, request), timezone.now()

@@ -24,5 +24,5 @@ def described_csv(operation: str, parameters: type[serializers.Serializer[Any]] 
     return extend_schema(
         operation_id=operation,
         parameters=[parameters] if parameters else [],
-        responses={(200, "text/csv"): OpenApiTypes.STR} | problems_of(400, 401, 403, 404, 429),
+        responses={(200, "text/csv"): OpenApiTypes.STR} | problems_of(400, 401, 403, 404, 429, 503),
     )

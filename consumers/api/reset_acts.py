@@ -45,7 +45,7 @@ class ResumeResetView(ActView):
 
 
 class RestoreResetView(ActView):
-    @acted("restore_reset", RestoreSerializer, WholeResetSerializer, status.HTTP_201_CREATED, 503)
+    @acted("restore_reset", RestoreSerializer, WholeResetSerializer, status.HTTP_201_CREATED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Plans the way back to the offsets from before. It is applied as any other plan."""
         said = _said(RestoreSerializer, request)

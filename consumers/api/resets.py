@@ -60,7 +60,7 @@ class ResetListView(APIView):
 
         return list_response(request, ResetSerializer, find, **paging)
 
-    @acted("plan_reset", ResetWishSerializer, WholeResetSerializer, 201, 503)
+    @acted("plan_reset", ResetWishSerializer, WholeResetSerializer, 201)
     def post(self, request: Request) -> Response:
         """Plans a reset: what would be moved, from where to where. Nothing is changed until it is applied.
 

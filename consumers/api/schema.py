@@ -44,8 +44,9 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 PROBLEM = "application/problem+json"
 JSON, CSV = "application/json", "text/csv"
-# Whoever asks: not logged in, may not, asks for what is written in no way that we know, or too often.
-ANY_PROBLEMS = (401, 403, 406, 429)
+# Whoever asks: not logged in, may not, asks for what is written in no way that we know, too often, or while the
+# database does not answer.
+ANY_PROBLEMS = (401, 403, 406, 429, 503)
 BODY_PROBLEMS = (400, 413, 415)
 
 
@@ -78,7 +79,7 @@ def described(
         operation_id=operation,
         # Of one without any, nothing can be made.
         parameters=[*([parameters] if parameters().fields else []), *_shape(answer, paged)],
-        responses={(200, JSON): whole} | responses | problems_of(*problems, *((503,) if paged else ())),
+        responses={(200, JSON): whole} | responses | problems_of(*problems),
     )
 
     def mark(get: Any) -> Any:
@@ -88,11 +89,9 @@ def described(
     return mark
 
 
-def acted(
-    operation: str, request: type[serializers.Serializer[Any]] | None, answer: Any, code: int, *more_problems: int
-) -> Any:
+def acted(operation: str, request: type[serializers.Serializer[Any]] | None, answer: Any, code: int) -> Any:
     """Describes a POST that does something: its body, its answer, its problems."""
-    problems = problems_of(404, 409, *ANY_PROBLEMS, *BODY_PROBLEMS, *more_problems)
+    problems = problems_of(404, 409, *ANY_PROBLEMS, *BODY_PROBLEMS)
     return extend_schema(operation_id=operation, request=request, responses={code: answer} | problems)
 
 

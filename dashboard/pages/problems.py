@@ -1,5 +1,6 @@
 """A request that cannot be shown as asked is refused, with a sentence that says what is allowed."""
 
+import sys
 from collections.abc import Iterable
 
 from django.core.exceptions import BadRequest
@@ -9,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.defaults import server_error as of_django
 
 from consumers.api.problems import plain_problem
+from consumers.errands.database_away import is_database_away
 
 # Whoever asks these is no reader of pages.
 API = ("/api/", "/metrics")
@@ -42,6 +44,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django has logged why. For pages its own bare answer: whatever failed may be what a page is made with."""
     if is_of_the_api(request):
+        if is_database_away(sys.exception()):
+            return plain_problem(503, "The database does not answer: try again.")
         return plain_problem(500, "The site has failed to answer this. Its log says why.")
     return of_django(request)
 

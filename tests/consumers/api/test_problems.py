@@ -1,6 +1,8 @@
 """Every error is a problem document: those too that no resource has answered."""
 
+import psycopg
 import pytest
+from django.db import OperationalError, connection
 from django.test import Client
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +62,18 @@ def test_an_error_of_the_site_is_one_that_says_nothing_of_its_inside(api, monkey
     assert (answer.status_code, answer["Content-Type"]) == (500, PROBLEM)
     assert "the inside" not in answer.content.decode()
     assert "the inside" in caplog.text
+
+
+def test_a_database_that_does_not_answer_is_one_that_may_be_asked_again(api, caplog):
+    def refuses(*_arguments):
+        raise OperationalError("server closed the connection") from psycopg.OperationalError("connection refused")
+
+    api.raise_request_exception = False
+    with connection.execute_wrapper(refuses):
+        answer = api.get("/api/v1/groups/")
+    assert (answer.status_code, answer["Content-Type"]) == (503, PROBLEM)
+    assert answer.json()["detail"] == "The database does not answer: try again."
+    assert "connection refused" in caplog.text
 
 
 def test_pages_still_answer_with_pages():
