@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.spec import checked_rule
 from consumers.errands.audit import note
-from consumers.models import AlertRule
+from consumers.models import AlertRule, Channel
 
 
 @transaction.atomic
@@ -41,6 +41,12 @@ def remove_rule(rule: AlertRule, by: Any, now: datetime) -> None:
 
 
 def why_not_removed(rule: AlertRule) -> str | None:
-    if rule.key is None:
-        return None
-    return _("The site came with this rule, and it could not be had again: switch it off instead of removing it.")
+    """One query."""
+    if rule.key is not None:
+        return _("The site came with this rule, and it could not be had again: switch it off instead of removing it.")
+    # A channel without rules is told of all of them.
+    alone = Channel.objects.filter(rules=rule).exclude(rules__in=AlertRule.objects.exclude(pk=rule.pk)).order_by("name")
+    names = ", ".join(alone.values_list("name", flat=True))
+    if names:
+        return _("Channels that are told of nothing else would be told of all: %s. Change them first.") % names
+    return None

@@ -10,7 +10,7 @@ from consumers.alerts.edits.rules import keep_rule, remove_rule
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
 from consumers.models import AlertRule, Incident
-from tests.alert_rows import a_rule, an_incident
+from tests.alert_rows import a_channel, a_rule, an_incident
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
@@ -63,3 +63,16 @@ def test_a_rule_that_the_site_came_with_is_not_removed(bob: User) -> None:
     with pytest.raises(AlertRefused, match="switch it off instead"):
         remove_rule(rule, bob, NOW)
     assert AlertRule.objects.filter(pk=rule.pk).exists()
+
+
+def test_a_rule_is_not_removed_while_a_channel_is_for_it_alone(bob: User) -> None:
+    """Without it the channel would be for all rules."""
+    rule, another = a_rule(), a_rule("Another")
+    both, alone = a_channel("both"), a_channel("alone")
+    both.rules.set([rule, another])
+    alone.rules.set([rule])
+    with pytest.raises(AlertRefused, match=r"Channels that are told of nothing else would be told of all: alone\."):
+        remove_rule(rule, bob, NOW)
+    alone.delete()
+    remove_rule(rule, bob, NOW)
+    assert list(both.rules.all()) == [another]
