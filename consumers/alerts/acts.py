@@ -73,7 +73,8 @@ def _checked(text: str) -> str:
 
 def _take_turn(incident: Incident) -> None:
     """Its row is what people and the evaluation wait for in turn."""
-    Incident.objects.select_for_update().filter(pk=incident.pk).first()
+    if Incident.objects.select_for_update().filter(pk=incident.pk).first() is None:
+        raise AlertRefused(_("It is over, and not kept any more."))
     incident.refresh_from_db()
 
 

@@ -90,3 +90,9 @@ def test_a_text_that_cannot_be_kept_is_refused(incident: Incident, ann: User, te
     with pytest.raises(AlertRefused) as refusal:
         acknowledge(incident, ann, text, NOW)
     assert set(refusal.value.errors) == {"text"}
+
+
+def test_an_incident_that_was_forgotten_meanwhile_is_said_to_be_over(incident: Incident, ann: User) -> None:
+    Incident.objects.filter(pk=incident.pk).delete()
+    with pytest.raises(AlertRefused, match="It is over, and not kept any more"):
+        acknowledge(incident, ann, "", NOW)
