@@ -1,5 +1,6 @@
 """How long the lag or the state of each group has not been known, where nothing but itself is the cause."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.utils.translation import gettext
@@ -11,6 +12,7 @@ from consumers.polling.record.totals import NO_QUEUES, RETIRED_ONLY
 from consumers.selectors.measures import age
 
 from .columns import lag_reason
+from .known_again import known_again
 from .number_column import number_column
 from .scan import GroupScan
 from .spared import why_outside
@@ -21,7 +23,8 @@ NO_LAG = frozenset({NO_QUEUES, RETIRED_ONLY, NEVER_COMMITTED, TOPIC_GONE, QUEUE_
 
 
 def unknown(scan: GroupScan) -> Column:
-    since = [_since(scan, place) for place in range(len(scan.rows))]
+    again = known_again(scan.overlay) if any(row.state == State.UNKNOWN for row in scan.rows) else {}
+    since = [_since(scan, place, again) for place in range(len(scan.rows))]
     states = state(scan)
 
     def value(place: int) -> float | None:
@@ -51,13 +54,14 @@ def explained(scan: GroupScan, place: int) -> str | None:
     return scan.unjudged_reason(place) if scan.explainer.nothing_is_judged else None
 
 
-def _since(scan: GroupScan, place: int) -> datetime | None:
-    """Since when one of the two is not known; None while both are."""
+def _since(scan: GroupScan, place: int, again: Mapping[int, datetime]) -> datetime | None:
+    """Since when one of the two is not known; None while both are. While something else explained it counts not."""
     row = scan.rows[place]
     times: list[datetime] = []
     if row.state == State.UNKNOWN:
         at = row.judged_at if scan.unjudged_reason(place) else row.judged_since
-        times.append(at or row.first_seen_at)
+        at = at or row.first_seen_at
+        times.append(max(at, again.get(row.cluster_id, at)))
     if row.lag_messages is None and row.total_unknown_reason not in NO_LAG:
         times.append(row.total_last_good_at or row.total_changed_at or row.first_seen_at)
     return min(times, default=None)

@@ -59,7 +59,7 @@ def build(
     if judged:
         PipelineRun.objects.create(since=ago(60), until=ago(20), started_at=ago(20), finished_at=ago(10))
     cluster = a_cluster(read_at=None)
-    a_reading(cluster, ago(5 if read else 60), brokers=[{"name": "broker-0"}])
+    a_reading(cluster, ago(5 if read else 60), brokers=[{"name": "broker-0", "read": True, "error": None}])
     for number, fields in enumerate(brokers):
         a_broker(cluster, f"broker-{number}", **fields)
     return [_group(cluster, number, wanted) for number, wanted in enumerate(groups)]
