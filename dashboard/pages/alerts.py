@@ -20,7 +20,7 @@ from .list_pages import listed
 from .problems import UnknownFilter
 from .ranges import LABELS
 
-FIRING_SHOWN, PENDING_SHOWN, ROWS = 100, 50, 50
+FIRING_SHOWN, PENDING_SHOWN, ROWS = 50, 25, 25
 
 Lines = list[tuple[IncidentRow, str]]
 
@@ -38,13 +38,14 @@ def alerts_part(request: HttpRequest) -> HttpResponse:
 def alerts_context(request: HttpRequest) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
     filters = filters_of(frame)
-    firing, firing_count = _open(frame, filters, IncidentStatus.FIRING, FIRING_SHOWN)
+    firing, paging = listed(
+        frame, FIRING_SHOWN, lambda number: _open(frame, filters, IncidentStatus.FIRING, FIRING_SHOWN, number), "firing"
+    )
     pending, pending_count = _open(frame, filters, IncidentStatus.PENDING, PENDING_SHOWN)
     return alert_context(
         frame,
         firing=firing,
-        firing_count=firing_count,
-        firing_more=max(0, firing_count - len(firing)),
+        firing_paging=paging,
         pending=pending,
         pending_count=pending_count,
         group=filters.group or "",
@@ -78,9 +79,11 @@ def lines_of(frame: Frame, rows: list[IncidentRow]) -> Lines:
     return [(row, frame.to("incident", row.id)) for row in rows]
 
 
-def _open(frame: Frame, filters: IncidentFilters, status: IncidentStatus, size: int) -> tuple[Lines, int]:
+def _open(
+    frame: Frame, filters: IncidentFilters, status: IncidentStatus, size: int, page: int = 1
+) -> tuple[Lines, int]:
     wanted = replace(filters, statuses=(status,), ordering="severity")
-    rows, count = incident_list(wanted, frame.now, page_size=size)
+    rows, count = incident_list(wanted, frame.now, page=page, page_size=size)
     return lines_of(frame, rows), count
 
 

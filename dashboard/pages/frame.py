@@ -19,6 +19,8 @@ from .freshness import Freshness, freshness_of
 from .ranges import LABELS, Range, range_of
 
 KEPT = ("cluster", "range")
+# What an address says of pages of lists.
+PAGES = ("page", "firing")
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,9 @@ class Frame:
     def here(self, **changed: str | None) -> str:
         """The address of this page with some of its filters changed; None leaves one out. Paging starts again."""
         query = self.request.GET.copy()
-        query.pop("page", None)
-        for name, value in changed.items():
+        for name in (*PAGES, *changed):
             query.pop(name, None)
+        for name, value in changed.items():
             if value is not None:
                 query[name] = value
         return f"?{query.urlencode()}"

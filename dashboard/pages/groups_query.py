@@ -60,11 +60,11 @@ def _one_of(name: str, value: str, allowed: Iterable[str]) -> str:
     return value
 
 
-def page_number(request: HttpRequest) -> int:
-    text = request.GET.get("page", "1")
+def page_number(request: HttpRequest, name: str = "page") -> int:
+    text = request.GET.get(name, "1")
     # No database counts further.
     if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < 1:
-        raise UnknownFilter("page", text, ["1", "2", "…"])
+        raise UnknownFilter(name, text, ["1", "2", "…"])
     return int(text)
 
 
@@ -90,8 +90,8 @@ def column(frame: Frame, ordering: str, name: str, label: str, unit: str, *, is_
     return Column(name, label, unit, href, sorted_as, is_number)
 
 
-def page_links(frame: Frame, page: int, pages: int) -> dict[str, Choice | None]:
+def page_links(frame: Frame, page: int, pages: int, name: str = "page") -> dict[str, Choice | None]:
     def to(number: int, label: str) -> Choice | None:
-        return Choice(label, frame.here(page=str(number)), False) if 1 <= number <= pages else None
+        return Choice(label, frame.here(**{name: str(number)}), False) if 1 <= number <= pages else None
 
     return {"previous": to(page - 1, "previous"), "next": to(page + 1, "next")}

@@ -19,11 +19,23 @@ def test_what_is_no_number_of_a_page_is_refused(viewer: Client, path: str, numbe
 def test_beyond_the_last_page_is_the_last(viewer: Client) -> None:
     group, rule = a_group(a_cluster()), a_rule()
     over = {"status": "resolved", "ending": "recovered"}
-    for seconds in range(51):
+    for seconds in range(26):
         an_incident(rule, group, resolved_at=ago(seconds), **over)
     page = viewer.get("/alerts/?page=7")
-    assert "51–51 of 51 previous" in shown(page)
+    assert "26–26 of 26 previous" in shown(page)
     assert page.context["links"]["previous"].href == "?page=1"
+
+
+def test_what_fires_is_turned_apart_from_what_is_over(viewer: Client) -> None:
+    group, rule = a_group(a_cluster()), a_rule()
+    for seconds in range(51):
+        an_incident(rule, a_group(group.cluster, f"worker-{seconds}"), started_at=ago(600 + seconds))
+    first = viewer.get("/alerts/?severity=warning")
+    assert "1–50 of 51 next" in shown(first)
+    assert 'id="firing-next" rel="next" href="?severity=warning&amp;firing=2"' in first.text
+    second = viewer.get("/alerts/?severity=warning&firing=2")
+    assert [row.subject.group for row, _href in second.context["firing"]] == ["worker-50"]
+    assert 'href="?severity=warning&amp;range=7d"' in second.text
 
 
 @pytest.mark.parametrize(("path", "make"), [("/alerts/channels/", a_channel), ("/alerts/notes/", a_note)])
