@@ -1,6 +1,7 @@
 """What an evaluation reads of open incidents, and how it writes its changes: in few statements for any number."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from uuid import UUID
 
 from django.db.models import Max
@@ -21,7 +22,7 @@ def open_incidents() -> list[Incident]:
 
 def write(changes: Changes) -> None:
     """In a transaction. What ends is written before what begins: a subject has one open incident of a rule at most."""
-    _leave_out_removed_rules(changes)
+    _leave_out(changes, removed=_removed_rules(changes))
     for some in _batches(incident.pk for incident in changes.forgotten):
         Incident.objects.filter(pk__in=some).delete()
     Incident.objects.bulk_create(changes.changed, update_conflicts=True, unique_fields=["id"], update_fields=WRITTEN)
@@ -30,13 +31,19 @@ def write(changes: Changes) -> None:
     IncidentEvent.objects.bulk_create(changes.events)
 
 
-def _leave_out_removed_rules(changes: Changes) -> None:
-    """Nothing begins by a rule that was removed while it was evaluated; those that are left stay until the end."""
-    wanted = {incident.rule_id for incident in changes.begun if incident.rule_id is not None}
-    kept = set(AlertRule.objects.select_for_update().filter(pk__in=wanted).values_list("pk", flat=True))
-    if kept == wanted:
+def _removed_rules(changes: Changes) -> set[int]:
+    """The others are held until the end, and before their incidents, as whoever removes one holds it too."""
+    incidents = chain(changes.begun, changes.changed, changes.forgotten)
+    wanted = {incident.rule_id for incident in incidents if incident.rule_id is not None}
+    held = AlertRule.objects.select_for_update().filter(pk__in=wanted).order_by("pk")
+    return wanted - set(held.values_list("pk", flat=True))
+
+
+def _leave_out(changes: Changes, removed: set[int]) -> None:
+    """Nothing begins by a rule that was removed while it was evaluated."""
+    left_out = {incident.pk for incident in changes.begun if incident.rule_id in removed}
+    if not left_out:
         return
-    left_out = {incident.pk for incident in changes.begun if incident.rule_id not in kept}
     changes.begun = [incident for incident in changes.begun if incident.pk not in left_out]
     changes.events = [event for event in changes.events if event.incident_id not in left_out]
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from consumers.alerts.evaluation.rounds import go_round
 from consumers.models import AlertEngine, AlertRule, Channel, Delivery, Incident, IncidentEvent
@@ -85,3 +87,13 @@ def test_what_people_did_meanwhile_stays(rule: AlertRule) -> None:
     a_round(NOW, Values({"billing": 700.0}), rule)
     incident = Incident.objects.get()
     assert (incident.value, incident.acknowledged_by_name, incident.acknowledged_at) == (700.0, "ann", ago(10))
+
+
+def test_rules_are_held_before_their_incidents_also_where_nothing_begins(rule: AlertRule) -> None:
+    """Who removes a rule holds it first too: in another order the two would wait for each other."""
+    a_round(ago(15), LATE, rule)
+    with CaptureQueriesContext(connection) as asked:
+        a_round(NOW, Values({"billing": 700.0}), rule)
+    steps = ['FROM "consumers_alertrule"', 'INSERT INTO "consumers_incident"']
+    order = [step for one in asked for step in steps if step in one["sql"]]
+    assert order == steps
