@@ -8,7 +8,9 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.models import TopicKind
+from consumers.alerts.rules.notes import Notes
+from consumers.alerts.subjects import Subject
+from consumers.models import SubjectKind, TopicKind
 from consumers.selectors.alerts.of_group import open_incidents
 from consumers.selectors.groups.detail import group_detail
 from consumers.selectors.groups.rows import GroupDetail
@@ -51,6 +53,7 @@ def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, An
         tabs=tabs(frame, cluster, name),
         incidents=[(row, frame.to("incident", row.id)) for row in incidents if row.is_firing],
         evaluation=frame.evaluation,
+        noted=Notes.of_site().said(Subject(SubjectKind.GROUP, cluster=cluster, group=name, group_id=detail.id)),
         **_queues(frame, detail),
     )
 

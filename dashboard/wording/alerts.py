@@ -19,7 +19,7 @@ STATUSES: Words = {
     IncidentStatus.RESOLVED: gettext_lazy("resolved"),
 }
 ENDINGS: Words = {
-    Ending.RECOVERED: gettext_lazy("it was seen to hold no more"),
+    Ending.RECOVERED: gettext_lazy("recovered"),
     Ending.GONE: gettext_lazy("what it was of is there no more"),
     Ending.RULE: gettext_lazy("the rule looks at it no more"),
 }

@@ -83,3 +83,19 @@ def test_a_viewer_looks_and_is_told_why(viewer: Client) -> None:
     assert "<form" not in page.text.partition("<main")[2]
     for path in ("add/", f"{note.pk}/", f"{note.pk}/remove/"):
         assert viewer.post(f"/alerts/notes/{path}", GOOD).status_code == 403
+
+
+def test_a_group_bears_what_is_noted_of_it(viewer: Client) -> None:
+    """The owner of the note that counts first, and the labels of both."""
+    a_group(a_cluster(), "billing")
+    a_note(owner="payments", runbook_url="", note="Ask before restarts.", position=0)
+    a_note("*", owner="platform", note="", labels={"tier": "1"}, position=9)
+    page = viewer.get("/groups/prod/billing/")
+    read = shown(page)
+    assert "owner payments runbook https://wiki.example.org/billing tier=1 team=payments Ask before restarts." in read
+    assert 'href="https://wiki.example.org/billing"' in page.text
+
+
+def test_a_group_of_which_nothing_is_noted_says_nothing(viewer: Client) -> None:
+    a_group(a_cluster(), "billing")
+    assert 'class="noted"' not in viewer.get("/groups/prod/billing/").text

@@ -28,7 +28,7 @@ def test_an_incident_is_a_sentence_with_all_that_is_said_of_its_group(viewer: Cl
     an_incident(a_rule(), billing, **said)
     page = viewer.get("/alerts/")
     read = shown(page)
-    assert "warning prod/billing Far behind: 10 min 20 s behind since 02:50:00 (10 min)" in read
+    assert "warning prod/billing Far behind: 10 min 20 s behind 10 min, since 02:50:00 UTC" in read
     assert "acknowledged by eve, 1 min ago: on it" in read
     assert "silenced until 04:00:00 UTC" in read
     assert "owner payments" in read
