@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
 
 from .parameters import Parameters
@@ -63,7 +63,8 @@ def described(
 
     What is paged is answered as CSV too, so that its `get` must answer with lists.list_response.
     """
-    whole, responses = answer, {}
+    whole = answer
+    responses: dict[Any, Any] = {304: OpenApiResponse(description="The caller has it already, by `If-None-Match`")}
     if paged:
         page = {
             "count": serializers.IntegerField(),
@@ -73,7 +74,7 @@ def described(
             **(beside or {}),
         }
         whole = inline_serializer(f"{operation.title().replace('_', '')}Page", page)
-        responses = {(200, CSV): OpenApiTypes.STR}
+        responses[(200, CSV)] = OpenApiTypes.STR
     problems = (400, 404, *ANY_PROBLEMS)
     described = extend_schema(
         operation_id=operation,

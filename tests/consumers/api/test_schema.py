@@ -98,6 +98,7 @@ from consumers.selectors.retries.ladder_rows import (
 )
 from consumers.selectors.status import GroupStatus
 from consumers.stores.exposure import Exposure
+from tests.openapi import operations
 
 OF_ALERTS = {
     f"/api/v1/{path}/"
@@ -190,6 +191,12 @@ def test_it_names_every_path(api):
     of_resets = {f"/api/v1/resets/{act}" for act in ("", "export/", "{reset}/", *acts)}
     of_groups = {f"{under}{name}/" for name in (*names, "dlq/export", "offsets/export", "resends")}
     assert set(paths) == expected | of_groups | of_resends | of_resets | OF_ALERTS
+
+
+@pytest.mark.parametrize("name", ["groups", "alert", "group_status"])
+def test_it_says_that_an_answer_which_the_caller_has_is_not_sent_again(name):
+    [operation] = [one for one in operations() if one.name == name]
+    assert set(operation.said["responses"]["304"]) == {"description"}
 
 
 @pytest.mark.django_db
