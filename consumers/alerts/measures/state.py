@@ -12,7 +12,7 @@ from consumers.selectors.groups.listing import shown_groups
 from consumers.selectors.groups.overlay import UNKNOWN_RANK
 from consumers.selectors.groups.shown import Verdict
 from consumers.selectors.resets.causes import RULES, Jump, causes
-from consumers.selectors.sentences import sentence, state_parts
+from consumers.selectors.sentences import evidence, sentence, state_parts
 
 from .columns import judged_reason
 from .scan import GroupFacts, GroupScan
@@ -40,7 +40,9 @@ class _States:
         row = self.scan.rows[place]
         if reason := judged_reason(self.scan, place):
             return reason
-        return sentence(state_parts(State.UNKNOWN, row.judged_rule or "", self.scan.detail(place)))
+        # What is told is that it is not known: the state's own word would say so twice.
+        said = [row.judged_rule] if row.judged_rule else state_parts(State.UNKNOWN, "", {})
+        return sentence([*said, *evidence(self.scan.detail(place))])
 
     def evidence(self, place: int) -> str:
         row = self.scan.rows[place]

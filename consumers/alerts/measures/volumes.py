@@ -59,6 +59,9 @@ def rebalances(scan: GroupScan) -> Column:
         [found.get(row.id, 0) if known(place) else None for place, row in enumerate(scan.rows)],
         reason,
         lambda value: (
-            ngettext("%d rebalance within an hour", "%d rebalances within an hour", round(value)) % round(value)
+            ngettext(
+                "%d episode of rebalances within an hour", "%d episodes of rebalances within an hour", round(value)
+            )
+            % round(value)
         ),
     )

@@ -87,7 +87,7 @@ def test_unknown_counts_from_when_the_state_or_the_lag_was_last_known(cluster: C
     group.total.unknown_reason = "the consumer offset is ahead of the broker offset"
     group.total.save()
     value, said = of_group(Measure.UNKNOWN)
-    assert (value, said) == (260.0, "its state is not known for 4 min 20 s: unknown: lag not known")
+    assert (value, said) == (260.0, "its state is not known for 4 min 20 s: lag not known")
     assert column(Measure.UNKNOWN).since(0) == ago(260)
 
 

@@ -55,7 +55,7 @@ def test_rebalances_are_counted_by_episodes_of_the_hour(cluster: Cluster) -> Non
     group = a_behind_group(cluster)
     for seconds, episode in ((100, 160), (160, 160), (900, 900), (4000, 4000)):
         a_rebalance(group, seconds, episode)
-    assert of_group(Measure.REBALANCES) == (2, "2 rebalances within an hour")
+    assert of_group(Measure.REBALANCES) == (2, "2 episodes of rebalances within an hour")
 
 
 def test_none_that_was_seen_is_none_where_members_were_asked(cluster: Cluster) -> None:
