@@ -6,6 +6,14 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+# One piece a shuffle: a handful of rows in each test, and a task for each of 200 pieces would cost seconds.
+SMALL = {
+    "spark.sql.adaptive.enabled": "false",
+    # Plans are compiled anew in every test and run over a few rows: what the second compiler takes, half of all the
+    # time, never comes back.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
 
 @pytest.fixture(scope="session")
 def _session() -> Iterator[SparkSession]:
@@ -13,8 +21,7 @@ def _session() -> Iterator[SparkSession]:
         pytest.skip("Java is not installed")
     from consumers.pipeline.session import session
 
-    # One piece a shuffle: a handful of rows in each test, and a task for each of 200 pieces would cost seconds.
-    made = session("local[2]", "1g", partitions=1, extra={"spark.sql.adaptive.enabled": "false"})
+    made = session("local[2]", "1g", partitions=1, extra=SMALL)
     yield made
     made.stop()
 
