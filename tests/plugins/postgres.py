@@ -22,6 +22,10 @@ def postgres_url() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="consumerscope-pg-") as folder:
         server = get_server(Path(folder) / "data", cleanup_mode="stop")
         try:
+            # Its data is gone with the block: nothing needs to survive a power cut.
+            for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+                server.psql(f"ALTER SYSTEM SET {setting} = off;")
+            server.psql("SELECT pg_reload_conf();")
             yield server.get_uri()
         finally:
             server.cleanup()
