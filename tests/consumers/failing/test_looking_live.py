@@ -20,7 +20,7 @@ from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from dashboard.demo.cluster import RocketMQ
 from dashboard.pages import urls as page_urls
-from tests.broker_state import counters, state
+from tests.broker_state import counters, state, wait_until_delivered
 from tests.plugins.java_admin import JavaAdmin
 from tests.walk.addresses import addresses, named, resources
 
@@ -85,6 +85,7 @@ def test_looking_changes_nothing_on_the_broker(
     poller: ClusterPoller, java_admin: JavaAdmin, dead: None, client: Client, tasks_at_once: None
 ) -> None:
     poller.poll(timezone.now())
+    wait_until_delivered(java_admin)
     before, (stored, _) = state(java_admin), counters(java_admin)
     poller.poll(timezone.now())
     look_into(poller.cluster, None, LookRules.of_site(), timezone.now())

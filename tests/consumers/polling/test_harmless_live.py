@@ -16,7 +16,7 @@ from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
-from tests.broker_state import counters, state
+from tests.broker_state import counters, state, wait_until_delivered
 from tests.plugins.java_admin import JavaAdmin
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
@@ -59,6 +59,7 @@ def test_a_whole_reading_changes_nothing_on_the_broker(
     settings = PollSettings(Cadence(0, 0), Budget(1000, 100), 5.0, Lake.at(str(tmp_path)), 0)
     poller = ClusterPoller(cluster, settings)
     try:
+        wait_until_delivered(java_admin)
         before, (stored, messages_read) = state(java_admin), counters(java_admin)
         polls = [poller.poll(timezone.now()) for _ in range(2)]
         after, (stored_after, messages_read_after) = state(java_admin), counters(java_admin)

@@ -15,7 +15,7 @@ from consumers.resets.planning.known import known_of
 from consumers.resets.planning.plan import make_plan
 from consumers.resets.wish import QueueKey
 from dashboard.demo.cluster import RocketMQ
-from tests.broker_state import state
+from tests.broker_state import state, wait_until_delivered
 from tests.plugins.java_admin import JavaAdmin
 from tests.world import a_group, a_queue, a_snapshot
 
@@ -71,6 +71,7 @@ def a_plan(ports: Ports, cluster: Cluster, name: str, kind: ResetKind, value: An
 
 
 def test_plans_say_what_is_so_and_leave_it_so(ports: Ports, cluster: Cluster, java_admin: JavaAdmin) -> None:
+    wait_until_delivered(java_admin)
     before = state(java_admin)
     long_ago = datetime.now(UTC) - timedelta(days=1)
     for kind, value, targets in [
