@@ -40,7 +40,7 @@ def pair(rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
             broker.store / "config" for broker in (cluster.brokers["broker-a"], cluster.slaves["broker-a"])
         )
         offsets = master / "consumerOffset.json"
-        wait(lambda: offsets.exists() and "SlaveRead@slaveread" in offsets.read_text(), 30)
+        wait(lambda: offsets.exists() and "SlaveRead@slaveread" in offsets.read_text(), 90)
         # What the slave would take over by itself, a minute after its start.
         shutil.copytree(master, slave)
         cluster.start_slave("broker-a")
@@ -87,7 +87,7 @@ def test_a_killed_masters_slave_is_read_until_the_master_is_back(poller: Cluster
     client = APIClient()
     client.force_authenticate(User.objects.create(username="viewer"))
 
-    wait(lambda: messages_at(slave) == 10, 30)
+    wait(lambda: messages_at(slave) == 10, 90)
     pair.kill_broker("broker-a")
     part = poll(poller)
     assert (part.read, part.read_from, lag()) == (True, slave, 6)

@@ -23,7 +23,7 @@ from tests.plugins.counting_consumers import CountingConsumers
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
-# Less than a client holds of a queue (its span of offsets may be 2,000), and more than it consumes in half a minute.
+# Less than a client holds of a queue (its span of offsets may be 2,000), and more than it consumes in a minute.
 QUEUES, MESSAGES = 2, 1900
 # Commits come at 10 s, then at this interval; between two of them there is time for a look and a kill.
 COMMIT_MILLISECONDS, AFTER_COMMIT_SECONDS = 10_000, 1.0
@@ -34,14 +34,14 @@ def crowd(prefix):
     """Three groups in one client: many threads, few threads, and in order."""
     shared = {"instance": f"{prefix}-client", "hold_messages": 5000, "commit_milliseconds": COMMIT_MILLISECONDS}
     return [
-        {"group": f"{prefix}-many", "topic": f"{prefix}Many", "threads": 8, "seconds": (0.05, 0.15), **shared},
+        {"group": f"{prefix}-many", "topic": f"{prefix}Many", "threads": 8, "seconds": (0.1, 0.2), **shared},
         {"group": f"{prefix}-few", "topic": f"{prefix}Few", "threads": 4, "seconds": (0.0, 0.2), **shared},
         {
             "group": f"{prefix}-row",
             "topic": f"{prefix}Row",
             "orderly": True,
             "threads": 2,
-            "seconds": (0.01, 0.03),
+            "seconds": (0.02, 0.04),
             **shared,
         },
     ]

@@ -18,6 +18,7 @@ from tests.dashboard.launch.test_child import ROOT, wait_for
 pytestmark = pytest.mark.live
 
 START_SECONDS = 180.0
+END_SECONDS = 90.0
 USER_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SPARK_MASTER")
 # Nobody listens there: this cluster is watched, and silent.
 NOBODY = "127.0.0.1:1"
@@ -104,7 +105,7 @@ def test_it_serves_pages_until_it_is_asked_to_end_and_leaves_nothing(
     assert status_of(launch.port, "/healthz") == 200
     assert "demo" not in launch.said()
     launch.process.send_signal(number)
-    assert launch.process.wait(30) == 0
+    assert launch.process.wait(END_SECONDS) == 0
     assert launch.said().endswith("Everything has ended.\n")
     assert launch.left() == []
 
@@ -120,7 +121,7 @@ def test_it_says_in_one_sentence_why_it_cannot_start_beside_another(up: Callable
     first = up("--namesrv", NOBODY)
     first.wait_until_it_says("Consumerscope answers at")
     same_home, same_port = up(), up(home=tmp_path / "other", port=first.port)
-    assert (same_home.process.wait(60), same_port.process.wait(60)) == (1, 1)
+    assert (same_home.process.wait(END_SECONDS), same_port.process.wait(END_SECONDS)) == (1, 1)
     assert same_home.said().startswith(f"CommandError: Consumerscope already runs in {first.home} (process ")
     assert same_port.said().startswith(f"CommandError: Port {first.port} cannot be had")
     assert [launch.said().count("\n") for launch in (same_home, same_port)] == [1, 1]
@@ -131,7 +132,7 @@ def test_it_starts_the_demo_where_no_cluster_is_named(up: Callable[..., Up], roc
     launch.wait_until_it_says("The demo cluster serves")
     launch.wait_until_it_says("Everything runs")
     launch.process.send_signal(signal.SIGINT)
-    assert launch.process.wait(40) == 0
+    assert launch.process.wait(END_SECONDS) == 0
     assert launch.left() == []
 
 
@@ -144,5 +145,5 @@ def test_it_starts_again_where_it_was_killed(up: Callable[..., Up]) -> None:
     second = up()
     second.wait_until_it_says("Everything runs")
     second.process.send_signal(signal.SIGINT)
-    assert second.process.wait(30) == 0
+    assert second.process.wait(END_SECONDS) == 0
     assert "The demo" not in second.said(), "a cluster was registered by the first start"

@@ -24,7 +24,7 @@ from consumers.selectors.retries.failing import failing_groups
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 
-pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
 # RocketMQ 5.4.0, RequestCode. Nothing but tests may send them.
 UPDATE_BROKER_CONFIG, WIPE_WRITE_PERM_OF_BROKER, ADD_WRITE_PERM_OF_BROKER = 25, 205, 327
@@ -48,7 +48,7 @@ def admin(java_admin_pair: JavaAdmin) -> Iterator[JavaAdmin]:
         admin.stop_consumer("fails")
 
 
-def wait(seen: Callable[[], bool], seconds: float = 40) -> None:
+def wait(seen: Callable[[], bool], seconds: float = 90) -> None:
     deadline = time.monotonic() + seconds
     while not seen():
         assert time.monotonic() < deadline
