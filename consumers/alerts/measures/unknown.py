@@ -36,7 +36,7 @@ def unknown(scan: GroupScan) -> Column:
     def evidence(place: int) -> str:
         """What is not known, for how long, and why."""
         row, seconds = scan.rows[place], values[place]
-        if not seconds:
+        if seconds is None or since[place] is None:
             return gettext("its state and its lag are known")
         why = states.reason(place) if row.state == State.UNKNOWN else lag_reason(scan, place)
         what = gettext("its state") if row.state == State.UNKNOWN else gettext("its lag")
