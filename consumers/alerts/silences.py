@@ -62,7 +62,8 @@ def make(fields: Mapping[str, Any], by: Any, now: datetime) -> Silence:
 def end(silence: Silence, by: Any, now: datetime) -> None:
     """Now, or before it has begun. Raises AlertRefused."""
     with transaction.atomic():
-        Silence.objects.select_for_update().filter(pk=silence.pk).first()
+        if Silence.objects.select_for_update().filter(pk=silence.pk).first() is None:
+            raise AlertRefused(_("It went with its rule, or is long over."))
         silence.refresh_from_db()
         if against := why_not_ended(silence, by, now):
             raise AlertRefused(against)
@@ -83,9 +84,7 @@ def why_not_ended(silence: Silence, user: Any, now: datetime) -> str | None:
 def _checked(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     values, errors = checked_fields({"starts_at": now, **fields}, CHECKS)
     wanted = {"reason": _("Say why nobody is to be told."), "ends_at": _("Say until when: a silence has an end.")}
-    errors = {name: words for name, words in wanted.items() if fields.get(name) in (None, "")} | errors
-    if fields.get("ends_at") is None:
-        errors["ends_at"] = wanted["ends_at"]
+    errors |= {name: words for name, words in wanted.items() if fields.get(name) in (None, "")}
     if not errors:
         errors = _wrong_times(values["starts_at"], values["ends_at"], now)
     if errors:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.silences import end, make
-from consumers.models import Silence
+from consumers.models import AlertRule, Silence
 from tests.alert_rows import a_rule, a_silence
 from tests.world import NOW, ago
 
@@ -70,10 +70,14 @@ def test_what_is_wrong_is_said_of_its_field(ann: User, change: dict[str, Any], f
     assert not Silence.objects.exists()
 
 
-def test_reason_and_end_are_both_wanted(ann: User) -> None:
+@pytest.mark.parametrize("fields", [{}, {"reason": "", "ends_at": None}, {"reason": None, "ends_at": ""}])
+def test_reason_and_end_are_both_wanted(ann: User, fields: dict[str, Any]) -> None:
     with pytest.raises(AlertRefused) as refusal:
-        make({}, ann, NOW)
-    assert set(refusal.value.errors) == {"reason", "ends_at"}
+        make(fields, ann, NOW)
+    assert refusal.value.errors == {
+        "reason": "Say why nobody is to be told.",
+        "ends_at": "Say until when: a silence has an end.",
+    }
 
 
 @pytest.mark.parametrize("starts_at", [ago(600), ago(-600)])
@@ -96,3 +100,10 @@ def test_a_viewer_may_not(db: None) -> None:
         make(FIELDS, viewer, NOW)
     with pytest.raises(AlertRefused, match="manage_alerts"):
         end(a_silence(), viewer, NOW)
+
+
+def test_one_that_went_with_its_rule_meanwhile_is_not_ended(ann: User) -> None:
+    silence = a_silence(rule=a_rule())
+    AlertRule.objects.all().delete()
+    with pytest.raises(AlertRefused, match="It went with its rule"):
+        end(silence, ann, NOW)
