@@ -11,6 +11,7 @@ from consumers.alerts.rules.facts import FACTS, Unit
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
 from consumers.selectors.alerts.words import MEASURES
 from consumers.selectors.sentences import WORDS as STATE_WORDS
+from dashboard.wording.alerts import SEVERITIES
 
 from .label_lines import labels_of, lines_of_labels
 from .override_lines import lines_of_overrides, overrides_of
@@ -95,7 +96,7 @@ def shown_fields(said: QueryDict) -> dict[str, Any]:
         if facts.unit != Unit.STATE
         else [],
         "number_hint": HINTS.get(facts.unit, ""),
-        "severities": [(one.value, one.value == said.get("severity")) for one in Severity],
+        "severities": [(one.value, SEVERITIES[one], one.value == said.get("severity")) for one in Severity],
         "left_out": _not_of(measure),
     }
 

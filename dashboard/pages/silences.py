@@ -70,7 +70,10 @@ def _shown(
         "errors": errors,
         "problems": problems(errors),
         "lengths": CHOICES,
-        "rules": [(str(pk), name) for pk, name in AlertRule.objects.values_list("pk", "name")],
+        "rules": [
+            ("", _("all rules"), not values["rule"]),
+            *((pk, name, str(pk) == values["rule"]) for pk, name in AlertRule.objects.values_list("pk", "name")),
+        ],
         **paging,
     }
     return render(request, "pages/silences.html", alert_context(frame, **shown), status=status)
