@@ -105,12 +105,16 @@ class DeliverySerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     channel = serializers.IntegerField(help_text="Its id")
     channel_name = serializers.CharField()
-    number = serializers.IntegerField(help_text="Of the channel, from 1: they go in this order")
+    number = serializers.IntegerField(help_text="Of the channel, from 1: those of one incident go in this order")
     is_test = serializers.BooleanField()
     status = serializers.ChoiceField(DeliveryStatus.choices)
     created_at = serializers.DateTimeField()
     attempts = serializers.IntegerField()
     next_try_at = serializers.DateTimeField(allow_null=True)
+    waits_for = serializers.IntegerField(
+        allow_null=True, help_text="The number of an earlier message of one of its incidents, which goes before it"
+    )
+    waits_why = serializers.CharField(allow_null=True, help_text="What it waits for, in words")
     sent_at = serializers.DateTimeField(allow_null=True)
     error = serializers.CharField(allow_null=True, help_text="Of the newest try")
     changes = serializers.IntegerField(help_text="Of incidents, that it tells")

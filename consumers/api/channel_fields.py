@@ -29,6 +29,11 @@ class ChannelSerializer(serializers.Serializer[Any]):
     body_template = serializers.CharField(allow_null=True)
     tells_resolved = serializers.BooleanField()
     waiting = serializers.IntegerField(help_text="Messages that are to go")
+    failing_since = serializers.DateTimeField(
+        allow_null=True, help_text="Since when nothing was taken: whatever fires is told to nobody through it"
+    )
+    failing_why = serializers.CharField(allow_null=True, help_text="What became of the newest try")
+    held_until = serializers.DateTimeField(allow_null=True, help_text="Until then nothing but tests is sent")
     last_delivery = DeliverySerializer(allow_null=True)
     changed_at = serializers.DateTimeField()
     changed_by = serializers.CharField(allow_null=True)

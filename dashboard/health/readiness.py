@@ -136,9 +136,12 @@ def _alerts(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
     evaluation = evaluated(now)
     if evaluation.at is None:
         return _due(clusters, now, limit, evaluation.freshness_detail)
-    stuck = [row for row in waiting_messages() if row.since is not None and now - row.since > MESSAGES_WAIT]
+    channels = waiting_messages(now)
+    stuck = [row for row in channels if row.since is not None and now - row.since > MESSAGES_WAIT]
     waiting = [f"{row.channel}: {row.messages} since {row.since:%Y-%m-%d %H:%M} UTC" for row in stuck]
     words = [evaluation.freshness_detail, *(["messages wait: " + ", ".join(waiting)] if waiting else [])]
+    failing = [row.channel for row in channels if row.failing is not None and row.failing > MESSAGES_WAIT]
+    words += ["nothing is taken through: " + ", ".join(failing)] if failing else []
     # One of a moment to come keeps all others away until then.
     goes_on = evaluation.freshness != Freshness.SILENT and evaluation.at - now <= CLOCKS_DIFFER
     age = max(0.0, (now - evaluation.at).total_seconds())

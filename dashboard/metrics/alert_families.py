@@ -14,7 +14,7 @@ from .exposition import Family
 
 def alert_families(now: datetime) -> Iterator[Family]:
     """Everything is read here. What fires is known only where rules were evaluated lately."""
-    evaluation, waiting = evaluated(now), waiting_messages()
+    evaluation, waiting = evaluated(now), waiting_messages(now)
     age = None if evaluation.at is None else max(0.0, (now - evaluation.at).total_seconds())
     yield Family(
         "consumerscope_alerts_evaluation_age_seconds", "How long ago alert rules were last evaluated.", (),
@@ -27,6 +27,11 @@ def alert_families(now: datetime) -> Iterator[Family]:
     yield Family(
         "consumerscope_alerts_deliveries_waiting", "Messages that wait to be sent through the channel.", ("channel",),
         [((channel.channel,), channel.messages) for channel in waiting],
+    )  # fmt: skip
+    yield Family(
+        "consumerscope_alerts_channel_failing_seconds", "For how long whatever was tried through it was not taken.",
+        ("channel",),
+        [((one.channel,), one.failing.total_seconds()) for one in waiting if one.failing is not None],
     )  # fmt: skip
 
 

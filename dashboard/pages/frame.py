@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from consumers.models import State
 from consumers.selectors.alerts.evaluated import Evaluated, evaluated
+from consumers.selectors.alerts.untold import Untold, untold
 from consumers.selectors.cluster_rows import ClusterRow
 from consumers.selectors.clusters import cluster_list
 
@@ -57,6 +58,11 @@ class Frame:
     @cached_property
     def evaluation(self) -> Evaluated:
         return evaluated(self.now)
+
+    @cached_property
+    def untold(self) -> list[Untold]:
+        """Channels that do not deliver."""
+        return untold(self.now)
 
     @property
     def alerts_page(self) -> str:

@@ -13,7 +13,8 @@ from .said import said
 from .words import selection_words
 
 PLAIN = ("name", "kind", "enabled", "target", "severities", "labels", "tells_resolved", "changed_at")
-MAY_BE_NULL = ("cluster", "group_pattern", "title_template", "body_template")
+FAILING = ("failing_since", "failing_why", "held_until")
+MAY_BE_NULL = ("cluster", "group_pattern", "title_template", "body_template", *FAILING)
 
 
 def channel_list(*, page: int = 1, page_size: int = 100) -> tuple[list[ChannelRow], int]:
@@ -50,6 +51,8 @@ def _row(channel: Channel, waiting: int, last: DeliveryRow | None) -> ChannelRow
         "group_pattern": _("all groups"),
         **dict.fromkeys(("title_template", "body_template"), _("it is the site's own")),
         "last_delivery": _("nothing was to go through it yet"),
+        **dict.fromkeys(FAILING[:2], _("no try has failed since one was taken, or since it was changed")),
+        "held_until": _("it is not left alone"),
         "changed_by": _("who changed it is not known"),
     }
     rules = list(channel.rules.all())

@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, F, Window
+from django.db.models import Count, F, OuterRef, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 
+from consumers.alerts.channels.queue import TO_GO, earlier_of
 from consumers.models import Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
 
 from .rows import AttemptRow, DeliveryRow
@@ -37,17 +39,27 @@ def deliveries_of_incident(incident_id: UUID) -> list[DeliveryRow]:
 
 
 def delivery_rows(deliveries: Sequence[Delivery]) -> list[DeliveryRow]:
-    """In the same order; each comes with its channel. Three queries, none without a delivery."""
+    """In the same order; each comes with its channel. Three queries, a fourth where some wait, none without any."""
     if not deliveries:
         return []
     ids = [delivery.pk for delivery in deliveries]
     telling = DeliveryEvent.objects.filter(delivery__in=ids)
     changes = dict(telling.values_list("delivery").annotate(Count("pk")).order_by())
-    incidents, tries = _incidents(ids), _tries(ids)
+    incidents, tries, before = _incidents(ids), _tries(ids), _before(deliveries)
     return [
-        _row(delivery, changes.get(delivery.pk, 0), incidents[delivery.pk], tries[delivery.pk])
+        _row(delivery, changes.get(delivery.pk, 0), incidents[delivery.pk], tries[delivery.pk], before.get(delivery.pk))
         for delivery in deliveries
     ]
+
+
+def _before(deliveries: Sequence[Delivery]) -> dict[UUID, int]:
+    """The number of the message that one waits for, of those that do."""
+    waiting = [delivery.pk for delivery in deliveries if delivery.status in TO_GO and not delivery.is_test]
+    if not waiting:
+        return {}
+    first = earlier_of(OuterRef).order_by("delivery__number").values("delivery__number")[:1]
+    rows = Delivery.objects.filter(pk__in=waiting).annotate(before=Subquery(first)).exclude(before=None)
+    return dict(rows.order_by().values_list("pk", "before"))
 
 
 def _incidents(ids: Iterable[UUID]) -> dict[UUID, list[str]]:
@@ -75,13 +87,18 @@ def _attempt(attempt: DeliveryAttempt) -> AttemptRow:
     return AttemptRow(number=attempt.number, at=attempt.at, **said(values, why))
 
 
-def _row(delivery: Delivery, changes: int, incidents: list[str], tries: list[AttemptRow]) -> DeliveryRow:
+def _row(
+    delivery: Delivery, changes: int, incidents: list[str], tries: list[AttemptRow], before: int | None
+) -> DeliveryRow:
+    next_try_at, waits_why = _wait(delivery, before)
+    values = {"next_try_at": next_try_at, "waits_for": before, "waits_why": waits_why}
+    is_to_go = delivery.status in TO_GO
     why = {
-        "next_try_at": _("it is not to be tried any more")
-        if delivery.status not in (DeliveryStatus.WAITING, DeliveryStatus.SENDING)
-        else _("it is being tried"),
+        "next_try_at": (waits_why or _("it is being tried")) if is_to_go else _("it is not to be tried any more"),
         "sent_at": _("it was not seen to arrive"),
         "error": _("nothing went wrong at its newest try") if delivery.attempts else _("it was not tried yet"),
+        "waits_for": _("it waits for no other message"),
+        "waits_why": _("it is being tried") if is_to_go else _("it does not wait"),
     }
     return DeliveryRow(
         id=str(delivery.pk),
@@ -91,5 +108,19 @@ def _row(delivery: Delivery, changes: int, incidents: list[str], tries: list[Att
         changes=changes,
         incidents=incidents,
         tries=tries,
-        **said({name: getattr(delivery, name) for name in why}, why),
+        **said({name: values.get(name, getattr(delivery, name, None)) for name in why}, why),
     )
+
+
+def _wait(delivery: Delivery, before: int | None) -> tuple[datetime | None, str | None]:
+    """When it is tried next, where that can be told, and what it waits for."""
+    own, held_until = delivery.next_try_at, delivery.channel.held_until
+    if delivery.status != DeliveryStatus.WAITING:
+        return own, None
+    if before is not None:
+        return None, _("message %s tells of one of its incidents before it, and was not taken yet") % before
+    if delivery.is_test or not delivery.channel.enabled:
+        return own, _("a worker is to take it up")
+    if held_until is not None and (own is None or held_until > own):
+        return held_until, _("the channel is left alone for a while: %s") % delivery.channel.failing_why
+    return own, _("it was not taken") if delivery.refusals else _("a worker is to take it up")

@@ -107,7 +107,10 @@ class AttemptRow:
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveryRow:
-    """One message through a channel. `changes`: how many it tells; `incidents`: ids of the first that they are of."""
+    """One message through a channel. `changes`: how many it tells; `incidents`: ids of the first that they are of.
+
+    `waits_for`: the number of an earlier message that has to go before it; `waits_why`: what it waits for, in words.
+    """
 
     id: str
     channel: int
@@ -118,6 +121,8 @@ class DeliveryRow:
     created_at: datetime
     attempts: int
     next_try_at: datetime | None
+    waits_for: int | None
+    waits_why: str | None
     sent_at: datetime | None
     error: str | None
     changes: int
@@ -174,7 +179,8 @@ class RuleRow:
 class ChannelRow:
     """`target` is where it goes, without its secrets, which nobody is shown. `rules`: ids; none are all rules.
 
-    `waiting`: messages that are to go. `last_delivery`: the newest message.
+    `waiting`: messages that are to go. `last_delivery`: the newest message. `failing_since`: since when nothing was
+    taken, by the newest try for `failing_why`; until `held_until` nothing but a test is sent.
     """
 
     id: int
@@ -192,6 +198,9 @@ class ChannelRow:
     body_template: str | None
     tells_resolved: bool
     waiting: int
+    failing_since: datetime | None
+    failing_why: str | None
+    held_until: datetime | None
     last_delivery: DeliveryRow | None
     changed_at: datetime
     changed_by: str | None

@@ -71,3 +71,14 @@ def test_messages_that_wait_for_a_moment_are_no_news() -> None:
     an_evaluation(ago(20))
     a_delivery(a_channel(), status="waiting", created_at=ago(299))
     assert part().detail == "evaluated as often as it should be"
+
+
+@pytest.mark.parametrize(("seconds", "is_told"), [(300, False), (301, True)])
+def test_a_channel_through_which_nothing_is_taken_is_told_also_where_all_was_given_up(
+    seconds: float, is_told: bool
+) -> None:
+    an_evaluation(ago(20))
+    a_channel(failing_since=ago(seconds), failures=9, failing_why="404 Not Found")
+    seen = part()
+    assert seen.well
+    assert seen.detail.endswith("; nothing is taken through: on call") is is_told

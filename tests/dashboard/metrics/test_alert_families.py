@@ -9,8 +9,9 @@ from tests.alert_rows import a_channel, a_delivery, a_rule, an_evaluation, an_in
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
-AGE, FIRING, WAITING = (
-    f"consumerscope_alerts_{name}" for name in ("evaluation_age_seconds", "firing", "deliveries_waiting")
+AGE, FIRING, WAITING, FAILING = (
+    f"consumerscope_alerts_{name}"
+    for name in ("evaluation_age_seconds", "firing", "deliveries_waiting", "channel_failing_seconds")
 )
 
 
@@ -48,3 +49,10 @@ def test_it_counts_what_waits_in_every_channel() -> None:
     for status in ("waiting", "sending", "sent", "failed"):
         a_delivery(channel, status=status)
     assert samples()[WAITING] == {("calm",): 0, ("on call",): 2}
+
+
+def test_it_tells_for_how_long_a_channel_takes_nothing_and_nothing_of_one_that_was_never_tried() -> None:
+    a_channel("fails", failing_since=ago(120), failures=4, failing_why="500")
+    a_channel("never tried")
+    a_delivery(a_channel("well"), status="sent")
+    assert samples()[FAILING] == {("fails",): 120, ("well",): 0}

@@ -11,7 +11,7 @@ from consumers.alerts.channels.secrets_of import told_of
 from consumers.models import Channel, Delivery
 from tests.alert_pages import shown
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
-from tests.world import a_cluster, a_group
+from tests.world import a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
 SECRET = "a-canary-that-nobody-sees"
@@ -181,3 +181,22 @@ def test_a_viewer_looks_and_is_told_why(viewer: Client) -> None:
     assert "<form" not in page.text.partition("<main")[2]
     for path in ("add/", f"{channel.pk}/", f"{channel.pk}/test/", f"{channel.pk}/remove/"):
         assert viewer.post(f"/alerts/channels/{path}", WEBHOOK).status_code == 403
+
+
+def test_a_channel_that_does_not_deliver_is_told_on_every_page_and_named_where_people_look(viewer: Client) -> None:
+    a_group(a_cluster())
+    channel = a_channel(failures=3, failing_since=ago(600), failing_why="500 busy", held_until=ago(-20))
+    a_delivery(channel, status="waiting", sent_at=None, attempts=0, next_try_at=ago(300))
+    assert "1 channel does not deliver" in shown(viewer.get("/groups/"))
+    for address in ("/", "/alerts/", "/alerts/channels/"):
+        read = shown(viewer.get(address))
+        assert "on call has not delivered since" in read, address
+        assert "1 message waits · 500 busy" in read, address
+    read = shown(viewer.get(at(channel)))
+    assert "UTC: 500 busy It is tried again at" in read
+    assert "the channel is left alone for a while: 500 busy" in read
+
+
+def test_channels_that_deliver_are_no_news(viewer: Client) -> None:
+    a_delivery(a_channel(), status="sent")
+    assert "deliver" not in shown(viewer.get("/groups/")).replace("deliveries", "")
