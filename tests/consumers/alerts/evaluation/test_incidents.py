@@ -184,3 +184,21 @@ def test_it_ends_when_the_rule_looks_at_something_else_that_is_measured_too(rule
     assert Incident.objects.get().ending == "rule"
     a_round(NOW, Values({"billing": 5000}, Measure.LAG), rule)
     assert Incident.objects.get(resolved_at=None).measure == "lag_messages"
+
+
+@pytest.mark.parametrize(("after", "status"), [(LATE, "firing"), (None, "pending")])
+def test_a_time_without_rounds_is_like_one_in_which_nothing_is_known(
+    rule: AlertRule, after: float | None, status: str
+) -> None:
+    a_round(ago(7200), {"billing": LATE}, rule)
+    a_round(NOW, {"billing": after}, rule)
+    incident = Incident.objects.get()
+    assert (incident.status, incident.started_at) == (status, ago(7200))
+
+
+def test_one_that_was_about_to_end_ends_after_a_time_without_rounds_only_by_what_is_seen(rule: AlertRule) -> None:
+    for seconds, value in ((7400, LATE), (7300, LATE), (7200, FINE), (15, None)):
+        a_round(ago(seconds), {"billing": value}, rule)
+    assert Incident.objects.get().status == "firing"
+    a_round(NOW, {"billing": FINE}, rule)
+    assert Incident.objects.get().ending == "recovered"
