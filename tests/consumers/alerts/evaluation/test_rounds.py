@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from consumers.alerts.evaluation.rounds import go_round
+from consumers.alerts.evaluation.rounds import Report, go_round
 from consumers.models import AlertEngine, AlertRule, Channel, Delivery, Incident, IncidentEvent
 from tests.alert_rounds import Values, a_round, told
 from tests.alert_rows import a_channel, a_rule, an_evaluation
@@ -29,7 +29,10 @@ def test_an_evaluation_that_lost_its_turn_writes_nothing(rule: AlertRule) -> Non
     a_channel()
     an_evaluation(ago(15))
     report = go_round(LATE.measured(NOW), [rule], ago(30), lambda: 0.1)
-    assert (report.evaluated, written()) == (False, (0, 0, 0))
+    assert (report, written()) == (
+        Report(NOW, evaluated=False, rules=0, groups=0, fired=0, resolved=0, deliveries=0),
+        (0, 0, 0),
+    )
 
 
 def test_the_engine_tells_what_was_evaluated(rule: AlertRule) -> None:
