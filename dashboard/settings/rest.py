@@ -11,7 +11,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "consumers.api.negotiation.Negotiation",
     "DEFAULT_THROTTLE_CLASSES": ["consumers.api.rate.RateLimit"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["consumers.api.json_body.JsonBody"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "consumers.api.problems.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",

@@ -1,0 +1,49 @@
+"""The body of a request: JSON that says each thing once, and no deeper than anything here is asked for."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+from rest_framework.utils.json import strict_constant
+
+# Well below what Python's own stack takes, and above what any resource has.
+DEEPEST = 20
+
+
+class JsonBody(JSONParser):
+    """One of two values of the same name would be dropped without a word, so that it is refused."""
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        """A charset that the header names has no meaning for JSON (RFC 8259, 11)."""
+        try:
+            document = json.loads(stream.read(), parse_constant=strict_constant, object_pairs_hook=_named_once)
+        except RecursionError:
+            raise _too_deep() from None
+        except ValueError as error:
+            raise ParseError(f"The body is not JSON: {error}") from None
+        if _is_too_deep(document):
+            raise _too_deep()
+        return document
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ParseError(f"The body has {json.dumps(twice)} twice: say it once.")
+    return document
+
+
+def _is_too_deep(document: Any) -> bool:
+    level = [document]
+    for _ in range(DEEPEST):
+        inside = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
+        level = [value for values in inside for value in values]
+    return any(isinstance(one, (dict, list)) for one in level)
+
+
+def _too_deep() -> ParseError:
+    return ParseError(f"The body is nested more than {DEEPEST} levels deep.")
