@@ -63,7 +63,8 @@ def _judged_again(overlay: Overlay) -> datetime | None:
     """When the first run ended after which judgements held again."""
     start, again = overlay.now - BACK, None
     good = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=overlay.now)
-    ends = good.filter(finished_at__gt=start).order_by("finished_at").values_list("until", "finished_at")
+    rows = good.filter(finished_at__gt=start).order_by("finished_at").values_list("until", "finished_at")
+    ends = [(until, finished_at) for until, finished_at in rows if finished_at is not None]
     judged_until = good.filter(finished_at__lte=start).order_by("-until").values_list("until", flat=True).first()
     for until, finished_at in ends:
         if judged_until is None or judged_until < overlay.limits.judged_since(finished_at):
