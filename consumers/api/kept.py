@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
+from django.db import IntegrityError, transaction
 from django.db.models import Model
 from django.utils import timezone
 from rest_framework import status
@@ -20,9 +21,11 @@ from consumers.alerts.rules.refused import RuleRefused
 from .alert_wishes import not_valid, refused, said
 from .objects import document_response, object_response
 from .parameters import Parameters
+from .refusals import Refused
 from .reset_wishes import Strict
 
 Row = TypeVar("Row", bound=Model)
+MEANWHILE = "Somebody else kept one of this name, or removed what it is about, meanwhile: look at what there is."
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,10 @@ class Kept(Generic[Row]):
     optional: Sequence[str] = ()
     forgotten: Mapping[str, Any] = field(default_factory=dict)
 
-    def found(self, pk: int) -> Row:
-        """Raises NotFound."""
-        row: Row | None = self.model._default_manager.filter(pk=pk).first()
+    def found(self, pk: int, *, is_held: bool = False) -> Row:
+        """`is_held`: nobody else changes it until the transaction ends. Raises NotFound."""
+        rows = self.model._default_manager.all()
+        row: Row | None = (rows.select_for_update() if is_held else rows).filter(pk=pk).first()
         if row is None:
             raise self._missing(pk)
         return row
@@ -58,13 +62,15 @@ class Kept(Generic[Row]):
     def made(self, request: Request) -> Response:
         return self._kept(request, None, said(self.wish, request), status.HTTP_201_CREATED)
 
+    @transaction.atomic
     def replaced(self, request: Request, pk: int) -> Response:
-        found = self.found(pk)
+        found = self.found(pk, is_held=True)
         defaults = {name: self.model._meta.get_field(name).get_default() for name in self.optional}  # type: ignore[union-attr]
         return self._kept(request, found, {**defaults, **self.forgotten, **said(self.wish, request)})
 
+    @transaction.atomic
     def changed(self, request: Request, pk: int) -> Response:
-        found = self.found(pk)
+        found = self.found(pk, is_held=True)
         return self._kept(request, found, said(self.wish, request, partial=True))
 
     def removed(self, request: Request, pk: int) -> Response:
@@ -81,9 +87,10 @@ class Kept(Generic[Row]):
             kept = self.keep(fields, row, request.user, timezone.now())
         return self._answered(request, kept.pk, code)
 
+    @transaction.atomic
     def _remove(self, request: Request, pk: int) -> None:
         with _refusals():
-            self.remove(self.found(pk), request.user, timezone.now())
+            self.remove(self.found(pk, is_held=True), request.user, timezone.now())
 
     def _answered(self, request: Request, pk: int, code: int = 200) -> Response:
         return document_response(request, self.answer, self.answer(self._shown(pk)).data, code)
@@ -106,3 +113,5 @@ def _refusals() -> Iterator[None]:
         raise refused(refusal) from None
     except RuleRefused as refusal:
         raise not_valid(refusal.errors) from None
+    except IntegrityError:
+        raise Refused(MEANWHILE) from None
