@@ -68,8 +68,10 @@ def broker_properties(place: BrokerPlace, namesrv: str, overrides: Mapping[str, 
         "diskSpaceWarningLevelRatio": "90",
         # The broker's automatic creation of topics gives them its own number of queues; ours are created on purpose.
         "autoCreateTopicEnable": "false",
-        # A send that has waited for 200 ms is refused otherwise, which happens on a machine that starts all this.
-        "waitTimeMillsInSendQueue": "3000",
+        # A send that has waited for 200 ms is refused otherwise, which happens on a machine that starts all this, and
+        # all sends while one holds the log for a second (5.4.0, BrokerFastFailure, DefaultMessageStore).
+        "waitTimeMillsInSendQueue": "8000",
+        "osPageCacheBusyTimeOutMills": "8000",
         **overrides,
     }
     return "".join(f"{name}={value}\n" for name, value in settings.items())
