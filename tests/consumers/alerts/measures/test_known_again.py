@@ -111,3 +111,11 @@ def test_another_cluster_that_is_read_again_is_of_no_concern(cluster: Cluster) -
     a_reading(other, ago(5))
     assert Reading.objects.filter(cluster=other).count() == 2
     assert of_group(Measure.UNKNOWN)[0] == 600.0
+
+
+@pytest.mark.parametrize(("read_again", "counted"), [(45, 30.0), (15, 15.0)])
+def test_it_counts_once_it_is_both_read_and_judged_again(cluster: Cluster, read_again: int, counted: float) -> None:
+    PipelineRun.objects.filter(until__lt=ago(60)).delete()
+    _readings(cluster, 7200, read_again + 15, AWAY)
+    _readings(cluster, read_again, 0, WELL)
+    assert of_group(Measure.UNKNOWN)[0] == counted
