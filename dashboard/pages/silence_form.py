@@ -27,7 +27,7 @@ TYPED = ("cluster", "group_pattern", "topic", "rule", "labels", "reason", "lengt
 def typed(said: Mapping[str, str]) -> dict[str, str]:
     """As it was typed, or as a link filled it in; for the form that is shown again."""
     values = {name: said.get(name, "").strip() for name in TYPED}
-    return values | {"length": values["length"] or "1h"}
+    return values | {"length": values["length"] or (AT if values["ends_at"] else "1h")}
 
 
 def wish(values: Mapping[str, str], now: datetime) -> tuple[dict[str, Any], dict[str, str]]:

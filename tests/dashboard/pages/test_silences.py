@@ -36,6 +36,7 @@ def test_without_one_it_says_that_all_is_told(viewer: Client) -> None:
         ({"length": "1h"}, NOW + timedelta(hours=1)),
         ({"length": "1d"}, NOW + timedelta(days=1)),
         ({"length": "at", "ends_at": "2026-03-14 06:00"}, NOW + timedelta(hours=3)),
+        ({"length": "", "ends_at": "2026-03-14 06:00"}, NOW + timedelta(hours=3)),
         ({"length": "1h", "starts_at": "2026-03-14 05:00"}, NOW + timedelta(hours=3)),
     ],
 )
