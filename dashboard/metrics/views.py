@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from drf_spectacular.utils import extend_schema
@@ -14,7 +14,8 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from .exposition import OPEN_METRICS, TEXT, exposition
+from .accepted import format_for, wants_gzip
+from .exposition import OPEN_METRICS, exposition
 from .families import UnknownCluster, scrape
 
 # Fast: a scrape of megabytes shrinks to a tenth by the first level already.
@@ -41,13 +42,14 @@ class MetricsView(APIView):
     content_negotiation_class = AnyContent
 
     def get(self, request: Request) -> StreamingHttpResponse:
-        media_type = format_for(request._request)
+        media_type = format_for(request.headers.get("accept", ""))
         try:
             scraped = scrape(timezone.now(), request.query_params.get("cluster"))
         except UnknownCluster as unknown:
             raise NotFound(str(unknown)) from None
         text = exposition(scraped.families, open_metrics=media_type == OPEN_METRICS, remark=scraped.remark)
-        pieces = (piece.encode() for piece in text)
+        # What members call themselves may hold half a pair of UTF-16, which no UTF-8 can; Java writes ? for it, too.
+        pieces = (piece.encode(errors="replace") for piece in text)
         is_zipped = wants_gzip(request.headers.get("accept-encoding", ""))
         answer = StreamingHttpResponse(
             zipped(pieces) if is_zipped else pieces, content_type=f"{media_type}; charset=utf-8"
@@ -57,16 +59,6 @@ class MetricsView(APIView):
         if is_zipped:
             answer["Content-Encoding"] = "gzip"
         return answer
-
-
-def format_for(request: HttpRequest) -> str:
-    """By Accept; the plain one where both are wanted alike."""
-    return TEXT if request.get_preferred_type([TEXT, OPEN_METRICS]) != OPEN_METRICS else OPEN_METRICS
-
-
-def wants_gzip(accepted: str) -> bool:
-    codings = [[word.strip() for word in part.split(";")] for part in accepted.lower().split(",")]
-    return any(coding == "gzip" and "q=0" not in more for coding, *more in codings)
 
 
 def zipped(pieces: Iterable[bytes]) -> Iterator[bytes]:

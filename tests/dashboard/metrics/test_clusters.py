@@ -98,7 +98,7 @@ def test_it_is_packed_for_who_takes_that(api: Client) -> None:
     assert gzip.decompress(b"".join(answer.streaming_content)).decode() == text_of(api)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("accepted", ["", "identity", "gzip;q=0"])
+@pytest.mark.parametrize("accepted", ["", "identity", "gzip;q=0", "gzip; q=0.000"])
 def test_it_is_not_packed_for_who_does_not(api: Client, accepted: str) -> None:
     assert not api.get("/metrics", headers={"accept-encoding": accepted}).has_header("Content-Encoding")
 

@@ -12,6 +12,10 @@ PROMETHEUS = (
     "application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,"
     "text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
 )
+PROMETHEUS_3 = (
+    "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;"
+    "q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
+)
 
 
 def test_it_lets_in_nobody_without_a_token_or_session() -> None:
@@ -34,6 +38,14 @@ def test_it_lets_in_a_session(api_user: User) -> None:
         (PROMETHEUS, OPEN_METRICS),
         ("application/openmetrics-text", OPEN_METRICS),
         ("application/openmetrics-text;q=0.2, text/plain;q=0.9", TEXT),
+        ("application/openmetrics-text; version=1.0.0; charset=utf-8", OPEN_METRICS),
+        (PROMETHEUS_3, OPEN_METRICS),
+        ("text/plain; version=0.0.4; charset=utf-8, application/openmetrics-text; q=0.5", TEXT),
+        ("application/openmetrics-text; version=2.0.0, text/plain; q=0.1", TEXT),
+        ("application/openmetrics-text; q=0.1, */*", TEXT),
+        ("text/*; q=0.1, application/*; q=0.2", OPEN_METRICS),
+        ("application/openmetrics-text; q=0", TEXT),
+        ("application/openmetrics-text; q=much", TEXT),
         ("application/json", TEXT),
         ("nonsense", TEXT),
     ],
