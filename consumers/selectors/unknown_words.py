@@ -37,11 +37,17 @@ class UnknownWord(StrEnum):
     DLQ_DAY_UNTOLD = "dlq_day_untold"
     RATES_UNTOLD = "rates_untold"
     VOLUMES_UNTOLD = "volumes_untold"
+    DRAIN_UNTOLD = "drain_untold"
+    EXPIRY_UNTOLD = "expiry_untold"
+    DLQ_INFLOW_UNTOLD = "dlq_inflow_untold"
+    OWNERS_UNTOLD = "owners_untold"
+    HELD_MESSAGES_UNTOLD = "held_messages_untold"
     MEMBERS_NOT_ASKED = "members_not_asked"
     MEMBERS_UNREAD = "members_unread"
     DEAD_LETTERS_UNREAD = "dead_letters_unread"
     MIN_OFFSETS_UNREAD = "min_offsets_unread"
     CLUSTER_NAME_UNREAD = "cluster_name_unread"
+    NAME_SERVER_NOT_ASKED = "name_server_not_asked"
     READINGS_NOT_KEPT = "readings_not_kept"
 
 

@@ -21,10 +21,13 @@ SAID = {"consume_ok_tps": 20.5, "consume_failed_tps": 0.0, "consume_failed_messa
 
 def main(groups: int, queues: int) -> None:
     from django.core.management import call_command
+    from django.db import connections
 
     call_command("migrate", verbosity=0)
     now = datetime.now(UTC)
     _fill(groups, queues, now)
+    # Else whoever reads first has to take in what this process wrote.
+    connections.close_all()
     # Whoever only fills a database has not loaded what answers requests.
     os.execv(sys.executable, [sys.executable, "-m", "dashboard.bench.metrics_scrapes", "scrape", now.isoformat()])
 
@@ -73,7 +76,7 @@ def _bare_lines() -> Iterator[str]:
 
 def _fill(groups: int, queues: int, now: datetime) -> None:
     """Rows of the site, members that have just spoken, and two readings a minute apart in the lake."""
-    from consumers.models import Client, ConsumerGroup, Reading
+    from consumers.models import Assignment, Client, ConsumerGroup, QueueSnapshot, Reading
 
     from .site_rows import AT_ONCE, fill
 
@@ -82,7 +85,7 @@ def _fill(groups: int, queues: int, now: datetime) -> None:
         [
             Client(
                 group=group, client_id=f"10.0.0.{member}@{group.pk}", address=f"10.0.0.{member}:5000", language="JAVA",
-                seen_since=now, last_seen=now, running_info_at=now,
+                seen_since=now, last_seen=now, running_info_at=now, subscriptions=group.subscriptions,
                 consume_status={group.subscriptions[0]["topic"]: SAID},
             )
             for group in ConsumerGroup.objects.all()
@@ -90,6 +93,17 @@ def _fill(groups: int, queues: int, now: datetime) -> None:
         ],
         AT_ONCE,
     )  # fmt: skip
+    ConsumerGroup.objects.update(settled_at=now, members_changed_at=now - timedelta(hours=1))
+    held = QueueSnapshot.objects.order_by("pk").values_list("group_id", "queue_id")
+    Assignment.objects.bulk_create(
+        [
+            Assignment(
+                group_id=group, queue_id=queue, client_id=f"10.0.0.{n % MEMBERS}@{group}", seen_since=now, last_seen=now
+            )
+            for n, (group, queue) in enumerate(held)
+        ],
+        AT_ONCE,
+    )
     for at in (now, now - timedelta(seconds=60)):
         _write_reading(cluster.name, at)
     Reading.objects.create(

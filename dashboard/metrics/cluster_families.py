@@ -1,6 +1,6 @@
 """The gauges of brokers, readings and judgements: whether the other gauges are of now."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from consumers.selectors.brokers import ClusterAge
@@ -49,6 +49,16 @@ def reading_families(clusters: Sequence[ClusterRow], now: datetime) -> Iterator[
         yield Family(f"consumerscope_reading_{name}", words, CLUSTER, _of_readings(newest, name))
 
 
+def name_server_family(told: Mapping[str, float | None]) -> Family:
+    """`told`: seconds by the cluster's name, null where nobody asks."""
+    return Family(
+        "consumerscope_name_server_age_seconds",
+        "How long ago name servers last told the brokers of the cluster.",
+        CLUSTER,
+        (((name,), seconds) for name, seconds in told.items() if seconds is not None),
+    )
+
+
 def judgement_families(pipeline: PipelineStatus, now: datetime) -> Iterator[Family]:
     until = pipeline.judged_until
     yield Family(
@@ -60,13 +70,16 @@ def judgement_families(pipeline: PipelineStatus, now: datetime) -> Iterator[Fami
 
 
 def unknown_samples(
-    ages: Sequence[ClusterAge], clusters: Sequence[ClusterRow], pipeline: PipelineStatus, now: datetime, limits: Limits
-) -> Samples:
+    ages: Sequence[ClusterAge], clusters: Sequence[ClusterRow], pipeline: PipelineStatus,
+    told: Mapping[str, float | None], now: datetime, limits: Limits,
+) -> Samples:  # fmt: skip
     """What is unknown of clusters and of the site, with an empty group and cluster for what is of no single one."""
     for cluster in ages:
         words = {broker_word(broker, now, limits) for broker in cluster.brokers}
         for word in sorted(word for word in words if word is not None):
             yield (cluster.name, "", word), 1
+    for name in (name for name, seconds in told.items() if seconds is None):
+        yield (name, "", UnknownWord.NAME_SERVER_NOT_ASKED), 1
     for row in clusters:
         if row.last_reading is None:
             yield (row.name, "", UnknownWord.NOT_READ), 1

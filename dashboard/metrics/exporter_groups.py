@@ -1,7 +1,7 @@
 """The families of rocketmq-exporter that are about groups, with its names, labels and units
 (rocketmq-exporter 0.0.3-SNAPSHOT, RMQMetricsCollector, MetricsCollectTask)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
@@ -9,7 +9,7 @@ from consumers.selectors.exporter.cluster import ExporterCluster
 from consumers.selectors.exporter.groups import ExporterGroup
 from consumers.selectors.exporter.parts import TopicPart
 
-from .exposition import Family, Labels
+from .exposition import Family, Labels, label_text
 
 DIFF = ("group", "topic", "countOfOnlineConsumers", "msgModel")
 PART = ("cluster", "broker", "topic", "group")
@@ -18,9 +18,11 @@ BROADCASTING, CLUSTERING = "0", "1"
 MILLISECONDS = 1000
 
 Samples = Iterator[tuple[Labels, float]]
+Named = Sequence[tuple[TopicPart, ExporterGroup, str]]
 
 
 def group_families(cluster: ExporterCluster) -> Iterator[Family]:
+    named = list(_named(cluster))
     yield Family("rocketmq_group_diff", "Messages of the topic not consumed.", DIFF, _diffs(cluster, is_retry=False))
     yield Family("rocketmq_group_retrydiff", "The same of retry topics.", DIFF, _diffs(cluster, is_retry=True))
     yield Family("rocketmq_group_dlqdiff", "Messages in the dead-letter topic.", DIFF, _dead_letters(cluster))
@@ -28,14 +30,14 @@ def group_families(cluster: ExporterCluster) -> Iterator[Family]:
         "rocketmq_group_count", "Members that are online; their addresses and client ids.",
         ("caddr", "localaddr", "group"), _counts(cluster),
     )  # fmt: skip
-    yield Family("rocketmq_consumer_offset", "Sum of the consumer offsets.", PART, _offsets(cluster))
-    yield Family("rocketmq_message_accumulation", "Messages not consumed, broker by broker.", PART, _lags(cluster))
-    yield Family("rocketmq_consumer_tps", "Messages consumed per second, by offsets.", PART, _rates(cluster))
+    yield Family("rocketmq_consumer_offset", "Sum of the consumer offsets.", PART, _offsets(named))
+    yield Family("rocketmq_message_accumulation", "Messages not consumed, broker by broker.", PART, _lags(named))
+    yield Family("rocketmq_consumer_tps", "Messages consumed per second, by offsets.", PART, _rates(cluster, named))
     yield Family(
         "rocketmq_group_get_latency_by_storetime",
         "Milliseconds that the first message not consumed has waited since it was stored.",
         PART,
-        _waits(cluster),
+        _waits(cluster, named),
     )
 
 
@@ -73,36 +75,36 @@ def _counts(cluster: ExporterCluster) -> Samples:
             yield (addresses, ",".join(client.client_id for client in present), group.name), group.members
 
 
-def _named(cluster: ExporterCluster) -> Iterator[tuple[TopicPart, ExporterGroup, Labels]]:
-    """The parts on brokers whose cluster has a name, with their labels."""
+def _named(cluster: ExporterCluster) -> Iterator[tuple[TopicPart, ExporterGroup, str]]:
+    """The parts on brokers whose cluster has a name, with their labels, which four families share."""
     for part in cluster.parts:
         named, group = cluster.clusters.get(part.broker), cluster.groups[part.group_id]
         if named is not None and not part.topic.startswith(DLQ_PREFIX):
-            yield part, group, (named, part.broker, part.topic, group.name)
+            yield part, group, label_text(PART, (named, part.broker, part.topic, group.name))
 
 
-def _offsets(cluster: ExporterCluster) -> Samples:
-    for part, group, labels in _named(cluster):
+def _offsets(named: Named) -> Samples:
+    for part, group, text in named:
         if part.consumer_offset is not None and not group.is_outside:
-            yield labels, part.consumer_offset
+            yield text, part.consumer_offset
 
 
-def _lags(cluster: ExporterCluster) -> Samples:
-    for part, group, labels in _named(cluster):
+def _lags(named: Named) -> Samples:
+    for part, group, text in named:
         if part.lag_messages is not None and _has_lag(group, part.topic):
-            yield labels, part.lag_messages
+            yield text, part.lag_messages
 
 
-def _rates(cluster: ExporterCluster) -> Samples:
+def _rates(cluster: ExporterCluster, named: Named) -> Samples:
     rates = cluster.moved.consumed or {}
-    for part, group, labels in _named(cluster):
+    for part, group, text in named:
         rate = rates.get((group.name, part.topic, part.broker))
         if rate is not None and not group.is_outside and not part.topic.startswith(RETRY_PREFIX):
-            yield labels, rate
+            yield text, rate
 
 
-def _waits(cluster: ExporterCluster) -> Samples:
-    for part, group, labels in _named(cluster):
+def _waits(cluster: ExporterCluster, named: Named) -> Samples:
+    for part, group, text in named:
         wait = cluster.waits.get((part.group_id, part.topic, part.broker))
         if wait is not None and _has_lag(group, part.topic):
-            yield labels, round(wait * MILLISECONDS)
+            yield text, round(wait * MILLISECONDS)

@@ -5,22 +5,22 @@ All samples of a family stand together, as both formats demand. What is not know
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import isfinite
 
 TEXT = "text/plain; version=0.0.4"
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 LINES_AT_ONCE = 1000
-# In both formats the same three characters are escaped in a label's value.
-ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 UNITS = ("seconds", "bytes", "messages", "queues", "calls", "series", "groups")
 
-Labels = tuple[str | None, ...]
+# The values in the order of their names, null for a label that is left out; or their text, made once for many samples.
+Labels = tuple[str | None, ...] | str
 Samples = Iterable[tuple[Labels, float]]
 
 
 @dataclass(frozen=True)
 class Family:
-    """A gauge: `samples` are the values of `labels`, in order, with the number. A label without a value is left out."""
+    """A gauge: `samples` are the values of `labels`, or what `label_text` makes of them, with the number."""
 
     name: str
     help: str
@@ -35,19 +35,12 @@ class Family:
 
 def exposition(families: Iterable[Family], *, open_metrics: bool = False, remark: str = "") -> Iterator[str]:
     """Text in pieces. OpenMetrics has units, no `remark`, and a last line without which it counts as cut off."""
-    lines: list[str] = [f"# {remark}\n"] if remark and not open_metrics else []
-    # Most families have the same labels as the one before: their text is made once.
-    known: dict[tuple[str, ...], dict[Labels, str]] = {}
+    lines: list[str] = [f"# {escaped(remark)}\n"] if remark and not open_metrics else []
     for family in families:
         lines.append(_head(family, open_metrics))
-        texts, name = known.setdefault(tuple(family.labels), {}), family.name
-        for values, number in family.samples:
-            if not isfinite(number):
-                raise ValueError(f"{number} is not a measurement: what is not known must be left out")
-            text = texts.get(values)
-            if text is None:
-                text = texts[values] = _labels(family.labels, values)
-            lines.append(f"{name}{text} {number!r}\n")
+        samples = iter(family.samples)
+        while some := list(islice(samples, LINES_AT_ONCE)):
+            lines += _lines(family, some)
             if len(lines) >= LINES_AT_ONCE:
                 yield "".join(lines)
                 lines.clear()
@@ -57,15 +50,31 @@ def exposition(families: Iterable[Family], *, open_metrics: bool = False, remark
         yield "".join(lines)
 
 
+def _lines(family: Family, samples: Sequence[tuple[Labels, float]]) -> list[str]:
+    wrong = [number for _, number in samples if not isfinite(number)]
+    if wrong:
+        raise ValueError(f"{wrong[0]} is not a measurement: what is not known must be left out")
+    name, names = family.name, family.labels
+    if not names:
+        return [f"{name} {number!r}\n" for _, number in samples]
+    return [
+        f"{name}{{{labels if isinstance(labels, str) else label_text(names, labels)}}} {number!r}\n"
+        for labels, number in samples
+    ]
+
+
+def label_text(names: Sequence[str], values: Sequence[str | None]) -> str:
+    """`name="value"` of each that has a value, by commas."""
+    return ",".join(
+        [f'{name}="{escaped(value)}"' for name, value in zip(names, values, strict=True) if value is not None]
+    )
+
+
+def escaped(text: str) -> str:
+    """In both formats the same three characters are escaped in a label's value."""
+    return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
 def _head(family: Family, open_metrics: bool) -> str:
     unit = f"# UNIT {family.name} {family.unit}\n" if open_metrics and family.unit else ""
-    return f"# HELP {family.name} {family.help.translate(ESCAPES)}\n# TYPE {family.name} gauge\n{unit}"
-
-
-def _labels(labels: Sequence[str], values: Labels) -> str:
-    pairs = [
-        f'{label}="{value.translate(ESCAPES)}"'
-        for label, value in zip(labels, values, strict=True)
-        if value is not None
-    ]
-    return f"{{{','.join(pairs)}}}" if pairs else ""
+    return f"# HELP {family.name} {escaped(family.help)}\n# TYPE {family.name} gauge\n{unit}"

@@ -10,6 +10,7 @@ from itertools import chain
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from consumers.alerts.measures.explained import Explainer
 from consumers.lake.store import Lake
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.selectors.brokers import ClusterAge
@@ -25,6 +26,7 @@ from consumers.selectors.retries.minute_volumes import minute_volumes
 from . import alert_families, cluster_families, exporter, group_families
 from .bounded import Bounds
 from .exposition import Family
+from .measured import measured, name_servers_told
 
 UNKNOWN = "1 for each cause that keeps a gauge of the group (or of the cluster, without a group) from being known."
 
@@ -59,24 +61,30 @@ def scrape(now: datetime, cluster: str | None = None) -> Scrape:
 def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: str | None) -> Iterator[Family]:
     now, wanted = overlay.now, re.compile("|".join(map(translate, settings.METRICS_GROUPS)))
     every = list(group_gauges(overlay, cluster))
-    groups = [group for group in every if wanted.match(group.group)]
+    groups = [group for group in every if wanted.match(group.name)]
     pipeline = pipeline_status(now)
     is_late = pipeline.judged_until is None or pipeline.judged_until < overlay.limits.judged_since(now)
     volumes = None if is_late or pipeline.judged_until is None else minute_volumes(pipeline.judged_until)
-    happened = group_families.Happened(episodes(cluster, now), volumes)
-    only = _only(overlay, ages, wanted)
+    explainer = Explainer(overlay, pipeline.judged_until)
+    measures, told = measured(explainer, groups), name_servers_told(explainer, {age.name for age in ages})
+    happened, texts = (
+        group_families.Happened(measures, episodes(cluster, now), volumes),
+        group_families.texts_of(groups),
+    )
+    only = _only(overlay, ages, groups)
     clusters = cluster_list(now, name=cluster)
     unknown = chain(
-        group_families.unknown_samples(groups, happened),
-        cluster_families.unknown_samples(ages, clusters, pipeline, now, overlay.limits),
+        group_families.unknown_samples(overlay, groups, texts, happened),
+        cluster_families.unknown_samples(ages, clusters, pipeline, told, now, overlay.limits),
         exporter.unknown_samples(only) if only else (),
     )
-    yield from bounds.bounded(group_families.group_families(groups, happened, now))
+    yield from bounds.bounded(group_families.group_families(groups, texts, happened, now))
     if settings.METRICS_QUEUE_SERIES:
         yield _queue_family(bounds, overlay, groups, cluster)
     yield from bounds.bounded([Family("consumerscope_unknown", UNKNOWN, ("cluster", "group", "reason"), unknown)])
     yield from cluster_families.broker_families(ages, now, overlay.limits)
     yield from cluster_families.reading_families(clusters, now)
+    yield cluster_families.name_server_family(told)
     yield from cluster_families.judgement_families(pipeline, now)
     yield from alert_families.alert_families(now)
     yield _left_out_groups(every, groups)
@@ -84,15 +92,12 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
         yield from exporter.exporter_families(only, bounds)
 
 
-def _only(overlay: Overlay, ages: list[ClusterAge], wanted: re.Pattern[str]) -> ExporterCluster | None:
-    if len(ages) != 1:
-        return None
-    lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
-    return exporter_cluster(overlay, ages[0], lake, lambda name: wanted.match(name) is not None)
+def _only(overlay: Overlay, ages: list[ClusterAge], groups: list[GroupGauges]) -> ExporterCluster | None:
+    return exporter_cluster(overlay, ages[0], Lake.at(settings.CONSUMERSCOPE_LAKE), groups) if len(ages) == 1 else None
 
 
 def _queue_family(bounds: Bounds, overlay: Overlay, groups: list[GroupGauges], cluster: str | None) -> Family:
-    known = {group.id: (group.cluster, group.group) for group in groups if group.lag_messages_at_least is not None}
+    known = {group.id: (group.cluster, group.name) for group in groups if group.lag_messages_at_least is not None}
     name = "consumerscope_queue_lag_messages"
     samples = (
         ((*known[lag.group_id], lag.topic, lag.broker, str(lag.queue_id)), lag.lag_messages)

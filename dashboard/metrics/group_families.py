@@ -1,15 +1,17 @@
 """The gauges of groups."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 
-from consumers.selectors.groups.gauges import GroupGauges
+from consumers.selectors.groups.gauges import GroupGauges, causes
+from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.retries.minute_volumes import MinuteVolumes
 from consumers.selectors.unknown_words import UnknownWord
 
-from .exposition import Family, Labels
+from .exposition import Family, Labels, label_text
+from .measured import MEASURES, Values, spared, untold
 
 GROUP = ("cluster", "group")
 NUMBERS: dict[str, str] = {
@@ -25,6 +27,8 @@ NUMBERS: dict[str, str] = {
     "never_committed_queues": "Queues of the group's topics on which it never committed an offset.",
 }
 
+SPARED = "1 for each reason why alert rules leave some measures of the group alone."
+
 Samples = Iterator[tuple[Labels, float]]
 Number = Callable[[GroupGauges], float | None]
 
@@ -32,56 +36,70 @@ Number = Callable[[GroupGauges], float | None]
 @dataclass(frozen=True)
 class Happened:
     """What is read of all groups at once, by group id: episodes of rebalances in an hour and a day, and the volumes of
-    the newest minute that was judged; null where no minute of late was."""
+    the newest minute that was judged; null where no minute of late was. `measured`: in the order of the groups."""
 
+    measured: Values
     episodes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     volumes: Mapping[int, MinuteVolumes] | None = None
 
+    def volumes_of(self, group: GroupGauges) -> MinuteVolumes | None:
+        return self.volumes.get(group.id) if group.is_judged and self.volumes is not None else None
 
-def group_families(groups: Sequence[GroupGauges], happened: Happened, now: datetime) -> Iterator[Family]:
+
+def texts_of(groups: Iterable[GroupGauges]) -> list[str]:
+    """Each group's labels, which all of its series share."""
+    return [label_text(GROUP, (group.cluster, group.name)) for group in groups]
+
+
+def group_families(
+    groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happened, now: datetime
+) -> Iterator[Family]:
     for name, words in NUMBERS.items():
-        yield _family(groups, name, words, attrgetter(name))
+        yield _family(name, words, texts, map(attrgetter(name), groups))
+    for name, measure in MEASURES.items():
+        yield _family(name, measure.words, texts, happened.measured[name])
     yield Family(
         "consumerscope_group_time_lag_seconds",
         "How long the first message that is not consumed has waited; kind: exact, interpolated or at_least.",
         (*GROUP, "kind"),
-        _each(groups, lambda group: (group.time_lag_kind, group.time_lag_seconds)),
+        (
+            (f'{text},kind="{group.time_lag_kind.value}"', group.time_lag_seconds)
+            for text, group in zip(texts, groups, strict=True)
+            if group.time_lag_seconds is not None
+        ),
     )
-    yield Family(
-        "consumerscope_group_state", "1 for the state of the group.", (*GROUP, "state"), _each(groups, _state_of)
-    )
+    states = ((f'{text},state="{group.state.value}"', 1) for text, group in zip(texts, groups, strict=True))
+    yield Family("consumerscope_group_state", "1 for the state of the group.", (*GROUP, "state"), states)
     for place, span in enumerate(("hour", "day")):
         words = f"Rebalances in the last {span}; those in a row, as of a rollout, count once."
-        yield _family(groups, f"rebalances_{span}", words, _episodes(happened, place))
+        yield _family(f"rebalances_{span}", words, texts, map(_episodes(happened, place), groups))
     yield _family(
-        groups, "last_rebalance_age_seconds", "How long ago the group was last seen to rebalance.",
-        lambda group: None if group.last_rebalance_at is None else (now - group.last_rebalance_at).total_seconds(),
+        "last_rebalance_age_seconds", "How long ago the group was last seen to rebalance.", texts,
+        map(_rebalance_age(now), groups),
     )  # fmt: skip
     yield Family(
         "consumerscope_group_minute_messages",
         "Messages of the newest minute judged; way: into_retry, out_of_retry, into_dlq or consumed.",
         (*GROUP, "way"),
-        _ways(groups, happened),
+        _ways(groups, texts, happened),
     )
+    yield Family("consumerscope_group_spared", SPARED, (*GROUP, "reason"), _spared(groups, texts))
 
 
-def unknown_samples(groups: Sequence[GroupGauges], happened: Happened) -> Samples:
-    for group in groups:
-        for word in group.unknown:
-            yield (group.cluster, group.group, word), 1
-        if group.is_judged and None in (_volumes(group, happened) or (None,)):
-            yield (group.cluster, group.group, UnknownWord.VOLUMES_UNTOLD), 1
+def unknown_samples(
+    overlay: Overlay, groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happened
+) -> Samples:
+    for place, (text, group) in enumerate(zip(texts, groups, strict=True)):
+        words = [*causes(overlay, group), *untold(happened.measured, place, group)]
+        if group.is_judged and None in (happened.volumes_of(group) or (None,)):
+            words.append(UnknownWord.VOLUMES_UNTOLD)
+        for word in dict.fromkeys(words):
+            yield f'{text},reason="{word.value}"', 1
 
 
-def _family(groups: Sequence[GroupGauges], name: str, words: str, number: Number) -> Family:
-    return Family(f"consumerscope_group_{name}", words, GROUP, _known(groups, number))
-
-
-def _known(groups: Sequence[GroupGauges], number: Number) -> Samples:
-    for group in groups:
-        value = number(group)
-        if value is not None:
-            yield (group.cluster, group.group), value
+def _family(name: str, words: str, texts: Iterable[str], numbers: Iterable[float | None]) -> Family:
+    samples = ((text, number) for text, number in zip(texts, numbers, strict=True) if number is not None)
+    return Family(f"consumerscope_group_{name}", words, GROUP, samples)
 
 
 def _episodes(happened: Happened, place: int) -> Number:
@@ -94,23 +112,22 @@ def _episodes(happened: Happened, place: int) -> Number:
     return count
 
 
-def _ways(groups: Sequence[GroupGauges], happened: Happened) -> Samples:
-    for group in groups:
-        for way, number in zip(MinuteVolumes._fields, _volumes(group, happened) or (), strict=False):
+def _rebalance_age(now: datetime) -> Number:
+    def age(group: GroupGauges) -> float | None:
+        at = group.last_rebalance_at
+        return None if at is None or not group.is_judged else (now - at).total_seconds()
+
+    return age
+
+
+def _ways(groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happened) -> Samples:
+    for text, group in zip(texts, groups, strict=True):
+        for way, number in zip(MinuteVolumes._fields, happened.volumes_of(group) or (), strict=False):
             if number is not None:
-                yield (group.cluster, group.group, way), number
+                yield f'{text},way="{way}"', number
 
 
-def _volumes(group: GroupGauges, happened: Happened) -> MinuteVolumes | None:
-    return happened.volumes.get(group.id) if group.is_judged and happened.volumes is not None else None
-
-
-def _state_of(group: GroupGauges) -> tuple[str, float]:
-    return group.state, 1
-
-
-def _each(groups: Sequence[GroupGauges], third: Callable[[GroupGauges], tuple[str, float | None]]) -> Samples:
-    for group in groups:
-        label, number = third(group)
-        if number is not None:
-            yield (group.cluster, group.group, label), number
+def _spared(groups: Sequence[GroupGauges], texts: Sequence[str]) -> Samples:
+    for text, group in zip(texts, groups, strict=True):
+        for reason in spared(group):
+            yield f'{text},reason="{reason}"', 1

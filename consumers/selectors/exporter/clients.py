@@ -1,16 +1,19 @@
 """Members as rocketmq-exporter's families name them: those in the newest full answer, and what they said lately."""
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db.models import Case, F, JSONField, When
 
 from consumers.models import Client
 from consumers.selectors.limits import Limits
 from consumers.selectors.ownership.patience import LEAST_SECONDS
 
+from .parts import CHUNK
 
-@dataclass(frozen=True, slots=True)
-class ExporterClient:
+
+class ExporterClient(NamedTuple):
     """`said`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}}, null where it
 
     has not spoken for so long that it says nothing of now.
@@ -26,11 +29,11 @@ def exporter_clients(
 ) -> dict[int, list[ExporterClient]]:
     """The present members of the `groups`, by group id, in the order of their ids. One query."""
     since = now - timedelta(seconds=max(limits.late_seconds, LEAST_SECONDS))
-    columns = ("group_id", "client_id", "address", "running_info_at", "running_info_error", "consume_status")
-    rows = Client.objects.filter(group__cluster=cluster_id, gone_by=None).order_by("client_id").values_list(*columns)
+    fresh = When(running_info_at__gte=since, running_info_error=None, then=F("consume_status"))
+    present = Client.objects.filter(group__cluster=cluster_id, gone_by=None).order_by("client_id")
+    rows = present.annotate(said=Case(fresh, output_field=JSONField()))
     found: dict[int, list[ExporterClient]] = {}
-    for group, client_id, address, at, error, said in rows.iterator():
+    for group, *client in rows.values_list("group_id", "client_id", "address", "said").iterator(chunk_size=CHUNK):
         if group in groups:
-            is_fresh = at is not None and at >= since and error is None
-            found.setdefault(group, []).append(ExporterClient(client_id, address, said if is_fresh else None))
+            found.setdefault(group, []).append(ExporterClient._make(client))
     return found

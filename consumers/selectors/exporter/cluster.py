@@ -1,10 +1,11 @@
 """What rocketmq-exporter's names are filled from, of one cluster."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from consumers.lake.store import Lake
 from consumers.selectors.brokers import ClusterAge
+from consumers.selectors.groups.gauges import GroupGauges
 from consumers.selectors.groups.overlay import Overlay
 
 from .clients import ExporterClient, exporter_clients
@@ -28,13 +29,11 @@ class ExporterCluster:
     clients: Mapping[int, Sequence[ExporterClient]]
 
 
-def exporter_cluster(
-    overlay: Overlay, age: ClusterAge, lake: Lake, is_wanted: Callable[[str], bool]
-) -> ExporterCluster:
-    """Ten queries and three files at the most, however many groups there are."""
-    groups = exporter_groups(overlay, age.name, is_wanted)
+def exporter_cluster(overlay: Overlay, age: ClusterAge, lake: Lake, gauges: Iterable[GroupGauges]) -> ExporterCluster:
+    """`gauges` of groups of this cluster. Nine queries and three files at the most, however many groups there are."""
+    groups = exporter_groups(overlay, gauges)
     read = {broker.name for broker in age.brokers if not overlay.is_unread(broker)}
-    parts = topic_parts(age.id, {pk: group.name for pk, group in groups.items()}, read)
+    parts = topic_parts(age.id, groups, read)
     return ExporterCluster(
         name=age.name,
         clusters={name: cluster for name, cluster in cluster_names(age.id).items() if name in read},

@@ -1,21 +1,17 @@
 """What rocketmq-exporter's families say of groups as a whole, of one cluster."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from django.db.models import F
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from consumers.models import Broker
 from consumers.selectors.brokers import MASTER
-from consumers.selectors.groups.listing import filtered
+from consumers.selectors.groups.gauges import GroupGauges
 from consumers.selectors.groups.overlay import NO_BROKER, Overlay
-from consumers.selectors.groups.rows import GroupFilters
 
 BROADCASTING = "BROADCASTING"
 
 
-@dataclass(frozen=True, slots=True)
-class ExporterGroup:
+class ExporterGroup(NamedTuple):
     """`members` and `dead_letters` are null where not known. `is_hidden`: on a broker that was never read it may have
 
     queues that nobody knows of. `is_outside`: its offsets on brokers are not its progress.
@@ -31,23 +27,15 @@ class ExporterGroup:
     dead_letters: int | None
 
 
-def exporter_groups(overlay: Overlay, cluster: str, is_wanted: Callable[[str], bool]) -> dict[int, ExporterGroup]:
-    """User groups but ghosts, by id, in the order of their names. One query."""
-    found = filtered(overlay, GroupFilters(cluster=cluster)).annotate(
-        of_members=F("shown_members"), of_dead=F("shown_dlq_messages"), of_unread_by=F("unread_by")
-    )
-    rows = found.order_by("name").values_list(
-        "pk", "name", "of_members", "message_model", "outside_store", "judged__judged_at", "of_unread_by", "of_dead"
-    )
-    since = overlay.limits.judged_since(overlay.now)
+def exporter_groups(overlay: Overlay, groups: Iterable[GroupGauges]) -> dict[int, ExporterGroup]:
+    """By id, in the order of `groups`."""
     never_read = {broker.id for broker in overlay.brokers.values() if broker.last_read_at is None} | {NO_BROKER}
     return {
-        pk: ExporterGroup(
-            pk, name, members, model == BROADCASTING, outside is not None, judged_at is not None and judged_at >= since,
-            unread_by in never_read, dead,
+        group.id: ExporterGroup(
+            group.id, group.name, group.members, group.message_model == BROADCASTING, group.outside_store is not None,
+            bool(group.is_fresh), group.unread_by in never_read, group.dlq_messages,
         )
-        for pk, name, members, model, outside, judged_at, unread_by, dead in rows.iterator()
-        if is_wanted(name)
+        for group in groups
     }  # fmt: skip
 
 

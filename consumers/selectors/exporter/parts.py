@@ -1,7 +1,8 @@
 """The offsets of each group, topic and broker, as sums of their queues: what is not known of one is known of no sum."""
 
-from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Container
+from operator import attrgetter
+from typing import NamedTuple
 
 from django.db.models import Count, F, Max, Q, Sum
 
@@ -24,8 +25,7 @@ KNOWN_OFFSET = Q(consumer_offset__isnull=False) & (Q(unknown_reason=None) | Q(un
 CHUNK = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class TopicPart:
+class TopicPart(NamedTuple):
     """What a group has of a topic on one broker. Null is not known, or that no queue of it has an offset.
 
     `is_idle`: no queue of it has a lag by its nature (never committed, or gone): sums are whole without it.
@@ -39,12 +39,11 @@ class TopicPart:
     is_idle: bool
 
 
-def topic_parts(cluster_id: int, groups: Mapping[int, str], read: Container[str]) -> list[TopicPart]:
-    """Of the `groups` (names by id), by group, topic and broker. What is on no broker of `read` is not known.
+def topic_parts(cluster_id: int, groups: Collection[int], read: Container[str]) -> list[TopicPart]:
+    """In the order of `groups`, then by topic and broker. What is on no broker of `read` is not known.
 
     Two queries.
     """
-    topics = dict(Topic.objects.filter(cluster=cluster_id).values_list("pk", "name"))
     no_lag = Q(unknown_reason__in=NO_LAG_REASONS)
     rows = (
         QueueSnapshot.objects.filter(group__cluster=cluster_id)
@@ -58,17 +57,22 @@ def topic_parts(cluster_id: int, groups: Mapping[int, str], read: Container[str]
         )
         .order_by()
     )
-    parts = [
-        TopicPart(
-            group, topics[topic], broker,
-            consumer_offset=None if untold or broker not in read else offset,
-            lag_messages=None if unknown or broker not in read else lag,
-            is_idle=not known and not unknown and broker in read,
-        )
-        for group, topic, broker, unknown, known, lag, untold, offset in rows.iterator(chunk_size=CHUNK)
-        if group in groups
-    ]  # fmt: skip
-    return sorted(parts, key=lambda part: (groups[part.group_id], part.topic, part.broker))
+    found = [row for row in rows.iterator(chunk_size=CHUNK) if row[0] in groups]
+    # After the rows: those of a topic that came meanwhile have a name, those of one that went are of nothing any more.
+    topics = dict(Topic.objects.filter(cluster=cluster_id).values_list("pk", "name"))
+    parts: dict[int, list[TopicPart]] = {}
+    for group, topic, broker, unknown, known, lag, untold, offset in found:
+        if topic in topics:
+            is_read = broker in read
+            part = TopicPart(
+                group, topics[topic], broker,
+                None if untold or not is_read else offset,
+                None if unknown or not is_read else lag,
+                is_read and not known and not unknown,
+            )  # fmt: skip
+            parts.setdefault(group, []).append(part)
+    place = attrgetter("topic", "broker")
+    return [part for group in groups for part in sorted(parts.get(group, ()), key=place)]
 
 
 def broker_ends(cluster_id: int, topics: Container[str], read: Container[str]) -> dict[tuple[str, str], int | None]:

@@ -6,13 +6,14 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.models import Cluster, ConsumerGroup, GroupWindow, PipelineRun, Reading
+from consumers.models import Broker, Cluster, ConsumerGroup, GroupWindow, PipelineRun, Reading
 from consumers.polling.reading import AHEAD
 from consumers.polling.record.totals import RETIRED_ONLY
 from tests.exposition_parser import Samples, parsed
 from tests.world import (
     NOW,
     a_broker,
+    a_client,
     a_cluster,
     a_dead_broker,
     a_group,
@@ -32,7 +33,7 @@ Scrape = Callable[[], Samples]
 def cluster() -> Iterator[Cluster]:
     with time_machine.travel(NOW, tick=False):
         cluster = a_cluster()
-        a_broker(cluster)
+        a_broker(cluster, file_reserved_hours=72)
         PipelineRun.objects.create(since=ago(60), until=ago(25), started_at=ago(24), finished_at=ago(20))
         yield cluster
 
@@ -43,22 +44,25 @@ def scrape(api: Client, cluster: Cluster) -> Scrape:
 
 
 def a_whole_group(cluster: Cluster, name: str = "billing", broker: str = "broker-a") -> ConsumerGroup:
-    group = a_group(cluster, name)
+    group = a_group(cluster, name, settled_at=ago(60))
     queue = a_queue(cluster, f"{name}-topic", 1, broker=broker)
     a_snapshot(group, queue, 60, 100)
     a_total(group, 40, dlq_messages=7, expired_messages=3, never_committed_queues=2)
     a_judged_group(
-        group, "STALL", rule="blocked", worst_queue=queue, time_lag_seconds=61.5, retry_share=0.2, dlq_day_messages=4
-    )
-    a_judged_queue(group, queue, "STALL")
-    a_minute(group)
+        group, "STALL", rule="blocked", worst_queue=queue, time_lag_seconds=61.5, retry_share=0.2, dlq_day_messages=4,
+        drain_seconds=80.5,
+    )  # fmt: skip
+    a_judged_queue(group, queue, "STALL", time_lag_seconds=61.5)
+    for minutes in range(5):
+        a_minute(group, minutes)
     return group
 
 
-def a_minute(group: ConsumerGroup, **fields: int | None) -> None:
-    """The newest that was judged whole: the run's end lies in the next one."""
-    volumes = {"into_retry": 3, "out_of_retry": 2, "into_dlq": 1, "consumed": 90} | fields
-    GroupWindow.objects.create(group=group, step_seconds=60, start=ago(120), readings=4, **volumes)
+def a_minute(group: ConsumerGroup, minutes: int = 0) -> None:
+    """So many before the newest that was judged whole: the run's end lies in the one after that."""
+    volumes = {"into_retry": 3, "out_of_retry": 2, "into_dlq": 1, "consumed": 90}
+    start = ago(120 + 60 * minutes)
+    GroupWindow.objects.create(group=group, step_seconds=60, start=start, readings=4, **volumes)
 
 
 def of_group(samples: Samples, group: str = "billing") -> dict[str, float]:
@@ -86,6 +90,12 @@ def test_a_known_group_has_all_its_numbers_and_no_cause(cluster: Cluster, scrape
         "group_minute_messages out_of_retry": 2,
         "group_minute_messages into_dlq": 1,
         "group_minute_messages consumed": 90,
+        "group_expires_in_seconds": 72 * 3600 - 61.5,
+        "group_drain_seconds": 80.5,
+        "group_dlq_inflow_messages": 5,
+        "group_unowned_queues": 0,
+        "group_doubly_owned_queues": 0,
+        "group_blocked_seconds": 0,
         "group_dlq_messages": 7,
         "group_dlq_day_messages": 4,
         "group_retry_share": 0.2,
@@ -123,7 +133,7 @@ def test_a_broker_that_is_not_read_leaves_nothing_but_its_cause_and_a_state(
 
 
 @pytest.mark.parametrize(
-    ("changed", "absent", "word"),
+    ("changed", "absent", "words"),
     [
         ("total", "group_lag_messages", "consumer_ahead"),
         ("outside", "group_lag_messages", "outside_store"),
@@ -138,11 +148,16 @@ def test_a_broker_that_is_not_read_leaves_nothing_but_its_cause_and_a_state(
         ("retry_share", "group_retry_share", "retry_share_untold"),
         ("dlq_day_messages", "group_dlq_day_messages", "dlq_day_untold"),
         ("consume_rate", "group_consume_rate", "rates_untold"),
-        ("volumes", "group_minute_messages into_dlq", "volumes_untold"),
+        ("volumes", "group_minute_messages consumed", "volumes_untold"),
+        ("inflow", "group_dlq_inflow_messages", "dlq_inflow_untold"),
+        ("drain_seconds", "group_drain_seconds", "drain_untold"),
+        ("kept", "group_expires_in_seconds", "expiry_untold"),
+        ("settling", "group_unowned_queues", "owners_untold"),
+        ("silent", "group_blocked_seconds", "owners_untold held_messages_untold"),
     ],
 )
-def test_what_is_not_known_is_absent_with_one_word_for_the_cause(
-    cluster: Cluster, scrape: Scrape, changed: str, absent: str, word: str
+def test_what_is_not_known_is_absent_with_one_word_for_each_cause(
+    cluster: Cluster, scrape: Scrape, changed: str, absent: str, words: str
 ) -> None:
     group = a_whole_group(cluster)
     total, judged = group.total, group.judged
@@ -158,8 +173,16 @@ def test_what_is_not_known_is_absent_with_one_word_for_the_cause(
     judged.judged_at = ago(9000) if changed == "late" else judged.judged_at
     judged.time_lag_seconds = None if changed == "untold" else judged.time_lag_seconds
     if changed == "volumes":
-        GroupWindow.objects.update(into_dlq=None)
-    if changed in ("retry_share", "dlq_day_messages", "consume_rate"):
+        GroupWindow.objects.update(consumed=None)
+    if changed == "inflow":
+        GroupWindow.objects.filter(start=ago(360)).delete()
+    if changed == "kept":
+        Broker.objects.update(file_reserved_hours=None)
+    if changed == "settling":
+        group.settled_at = None
+    if changed == "silent":
+        a_client(group, running_info_at=ago(20), running_info_error="timed out")
+    if changed in ("retry_share", "dlq_day_messages", "consume_rate", "drain_seconds"):
         setattr(judged, changed, None)
     for row in (group, total, judged):
         row.save()
@@ -167,7 +190,7 @@ def test_what_is_not_known_is_absent_with_one_word_for_the_cause(
         judged.delete()
     seen = of_group(scrape())
     assert absent not in seen
-    assert [name for name in seen if name.startswith("unknown")] == [f"unknown {word}"]
+    assert [name for name in seen if name.startswith("unknown")] == [f"unknown {word}" for word in words.split()]
 
 
 def test_a_group_that_was_never_read_says_so(cluster: Cluster, scrape: Scrape) -> None:
@@ -195,6 +218,7 @@ def test_it_says_of_brokers_and_readings_how_old_they_are(cluster: Cluster, scra
         ("broker_reading_age_seconds", "broker-a"): 5,
         ("broker_reading_age_seconds", "broker-b"): 300,
         ("reading_age_seconds", None): 5,
+        ("name_server_age_seconds", None): 5,
         ("reading_seconds", None): 0.41,
         ("reading_calls", None): 4,
         ("reading_bytes", None): 1900,

@@ -31,7 +31,7 @@ def queue_of(
 
 
 def parts_of(cluster: Cluster, *groups: ConsumerGroup, read: set[str] = READ) -> list[tuple[object, ...]]:
-    parts = topic_parts(cluster.pk, {group.pk: group.name for group in groups}, read)
+    parts = topic_parts(cluster.pk, [group.pk for group in groups], read)
     return [(part.topic, part.broker, part.consumer_offset, part.lag_messages, part.is_idle) for part in parts]
 
 

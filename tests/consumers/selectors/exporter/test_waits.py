@@ -10,6 +10,7 @@ from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.exporter.groups import exporter_groups
 from consumers.selectors.exporter.parts import topic_parts
 from consumers.selectors.exporter.waits import part_waits
+from consumers.selectors.groups.gauges import group_gauges
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.queues import queue_list
 from tests.world import (
@@ -51,8 +52,8 @@ def behind(
 
 def wait_of(group: ConsumerGroup) -> float | None:
     overlay, cluster = Overlay.at(NOW), group.cluster
-    groups = exporter_groups(overlay, cluster.name, lambda name: True)
-    parts = topic_parts(cluster.pk, {pk: found.name for pk, found in groups.items()}, {"broker-a"})
+    groups = exporter_groups(overlay, group_gauges(overlay, cluster.name))
+    parts = topic_parts(cluster.pk, groups, {"broker-a"})
     wait = part_waits(overlay, cluster.pk, groups, parts).get((group.pk, "Orders", "broker-a"))
     shown: list[Any] = [queue.time_lag_seconds for queue in queue_list("prod", "billing", now=NOW)]
     assert wait == (None if None in shown or not shown else max(shown))
