@@ -93,6 +93,7 @@ def test_a_text_that_cannot_be_kept_is_refused(incident: Incident, ann: User, te
 
 
 def test_an_incident_that_was_forgotten_meanwhile_is_said_to_be_over(incident: Incident, ann: User) -> None:
+    an_incident(a_rule("Another"), a_group(a_cluster("staging")))
     Incident.objects.filter(pk=incident.pk).delete()
     with pytest.raises(AlertRefused, match="It is over, and not kept any more"):
         acknowledge(incident, ann, "", NOW)

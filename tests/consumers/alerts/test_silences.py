@@ -103,6 +103,7 @@ def test_a_viewer_may_not(db: None) -> None:
 
 
 def test_one_that_went_with_its_rule_meanwhile_is_not_ended(ann: User) -> None:
+    a_silence()
     silence = a_silence(rule=a_rule())
     AlertRule.objects.all().delete()
     with pytest.raises(AlertRefused, match="It went with its rule"):

@@ -67,14 +67,22 @@ def test_it_ends_with_its_subject(rule: AlertRule) -> None:
     a_round(ago(120), {"billing": LATE}, rule)
     a_round(ago(60), {"billing": LATE}, rule)
     a_round(NOW, {"search": FINE}, rule)
-    assert (Incident.objects.get().ending, told()[-1]) == ("gone", ("resolved", "billing"))
+    incident = Incident.objects.get()
+    assert (incident.ending, told()[-1]) == ("gone", ("resolved", "billing"))
+    assert incident.events.latest("sequence").sentence == (
+        "prod/billing: Far behind ends after 2 min: there is no such thing any more, or no rule looks at it."
+    )
 
 
 def test_it_ends_with_its_rule(rule: AlertRule) -> None:
     a_round(ago(120), {"billing": LATE}, rule)
     a_round(ago(60), {"billing": LATE}, rule)
     a_round(NOW, {"billing": LATE})
-    assert Incident.objects.get().ending == "rule"
+    incident = Incident.objects.get()
+    assert incident.ending == "rule"
+    assert incident.events.latest("sequence").sentence.startswith(
+        "prod/billing: Far behind ends after 2 min: the rule was removed, switched off, or does not select this"
+    )
 
 
 def test_it_ends_after_its_rule_was_removed(rule: AlertRule) -> None:
