@@ -35,6 +35,8 @@ from .problems import UnknownFilter
 
 HOURS = ("24", "168")
 LONGEST_QUERY = 4000
+# By then a worker has taken it up, where one has nothing else to do.
+LONG = timedelta(seconds=15)
 WORKING = (PreviewStatus.WAITING, PreviewStatus.RUNNING)
 
 
@@ -94,6 +96,7 @@ def _context(request: HttpRequest, preview: UUID) -> dict[str, Any]:
         "sentence": rule_words(rule),
         "selects": selected,
         "is_working": row.status in WORKING,
+        "waits_long": row.status == PreviewStatus.WAITING and frame.now - row.created_at >= LONG,
         "form_href": _form(frame, row, rule),
     }
     if row.result is not None:

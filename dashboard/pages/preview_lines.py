@@ -1,7 +1,6 @@
-"""What a preview found, in words and as a picture."""
+"""What a preview found, in words."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,14 +8,13 @@ from django.utils.translation import ngettext
 
 from consumers.selectors.alerts.previews import PreviewRow
 from consumers.selectors.alerts.words import number_words
-from dashboard.svg.incident_bars import Bar, incident_bars
 from dashboard.wording.numbers import count, duration
 from dashboard.wording.numbers import share as share_words
-from dashboard.wording.times import clock
 
 from .frame import Frame
+from .preview_pictures import at_of, pictures
 
-SUBJECTS_NAMED, SUBJECTS_DRAWN = 5, 12
+SUBJECTS_NAMED, REASONS_NAMED = 5, 3
 
 
 def preview_lines(frame: Frame, row: PreviewRow, result: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,11 +22,12 @@ def preview_lines(frame: Frame, row: PreviewRow, result: Mapping[str, Any]) -> d
         "result": result,
         "verdict": verdict(row, result),
         "unknown_words": unknown_words(result),
+        "left_alone_words": left_alone_words(result),
+        "step_words": step_words(result),
         "step": duration(result["step_seconds"]),
-        "picture": _picture(row, result),
-        "not_drawn": max(0, len(result["by_subject"]) - SUBJECTS_DRAWN),
+        **pictures(row, result),
         "incidents": [_line(frame, row, one) for one in result["incidents"]],
-        "days": [(day["day"], day["fired"]) for day in result["per_day"]],
+        **_evaluated(frame, row, result),
     }
 
 
@@ -69,48 +68,70 @@ def unknown_words(result: Mapping[str, Any]) -> str:
     return f"{said} " + _("Of %(n)s of %(all)s nothing is known at all.") % words
 
 
-def _picture(row: PreviewRow, result: Mapping[str, Any]) -> str:
-    if not result["incidents"]:
+def left_alone_words(result: Mapping[str, Any]) -> str:
+    """Empty where nothing of what fired is of groups that the rule leaves alone."""
+    alone = result.get("fired_left_alone")
+    if not alone:
         return ""
-    drawn = [one["subject"] for one in result["by_subject"][:SUBJECTS_DRAWN]]
-    bars = [
-        Bar(
-            line=drawn.index(one["subject"]),
-            since=_at(one["fired_at"]),
-            until=_at(one["to"]) or row.until,
-            is_open=one["to"] is None,
-            text=_told(row, one),
-        )
-        for one in result["incidents"]
-        if one["subject"] in drawn
-    ]
-    return incident_bars(
-        [subject["title"] for subject in drawn], bars, row.since, row.until, _("When it would have fired")
+    reasons = sorted({one["left_alone"] for one in result["by_subject"] if "left_alone" in one})
+    words = {"n": count(alone), "all": count(result["fired"]), "reasons": "; ".join(reasons[:REASONS_NAMED])}
+    said = (
+        _("%(n)s of %(all)s are of groups that the rule leaves alone today, and tells nobody of: %(reasons)s.") % words
     )
+    return said if len(reasons) <= REASONS_NAMED else said[:-1] + " …"
 
 
-def _told(row: PreviewRow, one: Mapping[str, Any]) -> str:
-    fired, over = _at(one["fired_at"]), _at(one["to"])
-    words = {"title": one["subject"]["title"], "from": clock(fired, row.until)}
-    if over is None:
-        return _("%(title)s: from %(from)s UTC to the end") % words
-    return _("%(title)s: from %(from)s to %(to)s UTC") % {**words, "to": clock(over, row.until)}
+def step_words(result: Mapping[str, Any]) -> str:
+    """Empty where every minute was looked at."""
+    seconds = result["step_seconds"]
+    return "" if seconds <= 60 else _("Looked at once in %s: what lasted for less may be missing.") % duration(seconds)
+
+
+def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
+    """What the rule that is kept did in that time, beside the number of the replay."""
+    words = {"n": count(found["fired"]), "name": row.rule["name"]}
+    said = (
+        ngettext(
+            "%(name)s, as it was evaluated then, fired %(n)s time in this range",
+            "%(name)s, as it was evaluated then, fired %(n)s times in this range",
+            found["fired"],
+        )
+        % words
+    )
+    if before := found["fired_before"]:
+        said += ", " + _("and %s went on from before") % count(before)
+    missed, more = found["only_evaluated"] + found["elsewhere"], found["only_replayed"]
+    if not missed and not more:
+        return said + ". " + _("The replay finds the same.")
+    return f"{said}. " + _("Of these the replay lacks %(missed)s; %(more)s of the replay's are not among them.") % {
+        "missed": count(missed) if missed else _("none"),
+        "more": count(more) if more else _("none"),
+    }
 
 
 def _line(frame: Frame, row: PreviewRow, one: Mapping[str, Any]) -> dict[str, Any]:
-    subject, fired, over = one["subject"], _at(one["fired_at"]), _at(one["to"])
+    subject, fired, over = one["subject"], at_of(one["fired_at"]), at_of(one["to"])
     worst = one["worst_value"]
     return {
         "title": subject["title"],
         "cluster": subject.get("cluster", ""),
         "href": frame.group(subject["cluster"], subject["group"]) if "group" in subject else "",
-        "began": _at(one["from"]),
+        "began": at_of(one["from"]),
         "fired": fired,
         "over": over,
         "lasted": duration(((over or row.until) - fired).total_seconds()),
+        "left_alone": one.get("left_alone", ""),
         "worst": "" if worst is None else number_words(row.rule["measure"], worst),
     }
 
 
-def _at(text: str | None) -> Any:
-    return None if text is None else datetime.fromisoformat(text)
+def _evaluated(frame: Frame, row: PreviewRow, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Nothing where no rule of that name is kept."""
+    found = result.get("evaluated")
+    if found is None:
+        return {}
+    return {
+        "evaluated_words": evaluated_words(row, found),
+        "reasons": found["reasons"],
+        "evaluated_href": frame.to("alerts", rule=str(found["rule"])),
+    }

@@ -1,6 +1,8 @@
-"""When something would have fired: a line for each subject, a bar from the firing to the end of each incident."""
+"""When something would have fired: a line for each subject, a bar from the firing to the end of each incident. What is
+not known is hatched, and what was found by evaluations lies below.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,29 +11,41 @@ from django.utils.safestring import SafeString
 
 from .time_axis import FOOT, axis, percent
 
-LINE, LABEL, BAR, TOP = 30, 13, 10, 4
+LINE, LABEL, BAR, BELOW, TOP = 34, 13, 10, 3, 4
 # The shortest is still seen, in percent of the width.
 LEAST = 0.4
 
 
 @dataclass(frozen=True)
 class Bar:
-    """Of the subject at `line`. `is_open`: it fires still at the end of the range."""
+    """Of the subject at `line`. `kind`: fired; open, it fires still at the end of the range; apart, it is drawn hollow;
+    evaluated, it lies below the others.
+    """
 
     line: int
     since: datetime
     until: datetime
-    is_open: bool
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Nothing is known of the subject at `line`."""
+
+    line: int
+    since: datetime
+    until: datetime
     text: str
 
 
 def incident_bars(
-    titles: Sequence[str], bars: Sequence[Bar], since: datetime, until: datetime, label: str
+    titles: Sequence[str], bars: Sequence[Bar], gaps: Iterable[Gap], since: datetime, until: datetime, label: str
 ) -> SafeString:
-    """Bars are cut at the ends of [since, until]."""
+    """Bars and gaps are cut at the ends of [since, until]."""
     foot = TOP + LINE * len(titles) + TOP
     return format_html(
-        '<svg class="strip incident-bars" width="100%" height="{}" role="img" aria-label="{}">{}{}{}</svg>',
+        '<svg class="strip incident-bars" width="100%" height="{}" role="img" aria-label="{}">{}{}{}{}</svg>',
         *(foot + FOOT, label, axis(since, until, foot)),
         format_html_join(
             "",
@@ -40,20 +54,35 @@ def incident_bars(
         ),
         format_html_join(
             "",
-            '<rect class="fired{}" x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>',
+            '<rect x="{}%" y="{}" width="{}%" height="{}" fill="url(#hatch)"><title>{}</title></rect>',
             (
-                (" open" if bar.is_open else "", f"{x:.2f}", _top(bar), f"{wide:.2f}", BAR, bar.text)
-                for bar, x, wide in ((bar, *_placed(bar, since, until)) for bar in bars)
+                (f"{x:.2f}", _top(gap.line), f"{wide:.2f}", BAR, gap.text)
+                for gap, x, wide in ((gap, *_placed(gap.since, gap.until, since, until)) for gap in gaps)
+            ),
+        ),
+        format_html_join(
+            "",
+            '<rect class="{}" x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>',
+            (
+                (bar.kind, f"{x:.2f}", *_across(bar, wide), bar.text)
+                for bar, x, wide in ((bar, *_placed(bar.since, bar.until, since, until)) for bar in bars)
             ),
         ),
     )
 
 
-def _top(bar: Bar) -> int:
-    return TOP + LINE * bar.line + LABEL + 2
+def _across(bar: Bar, wide: float) -> tuple[int, str, int]:
+    """Top, width and height."""
+    if bar.kind == "evaluated":
+        return _top(bar.line) + BAR + 1, f"{wide:.2f}", BELOW
+    return _top(bar.line), f"{wide:.2f}", BAR
 
 
-def _placed(bar: Bar, since: datetime, until: datetime) -> tuple[float, float]:
+def _top(line: int) -> int:
+    return TOP + LINE * line + LABEL + 2
+
+
+def _placed(begin: datetime, end: datetime, since: datetime, until: datetime) -> tuple[float, float]:
     """Where it begins, and how wide it is."""
-    left, right = (percent(min(max(at, since), until), since, until) for at in (bar.since, bar.until))
+    left, right = (percent(min(max(at, since), until), since, until) for at in (begin, end))
     return left, max(LEAST, right - left)

@@ -1,18 +1,18 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from dashboard.svg.incident_bars import Bar, incident_bars
+from dashboard.svg.incident_bars import Bar, Gap, incident_bars
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-def drawn(*bars: Bar, titles: tuple[str, ...] = ("billing",)) -> str:
-    return incident_bars(titles, bars, NOW - HOUR, NOW, "When")
+def drawn(*bars: Bar, titles: tuple[str, ...] = ("billing",), gaps: tuple[Gap, ...] = ()) -> str:
+    return incident_bars(titles, bars, gaps, NOW - HOUR, NOW, "When")
 
 
-def bar(began: float, over: float, line: int = 0, *, is_open: bool = False, text: str = "billing: fired") -> Bar:
-    return Bar(line, NOW - timedelta(minutes=began), NOW - timedelta(minutes=over), is_open, text)
+def bar(began: float, over: float, line: int = 0, *, kind: str = "fired", text: str = "billing: fired") -> Bar:
+    return Bar(line, NOW - timedelta(minutes=began), NOW - timedelta(minutes=over), kind, text)
 
 
 def test_a_bar_lies_from_the_firing_to_the_end() -> None:
@@ -29,13 +29,25 @@ def test_the_shortest_is_still_seen() -> None:
 
 def test_each_subject_has_a_line_with_its_name() -> None:
     drawing = drawn(bar(30, 15), bar(30, 15, 1), titles=("billing", "audit"))
-    assert re.findall(r'<rect class="fired" x="50.00%" y="(\d+)"', drawing) == ["19", "49"]
+    assert re.findall(r'<rect class="fired" x="50.00%" y="(\d+)"', drawing) == ["19", "53"]
     assert ">billing</text>" in drawing
     assert ">audit</text>" in drawing
 
 
 def test_one_that_fires_still_is_marked() -> None:
-    assert '<rect class="fired open"' in drawn(bar(30, 0, is_open=True))
+    assert '<rect class="fired open"' in drawn(bar(30, 0, kind="fired open"))
+
+
+def test_what_evaluations_found_lies_below() -> None:
+    assert '<rect class="evaluated" x="50.00%" y="30" width="24.50%" height="3">' in drawn(
+        bar(30, 15, kind="evaluated")
+    )
+
+
+def test_what_is_not_known_is_hatched() -> None:
+    gap = Gap(0, NOW - HOUR / 2, NOW, "billing: not known <b>")
+    hatched = '<rect x="50.00%" y="19" width="49.00%" height="10" fill="url(#hatch)">'
+    assert f"{hatched}<title>billing: not known &lt;b&gt;</title>" in drawn(gaps=(gap,))
 
 
 def test_it_escapes_what_it_tells() -> None:
