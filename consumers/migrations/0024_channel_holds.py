@@ -37,6 +37,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(fields=['channel', 'status', 'number'], name='consumers_d_channel_23b47a_idx'),
+            index=models.Index(fields=['channel', 'status', 'is_test', 'number', 'refusals', 'next_try_at'], name='deliveries_in_order'),
         ),
     ]

@@ -15,7 +15,7 @@ from consumers.models import Channel, ChannelKind, Delivery
 from .attempt import Clock, attempt
 from .due import comes_again
 from .outcome import Outcome
-from .queue import never_refused, next_delivery, with_channel
+from .queue import never_refused, next_delivery
 from .repeat import repeat_if_due
 from .standing import SEVERAL
 
@@ -61,9 +61,9 @@ def _send_all(channel_id: int, hold: Hold, ends: datetime, clock: Clock, pause: 
         was_held = channel.held_until is not None
         outcome = _sent(delivery, hold, clock, pause)
         if was_held and _may_be_of_it_alone(delivery, outcome):
-            beside = never_refused(channel).exclude(pk=delivery.pk).values_list("pk", flat=True).first()
+            beside = never_refused(channel, delivery)
             if beside is not None:
-                _sent(with_channel(channel, beside), hold, clock, pause)
+                _sent(beside, hold, clock, pause)
 
 
 def _sent(delivery: Delivery, hold: Hold, clock: Clock, pause: Callable[[float], None]) -> Outcome:

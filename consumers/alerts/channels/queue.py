@@ -3,18 +3,21 @@
 A message waits only for earlier ones that tell of one of the same incidents. Tests go before all others.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
-from consumers.models import Channel, Delivery, DeliveryEvent, DeliveryStatus
+from consumers.models import Channel, Delivery, DeliveryEvent, DeliveryStatus, IncidentEvent
 
 from .back_off import LONGEST_PAUSE, is_held
 
 TO_GO = (DeliveryStatus.WAITING, DeliveryStatus.SENDING)
 # Nobody waits for a test any longer than this.
 TEST_WAITS = timedelta(minutes=10)
+AT_ONCE = 100
 SWITCHED_OFF = "The channel was switched off before it went."
 NOBODY_CAME = "No worker took the test up in time: see that a general worker runs, and test again."
 
@@ -22,8 +25,7 @@ NOBODY_CAME = "No worker took the test up in time: see that a general worker run
 def next_delivery(channel: Channel, now: datetime) -> Delivery | None:
     """None: nothing may be sent at `now`. Payloads of those that stay where they are, are not read."""
     _drop_what_is_over(channel, now)
-    key = _next(channel, now)
-    return None if key is None else with_channel(channel, key)
+    return _numbered(channel, _next(channel, now))
 
 
 def is_ready(channel: Channel, now: datetime) -> bool:
@@ -33,17 +35,19 @@ def is_ready(channel: Channel, now: datetime) -> bool:
 
 def next_moment(channel: Channel, now: datetime) -> datetime | None:
     """When one may be sent that may not yet; None where none is to go."""
-    waiting = _untested(channel)
-    if not channel.enabled or not waiting.exists():
+    if not channel.enabled or _oldest(channel) is None:
         return None
     if is_held(channel.held_until, now):
         return channel.held_until
-    return waiting.filter(next_try_at__gt=now).order_by("next_try_at").values_list("next_try_at", flat=True).first()
+    later = _untested(channel).filter(next_try_at__gt=now).aggregate(at=Min("next_try_at"))
+    found: datetime | None = later["at"]
+    return found
 
 
-def never_refused(channel: Channel) -> QuerySet[Delivery]:
-    """Those that may go for all that their receiver has said, and wait for none before them; in their order."""
-    return _in_order(_untested(channel).filter(refusals=0))
+def never_refused(channel: Channel, besides: Delivery) -> Delivery | None:
+    """The first that its receiver has said nothing against, and that waits for none before it."""
+    numbers = _untested(channel).filter(refusals=0).exclude(number=besides.number).values_list("number", flat=True)
+    return _numbered(channel, _first_in_order(channel, sorted(numbers)))
 
 
 def try_all_again(channel: Channel, now: datetime) -> None:
@@ -59,22 +63,36 @@ def give_up_what_is_old(channel: Channel, why: str, now: datetime) -> None:
     old.update(status=DeliveryStatus.FAILED, next_try_at=None, error=error)
 
 
-def with_channel(channel: Channel, key: object) -> Delivery:
-    found = Delivery.objects.get(pk=key)
-    found.channel = channel
+def _next(channel: Channel, now: datetime) -> int | None:
+    """Its number."""
+    test = _lowest(_to_go(channel, is_test=True))
+    if test is not None or not channel.enabled:
+        return test
+    oldest = _oldest(channel)
+    if oldest is None or is_held(channel.held_until, now):
+        return None
+    if channel.held_until is not None or not Delivery.objects.filter(channel=channel, number=oldest, refusals__gt=0):
+        return oldest  # none is before it
+    waiting = sorted(_untested(channel).filter(is_due(now) | Q(refusals=0)).values_list("number", "refusals"))
+    fresh, refused = ([number for number, refusals in waiting if (refusals > 0) is was] for was in (False, True))
+    return _first_in_order(channel, fresh) or _first_in_order(channel, refused)
+
+
+def _oldest(channel: Channel) -> int | None:
+    return _lowest(_untested(channel))
+
+
+def _lowest(deliveries: QuerySet[Delivery]) -> int | None:
+    found: int | None = deliveries.aggregate(first=Min("number"))["first"]
     return found
 
 
-def _next(channel: Channel, now: datetime) -> object | None:
-    test = _to_go(channel).filter(is_test=True).order_by("number").values_list("pk", flat=True).first()
-    if test is not None or not channel.enabled:
-        return test
-    oldest = _untested(channel).order_by("number").values_list("pk", "refusals").first()
-    if oldest is None or is_held(channel.held_until, now):
+def _numbered(channel: Channel, number: int | None) -> Delivery | None:
+    if number is None:
         return None
-    if channel.held_until is not None or not oldest[1]:
-        return oldest[0]  # none is before it
-    return _first(never_refused(channel)) or _first(_in_order(_untested(channel).filter(is_due(now))))
+    found = Delivery.objects.get(channel=channel, number=number)
+    found.channel = channel
+    return found
 
 
 def is_due(now: datetime) -> Q:
@@ -82,35 +100,50 @@ def is_due(now: datetime) -> Q:
     return Q(next_try_at=None) | Q(next_try_at__lte=now) | Q(next_try_at__gt=now + LONGEST_PAUSE)
 
 
-def _in_order(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
-    return deliveries.filter(~Exists(earlier_of(OuterRef))).order_by("number")
+def _first_in_order(channel: Channel, numbers: Sequence[int]) -> int | None:
+    """The first of `numbers` that waits for none before it."""
+    for start in range(0, len(numbers), AT_ONCE):
+        some = Delivery.objects.filter(channel=channel, number__in=numbers[start : start + AT_ONCE])
+        found = some.filter(~Exists(told_before())).order_by("number").values_list("number", flat=True).first()
+        if found is not None:
+            return found
+    return None
 
 
-def earlier_of(of: type[OuterRef]) -> QuerySet[DeliveryEvent]:
-    """What is to go before a message, as it tells of one of its incidents."""
-    return DeliveryEvent.objects.filter(
-        event__incident__events__told_by__delivery=of("pk"),
-        delivery__channel=of("channel"),
-        delivery__status__in=TO_GO,
-        delivery__is_test=False,
-        delivery__number__lt=of("number"),
-    )
+def told_before() -> QuerySet[DeliveryEvent]:
+    """Of a delivery, for an `Exists`: what it tells of incidents that one before it tells of, which is to go.
+
+    Each step looks a few rows up by a key: as one join it may be begun with all that waits.
+    """
+    number = OuterRef(OuterRef(OuterRef(OuterRef("number"))))
+    earlier = Delivery.objects.filter(pk=OuterRef("delivery"), status__in=TO_GO, is_test=False, number__lt=number)
+    told = DeliveryEvent.objects.filter(Exists(earlier), channel=OuterRef(OuterRef("channel")), event=OuterRef("pk"))
+    of_it = IncidentEvent.objects.filter(Exists(told), incident=OuterRef("event__incident"))
+    return DeliveryEvent.objects.filter(Exists(of_it), delivery=OuterRef("pk"))
 
 
-def _first(deliveries: QuerySet[Delivery]) -> object | None:
-    return deliveries.values_list("pk", flat=True).first()
+def first_before(key: UUID) -> int | None:
+    """The number of the first message that a delivery waits for. Three look-ups, each by a key."""
+    of_it = DeliveryEvent.objects.filter(delivery=key)
+    incidents = of_it.values_list("event__incident", flat=True)
+    changes = list(IncidentEvent.objects.filter(incident__in=incidents).values_list("pk", flat=True))
+    channel, number = Delivery.objects.values_list("channel", "number").get(pk=key)
+    telling = DeliveryEvent.objects.filter(channel=channel, event__in=changes).values_list("delivery", flat=True)
+    earlier = Delivery.objects.filter(pk__in=set(telling), status__in=TO_GO, number__lt=number, is_test=False)
+    return _lowest(earlier)
 
 
-def _to_go(channel: Channel) -> QuerySet[Delivery]:
-    return Delivery.objects.filter(channel=channel, status__in=TO_GO)
+def _to_go(channel: Channel, is_test: bool) -> QuerySet[Delivery]:
+    # SQLite looks a truth up in an index only where it is one of a list.
+    return Delivery.objects.filter(channel=channel, status__in=TO_GO, is_test__in=(is_test,))
 
 
 def _untested(channel: Channel) -> QuerySet[Delivery]:
-    return _to_go(channel).filter(is_test=False)
+    return _to_go(channel, is_test=False)
 
 
 def _drop_what_is_over(channel: Channel, now: datetime) -> None:
-    _drop(_to_go(channel).filter(is_test=True, created_at__lt=now - TEST_WAITS), NOBODY_CAME)
+    _drop(_to_go(channel, is_test=True).filter(created_at__lt=now - TEST_WAITS), NOBODY_CAME)
     if not channel.enabled:
         _drop(_untested(channel), SWITCHED_OFF)
 

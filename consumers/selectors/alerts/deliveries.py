@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, F, OuterRef, Subquery, Window
+from django.db.models import Count, Exists, F, Window
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 
-from consumers.alerts.channels.queue import TO_GO, earlier_of
+from consumers.alerts.channels.queue import TO_GO, first_before, told_before
 from consumers.models import Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
 
 from .rows import AttemptRow, DeliveryRow
@@ -57,9 +57,8 @@ def _before(deliveries: Sequence[Delivery]) -> dict[UUID, int]:
     waiting = [delivery.pk for delivery in deliveries if delivery.status in TO_GO and not delivery.is_test]
     if not waiting:
         return {}
-    first = earlier_of(OuterRef).order_by("delivery__number").values("delivery__number")[:1]
-    rows = Delivery.objects.filter(pk__in=waiting).annotate(before=Subquery(first)).exclude(before=None)
-    return dict(rows.order_by().values_list("pk", "before"))
+    behind = Delivery.objects.filter(Exists(told_before()), pk__in=waiting).order_by()
+    return {key: number for key in behind.values_list("pk", flat=True) if (number := first_before(key)) is not None}
 
 
 def _incidents(ids: Iterable[UUID]) -> dict[UUID, list[str]]:
