@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# The last four as full-width characters, which some spreadsheets take for the same.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 LINE_END = "\r\n"
 
 

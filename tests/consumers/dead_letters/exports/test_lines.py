@@ -23,7 +23,7 @@ def cells(text: str) -> list[list[str]]:
 def test_any_text_comes_back_from_csv(texts: list[str]) -> None:
     lines = CsvLines([f"c{n}" for n in range(len(texts))])
     (found,) = cells(lines.line({f"c{n}": text for n, text in enumerate(texts)}))
-    guarded = [f"'{text}" if text[:1] in "=+-@\t\r" and text else text for text in texts]
+    guarded = [f"'{text}" if text[:1] in "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20" and text else text for text in texts]
     assert found == guarded
 
 
@@ -42,6 +42,8 @@ def test_any_text_comes_back_from_csv(texts: list[str]) -> None:
         (datetime(2026, 3, 14, 3, tzinfo=UTC), "2026-03-14T03:00:00+00:00"),
         ({"a": "b"}, '"{""a"": ""b""}"'),
         ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+        ("\n=1", '"\'\n=1"'),
+        ("\uff1d1+1", "'\uff1d1+1"),
         ("+1", "'+1"),
         ("-1", "'-1"),
         ("@SUM(A1)", "'@SUM(A1)"),
