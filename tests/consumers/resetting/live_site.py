@@ -8,9 +8,12 @@ from django.test import Client
 from django.utils import timezone
 
 from consumers.polling.poll import ClusterPoller
+from consumers.rocketmq.calls import call
 from consumers.rocketmq.codes import RequestCode
 from tests.plugins.java_admin import JavaAdmin
 
+# RocketMQ 5.4.0, RequestCode. Nothing but tests may send it.
+UPDATE_BROKER_CONFIG = 25
 Place = tuple[str, int]  # broker, queue id
 
 
@@ -24,6 +27,10 @@ class Site:
         now = timezone.now()
         self._poller.poll(now)
         return now.isoformat()
+
+    def configure(self, address: str, setting: str) -> None:
+        wire = self._poller.wire
+        wire.run(call(wire.pool, address, UPDATE_BROKER_CONFIG, body=setting.encode()))
 
     def plan(self, group: str, kind: str, value: Any = None, **more: Any) -> dict[str, Any]:
         """What REST answers, whatever that is; `status_code` stands in it."""

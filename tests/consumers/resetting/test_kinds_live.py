@@ -65,17 +65,12 @@ def test_every_kind_of_target_lands_where_its_plan_said(site: Site, java_admin_p
 
 
 @pytest.fixture
-def second_tells_members(rocketmq_pair: RocketMQ) -> Iterator[None]:
+def second_tells_members(site: Site, rocketmq_pair: RocketMQ) -> Iterator[None]:
     """`broker-b` moves no offsets itself, as brokers before 5.2 do unless told otherwise."""
     address = rocketmq_pair.brokers["broker-b"].address
-
-    def let(itself: str) -> None:
-        name = "useServerSideResetOffset"
-        rocketmq_pair.mqadmin("updateBrokerConfig", "-b", address, "-k", name, "-v", itself)
-
-    let("false")
+    site.configure(address, "useServerSideResetOffset=false")
     yield
-    let("true")
+    site.configure(address, "useServerSideResetOffset=true")
 
 
 @pytest.mark.usefixtures("second_tells_members")
