@@ -67,6 +67,8 @@ def test_many_are_forgotten_in_short_transactions(monkeypatch: Any) -> None:
 
 
 def test_a_silence_stays_while_an_open_incident_was_not_evaluated_since() -> None:
-    silence = a_silence(ends_at=OLD, starts_at=ago(40 * DAY))
-    an_incident(a_rule(), a_group(a_cluster()), silence=silence)
-    assert (forget(NOW), Silence.objects.get()) == (0, silence)
+    silence, _ = (a_silence(ends_at=OLD, starts_at=ago(40 * DAY)) for _ in range(2))
+    cluster = a_cluster()
+    an_incident(a_rule(), a_group(cluster), silence=silence)
+    an_incident(a_rule("Another"), a_group(cluster, "search"))
+    assert (forget(NOW), Silence.objects.get()) == (1, silence)

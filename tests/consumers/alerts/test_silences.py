@@ -88,9 +88,10 @@ def test_it_is_ended_early_and_says_by_whom(ann: User, starts_at: Any) -> None:
     assert (silence.ends_at, silence.ended_by_name) == (NOW, "ann")
 
 
-def test_what_is_over_is_not_ended_again(ann: User) -> None:
-    silence = a_silence(ends_at=ago(60))
-    with pytest.raises(AlertRefused, match="It is over since 2026-03-14 02:59 UTC"):
+@pytest.mark.parametrize(("ends_at", "said"), [(ago(60), "02:59"), (NOW, "03:00")])
+def test_what_is_over_is_not_ended_again(ann: User, ends_at: Any, said: str) -> None:
+    silence = a_silence(ends_at=ends_at)
+    with pytest.raises(AlertRefused, match=f"It is over since 2026-03-14 {said} UTC"):
         end(silence, ann, NOW)
 
 
