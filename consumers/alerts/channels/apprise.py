@@ -16,8 +16,9 @@ from typing import Any
 
 from consumers.models import Delivery, IncidentEventKind, Severity
 
+from .apprise_words import SENT
 from .outcome import Outcome
-from .render import Rendered, render
+from .render import render
 from .secrets_of import Told
 from .sending import Means
 
@@ -30,12 +31,15 @@ KEYED = "pagerduty://"
 KEPT = {"PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 KEPT |= {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
 MOST_LINES = 3
+FEWER = (10, 5, 3, 2, 1)
+Notice = dict[str, Any]
 
 
 def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome:
-    words = render(delivery.payload, delivery.channel, means.named)
-    notices = notices_of(told["url"], delivery, words, means.named)
-    wanted = {"networks": [str(network) for network in means.networks], "notices": notices}
+    notices = notices_of(told["url"], delivery, means.named)
+    to_go = [notice for notice in notices if notice["key"] not in delivery.accepted_by]
+    wanted = {"networks": [str(network) for network in means.networks], "notices": to_go}
+    seconds = means.seconds + STARTS_SECONDS
     try:
         ended = subprocess.run(
             [sys.executable, "-m", "consumers.alerts.channels.apprise_child"],
@@ -44,17 +48,29 @@ def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome
             text=True,
             cwd=PROJECT,
             env=environment(os.environ),
-            timeout=means.seconds + STARTS_SECONDS,
+            timeout=seconds,
             check=False,
         )
-    except subprocess.TimeoutExpired:
-        return Outcome(False, f"The service did not answer within {means.seconds + STARTS_SECONDS:g} s.")
-    return _outcome(ended, words.note)
+    except subprocess.TimeoutExpired as late:
+        taken = _note_accepted(delivery, to_go, (late.stdout or b"").decode(errors="replace"))
+        took = f", and took {taken} of {len(to_go)} changes" if len(to_go) > 1 else ""
+        return Outcome(False, f"The service did not answer within {seconds:g} s{took}.")
+    _note_accepted(delivery, to_go, ended.stdout)
+    return _outcome(ended, notices[0]["note"])
+
+
+def _note_accepted(delivery: Delivery, to_go: list[Notice], printed: str) -> int:
+    """Of several notices each is sent once: a message of many changes may take more than one try. How many went."""
+    keys = [notice["key"] for notice in to_go[: printed.splitlines().count(SENT)] if notice["key"]]
+    if keys:
+        delivery.accepted_by = [*delivery.accepted_by, *keys]
+        Delivery.objects.filter(pk=delivery.pk).update(accepted_by=delivery.accepted_by)
+    return len(keys)
 
 
 def _outcome(ended: "subprocess.CompletedProcess[str]", note: str | None) -> Outcome:
     try:
-        said = json.loads(ended.stdout)
+        said = json.loads(ended.stdout.rpartition(f"{SENT}\n")[2])
     except ValueError:
         return Outcome(False, f"Apprise ended with {ended.returncode} and said nothing that can be read.")
     lines = list(dict.fromkeys(said["log"]))[:MOST_LINES]
@@ -68,22 +84,28 @@ def environment(known: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "NO_PROXY": "*", "NETRC": os.devnull}
 
 
-def notices_of(url: str, delivery: Delivery, words: Rendered, named: int) -> list[dict[str, str]]:
-    """What the process is to send, in this order."""
+def notices_of(url: str, delivery: Delivery, named: int) -> list[Notice]:
+    """What the process is to send, in this order. `key`: of a notice among several."""
     events = delivery.payload["events"]
     if not url.lower().startswith(KEYED) or delivery.is_test:
-        return [_notice(url, words, type_of(events))]
+        return [_notice(url, "", delivery, events, named)]
     return [_keyed(url, delivery, event) for event in events]
 
 
-def _keyed(url: str, delivery: Delivery, event: dict[str, Any]) -> dict[str, str]:
-    one = render({**delivery.payload, "events": [event]}, delivery.channel, 1)
-    keyed = f"{url}{'&' if '?' in url else '?'}action=map&dedup={event['incident']['id']}"
-    return _notice(keyed, one, type_of([event]))
+def _keyed(url: str, delivery: Delivery, event: dict[str, Any]) -> Notice:
+    incident = event["incident"]["id"]
+    keyed = f"{url}{'&' if '?' in url else '?'}action=map&dedup={incident}"
+    return _notice(keyed, f"{incident} {event['kind']}", delivery, [event], 1)
 
 
-def _notice(url: str, words: Rendered, kind: str) -> dict[str, str]:
-    return {"url": url, "title": words.title, "body": words.body, "type": kind}
+def _notice(url: str, key: str, delivery: Delivery, events: list[dict[str, Any]], named: int) -> Notice:
+    """With texts that name ever fewer changes, and count the others: services take texts of different lengths."""
+    payload = {**delivery.payload, "events": events}
+    most = min(named, len(events))
+    counts = [most, *(count for count in FEWER if count < most)]
+    words = [render(payload, delivery.channel, count) for count in counts]
+    texts = [{"title": one.title, "body": one.body} for one in words]
+    return {"url": url, "key": key, "texts": texts, "type": type_of(events), "note": words[0].note}
 
 
 def type_of(events: list[dict[str, Any]]) -> str:

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from .addresses import Network, is_allowed
+from .apprise_words import SENT, fitting
 
 # PEP 578. What a message to a service has no use for.
 GOING_OUT = {"socket.connect", "socket.sendto", "socket.sendmsg"}
@@ -70,22 +71,27 @@ def main() -> None:
         storage_mode=apprise.PersistentStoreMode.MEMORY,
     )
     guard([ipaddress.ip_network(text) for text in wanted["networks"]], log)
-    # One after the other, in their order, and as they are tried again together, no further one after a failure.
+    # One after the other, in their order; no further one after a failure, so that none overtakes.
     ok = all(_sent(apprise, asset, notice) for notice in wanted["notices"])
     print(json.dumps({"ok": ok, "log": log.lines}))
 
 
-def _sent(apprise: Any, asset: Any, notice: dict[str, str]) -> bool:
-    service = apprise.Apprise(asset=asset)
-    return bool(
-        service.add(notice["url"])
-        and service.notify(
-            body=notice["body"],
-            title=notice["title"],
+def _sent(apprise: Any, asset: Any, notice: dict[str, Any]) -> bool:
+    service = apprise.Apprise.instantiate(notice["url"], asset=asset)
+    if service is None:
+        return False
+    text = fitting(notice["texts"], service.body_maxlen, service.title_maxlen)
+    ok = bool(
+        service.notify(
+            body=text["body"],
+            title=text["title"],
             notify_type=notice["type"],
             body_format=apprise.NotifyFormat.TEXT,
         )
     )
+    if ok:
+        print(SENT, flush=True)
+    return ok
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.channels.standing import SEVERAL
 from consumers.models import Channel
 
-from .waiting import waits_by_channel
+from .waiting import NONE_WAIT, waits_by_channel
 
 # A receiver that is restarted is no trouble, and a worker that is busy with another channel neither.
 LATE = timedelta(minutes=2)
@@ -35,11 +35,12 @@ def untold(now: datetime) -> list[Untold]:
     """In order of their names, of those that are switched on. Two queries, a third where messages wait."""
     waits = waits_by_channel()
     rows = Channel.objects.filter(enabled=True).order_by("name").defer("sealed")
-    found = [_of(row, *waits.get(row.pk, (0, None)), now) for row in rows]
+    found = [_of(row, waits.get(row.pk, NONE_WAIT), now) for row in rows]
     return [one for one in found if one is not None]
 
 
-def _of(row: Channel, messages: int, oldest: datetime | None, now: datetime) -> Untold | None:
+def _of(row: Channel, waiting: tuple[int, datetime | None], now: datetime) -> Untold | None:
+    messages, oldest = waiting
     fails = row.failing_since is not None and (row.failures >= SEVERAL or now - row.failing_since >= LATE)
     waits = oldest is not None and now - oldest >= LATE
     since = row.failing_since if fails else oldest if waits else None

@@ -10,6 +10,8 @@ from django.db.models import Count, Exists, Min, OuterRef, Q
 from consumers.alerts.channels.queue import TO_GO
 from consumers.models import Channel, Delivery, DeliveryStatus
 
+NONE_WAIT: tuple[int, datetime | None] = (0, None)
+
 
 @dataclass(frozen=True)
 class Waiting:
@@ -27,14 +29,14 @@ def waiting_messages(now: datetime) -> list[Waiting]:
     """Of every channel, also where none waits. Two queries, a third where some wait."""
     was_taken = Exists(Delivery.objects.filter(channel=OuterRef("pk"), status=DeliveryStatus.SENT))
     rows = Channel.objects.order_by("name").annotate(was_taken=was_taken)
-    waits = waits_by_channel()
-    return [
-        Waiting(name, *waits.get(key, (0, None)), _failing(since, taken, now))
-        for key, name, since, taken in rows.values_list("pk", "name", "failing_since", "was_taken")
-    ]
+    waits, found = waits_by_channel(), []
+    for key, name, since, taken in rows.values_list("pk", "name", "failing_since", "was_taken"):
+        messages, oldest = waits.get(key, NONE_WAIT)
+        found.append(Waiting(name, messages, oldest, _failing(since, taken, now)))
+    return found
 
 
-def waits_by_channel() -> dict[int, tuple[int, datetime]]:
+def waits_by_channel() -> dict[int, tuple[int, datetime | None]]:
     """How many messages are to go, and when the first of them was made; of channels where some are.
 
     The first are looked up by their numbers: what comes behind a payload is slow to look at in each.

@@ -1,17 +1,20 @@
 """Services of Apprise: which URLs are taken, and what a real process of it sends."""
 
 import json
+import subprocess
 from typing import Any
 
 import pytest
 from apprise import Apprise
+from hypothesis import given
+from hypothesis import strategies as st
 
 from consumers.alerts.channels.apprise import environment, notices_of, type_of
 from consumers.alerts.channels.apprise_services import ALLOWED, checked_apprise_url, service_of
+from consumers.alerts.channels.apprise_words import cut, fitting
 from consumers.alerts.channels.deliver import deliver
-from consumers.alerts.channels.render import Rendered
 from consumers.alerts.rules.refused import WrongValue
-from consumers.models import Channel, Delivery, Incident
+from consumers.models import Channel, Cluster, Delivery, Incident
 from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel
 from tests.fake_clock import FakeClock
@@ -99,11 +102,11 @@ def test_pagerduty_is_told_of_each_incident_under_its_own_key() -> None:
     first, second = (an_incident(rule, a_group(cluster, name)) for name in ("billing", "orders"))
     delivery = a_message(channel, an_incident_event(first), an_incident_event(second, "resolved"))
     url = "pagerduty://intkey1234@apikey1234?dedup=x&action=trigger"
-    told = notices_of(url, delivery, Rendered("both", "both"), named=20)
+    told = notices_of(url, delivery, named=20)
     services = [Apprise.instantiate(one["url"]) for one in told]
     assert [(one.action, one.dedup) for one in services if one] == [("map", str(row.pk)) for row in (first, second)]
     assert [one["type"] for one in told] == ["failure", "success"]
-    assert ["billing" in one["title"] for one in told] == [True, False]
+    assert ["billing" in one["texts"][0]["title"] for one in told] == [True, False]
 
 
 def test_the_process_knows_no_proxy_and_no_password_of_the_environment() -> None:
@@ -174,3 +177,62 @@ def test_a_service_that_never_answers_is_left_in_time(
     receiver.answers = [receiver.never_answers]
     delivery, _ = sent(mattermost(receiver), incident)
     assert delivery.error == "The service did not answer within 0.5 s."
+
+
+def test_a_message_that_is_longer_than_the_service_takes_names_fewer_changes_and_counts_the_others(
+    receiver: HttpReceiver, incident: Incident
+) -> None:
+    rule, cluster = a_rule("Stalled"), Cluster.objects.get()
+    events = [
+        an_incident_event(an_incident(rule, a_group(cluster, f"group-{n}"), note="n" * 300), sentence="测" * 100)
+        for n in range(37)
+    ]
+    channel, clock = mattermost(receiver), FakeClock()
+    a_message(channel, *events)
+    deliver(channel.pk, clock, clock.pause)
+    [got] = receiver.received
+    text = json.loads(got.content)["text"]
+    assert len(text.encode()) <= 4000
+    assert [f"group-{n} " in text for n in (0, 4, 5)] == [True, True, False]
+    assert "And 32 more, which are not named here." in text
+
+
+def test_changes_that_pagerduty_took_are_not_sent_again(
+    db: None, monkeypatch: pytest.MonkeyPatch, receiver: HttpReceiver
+) -> None:
+    channel = a_real_channel("pager", kind="apprise", url="pagerduty://intkey1234@apikey1234")
+    rule, cluster = a_rule(), a_cluster()
+    events = [an_incident_event(an_incident(rule, a_group(cluster, name))) for name in ("audit", "billing", "orders")]
+    delivery = a_message(channel, *events)
+    notices = notices_of("pagerduty://intkey1234@apikey1234", delivery, named=20)
+    asked = []
+
+    def ends(command: object, **more: Any) -> subprocess.CompletedProcess[str]:
+        asked.append([one["key"] for one in json.loads(more["input"])["notices"]])
+        if len(asked) == 1:
+            raise subprocess.TimeoutExpired("apprise", 1, output=b"sent\nsent\n")
+        return subprocess.CompletedProcess([], 0, 'sent\n{"ok": true, "log": []}\n', "")
+
+    monkeypatch.setattr(subprocess, "run", ends)
+    clock = FakeClock()
+    clock.at = deliver(channel.pk, clock, clock.pause) or clock.at
+    delivery.refresh_from_db()
+    assert "took 2 of 3 changes" in (delivery.error or "")
+    deliver(channel.pk, clock, clock.pause)
+    delivery.refresh_from_db()
+    assert asked == [[one["key"] for one in notices], [notices[2]["key"]]]
+    assert delivery.status == "sent"
+
+
+@pytest.mark.parametrize(
+    ("longest", "longest_title", "body"),
+    [(20, 9, "a long text, one"), (9, 9, "a short"), (9, 0, "a …"), (8, 9, "a short"), (6, 9, "a s…"), (0, 0, "…")],
+)
+def test_a_text_is_the_longest_that_fits_or_cut(longest: int, longest_title: int, body: str) -> None:
+    texts = [{"title": "on", "body": "a long text, one"}, {"title": "on", "body": "a short"}]
+    assert fitting(texts, longest, longest_title)["body"] == body
+
+
+@given(st.text(max_size=40), st.integers(3, 60))
+def test_what_is_cut_has_at_most_so_many_bytes(text: str, most: int) -> None:
+    assert len(cut(text, most).encode()) <= most
