@@ -1,5 +1,6 @@
 """Real consumers that fail on purpose: what is told of their retries equals what they did, and why they are stuck."""
 
+import json
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,6 +19,8 @@ from consumers.polling.heads.look_up import HeadLimits
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
+from consumers.rocketmq.calls import call
+from consumers.rocketmq.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.failing.watched import Watched
 from tests.plugins.failing import ALWAYS, FailingProcess
@@ -30,6 +33,8 @@ pytestmark = [
     pytest.mark.timeout(400),
 ]
 
+# RocketMQ 5.4.0, RequestCode. Nothing but tests may send it.
+UPDATE_BROKER_CONFIG = 25
 # The first two retries come after one and two seconds, the third after an hour: what comes to it waits there.
 LADDER = "1s 1s 1s 2s" + 14 * " 1h"
 THIRD_RETRY = 5
@@ -80,7 +85,11 @@ def poller(cluster: RocketMQ, tmp_path: Path, settings) -> Iterator[ClusterPolle
     poller.close()
 
 
-def prepare(cluster: RocketMQ, admin: JavaAdmin) -> None:
+def tell(cluster: RocketMQ, poller: ClusterPoller, code: int, body: str) -> None:
+    poller.wire.run(call(poller.wire.pool, cluster.brokers[BROKER].address, code, body=body.encode()))
+
+
+def prepare(cluster: RocketMQ, admin: JavaAdmin, poller: ClusterPoller) -> None:
     for topic, queues, each in (("Failing", 4, 50), ("FailingOrder", 1, 20), ("FailingOther", 1, 20)):
         admin.create_topic(topic, queues)
         for queue in range(queues):
@@ -90,8 +99,8 @@ def prepare(cluster: RocketMQ, admin: JavaAdmin) -> None:
         for queue in range(4):
             # What a group consumed up to its first commit is not known: from here on it is.
             admin.set_offset(group, "Failing", BROKER, queue, 0)
-    address = cluster.brokers[BROKER].address
-    cluster.mqadmin("updateSubGroup", "-n", cluster.namesrv, "-b", address, "-g", DISCARDS, "-q", "0")
+    discards = {"groupName": DISCARDS, "consumeEnable": True, "retryQueueNums": 0}
+    tell(cluster, poller, RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, json.dumps(discards))
 
 
 def moved(told: dict[str, Any]) -> dict[str, int | None]:
@@ -147,7 +156,7 @@ def test_what_is_told_of_failing_consumers_is_what_they_did(
     api: Client,
     settings,
 ) -> None:
-    prepare(cluster, admin)
+    prepare(cluster, admin, poller)
     watched = Watched(poller, spark, api, settings.JUDGE)
     failing.start(SHARES, "Failing", FAILS, threads=4)
     failing.start(DEAD, "Failing", FAILS, threads=4, max_reconsume_times=2)
@@ -158,7 +167,7 @@ def test_what_is_told_of_failing_consumers_is_what_they_did(
         shares, dead = failing.truth(SHARES), failing.truth(DEAD)
         return shares.failed.get(2, 0) == 8 and dead.failed.get(2, 0) == 8 and shares.redelivered == 36
 
-    watched.poll_until(have_failed, 60)
+    watched.poll_until(have_failed, 150)
     # Members commit every five seconds.
     committed = time.monotonic() + 7
     watched.poll_until(lambda: time.monotonic() > committed, 30)
@@ -168,8 +177,7 @@ def test_what_is_told_of_failing_consumers_is_what_they_did(
 
     # From here on a run of the pipeline is what the clock of a site would have made every half a minute.
     runs = watched.runs
-    address = cluster.brokers[BROKER].address
-    cluster.mqadmin("updateBrokerConfig", "-n", cluster.namesrv, "-b", address, "-k", "brokerPermission", "-v", "4")
+    tell(cluster, poller, UPDATE_BROKER_CONFIG, "brokerPermission=4")
     failing.start(CLOSED, "FailingOther", [(20, 2, ALWAYS)])
     stuck = time.monotonic() + 20
     watched.poll_until(lambda: time.monotonic() > stuck, 40)
