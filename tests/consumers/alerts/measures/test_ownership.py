@@ -1,5 +1,6 @@
 """Queues of nobody and of two, of all groups at once: as many as the check of one group finds."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from consumers.models import Assignment, Client, Cluster, ConsumerGroup, Measure, Queue
 from consumers.selectors.ownership.findings import findings
+from consumers.selectors.ownership.troubles.evidence import CALM
 from tests.consumers.alerts.measures.of_all import column, everything, of_group
 from tests.consumers.selectors.ownership.shared_group import a_member, a_shared_group, holds, own_all, some_queues
 from tests.world import NOW, a_snapshot, ago
@@ -81,7 +83,7 @@ def test_a_topic_that_no_member_subscribes_to_needs_no_owner(group: ConsumerGrou
     ("fields", "said"),
     [
         ({"settled_at": None}, "settling"),
-        ({"members_changed_at": ago(30)}, "settling"),
+        ({"members_changed_at": NOW - CALM + timedelta(seconds=1)}, "settling"),
         ({"membership_at": None}, "not been asked"),
         ({"membership_at": ago(901)}, "not every broker has said since"),
         ({"consume_type": "CONSUME_POP"}, "pop messages"),
@@ -98,6 +100,13 @@ def test_it_is_not_known_who_holds_what(
         value, reason = of_group(measure)
         assert value is None
         assert said in reason
+
+
+def test_it_is_known_again_as_soon_as_the_check_of_the_group_says_it(group: ConsumerGroup, queues: list[Queue]) -> None:
+    two_members(group, queues)
+    let_go(queues[5])
+    ConsumerGroup.objects.filter(pk=group.pk).update(members_changed_at=NOW - CALM, membership_at=ago(900))
+    assert both() == (1.0, 0.0)
 
 
 def test_a_silent_member_may_hold_what_nobody_holds(group: ConsumerGroup, queues: list[Queue]) -> None:
