@@ -19,7 +19,7 @@ from tests.plugins.api import TOKEN
 from tests.prometheus import Prometheus, installed, running_prometheus
 from tests.world import NOW, ago
 
-STOPPED = {"cluster": "prod", "group": "stopped"}
+STOPPED, SHARED = ({"cluster": "prod", "group": group} for group in ("stopped", "shared"))
 # By rule: what it must fire for, and for nothing else.
 FIRES: dict[str, list[dict[str, str]]] = {
     "ConsumerGroupBehind": [STOPPED],
@@ -29,9 +29,14 @@ FIRES: dict[str, list[dict[str, str]]] = {
     "ConsumerGroupRetries": [STOPPED],
     "ConsumerGroupDeadLetters": [STOPPED],
     "ConsumerGroupFlapping": [STOPPED],
+    "ConsumerGroupExpiresSoon": [STOPPED],
+    "ConsumerGroupQueuesOwnedTwice": [SHARED],
+    "ConsumerGroupQueuesWithoutOwner": [SHARED],
+    "ConsumerGroupMessageHeld": [SHARED],
     "ConsumerGroupUnknown": [{"cluster": "prod", "group": "lost", "reason": "broker_unreachable"}],
     "BrokerNotRead": [{"cluster": "prod", "broker": "broker-b"}],
     "ReadingsLate": [{"cluster": "forgotten"}],
+    "NameServersSilent": [],
     "JudgementLate": [],
     "SeriesLeftOut": [{"family": "consumerscope_queue_lag_messages"}],
 }

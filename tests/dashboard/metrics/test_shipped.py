@@ -33,6 +33,12 @@ def test_an_expression_names_what_there_is(labels: dict[str, set[str]], expressi
         assert grouped <= labels[name]
 
 
+@pytest.mark.parametrize("expression", list(dashboard_expressions()))
+def test_a_panel_has_no_zero_where_nothing_was_scraped(expression: str) -> None:
+    assert "vector(" not in expression
+    assert "absent(" not in expression
+
+
 def test_the_dashboard_takes_nothing_from_elsewhere() -> None:
     text = DASHBOARD.read_text()
     assert "http" not in text

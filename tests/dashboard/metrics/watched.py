@@ -4,13 +4,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from consumers.lake.store import Lake
-from consumers.models import Cluster, ConsumerGroup, GroupWindow, PipelineRun
+from consumers.models import Assignment, Cluster, ConsumerGroup, GroupWindow, PipelineRun, Queue
 from consumers.polling.record.columns import reading_rows
 from consumers.polling.record.history import write_history
 from tests.readings import broker, reading, row
 from tests.rebalance_rows import a_rebalance
 from tests.world import (
     a_broker,
+    a_client,
     a_cluster,
     a_dead_broker,
     a_group,
@@ -26,11 +27,13 @@ from tests.world import (
 
 def a_watched_world(lake: Lake) -> Cluster:
     cluster = a_cluster()
-    a_broker(cluster, cluster_name="DefaultCluster")
+    a_broker(cluster, cluster_name="DefaultCluster", file_reserved_hours=4)
     a_dead_broker(cluster)
     PipelineRun.objects.create(since=ago(60), until=ago(25), started_at=ago(24), finished_at=ago(20))
     _stopped(cluster)
     _well(cluster)
+    _shared(cluster)
+    a_total(a_group(cluster, "paused", members=0, online=False, consume_enable=False), 9)
     lost = a_group(cluster, "lost")
     a_snapshot(lost, a_queue(cluster, "Lost", broker="broker-b"), 1, 2)
     a_cluster("forgotten", read_at=ago(300))
@@ -63,9 +66,31 @@ def _well(cluster: Cluster) -> None:
     _minute(group, into_dlq=0)
 
 
+def _shared(cluster: Cluster) -> None:
+    """Two members hold the first queue, the one of them a message for long; nobody holds the second."""
+    group = a_group(cluster, "shared", settled_at=ago(60))
+    first, second = (a_queue(cluster, "Shared", number) for number in range(2))
+    for queue in (first, second):
+        Queue.objects.filter(pk=queue.pk).update(readable=True)
+        a_snapshot(group, queue, 5, 5)
+        a_judged_queue(group, queue)
+    a_total(group, 0)
+    a_judged_group(group)
+    for number in (7, 8):
+        client_id = f"10.0.0.{number}@3312"
+        a_client(group, client_id, running_info_at=ago(20), subscriptions=[{"topic": "Shared", "expression": "*"}])
+        head = {"head_since": ago(900), "cached_min": 5, "cached_max": 9, "cached_count": 5} if number == 7 else {}
+        Assignment.objects.create(
+            group=group, queue=first, client_id=client_id, seen_since=ago(3600), last_seen=ago(20), **head
+        )
+
+
 def _minute(group: ConsumerGroup, into_dlq: int) -> None:
+    """Each of the last five that were judged."""
     volumes = {"into_retry": 0, "out_of_retry": 0, "into_dlq": into_dlq, "consumed": 6}
-    GroupWindow.objects.create(group=group, step_seconds=60, start=ago(120), readings=4, **volumes)
+    for minutes in range(5):
+        start = ago(120 + 60 * minutes)
+        GroupWindow.objects.create(group=group, step_seconds=60, start=start, readings=4, **volumes)
 
 
 def _read(lake: Lake, at: datetime, stopped: tuple[int, int], well: tuple[int, int]) -> None:
