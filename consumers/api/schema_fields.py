@@ -10,21 +10,19 @@ def with_optional_members(result: dict[str, Any], generator: Any, request: Any, 
     schemas = result["components"]["schemas"]
     for path in result["paths"].values():
         operation = path.get("get", {})
-        if any(parameter["name"] == "fields" for parameter in operation.get("parameters", ())):
-            answer = operation["responses"]["200"]["content"][JSON]["schema"]
-            _chosen_from(schemas, _named(answer)).pop("required", None)
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] == "fields":
+                answer = operation["responses"]["200"]["content"][JSON]["schema"]
+                _chosen_from(schemas, _named(answer), set(parameter["schema"]["items"]["enum"])).pop("required", None)
     return result
 
 
-def _chosen_from(schemas: dict[str, Any], name: str) -> dict[str, Any]:
-    """The schema that the names are of: of a page's rows, else of the answer itself."""
+def _chosen_from(schemas: dict[str, Any], name: str, members: set[str]) -> dict[str, Any]:
+    """The schema that the names are of: of the answer itself, else of a page's rows, whatever stands beside them."""
     whole: dict[str, Any] = schemas[name]
-    if "next" not in whole["properties"]:
-        return whole
-    # Rows come before what a page has beside them.
-    rows = next(one for one in whole["properties"].values() if one.get("type") == "array")
-    row: dict[str, Any] = schemas[_named(rows["items"])]
-    return row
+    lists = [one["items"] for one in whole["properties"].values() if one.get("type") == "array"]
+    found = [whole, *(schemas[_named(items)] for items in lists if "$ref" in items)]
+    return next(one for one in found if set(one.get("properties", ())) == members)
 
 
 def _named(schema: dict[str, Any]) -> str:

@@ -98,7 +98,7 @@ from consumers.selectors.retries.ladder_rows import (
 )
 from consumers.selectors.status import GroupStatus
 from consumers.stores.exposure import Exposure
-from tests.openapi import operations
+from tests.openapi import operations, schema
 
 OF_ALERTS = {
     f"/api/v1/{path}/"
@@ -197,6 +197,14 @@ def test_it_names_every_path(api):
 def test_it_says_that_an_answer_which_the_caller_has_is_not_sent_again(name):
     [operation] = [one for one in operations() if one.name == name]
     assert set(operation.said["responses"]["304"]) == {"description"}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_chosen_from"),
+    [("Group", True), ("GroupDetail", True), ("Subscription", True), ("Difference", False), ("GroupsPage", False)],
+)
+def test_fields_leaves_members_out_of_rows_and_not_of_what_stands_beside_them(name, is_chosen_from):
+    assert ("required" not in schema()["components"]["schemas"][name]) is is_chosen_from
 
 
 @pytest.mark.django_db
