@@ -142,6 +142,7 @@ def test_what_still_fires_when_its_silence_ends_is_told_then_and_once(rule: Aler
         a_round(ago(seconds), {"billing": LATE}, rule)
     assert messages() == [[("firing", "billing")]]
     assert told() == [("firing", "billing"), ("silenced", "billing"), ("unsilenced", "billing")]
+    assert IncidentEvent.objects.get(kind="unsilenced").at == Delivery.objects.get().created_at == ago(30)
 
 
 def test_what_was_told_before_its_silence_is_not_told_again(rule: AlertRule) -> None:

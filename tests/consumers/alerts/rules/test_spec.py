@@ -95,6 +95,7 @@ def test_a_name_is_taken_by_another_rule_only() -> None:
         (BEHIND | {"labels": {"team": 1}}, "labels", "Of the label team"),
         (BEHIND | {"runbook_url": "javascript:alert(1)"}, "runbook_url", "http://"),
         (BEHIND | {"runbook_url": "https://["}, "runbook_url", "http://"),
+        (BEHIND | {"runbook_url": "https://wiki.example.org/a b"}, "runbook_url", "http://"),
         (BEHIND | {"note": "\x00"}, "note", "control characters"),
         (BEHIND | {"note": "\ud800"}, "note", "halves of characters"),
         (BEHIND | {"overrides": {}}, "overrides", "a list"),
