@@ -78,7 +78,7 @@ class Receiver:
             for event in message["events"]
         ]
 
-    def wait_for(self, rule: str, subject: str, kind: str, seconds: float = 60) -> None:
+    def wait_for(self, rule: str, subject: str, kind: str, seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
         while (rule, subject, kind) not in self.changes():
             assert time.monotonic() < deadline, f"{kind} of {rule}: {subject} was not told; told: {self.changes()}"
