@@ -1,5 +1,6 @@
 """An authority of the tests' own, and certificates that it signs, as PEM files."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -31,10 +32,11 @@ class Authority:
         signed = self._builder(self._name, self._key).add_extension(constraints, critical=True)
         self.certificate.write_bytes(signed.sign(self._key, SHA256()).public_bytes(Encoding.PEM))
 
-    def issue(self, name: str, address: str = "127.0.0.1") -> Issued:
-        """For the host at `address`."""
+    def issue(self, name: str, address: str = "127.0.0.1", names: Sequence[str] = ()) -> Issued:
+        """For the host at `address`, and those that are called `names`."""
         key = ec.generate_private_key(ec.SECP256R1())
-        hosts = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
+        called = [x509.DNSName(one) for one in names]
+        hosts = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address)), *called])
         signed = self._builder(_name(name), key).add_extension(hosts, critical=False).sign(self._key, SHA256())
         made = Issued(self._folder / f"{name}.pem", self._folder / f"{name}.key")
         made.certificate.write_bytes(signed.public_bytes(Encoding.PEM))

@@ -8,9 +8,10 @@ import json
 import logging
 import sys
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from .addresses import Network, is_allowed
-from .apprise_words import SENT, fitting
+from .apprise_words import SENT, TELL_INSIDE, fitting, refusal
 
 # PEP 578. What a message to a service has no use for.
 GOING_OUT = {"socket.connect", "socket.sendto", "socket.sendmsg"}
@@ -53,9 +54,37 @@ def _goes_out(address: Any, networks: list[Network]) -> bool:
         return False
 
 
+def hear(sessions: Any, log: Lines) -> None:
+    """A refusal that comes as 200 is a failure to whoever asked."""
+    sends = sessions.send
+
+    def send(self: Any, request: Any, **more: Any) -> Any:
+        answer = sends(self, request, **more)
+        host = urlsplit(request.url).hostname
+        why = refusal(answer.text) if host in TELL_INSIDE and answer.ok else None
+        if why is not None:
+            log.lines.insert(0, why)
+            answer.status_code = 400
+        return answer
+
+    sessions.send = send
+
+
+def sign_once(service: Any) -> None:
+    """Apprise (2.2.0) quotes DingTalk's signature, and requests quotes it again: DingTalk takes it only once."""
+    signs = service.get_signature
+
+    def signature() -> tuple[str, str]:
+        stamp, signed = signs()
+        return stamp, unquote(signed)
+
+    service.get_signature = signature
+
+
 def main() -> None:
     wanted = json.load(sys.stdin)
     import apprise
+    import requests
 
     log = Lines()
     logger = logging.getLogger("apprise")
@@ -70,6 +99,7 @@ def main() -> None:
         image_url_logo="",
         storage_mode=apprise.PersistentStoreMode.MEMORY,
     )
+    hear(requests.Session, log)
     guard([ipaddress.ip_network(text) for text in wanted["networks"]], log)
     # One after the other, in their order; no further one after a failure, so that none overtakes.
     ok = all(_sent(apprise, asset, notice) for notice in wanted["notices"])
@@ -80,6 +110,8 @@ def _sent(apprise: Any, asset: Any, notice: dict[str, Any]) -> bool:
     service = apprise.Apprise.instantiate(notice["url"], asset=asset)
     if service is None:
         return False
+    if hasattr(service, "get_signature"):
+        sign_once(service)
     text = fitting(notice["texts"], service.body_maxlen, service.title_maxlen)
     ok = bool(
         service.notify(

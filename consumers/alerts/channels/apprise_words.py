@@ -1,10 +1,13 @@
-"""What a text for a service has to be cut to, and how the process tells what went. Pure."""
+"""What a text for a service has to be cut to, what its answer means, and how the process tells what went. Pure."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 # The process prints this line for each notice that was taken.
 SENT = "sent"
+# Hosts that answer 200 to what they refuse, and say so in the answer; Apprise (2.2.0) looks at the 200 alone.
+TELL_INSIDE = ("oapi.dingtalk.com", "qyapi.weixin.qq.com", "open.feishu.cn", "open.larksuite.com")
 
 
 def fitting(texts: Sequence[dict[str, str]], longest: int, longest_title: int) -> dict[str, str]:
@@ -29,3 +32,15 @@ def cut(text: str, most: int) -> str:
     sign = "…".encode()
     held = text.encode()
     return text if len(held) <= most else held[: max(most - len(sign), 0)].decode(errors="ignore") + sign.decode()
+
+
+def refusal(answer: str) -> str | None:
+    """Why the answer of one of TELL_INSIDE is no consent, or None: `errcode` (DingTalk, WeCom) or `code` is not 0."""
+    try:
+        said = json.loads(answer)
+    except ValueError:
+        return None
+    if not isinstance(said, dict):
+        return None
+    code = said.get("errcode", said.get("code", 0))
+    return f"The service refused it: {code} {said.get('errmsg', said.get('msg', ''))}".strip() if code else None
