@@ -27,7 +27,10 @@ from .refusals import NotNow, Refused
 from .reset_wishes import Strict
 from .schema import acted, described
 
-RESULT = "{fired, subjects, unknown_subjects, unknown_share, step_seconds, incidents, left_out, by_subject, per_day, …}"
+RESULT = (
+    "{fired, fired_left_alone, subjects, fired_subjects, unknown_subjects, unknown_share, step_seconds, incidents, "
+    "left_out, by_subject, per_day, evaluated, notes, unknown}"
+)
 
 
 class AlertPreviewSerializer(serializers.Serializer[Any]):

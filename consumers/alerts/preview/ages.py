@@ -14,44 +14,59 @@ from consumers.pipeline.slices import microseconds
 from .grid import Grid, sampled
 
 SPANS = pa.schema([("place", pa.int32()), ("from_us", pa.int64()), ("to_us", pa.int64())])
+AGES = SPANS.append(pa.field("due_us", pa.int64()))
 Key = tuple[str, str]
 OF_THOSE_ASKED = (Measure.BROKER_UNREAD, Measure.NAME_SERVER)
 
 
 def age_values(
-    spark: SparkSession, measure: Measure, places: Mapping[Key, int], grid: Grid, reading_holds: timedelta
+    spark: SparkSession, measure: Measure, places: Mapping[Key, int], grid: Grid, holds_for: timedelta
 ) -> DataFrame:
-    """place, at_us, value: seconds since it was last well, and since_us, when that was; not before it first was.
+    """place, at_us, value: seconds since it was last well, and since_us, when that was; not before it first was. And
+    spared: it is no older than the site's own intervals make it.
 
-    `places` by cluster and broker; of the site both are empty. `reading_holds`: so long after a reading its cluster is
-    being read. While it is not, nobody asks its brokers and name servers: their age is not known.
+    `places` by cluster and broker; of the site both are empty. `holds_for`: so long after a reading its cluster is
+    being read, and after a judgement the site is being judged. While a cluster is not being read, nobody asks its
+    brokers and name servers: their age is not known.
     """
-    well: dict[int, list[int]] = {}
+    width = microseconds_of(holds_for)
+    well: dict[int, list[list[int]]] = {}
     asked: dict[str, list[int]] = {}
     for key, at, is_well in _seen(measure, grid):
-        if key in places and is_well:
-            well.setdefault(places[key], []).append(microseconds(at))
-        asked.setdefault(key[0], []).append(microseconds(at))
-    spans = [(place, *span) for place, times in well.items() for span in pairwise([*times, grid.last_us + 1])]
-    ages = sampled(_frame(spark, spans), grid)
+        moment = microseconds(at)
+        asked.setdefault(key[0], []).append(moment)
+        if key not in places:
+            continue
+        times = well.setdefault(places[key], [])
+        if is_well:
+            times.append([moment, moment + width])
+        elif times:
+            # What failed when it was last asked is not as it is set to be.
+            times[-1][1] = min(times[-1][1], moment - 1)
+    spans = [
+        (place, begin, end, due)
+        for place, times in well.items()
+        for (begin, due), (end, _) in pairwise([*times, [grid.last_us + 1, 0]])
+    ]
+    ages = sampled(_frame(spark, AGES, spans), grid)
     if measure in OF_THOSE_ASKED:
-        width = microseconds_of(reading_holds)
         held = [
             (place, at, at + width) for (cluster, _), place in places.items() for at in sorted(asked.get(cluster, ()))
         ]
-        being_asked = sampled(_frame(spark, held), grid).select("place", "at_us").distinct()
+        being_asked = sampled(_frame(spark, SPANS, held), grid).select("place", "at_us").distinct()
         ages = ages.join(being_asked, on=["place", "at_us"], how="left_semi")
     value = ((F.col("at_us") - F.col("from_us")) / 1e6).alias("value")
-    return ages.select("place", "at_us", value, F.col("from_us").alias("since_us"))
+    is_due = (F.col("at_us") <= F.col("due_us")).alias("spared")
+    return ages.select("place", "at_us", value, F.col("from_us").alias("since_us"), is_due)
 
 
 def microseconds_of(length: timedelta) -> int:
     return length // timedelta(microseconds=1)
 
 
-def _frame(spark: SparkSession, spans: Iterable[tuple[int, int, int]]) -> DataFrame:
-    rows = [dict(zip(SPANS.names, span, strict=True)) for span in spans]
-    return spark.createDataFrame(pa.Table.from_pylist(rows, SPANS))
+def _frame(spark: SparkSession, schema: pa.Schema, spans: Iterable[tuple[int, ...]]) -> DataFrame:
+    rows = [dict(zip(schema.names, span, strict=True)) for span in spans]
+    return spark.createDataFrame(pa.Table.from_pylist(rows, schema))
 
 
 def _seen(measure: Measure, grid: Grid) -> Iterator[tuple[Key, datetime, bool]]:

@@ -43,10 +43,22 @@ class Grid:
     def last_us(self) -> int:
         return microseconds(self.until)
 
+    def moments_in(self, begin_us: int, end_us: int) -> range:
+        """Those in [begin_us, end_us)."""
+        first = self.first_us + max(0, -((self.first_us - begin_us) // self.step_us)) * self.step_us
+        return range(first, min(end_us, self.last_us + 1), self.step_us)
+
     def moments_from(self, at: datetime) -> int:
         """How many of its moments are later than `at`."""
-        later = (self.until - max(at, self.since)) / timedelta(seconds=self.step_seconds)
-        return max(0, -int(-later // 1))
+        return self.moments_between(at + timedelta(microseconds=1), self.until + timedelta(microseconds=1))
+
+    def moments_between(self, begin: datetime, end: datetime) -> int:
+        """How many of its moments lie in [begin, end)."""
+        return max(0, self._moments_before(end) - self._moments_before(begin))
+
+    def _moments_before(self, at: datetime) -> int:
+        steps = -((self.since - at) // timedelta(seconds=self.step_seconds))
+        return min(max(0, steps - 1), self.count)
 
 
 def step_for(subjects: int, since: datetime, until: datetime, finest_seconds: int) -> int:

@@ -15,6 +15,7 @@ from consumers.models import GroupWindow, Measure
 from consumers.pipeline.group_windows import NOT_READ
 from consumers.pipeline.slices import floor
 
+from .expiry_values import expires_in, kept_table
 from .grid import Grid
 
 HOUR_US, FIVE_MINUTES_US = 3_600_000_000, 300_000_000
@@ -25,6 +26,7 @@ Row = tuple[Any, ...]
 FIELDS: dict[Measure, tuple[str, ...]] = {
     Measure.LAG: ("lag_messages",),
     Measure.TIME_LAG: ("time_lag_seconds",),
+    Measure.EXPIRY: ("lag_messages", "time_lag_seconds"),
     Measure.DRAIN: ("lag_messages", "consume_rate", "produce_rate"),
     Measure.RETRY_SHARE: ("into_retry", "consumed"),
     Measure.DLQ_INFLOW: ("into_dlq",),
@@ -47,6 +49,8 @@ def group_values(spark: SparkSession, measure: Measure, places: Mapping[int, int
     windows = spark.createDataFrame(stored).withColumn("at_us", at)
     if measure == Measure.UNKNOWN:
         return _unknown(windows)
+    if measure == Measure.EXPIRY:
+        windows = windows.join(F.broadcast(spark.createDataFrame(kept_table(places))), on="place")
     values = windows.select("place", "at_us", VALUES[measure](grid).cast("double").alias("value"))
     return values.where(F.col("at_us") >= grid.first_us)
 
@@ -133,12 +137,13 @@ def _sum(name: str, width_us: int, grid: Grid) -> Column:
 
 
 def _unknown(windows: DataFrame) -> DataFrame:
-    """Seconds since the lag was known. A broker that was not read is another subject's; a group that has no lag by what
-    it is lacks nothing."""
+    """Seconds since the lag was known. A broker that was not read is another subject's, and what it explained is not
+    counted; a group that has no lag by what it is lacks nothing.
+    """
     before = Window.partitionBy("place").orderBy("at_us").rowsBetween(Window.unboundedPreceding, 0)
     reason = F.coalesce("unknown_reason", F.lit(""))
     is_known = F.col("lag_messages").isNotNull() | reason.isin(*NO_LAG)
-    last = F.max(F.when(is_known, F.col("at_us"))).over(before)
+    last = F.max(F.when(is_known | (reason == NOT_READ), F.col("at_us"))).over(before)
     since = F.coalesce(last, F.min("at_us").over(before))
     value = F.when(is_known, F.lit(0.0)).when(reason != NOT_READ, (F.col("at_us") - since) / 1e6)
     return windows.select("place", "at_us", value.alias("value"), since.alias("since_us"))
@@ -147,6 +152,7 @@ def _unknown(windows: DataFrame) -> DataFrame:
 VALUES = {
     Measure.LAG: lambda grid: F.col("lag_messages"),
     Measure.TIME_LAG: lambda grid: F.col("time_lag_seconds"),
+    Measure.EXPIRY: lambda grid: expires_in(),
     Measure.DRAIN: _drain,
     Measure.RETRY_SHARE: _retry_share,
     Measure.DLQ_INFLOW: _dlq_inflow,

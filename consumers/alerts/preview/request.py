@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth import get_user_model
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from consumers.alerts.rules.refused import RuleRefused
@@ -34,14 +36,17 @@ def request_preview(
     if against := why_no_history(Measure(checked["measure"]), checked["topic"]):
         raise RuleRefused({"measure": against})
     _check_range(Measure(checked["measure"]), since, until, now)
-    unfinished = (PreviewStatus.WAITING, PreviewStatus.RUNNING)
-    if RulePreview.objects.filter(by=by, status__in=unfinished).exists():
-        raise RuleRefused({"": _("Another preview of yours is not done yet: wait for its end.")})
     # What is not compared, and has no second threshold, says so by its absence.
     said = {name: value for name, value in checked.items() if value is not None}
-    return RulePreview.objects.create(
-        rule=said, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now
-    )
+    unfinished = (PreviewStatus.WAITING, PreviewStatus.RUNNING)
+    with transaction.atomic():
+        # Whoever asks twice at once asks one after the other.
+        get_user_model().objects.select_for_update().get(pk=by.pk)
+        if RulePreview.objects.filter(by=by, status__in=unfinished).exists():
+            raise RuleRefused({"": _("Another preview of yours is not done yet: wait for its end.")})
+        return RulePreview.objects.create(
+            rule=said, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now
+        )
 
 
 def earliest(measure: Measure, now: datetime) -> datetime:

@@ -2,47 +2,88 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from consumers.alerts.subjects import Subject
-from consumers.models import AlertRule, Comparison, Measure
+from consumers.models import AlertRule, Incident
 from consumers.pipeline.slices import EPOCH
 
 from .chosen import Chosen
+from .compared import Evaluated
+from .days import per_day
+from .differences import Replay, reasons
 from .grid import Grid
+from .notes import notes
+from .unknown_spans import Span
 
 INCIDENTS_AT_MOST = 200
 SUBJECTS_AT_MOST = 50
-DAY = timedelta(days=1)
+# Of so many of the subjects that fired most it is said when nothing of them was known.
+DRAWN_AT_MOST = 12
 
 
-def result_of(
-    rule: AlertRule, chosen: Chosen, grid: Grid, incidents: Sequence[Mapping[str, Any]], known: Mapping[int, int]
-) -> dict[str, Any]:
-    """`incidents` as `replay.replayed` gives them; `known`: how many moments of the subject at a place were known.
-
-    {fired, subjects, unknown_subjects, unknown_share, step_seconds, incidents: [{subject, from, fired_at, to,
-    worst_value, unknown}], the newest first, left_out, by_subject: [{subject, fired}], per_day: [{day, fired}], notes,
-    unknown}. `to` is null of what fires still at the end; days are those of UTC.
+@dataclass(frozen=True)
+class Found:
+    """`incidents` as `replay.replayed` gives them. `known`: how many moments of the subject at a place were known, and
+    `known_on` on a day, by the number of days since 1970. `unknown_spans` and `left_alone` (why) by place.
     """
-    newest = sorted(incidents, key=lambda one: (-one["fired_us"], one["place"]))
-    share = _unknown_share(chosen, grid, known)
+
+    incidents: Sequence[Mapping[str, Any]] = ()
+    known: Mapping[int, int] = field(default_factory=dict)
+    known_on: Mapping[int, int] = field(default_factory=dict)
+    unknown_spans: Mapping[int, Sequence[Span]] = field(default_factory=dict)
+    left_alone: Mapping[int, str] = field(default_factory=dict)
+    evaluated: Evaluated | None = None
+
+
+def result_of(rule: AlertRule, chosen: Chosen, grid: Grid, found: Found, now: datetime) -> dict[str, Any]:
+    """{fired, fired_left_alone, subjects, fired_subjects, unknown_subjects, unknown_share, step_seconds, incidents:
+    [{subject, from, fired_at, to, worst_value, left_alone, unknown}], the newest first, left_out, by_subject:
+    [{subject, fired, left_alone, unknown_spans: [{from, to}]}], per_day: [{day, fired, fired_left_alone,
+    unknown_share, unknown}], evaluated: {rule, fired, fired_before, only_replayed, only_evaluated, elsewhere,
+    incidents: [{id, subject, fired_at, to, unknown}], left_out, reasons}, notes, unknown}.
+
+    `to` is null of what fires still at the end; days are those of UTC. `left_alone`, a reason, and `unknown_spans` are
+    left out where there are none.
+    """
+    newest = sorted(found.incidents, key=lambda one: (-one["fired_us"], one["place"]))
+    fired = [(moment(one["fired_us"]), one["place"] in found.left_alone) for one in newest]
+    share, left_alone = _unknown_share(chosen, grid, found.known), sum(is_alone for _at, is_alone in fired)
+    unknown = {}
+    if share is None:
+        unknown["unknown_share"] = _("there was nothing to look at")
+    if found.evaluated is None:
+        unknown["evaluated"] = _("no rule of that name is kept")
     return {
         "fired": len(newest),
+        "fired_left_alone": left_alone,
         "subjects": len(chosen.subjects),
-        "unknown_subjects": sum(not known.get(place) for place in range(len(chosen.subjects))),
+        "fired_subjects": len({one["place"] for one in newest}),
+        "unknown_subjects": sum(not found.known.get(place) for place in range(len(chosen.subjects))),
         "unknown_share": share,
         "step_seconds": grid.step_seconds,
-        "incidents": [_incident(one, chosen, rule) for one in newest[:INCIDENTS_AT_MOST]],
+        "incidents": [_incident(one, chosen, found) for one in newest[:INCIDENTS_AT_MOST]],
         "left_out": max(0, len(newest) - INCIDENTS_AT_MOST),
-        "by_subject": _by_subject(newest, chosen),
-        "per_day": _per_day(newest, grid),
-        "notes": _notes(rule, grid),
-        "unknown": {"unknown_share": _("there was nothing to look at")} if share is None else {},
+        "by_subject": _by_subject(chosen, found),
+        "per_day": per_day(grid, fired, chosen.first_seen, found.known_on),
+        "evaluated": found.evaluated and _evaluated(found.evaluated, Replay(rule, grid, share, left_alone), now),
+        "notes": notes(rule, grid),
+        "unknown": unknown,
     }
+
+
+def most_fired(chosen: Chosen, incidents: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
+    """Place and number of firings, the most first."""
+    counted = Counter(one["place"] for one in incidents)
+    return sorted(counted.items(), key=lambda item: (-item[1], chosen.subjects[item[0]].key))
+
+
+def moment(micros: int) -> datetime:
+    return EPOCH + timedelta(microseconds=micros)
 
 
 def _unknown_share(chosen: Chosen, grid: Grid, known: Mapping[int, int]) -> float | None:
@@ -52,7 +93,7 @@ def _unknown_share(chosen: Chosen, grid: Grid, known: Mapping[int, int]) -> floa
     return 1 - seen / sum(there) if sum(there) else None
 
 
-def _incident(one: Mapping[str, Any], chosen: Chosen, rule: AlertRule) -> dict[str, Any]:
+def _incident(one: Mapping[str, Any], chosen: Chosen, found: Found) -> dict[str, Any]:
     unknown = {}
     if one["resolved_us"] is None:
         unknown["to"] = _("it fires still at the end of the range")
@@ -60,11 +101,52 @@ def _incident(one: Mapping[str, Any], chosen: Chosen, rule: AlertRule) -> dict[s
         unknown["worst_value"] = _("states are compared")
     return {
         "subject": _subject(chosen.subjects[one["place"]]),
-        "from": _moment(one["started_us"]),
-        "fired_at": _moment(one["fired_us"]),
-        "to": None if one["resolved_us"] is None else _moment(one["resolved_us"]),
+        "from": _said(moment(one["started_us"])),
+        "fired_at": _said(moment(one["fired_us"])),
+        "to": None if one["resolved_us"] is None else _said(moment(one["resolved_us"])),
         "worst_value": one["worst_value"],
+        **_left_alone(one["place"], found),
         "unknown": unknown,
+    }
+
+
+def _by_subject(chosen: Chosen, found: Found) -> list[dict[str, Any]]:
+    listed = []
+    for place, fired in most_fired(chosen, found.incidents)[:SUBJECTS_AT_MOST]:
+        said = {"subject": _subject(chosen.subjects[place]), "fired": fired, **_left_alone(place, found)}
+        if spans := found.unknown_spans.get(place):
+            said["unknown_spans"] = [{"from": _said(begin), "to": _said(end)} for begin, end in spans]
+        listed.append(said)
+    return listed
+
+
+def _left_alone(place: int, found: Found) -> dict[str, str]:
+    return {"left_alone": found.left_alone[place]} if place in found.left_alone else {}
+
+
+def _evaluated(found: Evaluated, replay: Replay, now: datetime) -> dict[str, Any]:
+    newest = list(reversed(found.incidents))
+    return {
+        "rule": found.rule.pk,
+        "fired": found.fired,
+        "fired_before": found.fired_before,
+        "only_replayed": len(found.only_replayed),
+        "only_evaluated": len(found.only_evaluated),
+        "elsewhere": found.elsewhere,
+        "incidents": [_kept(one) for one in newest[:INCIDENTS_AT_MOST]],
+        "left_out": max(0, len(newest) - INCIDENTS_AT_MOST),
+        "reasons": reasons(found, replay, now),
+    }
+
+
+def _kept(incident: Incident) -> dict[str, Any]:
+    fired, over = incident.fired_at, incident.resolved_at
+    return {
+        "id": str(incident.pk),
+        "subject": _subject(Subject.of_incident(incident)),
+        "fired_at": fired and _said(fired),
+        "to": over and _said(over),
+        "unknown": {} if over else {"to": _("it is not over")},
     }
 
 
@@ -74,46 +156,5 @@ def _subject(subject: Subject) -> dict[str, str]:
     return {"kind": subject.kind.value, "title": subject.title, **{name: said for name, said in names.items() if said}}
 
 
-def _by_subject(incidents: Sequence[Mapping[str, Any]], chosen: Chosen) -> list[dict[str, Any]]:
-    counted = Counter(one["place"] for one in incidents)
-    most = sorted(counted.items(), key=lambda item: (-item[1], chosen.subjects[item[0]].key))
-    return [{"subject": _subject(chosen.subjects[place]), "fired": fired} for place, fired in most[:SUBJECTS_AT_MOST]]
-
-
-def _per_day(incidents: Sequence[Mapping[str, Any]], grid: Grid) -> list[dict[str, Any]]:
-    """Every day of the range, also those on which nothing fired."""
-    fired = Counter(_at(one["fired_us"]).date() for one in incidents)
-    first = (grid.since + timedelta(seconds=grid.step_seconds)).date()
-    days = max(0, (grid.until.date() - first).days + 1) if grid.count else 0
-    return [{"day": (first + number * DAY).isoformat(), "fired": fired[first + number * DAY]} for number in range(days)]
-
-
-def _notes(rule: AlertRule, grid: Grid) -> list[str]:
-    said = [_("What held already when the range began counts from there.")]
-    if grid.step_seconds > 60:
-        words = {"minutes": grid.step_seconds // 60}
-        said.append(
-            _(
-                "So many windows were looked at that one in %(minutes)s minutes had to do: what lasted for less may be "
-                "missed. A shorter range, or fewer groups, is looked at by the minute."
-            )
-            % words
-        )
-    if rule.comparison == Comparison.IN:
-        said.append(_("A state counts from when it was judged."))
-    if rule.measure == Measure.UNKNOWN:
-        said.append(_("Only the lag of groups is looked at, not their state."))
-    if rule.measure == Measure.READING_AGE:
-        said.append(_("Where no cluster was read at all, one incident of the whole site stands for those of clusters."))
-    if rule.labels or rule.overrides:
-        said.append(_("Notes and labels count as they are today."))
-    said.append(_("Groups that a rule leaves alone, as paused ones and those offline by habit, are not left out here."))
-    return said
-
-
-def _at(micros: int) -> datetime:
-    return EPOCH + timedelta(microseconds=micros)
-
-
-def _moment(micros: int) -> str:
-    return _at(micros).isoformat().replace("+00:00", "Z")
+def _said(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")

@@ -6,16 +6,15 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from consumers.lake.schemas import TEXT
-from consumers.models import ConsumerGroup, GroupWindow, Measure
+from consumers.models import GroupWindow, Measure
 from consumers.pipeline.frames import Frames
 from consumers.pipeline.group_windows import NOT_READ, group_windows
 from consumers.pipeline.known import UNREAD
 
 from .grid import Grid
+from .member_values import of_groups
 
 FIELDS = {Measure.LAG: "lag_messages", Measure.TIME_LAG: "time_lag_seconds"}
-PLACES = pa.schema([("cluster", TEXT), ("group", TEXT), ("place", pa.int32())])
 
 
 def topic_values(frames: Frames, measure: Measure, topic: str, places: Mapping[int, int], grid: Grid) -> DataFrame:
@@ -25,12 +24,10 @@ def topic_values(frames: Frames, measure: Measure, topic: str, places: Mapping[i
     queues of the topic are on it is not kept.
     """
     windows = frames.table(f"windows_{min(grid.step_seconds, 600)}", grid.since, grid.until)
-    named = ConsumerGroup.objects.filter(pk__in=places).values_list("cluster__name", "name", "pk")
-    known = [{"cluster": cluster, "group": name, "place": places[pk]} for cluster, name, pk in named]
-    of_groups = frames.known(pa.Table.from_pylist(known, PLACES))
-    mine = windows.where(F.col("topic") == topic).join(F.broadcast(of_groups), on=["cluster", "group"])
+    named = frames.known(of_groups(places))
+    mine = windows.where(F.col("topic") == topic).join(F.broadcast(named), on=["cluster", "group"])
     summed = group_windows(mine.drop("place"), frames.known(_unread(places, grid)))
-    placed = summed.join(F.broadcast(of_groups), on=["cluster", "group"])
+    placed = summed.join(F.broadcast(named), on=["cluster", "group"])
     at = F.unix_micros("start") + grid.step_us
     return placed.select("place", at.alias("at_us"), F.col(FIELDS[measure]).cast("double").alias("value"))
 

@@ -55,7 +55,8 @@ def work_on(
 
 def _answered(preview: RulePreview, now: datetime, spark: SparkSession) -> dict[str, Any]:
     holds = limits()
-    kept = Kept(kept_for(), timedelta(seconds=holds.judged_seconds), timedelta(seconds=holds.late_seconds))
+    seconds = holds.judged_seconds, holds.late_seconds, holds.kinds.evidence_seconds
+    kept = Kept(kept_for(), *(timedelta(seconds=one) for one in seconds))
     frames = Frames(spark, site_lake(), list(Cluster.objects.values_list("name", flat=True)))
     with bounded(spark, LIMIT_SECONDS):
         return answer(frames, preview, kept, now)

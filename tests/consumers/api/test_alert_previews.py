@@ -54,7 +54,7 @@ def test_one_that_no_worker_can_be_told_of_is_refused_with_the_reason(operator_a
         ({"from": "2026-03-14T02:59:00Z"}, "from"),
         ({"to": "2026-03-15T03:00:00Z"}, "to"),
         ({"rule": RULE | {"threshold": None}}, "threshold"),
-        ({"rule": RULE | {"measure": "members", "comparison": "below"}}, "measure"),
+        ({"rule": RULE | {"measure": "unowned_queues"}}, "measure"),
         ({"until": "2026-03-14T03:00:00Z"}, "until"),
     ],
 )

@@ -1,62 +1,15 @@
-"""What a preview says of stored history, from whichever place it is kept at."""
-
-from datetime import datetime, timedelta
+"""What a preview says of stored windows, from whichever place they are kept at."""
 
 import pytest
 
-from consumers.alerts.preview.run import answer
-from consumers.alerts.preview.values import Kept
 from consumers.lake.store import Lake
-from consumers.models import GroupWindow, PipelineRun, Rebalance, StateChange
-from consumers.pipeline.frames import Frames
 from consumers.pipeline.group_windows import NOT_READ
 from tests import pipeline_rows
-from tests.alert_rows import a_preview
-from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_queue, a_reading, a_snapshot, ago
+from tests.alert_rows import a_rule, an_incident
+from tests.preview_rows import HOUR, LAG, a_rule_of, asked, seconds_ago, told, windows
+from tests.world import a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = [pytest.mark.spark, pytest.mark.django_db]
-
-HOUR = 3600
-DAYS = {"readings": 2, "windows_60": 7, "windows_600": 90}
-KEPT = Kept({name: timedelta(days=days) for name, days in DAYS.items()}, timedelta(seconds=270), timedelta(seconds=45))
-LAG = {"measure": "lag_messages", "comparison": "above", "threshold": 100.0, "for_seconds": 120.0}
-
-
-def a_rule_of(**said):
-    return {"name": "Behind", "severity": "warning", "clear_seconds": 60.0, **said}
-
-
-def asked(spark, tmp_path, rule, *, seconds=HOUR, until=NOW):
-    frames = Frames(spark, Lake.at(str(tmp_path)), ["prod"])
-    return answer(frames, a_preview(rule=rule, since=until - timedelta(seconds=seconds), until=until), KEPT, NOW)
-
-
-def windows(group, values, *, step=60, field="lag_messages", **fields):
-    """One window for each value, the last ending now; "gap" has none."""
-    GroupWindow.objects.bulk_create(
-        GroupWindow(
-            group=group,
-            step_seconds=step,
-            start=ago(step * (len(values) - number)),
-            **{"readings": 4, field: value, **fields},
-        )
-        for number, value in enumerate(values)
-        if value != "gap"
-    )
-
-
-def told(result):
-    """Subject, and seconds before now of the begin, the firing and the end of each incident, the oldest first."""
-    names = ("from", "fired_at", "to")
-    moments = [[one[name] and seconds_ago(one[name]) for name in names] for one in result["incidents"]]
-    return [
-        (one["subject"]["title"], *moment)
-        for one, moment in zip(reversed(result["incidents"]), reversed(moments), strict=True)
-    ]
-
-
-def seconds_ago(text):
-    return (NOW - datetime.fromisoformat(text)).total_seconds()
 
 
 def test_it_counts_what_would_have_fired(spark, tmp_path):
@@ -70,7 +23,10 @@ def test_it_counts_what_would_have_fired(spark, tmp_path):
     assert [one["worst_value"] for one in result["incidents"]] == [900, 500]
     assert (result["fired"], result["subjects"], result["unknown_share"], result["step_seconds"]) == (2, 3, 0, 60)
     assert [(one["subject"]["group"], one["fired"]) for one in result["by_subject"]] == [("billing", 2)]
-    assert result["per_day"] == [{"day": "2026-03-14", "fired": 2}]
+    assert result["per_day"] == [
+        {"day": "2026-03-14", "fired": 2, "fired_left_alone": 0, "unknown_share": 0, "unknown": {}}
+    ]
+    assert result["unknown"] == {"evaluated": "no rule of that name is kept"}
 
 
 def test_what_is_not_known_is_said_and_neither_fires_nor_resolves(spark, tmp_path):
@@ -80,6 +36,9 @@ def test_what_is_not_known_is_said_and_neither_fires_nor_resolves(spark, tmp_pat
     result = asked(spark, tmp_path, a_rule_of(**LAG))
     assert told(result) == [("billing", 3540, 3420, 780)]
     assert (result["unknown_subjects"], result["unknown_share"]) == (1, pytest.approx(100 / 120))
+    (of_billing,) = result["by_subject"]
+    assert [tuple(map(seconds_ago, span.values())) for span in of_billing["unknown_spans"]] == [(3300, 900)]
+    assert [day["unknown_share"] for day in result["per_day"]] == [pytest.approx(100 / 120)]
 
 
 def test_a_group_is_missed_only_since_it_was_first_seen(spark, tmp_path):
@@ -125,6 +84,14 @@ def test_it_makes_each_measure_of_windows(spark, tmp_path, measure, threshold, f
     assert [one["worst_value"] for one in result["incidents"]] == ([pytest.approx(worst)] if fired else [])
 
 
+def test_time_that_a_broker_explained_is_not_counted(spark, tmp_path):
+    group = a_group(a_cluster(), "billing")
+    windows(group, [None] * 60, unknown_reason="ahead")
+    group.windows.filter(start__lt=ago(1800)).update(unknown_reason=NOT_READ)
+    result = asked(spark, tmp_path, a_rule_of(measure="unknown_seconds", comparison="above", threshold=120.0))
+    assert [one["worst_value"] for one in result["incidents"]] == [1800]
+
+
 def test_what_does_not_drain_is_not_known(spark, tmp_path):
     behind = {"lag_messages": 1000, "consume_rate": 2.0, "produce_rate": 4.0}
     windows(a_group(a_cluster(), "billing"), [4] * 60, field="readings", **behind)
@@ -138,68 +105,6 @@ def test_a_long_past_is_looked_at_every_ten_minutes(spark, tmp_path):
     assert (result["step_seconds"], told(result)) == (600, [("billing", 3000, 2400, None)])
     assert "one in 10 minutes" in " ".join(result["notes"])
     assert result["unknown_share"] == pytest.approx(1 - 6 / 2880)
-
-
-def judged(*ages):
-    PipelineRun.objects.bulk_create(
-        PipelineRun(since=ago(age + 60), until=ago(age), started_at=ago(age), finished_at=ago(age)) for age in ages
-    )
-
-
-def test_states_are_known_while_judgements_hold(spark, tmp_path):
-    group = a_group(a_cluster(), "billing")
-    a_judged_group(group, "OK")
-    StateChange.objects.create(group=group, at=ago(3000), before="OK", after="STALL", rule="blocked")
-    StateChange.objects.create(group=group, at=ago(600), before="STALL", after="OK", rule="keeping up")
-    judged(*range(30, 1800, 30), *range(2400, 3900, 30))
-    rule = a_rule_of(measure="state", comparison="in", states=["STALL", "STOP"], for_seconds=300.0)
-    result = asked(spark, tmp_path, rule)
-    assert told(result) == [("billing", 3000, 2700, 540)]
-    assert result["incidents"][0]["unknown"] == {"worst_value": "states are compared"}
-    # From 270 s after the last judgement before the pause until the next one.
-    assert result["unknown_share"] == pytest.approx(6 / 60)
-
-
-def test_a_group_whose_state_did_not_change_was_in_it_all_the_time(spark, tmp_path):
-    a_judged_group(a_group(a_cluster(), "billing"), "STOP")
-    judged(*range(0, 3900, 30))
-    rule = a_rule_of(measure="state", comparison="in", states=["STOP"])
-    assert told(asked(spark, tmp_path, rule)) == [("billing", 3540, 3540, None)]
-
-
-def test_rebalances_count_by_episodes_of_an_hour(spark, tmp_path):
-    cluster = a_cluster()
-    group = a_group(cluster, "billing")
-    a_group(cluster, "calm")
-    for began, episode in ((3300, 3300), (2400, 2400), (2380, 2400), (1200, 1200)):
-        times = {"started_before": ago(began), "last_change_at": ago(began), "judged_at": ago(began)}
-        Rebalance.objects.create(group=group, polls=2, cause="joined", episode_since=ago(episode), **times)
-    judged(*range(0, 7500, 30))
-    rule = a_rule_of(measure="rebalance_episodes_hour", comparison="above", threshold=2.0)
-    result = asked(spark, tmp_path, rule)
-    assert (told(result), result["unknown_share"]) == ([("billing", 1200, 1200, None)], 0)
-    assert result["incidents"][0]["worst_value"] == 3
-
-
-@pytest.mark.parametrize(("measure", "of"), [("broker_unread_seconds", "broker-a"), ("reading_age_seconds", "prod")])
-def test_ages_count_from_the_last_that_was_well(spark, tmp_path, measure, of):
-    cluster = a_cluster(read_at=None)
-    a_broker(cluster, "broker-a")
-    for age in (*range(0, 1200, 30), *range(2400, 3900, 30)):
-        a_reading(cluster, ago(age), brokers=[{"name": "broker-a", "read": True, "error": None}])
-    if measure == "broker_unread_seconds":
-        for age in range(1200, 2400, 30):
-            a_reading(cluster, ago(age), brokers=[{"name": "broker-a", "read": False, "error": "refused"}])
-    rule = a_rule_of(measure=measure, comparison="above", threshold=120.0)
-    result = asked(spark, tmp_path, rule)
-    assert told(result) == [(of, 2400, 2220, 1080)]
-    assert (result["incidents"][0]["worst_value"], result["unknown_share"]) == (1200, 0)
-
-
-def test_the_age_of_judgements_is_of_the_site(spark, tmp_path):
-    judged(*range(2400, 3900, 30))
-    rule = a_rule_of(measure="judgement_age_seconds", comparison="above", threshold=300.0)
-    assert told(asked(spark, tmp_path, rule)) == [("Consumerscope", 2400, 2040, None)]
 
 
 def test_a_topic_is_summed_over_its_queues(spark, tmp_path):
@@ -227,20 +132,36 @@ def test_nothing_selected_is_nothing_to_look_at(spark, tmp_path):
     a_cluster()
     result = asked(spark, tmp_path, a_rule_of(**LAG, group_pattern="nobody"))
     assert (result["fired"], result["subjects"], result["unknown_share"]) == (0, 0, None)
-    assert result["unknown"] == {"unknown_share": "there was nothing to look at"}
-
-
-def test_a_broker_that_nobody_asks_is_not_known(spark, tmp_path):
-    cluster = a_cluster(read_at=None)
-    a_broker(cluster, "broker-a")
-    for age in range(1800, 3900, 30):
-        a_reading(cluster, ago(age), brokers=[{"name": "broker-a", "read": True, "error": None}])
-    rule = a_rule_of(measure="broker_unread_seconds", comparison="above", threshold=120.0)
-    result = asked(spark, tmp_path, rule)
-    assert (result["fired"], result["unknown_share"]) == (0, pytest.approx(0.5, abs=0.02))
+    assert result["unknown"]["unknown_share"] == "there was nothing to look at"
 
 
 def test_a_group_that_has_no_lag_by_what_it_is_lacks_nothing(spark, tmp_path):
     windows(a_group(a_cluster(), "billing"), [None] * 60, unknown_reason="never committed")
     result = asked(spark, tmp_path, a_rule_of(measure="unknown_seconds", comparison="above", threshold=120.0))
     assert (result["fired"], result["unknown_share"]) == (0, 0)
+
+
+def test_what_it_finds_of_groups_that_are_left_alone_is_counted_apart(spark, tmp_path):
+    cluster = a_cluster()
+    windows(a_group(cluster, "billing"), [500] * 60)
+    windows(a_group(cluster, "paused", consume_enable=False), [0] * 40 + [500] * 5 + [0] * 5 + [500] * 10)
+    result = asked(spark, tmp_path, a_rule_of(**LAG))
+    assert (result["fired"], result["fired_left_alone"]) == (3, 2)
+    reason = "paused by configuration: consumeEnable is false"
+    assert {one["subject"]["group"]: one.get("left_alone") for one in result["incidents"]} == {
+        "billing": None,
+        "paused": reason,
+    }
+    assert [one.get("left_alone") for one in result["by_subject"]] == [reason, None]
+
+
+def test_what_evaluations_found_stands_beside_it(spark, tmp_path):
+    group = a_group(a_cluster(), "billing")
+    windows(group, [0] * 30 + [500] * 10 + [0] * 20)
+    kept = a_rule("Behind", changed_at=ago(30 * 86_400), clear_seconds=60.0, **LAG)
+    over = {"status": "resolved", "resolved_at": ago(1070), "ending": "recovered"}
+    same = an_incident(kept, group, fired_at=ago(1610), **over)
+    result = asked(spark, tmp_path, a_rule_of(**LAG))
+    found = result["evaluated"]
+    assert (found["rule"], found["fired"], found["only_replayed"], found["only_evaluated"]) == (kept.pk, 1, 0, 0)
+    assert (found["reasons"], [one["id"] for one in found["incidents"]]) == ([], [str(same.pk)])

@@ -1,0 +1,67 @@
+"""Groups that the rule leaves alone as things stand: what a preview finds of them would not be told today.
+
+Whether a group was paused, or offline by habit, at a moment of the past is not kept.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from consumers.alerts.measures import measured
+from consumers.alerts.subjects import Subject
+from consumers.models import AlertRule, ConsumerGroup, Measure
+from consumers.polling.flags import offline_share
+from consumers.selectors.limits import limits
+
+# Of these a judgement may say that a group waits by habit: it does so only while the group waits.
+WAITING = (Measure.LAG, Measure.TIME_LAG, Measure.DRAIN, Measure.EXPIRY)
+# SQLite takes no more than some thousand parameters in one statement.
+NAMED_AT_ONCE = 500
+
+
+def left_alone(rule: AlertRule, found: Mapping[int, Subject], now: datetime) -> dict[int, str]:
+    """Why the rule leaves them alone, by the places of `found`; those that it does not are left out.
+
+    Of states, and of what is no group, the replay itself knows at which moments that was so.
+    """
+    groups = {place: subject for place, subject in found.items() if subject.group_id is not None}
+    measure = Measure(rule.measure)
+    if not groups or measure == Measure.STATE:
+        return {}
+    said = _by_habit(groups, now) if measure in WAITING else {}
+    return said | _just_now(rule, groups, now)
+
+
+def _just_now(rule: AlertRule, groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:
+    """As an evaluation of now says it."""
+    asked = copy(rule)
+    asked.enabled = True
+    seen = measured(now, [asked])
+    table = seen.topics[rule.topic] if rule.topic else seen.groups
+    column, numbers = table.columns[Measure(rule.measure)], {one.key: at for at, one in enumerate(table.subjects)}
+    reasons = {
+        place: column.spared(numbers[subject.key]) for place, subject in groups.items() if subject.key in numbers
+    }
+    return {place: reason for place, reason in reasons.items() if reason is not None}
+
+
+def _by_habit(groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:
+    kinds = limits().kinds
+    shares: dict[int, float] = {}
+    for some in _pieces(sorted({one.group_id for one in groups.values() if one.group_id is not None})):
+        for group in ConsumerGroup.objects.filter(pk__in=some):
+            share = offline_share(group, now, kinds)
+            if share is not None and share > kinds.habit_offline_share:
+                shares[group.pk] = share
+    return {
+        place: _("offline by habit: without a member for %(share)s of the last %(days)s days")
+        % {"share": f"{shares[subject.group_id]:.0%}", "days": f"{kinds.habit_days:g}"}
+        for place, subject in groups.items()
+        if subject.group_id in shares
+    }
+
+
+def _pieces(ids: Sequence[int]) -> list[Sequence[int]]:
+    return [ids[begin : begin + NAMED_AT_ONCE] for begin in range(0, len(ids), NAMED_AT_ONCE)]

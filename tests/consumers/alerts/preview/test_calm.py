@@ -1,0 +1,64 @@
+"""Subjects that never hold are counted without being walked through."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from consumers.alerts.preview.calm import Calm, calm_of_spans
+from consumers.alerts.preview.calm_windows import calm_windows
+from consumers.alerts.preview.days import day_number
+from consumers.alerts.preview.grid import Grid
+from consumers.alerts.preview.judged import judged_moments
+from consumers.models import Measure
+from consumers.pipeline.slices import microseconds
+from tests.preview_rows import judged, windows
+from tests.world import NOW, a_cluster, a_group, ago
+
+MINUTE = 60
+TODAY = day_number(datetime(2026, 3, 14, tzinfo=UTC))
+MIDNIGHT_US = microseconds(datetime(2026, 3, 14, tzinfo=UTC))
+
+
+def test_spans_are_counted_by_subject_and_by_day():
+    moments = [MIDNIGHT_US + number for number in (-3, -2, -1, 0, 1)]
+    spans = [
+        (7, moments[1], moments[3]),
+        (7, moments[4], moments[4] + 1),
+        (8, moments[0], moments[0]),
+        (9, 0, moments[1]),
+    ]
+    found = calm_of_spans(spans, moments)
+    assert (dict(found.known), {day: count for day, count in found.known_on.items() if count}) == (
+        {7: 3, 9: 1},
+        {TODAY - 1: 3, TODAY: 1},
+    )
+
+
+def test_others_are_counted_with_them():
+    both = Calm({1: 5}, {TODAY: 5}).and_of({2: 3}, {TODAY: 2, TODAY - 1: 1})
+    assert (both.known, dict(both.known_on)) == ({1: 5, 2: 3}, {TODAY: 7, TODAY - 1: 1})
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("named_at_once", [500, 1])
+def test_groups_whose_windows_stay_below_their_threshold_are_calm(named_at_once):
+    cluster = a_cluster()
+    # Four hours: the first of them is of the day before.
+    calm, high, own, gone = (a_group(cluster, name) for name in ("calm", "high", "own", "gone"))
+    windows(calm, [100] * 200 + [None] * 10 + [0] * 30)
+    windows(high, [0] * 239 + [101])
+    windows(own, [150] * 240)
+    windows(a_group(cluster, "other"), [0] * 240)
+    places = {group.pk: place for place, group in enumerate((calm, high, own, gone))}
+    grid = Grid(ago(240 * MINUTE), NOW, MINUTE)
+    found = calm_windows(Measure.LAG, {0: 100.0, 1: 100.0, 2: 200.0, 3: 0.0}, places, grid, named_at_once)
+    assert found.known == {0: 230, 2: 240, 3: 0}
+    # Of the day before the moments from 23:01 to 23:59.
+    assert found.known_on == {TODAY - 1: 2 * 59, TODAY: 171 + 181}
+
+
+@pytest.mark.django_db
+def test_a_judgement_holds_for_a_while():
+    judged(600, 570, 300)
+    moments = judged_moments(Grid(ago(900), NOW, MINUTE), timedelta(seconds=120))
+    assert [(NOW - ago(0)).total_seconds() + (microseconds(NOW) - at) / 60e6 for at in moments] == [10, 9, 8, 5, 4]

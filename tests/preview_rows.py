@@ -1,0 +1,68 @@
+"""Stored history for previews of rules, and what they say of it in few words."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from consumers.alerts.preview.run import answer
+from consumers.alerts.preview.values import Kept
+from consumers.lake.store import Lake
+from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
+from consumers.pipeline.frames import Frames
+from tests.alert_rows import a_preview
+from tests.world import NOW, ago
+
+HOUR = 3600
+DAYS = {"readings": 2, "windows_60": 7, "windows_600": 90}
+HOLDS = (timedelta(seconds=270), timedelta(seconds=45), timedelta(seconds=900))
+KEPT = Kept({name: timedelta(days=days) for name, days in DAYS.items()}, *HOLDS)
+LAG: dict[str, Any] = {"measure": "lag_messages", "comparison": "above", "threshold": 100.0, "for_seconds": 120.0}
+
+
+def a_rule_of(**said: Any) -> dict[str, Any]:
+    return {"name": "Behind", "severity": "warning", "clear_seconds": 60.0, **said}
+
+
+def asked(
+    spark: SparkSession, folder: Path, rule: dict[str, Any], *, seconds: float = HOUR, kept: Kept = KEPT
+) -> dict[str, Any]:
+    """Of the range that ends now."""
+    frames = Frames(spark, Lake.at(str(folder)), ["prod"])
+    return answer(frames, a_preview(rule=rule, since=ago(seconds), until=NOW), kept, NOW)
+
+
+def windows(
+    group: ConsumerGroup, values: list[Any], *, step: int = 60, field: str = "lag_messages", **fields: Any
+) -> None:
+    """One window for each value, the last ending now; "gap" has none."""
+    GroupWindow.objects.bulk_create(
+        GroupWindow(
+            group=group,
+            step_seconds=step,
+            start=ago(step * (len(values) - number)),
+            **{"readings": 4, field: value, **fields},
+        )
+        for number, value in enumerate(values)
+        if value != "gap"
+    )
+
+
+def judged(*ages: float) -> None:
+    PipelineRun.objects.bulk_create(
+        PipelineRun(since=ago(age + 60), until=ago(age), started_at=ago(age), finished_at=ago(age)) for age in ages
+    )
+
+
+def told(result: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Subject, and seconds before now of the begin, the firing and the end of each incident, the oldest first."""
+    names = ("from", "fired_at", "to")
+    return [
+        (one["subject"]["title"], *(one[name] and seconds_ago(one[name]) for name in names))
+        for one in reversed(result["incidents"])
+    ]
+
+
+def seconds_ago(text: str) -> float:
+    return (NOW - datetime.fromisoformat(text)).total_seconds()
