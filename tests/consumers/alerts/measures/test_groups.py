@@ -39,6 +39,11 @@ def test_a_group_that_is_offline_by_habit_may_wait_for_as_long_as_it_was_judged_
     assert column(measure).spared(0) is None
 
 
+def test_a_habit_that_was_judged_long_ago_excuses_no_lag_of_now(cluster: Cluster) -> None:
+    a_behind_group(cluster, rule="offline by habit", judged_at=ago(7200))
+    assert (of_group(Measure.LAG)[0], column(Measure.LAG).spared(0)) == (9, None)
+
+
 def test_one_that_does_not_drain_has_no_number_of_seconds(cluster: Cluster) -> None:
     a_behind_group(cluster, drain_seconds=None)
     assert of_group(Measure.DRAIN) == (
