@@ -118,8 +118,6 @@ def _causes(overlay: Overlay, row: GroupGauges) -> Iterator[UnknownWord]:
         yield UnknownWord.DLQ_DAY_UNTOLD
     if row.is_fresh and None in (row.consume_rate, row.produce_rate):
         yield UnknownWord.RATES_UNTOLD
-    if row.is_fresh and row.lag_messages and row.drain_seconds is None:
-        yield UnknownWord.DRAIN_UNTOLD
     if row.members is None:
         yield UnknownWord.MEMBERS_UNREAD if row.membership_error else UnknownWord.MEMBERS_NOT_ASKED
     if row.total is not None and row.dlq_messages is None:

@@ -67,10 +67,10 @@ def _well(cluster: Cluster) -> None:
 
 
 def _shared(cluster: Cluster) -> None:
-    """Two members hold the first queue, the one of them a message for long; nobody holds the second."""
+    """Two members hold the first queue, the one of them a message for long; nobody holds the others."""
     group = a_group(cluster, "shared", settled_at=ago(60))
-    first, second = (a_queue(cluster, "Shared", number) for number in range(2))
-    for queue in (first, second):
+    first, *others = (a_queue(cluster, "Shared", number) for number in range(3))
+    for queue in (first, *others):
         Queue.objects.filter(pk=queue.pk).update(readable=True)
         a_snapshot(group, queue, 5, 5)
         a_judged_queue(group, queue)
