@@ -57,6 +57,11 @@ class DeliveryStatus(models.TextChoices):
     DROPPED = "dropped"  # its channel was switched off before it went
 
 
+TO_GO = (DeliveryStatus.WAITING, DeliveryStatus.SENDING)
+# So many tries in a row that were not taken are the receiver's fault and not the messages'.
+SEVERAL = 3
+
+
 class Delivery(models.Model):
     """One message: changes of one evaluation and one rule, for one channel. Those of one incident go in their order.
 

@@ -11,13 +11,13 @@ from django.conf import settings
 
 from consumers.errands.hold import STALE, Hold, NotHeld
 from consumers.models import Channel, ChannelKind, Delivery
+from consumers.models.channel import SEVERAL
 
 from .attempt import Clock, attempt
 from .due import comes_again
 from .outcome import Outcome
 from .queue import never_refused, next_delivery
 from .repeat import repeat_if_due
-from .standing import SEVERAL
 
 logger = logging.getLogger(__name__)
 

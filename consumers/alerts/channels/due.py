@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, OuterRef, Q
 
 from consumers.models import Channel, ChannelKind, Delivery, Incident, IncidentStatus
+from consumers.models.channel import TO_GO
 
 from .alertmanager import REPEAT_SECONDS
 from .back_off import LONGEST_HOLD, is_held
-from .queue import TO_GO, is_due, is_ready, next_moment
+from .queue import is_due, is_ready, next_moment
 
 EVERY = timedelta(seconds=REPEAT_SECONDS)
 

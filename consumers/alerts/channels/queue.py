@@ -5,16 +5,16 @@ A message waits only for earlier ones that tell of one of the same incidents. Te
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import Exists, Min, Q, QuerySet
 
-from consumers.models import Channel, Delivery, DeliveryEvent, DeliveryStatus, IncidentEvent
+from consumers.models import Channel, Delivery, DeliveryStatus
+from consumers.models.channel import TO_GO
+from consumers.selectors.alerts.behind import told_before
 
 from .back_off import LONGEST_PAUSE, is_held
 
-TO_GO = (DeliveryStatus.WAITING, DeliveryStatus.SENDING)
 # Nobody waits for a test any longer than this.
 TEST_WAITS = timedelta(minutes=10)
 AT_ONCE = 100
@@ -108,29 +108,6 @@ def _first_in_order(channel: Channel, numbers: Sequence[int]) -> int | None:
         if found is not None:
             return found
     return None
-
-
-def told_before() -> QuerySet[DeliveryEvent]:
-    """Of a delivery, for an `Exists`: what it tells of incidents that one before it tells of, which is to go.
-
-    Each step looks a few rows up by a key: as one join it may be begun with all that waits.
-    """
-    number = OuterRef(OuterRef(OuterRef(OuterRef("number"))))
-    earlier = Delivery.objects.filter(pk=OuterRef("delivery"), status__in=TO_GO, is_test=False, number__lt=number)
-    told = DeliveryEvent.objects.filter(Exists(earlier), channel=OuterRef(OuterRef("channel")), event=OuterRef("pk"))
-    of_it = IncidentEvent.objects.filter(Exists(told), incident=OuterRef("event__incident"))
-    return DeliveryEvent.objects.filter(Exists(of_it), delivery=OuterRef("pk"))
-
-
-def first_before(key: UUID) -> int | None:
-    """The number of the first message that a delivery waits for. Three look-ups, each by a key."""
-    of_it = DeliveryEvent.objects.filter(delivery=key)
-    incidents = of_it.values_list("event__incident", flat=True)
-    changes = list(IncidentEvent.objects.filter(incident__in=incidents).values_list("pk", flat=True))
-    channel, number = Delivery.objects.values_list("channel", "number").get(pk=key)
-    telling = DeliveryEvent.objects.filter(channel=channel, event__in=changes).values_list("delivery", flat=True)
-    earlier = Delivery.objects.filter(pk__in=set(telling), status__in=TO_GO, number__lt=number, is_test=False)
-    return _lowest(earlier)
 
 
 def _to_go(channel: Channel, is_test: bool) -> QuerySet[Delivery]:

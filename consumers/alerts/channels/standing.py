@@ -8,12 +8,11 @@ from datetime import datetime
 from uuid import UUID
 
 from consumers.models import Channel
+from consumers.models.channel import SEVERAL
 
 from .back_off import pause_after
 from .outcome import Outcome
 
-# So many tries in a row that were not taken are the receiver's fault and not the messages'.
-SEVERAL = 3
 COLUMNS = ("failures", "failing_since", "failing_why", "held_until")
 
 

@@ -9,9 +9,10 @@ from django.db.models import Count, Exists, F, Window
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 
-from consumers.alerts.channels.queue import TO_GO, first_before, told_before
 from consumers.models import Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
+from consumers.models.channel import TO_GO
 
+from .behind import first_before, told_before
 from .rows import AttemptRow, DeliveryRow
 from .said import said
 

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
-from consumers.alerts.channels.standing import SEVERAL
 from consumers.models import Channel
+from consumers.models.channel import SEVERAL
 
 from .waiting import NONE_WAIT, waits_by_channel
 
