@@ -32,11 +32,32 @@
     if (!document.hidden && Date.now() - askedAt >= every) ask();
   });
 
+  // htmx gives the focus back to what has an id. Of all else it is known by what it leads to or says.
+  const CAN_FOCUS = "a[href], button, summary, [tabindex]";
+  const named = (element) =>
+    element.matches("summary") ? "summary" : element.getAttribute("href") ?? element.textContent.trim();
+
+  function focused() {
+    const held = document.activeElement;
+    const root = held.id || !held.matches(CAN_FOCUS) ? null : held.closest("[id]");
+    if (!root) return null;
+    const alike = [...root.querySelectorAll(CAN_FOCUS)].filter((element) => named(element) === named(held));
+    return { root: root.id, name: named(held), place: alike.indexOf(held) };
+  }
+
+  function focusAgain(held) {
+    if (!held || document.activeElement !== document.body) return;
+    const root = document.getElementById(held.root);
+    const alike = [...(root?.querySelectorAll(CAN_FOCUS) ?? [])].filter((element) => named(element) === held.name);
+    alike[held.place]?.focus({ preventScroll: true });
+  }
+
   // A reply to a question that has been asked again since is out of date: hx-sync="this:replace" drops it.
   document.body.addEventListener("htmx:beforeSwap", (event) => {
     if (event.detail.target !== part || event.detail.xhr.status !== 200) return;
     if (isBusy()) event.detail.shouldSwap = false;
     kept = {
+      focus: focused(),
       open: [...document.querySelectorAll("details[id][open]")].map((element) => element.id),
       scrolled: [...document.querySelectorAll(".scroll[id]")].map((element) => [element.id, element.scrollLeft]),
     };
@@ -49,6 +70,7 @@
       const element = document.getElementById(id);
       if (element) element.scrollLeft = left;
     });
+    focusAgain(kept.focus);
   });
   document.body.addEventListener("htmx:afterRequest", (event) => {
     if (event.detail.elt !== part || !event.detail.successful) return;

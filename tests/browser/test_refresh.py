@@ -47,6 +47,16 @@ def test_scroll_and_focus_survive(site: Site) -> None:
     assert page.evaluate("[scrollY, document.getElementById('scroll-groups').scrollLeft]") == [240, 120]
 
 
+@pytest.mark.parametrize("held", ["#freshness summary", "#live thead th a", "#live tbody tr:nth-child(3) a"])
+def test_what_has_no_id_keeps_the_focus(site: Site, held: str) -> None:
+    """The third group's link leads to the same group, wherever it stands afterwards."""
+    page = site.open("/groups/")
+    page.evaluate("held => document.querySelector(held).removeAttribute('id')", held)
+    page.evaluate("held => { const e = document.querySelector(held); e.focus(); window.said = e.textContent }", held)
+    refresh(page)
+    assert page.evaluate("document.activeElement.textContent === said")
+
+
 def test_an_open_menu_stays_open(site: Site) -> None:
     page = site.open("/")
     page.click("#freshness summary")
