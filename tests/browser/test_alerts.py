@@ -28,7 +28,7 @@ from tests.world import NOW, ago
 
 # Signs on charts are said by the pages that they lead to.
 NAMELESS = """
-    [...document.querySelectorAll('main :is(a, button, input, select, textarea, summary, [role=img])')]
+    [...document.querySelectorAll('main :is(a, button, input, select, textarea, summary, [role=img], [role=figure])')]
     .filter(e => e.type !== 'hidden' && !e.hidden && !e.closest('svg'))
     .filter(e => !(e.textContent.trim() || e.labels?.length || e.getAttribute('aria-label')))
     .map(e => e.outerHTML.slice(0, 90))

@@ -14,7 +14,7 @@ from tests.world import ago
 
 pytestmark = pytest.mark.usefixtures("shop", "redis")
 NAMELESS = """
-    [...document.querySelectorAll('main :is(a, button, input, textarea, summary, [role=img])')]
+    [...document.querySelectorAll('main :is(a, button, input, textarea, summary, [role=img], [role=figure])')]
     .filter(e => e.type !== 'hidden' && !e.hidden)
     .filter(e => !(e.textContent.trim() || e.labels?.length || e.getAttribute('aria-label')))
     .map(e => e.outerHTML.slice(0, 90))

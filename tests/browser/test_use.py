@@ -77,7 +77,7 @@ def test_a_page_weighs_less_than_150_kb_without_plotly(site: Site, path: str) ->
 def test_every_control_has_a_name_and_every_id_is_unique(site: Site, path: str) -> None:
     page = site.open(path)
     nameless = page.evaluate(
-        "[...document.querySelectorAll('a, button, input:not([type=hidden]), summary, [role=img]')]"
+        "[...document.querySelectorAll('a, button, input:not([type=hidden]), summary, [role=img], [role=figure]')]"
         ".filter(e => !(e.textContent.trim() || e.ariaLabel || e.labels?.length || e.getAttribute('aria-label')))"
         ".map(e => e.outerHTML.slice(0, 90))"
     )
