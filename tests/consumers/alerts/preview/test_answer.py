@@ -7,7 +7,7 @@ from consumers.pipeline.group_windows import NOT_READ
 from tests import pipeline_rows
 from tests.alert_rows import a_rule, an_incident
 from tests.preview_rows import HOUR, LAG, a_rule_of, asked, seconds_ago, told, windows
-from tests.world import a_cluster, a_group, a_queue, a_snapshot, ago
+from tests.world import a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = [pytest.mark.spark, pytest.mark.django_db]
 
@@ -153,6 +153,48 @@ def test_what_it_finds_of_groups_that_are_left_alone_is_counted_apart(spark, tmp
         "paused": reason,
     }
     assert [one.get("left_alone") for one in result["by_subject"]] == [reason, None]
+
+
+@pytest.mark.parametrize(
+    ("hours", "lag", "time_lag", "worst", "unknown"),
+    [
+        ((72, 72), 500, 70 * 3600.0, 2 * 3600, 0),
+        ((72, 72), 500, 80 * 3600.0, 0, 0),
+        ((72, 72), 500, None, None, 1),
+        ((72, 48), 500, 70 * 3600.0, None, 1),
+        ((72, None), 0, 0.0, None, 1),
+        ((72, 2), 0, 0.0, 2 * 3600, 0),
+    ],
+)
+def test_what_expires_is_told_by_how_long_brokers_keep_it(spark, tmp_path, hours, lag, time_lag, worst, unknown):
+    cluster = a_cluster()
+    for number, kept in enumerate(hours):
+        a_broker(cluster, f"broker-{number}", file_reserved_hours=kept)
+    windows(a_group(cluster), [lag] * 60, time_lag_seconds=time_lag)
+    rule = a_rule_of(measure="expires_in_seconds", comparison="below", threshold=4.0 * HOUR)
+    result = asked(spark, tmp_path, rule)
+    assert ([one["worst_value"] for one in result["incidents"]], result["unknown_share"]) == (
+        [] if worst is None else [worst],
+        unknown,
+    )
+
+
+def test_members_are_those_of_the_last_whole_answer(spark, tmp_path):
+    """An answer every minute: none for ten of them, one that is not whole, and then nobody asks for half an hour."""
+    group = a_group(a_cluster())
+    place = {"cluster": "prod", "group": group.name, "consume_type": "CONSUME_PASSIVELY"}
+    counted = dict.fromkeys(range(60, 29, -1), 2) | dict.fromkeys(range(50, 40, -1), 0) | {45: None}
+    found = [
+        {**place, "taken_at": ago(60 * minute), "complete": members is not None, "members": members}
+        for minute, members in counted.items()
+    ]
+    pipeline_rows.put(Lake.at(str(tmp_path)), "membership", found)
+    rule = a_rule_of(measure="members", comparison="below", threshold=1.0, for_seconds=120.0)
+    result = asked(spark, tmp_path, rule)
+    # Over a minute after it was seen first that members are back.
+    assert told(result) == [(group.name, 3000, 2880, 2340)]
+    # The answer of 30 min ago holds for 15 min; the one at 45 is not known.
+    assert result["unknown_share"] == pytest.approx((16 + 1) / 60)
 
 
 def test_what_evaluations_found_stands_beside_it(spark, tmp_path):
