@@ -45,7 +45,8 @@ def test_of_two_who_rename_at_once_one_is_told(operator_api: Client, another_is_
     assert AlertRule.objects.get(pk=rule.pk).name == "Behind"
 
 
-@pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite holds no rows, but the whole file")
+# SQLite holds no rows, but the whole file.
+@pytest.mark.postgres
 @pytest.mark.parametrize(
     ("method", "body"), [("put", {"group_pattern": "*", "owner": "x"}), ("patch", {}), ("delete", None)]
 )
