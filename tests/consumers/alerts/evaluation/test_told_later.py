@@ -106,11 +106,23 @@ def test_what_a_channel_dropped_is_told_when_it_is_switched_on_again_and_still_f
     assert not DeliveryEvent.objects.filter(channel=channel, delivery__status="dropped").exists()
 
 
-@pytest.mark.parametrize("status", ["sent", "failed", "sending"])
-def test_what_may_have_arrived_is_not_told_again(rule: AlertRule, status: str) -> None:
+def test_what_was_given_up_because_nobody_was_there_is_told_again_while_it_fires(rule: AlertRule) -> None:
+    a_channel("pager")
+    a_round(ago(60), {"billing": LATE, "search": LATE}, rule)
+    Delivery.objects.update(status="failed", refusals=0)
+    for seconds in (45, 30):
+        a_round(ago(seconds), {"billing": LATE, "search": FINE}, rule)
+    # The beginning of what is over may have arrived all the same, so that its end is told.
+    assert kinds("pager") == [["firing", "firing"], ["firing", "resolved"]]
+    again = Delivery.objects.get(number=2).payload["events"]
+    assert [event["incident"]["subject"]["group"] for event in again] == ["billing", "search"]
+
+
+@pytest.mark.parametrize(("status", "refusals"), [("sent", 0), ("failed", 3), ("sending", 0), ("waiting", 0)])
+def test_what_may_have_arrived_or_was_refused_is_not_told_again(rule: AlertRule, status: str, refusals: int) -> None:
     a_channel("pager")
     a_round(ago(60), {"billing": LATE}, rule)
-    Delivery.objects.update(status=status)
+    Delivery.objects.update(status=status, refusals=refusals)
     a_round(ago(30), {"billing": LATE}, rule)
     assert kinds("pager") == [["firing"]]
 
