@@ -46,6 +46,8 @@ def database_url(folder: Path) -> str:
     path = folder / "site.sqlite3"
     with sqlite3.connect(path) as copy:
         connection.connection.backup(copy)
+        # As a site's file is since it was made; of two that turn one into this, SQLite refuses one at once.
+        copy.execute("PRAGMA journal_mode=WAL")
     copy.close()
     return f"sqlite:///{path}"
 
