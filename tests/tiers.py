@@ -1,7 +1,6 @@
 """`python -m tests.tiers fast spark …`: each tier in a pytest of its own, then what passed, what was skipped and why.
 
-A process per tier gives its memory back. The fast tier comes first; then live tests, which mostly wait for brokers and
-their clients, run beside the others.
+A process per tier gives its memory back. The fast tier comes first; then two run beside each other, the longest begins.
 """
 
 import os
@@ -14,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -37,8 +35,9 @@ SELECTIONS = {
 }
 # Alone, for it tells the most in the least time.
 FIRST = ("fast",)
-# A lane of its own for what mostly waits, for brokers and their clients; the others together take about as long.
-WAITING = ("live",)
+# The others in this order, so many at once: whichever ends, the next begins.
+THEN = ("live", "spark", "judged", "browser", "postgres")
+AT_ONCE = 2
 NOTHING_COLLECTED = 5
 # Whoever makes a tier quicker begins there.
 SLOWEST = ["--durations=15", "--durations-min=1"]
@@ -117,21 +116,15 @@ def summary(outcomes: list[Outcome], seconds: float) -> str:
     return "\n".join(lines)
 
 
-def lanes(tiers: Sequence[str]) -> list[list[list[str]]]:
-    """What runs one after the other: lists of tiers that run beside each other, each a list in its order."""
-    first = [tier for tier in tiers if tier in FIRST]
-    waiting = [tier for tier in tiers if tier in WAITING]
-    others = [tier for tier in tiers if tier not in (*first, *waiting)]
-    return [[lane] for lane in (first,) if lane] + [[lane for lane in (waiting, others) if lane]]
+def stages(tiers: Sequence[str]) -> list[list[str]]:
+    """What runs one after the other: lists of tiers that may run beside each other, in the order that they begin in."""
+    chosen = [[tier for tier in order if tier in tiers] for order in (FIRST, THEN)]
+    return [stage for stage in chosen if stage]
 
 
-def run_lane(tiers: Sequence[str], reports: Path, is_alone: bool) -> list[Outcome]:
-    outcomes = []
-    for tier in tiers:
-        with surroundings(tier) as environ:
-            aside = None if is_alone else reports / f"{tier}.txt"
-            outcomes.append(run_tier(tier, environ, reports / f"{tier}.xml", aside))
-    return outcomes
+def run_surrounded(tier: str, reports: Path, is_alone: bool) -> Outcome:
+    with surroundings(tier) as environ:
+        return run_tier(tier, environ, reports / f"{tier}.xml", None if is_alone else reports / f"{tier}.txt")
 
 
 def main(tiers: list[str]) -> int:
@@ -141,12 +134,12 @@ def main(tiers: list[str]) -> int:
         return 2
     outcomes: list[Outcome] = []
     start = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool, jars_on_their_way(tiers) as jars:
-        for together in lanes(tiers):
-            if jars is not None and WANTED_BY.intersection(chain(*together)):
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool, jars_on_their_way(tiers) as jars:
+        for stage in stages(tiers):
+            if jars is not None and WANTED_BY.intersection(stage):
                 jars.wait()
-            running = [pool.submit(run_lane, lane, Path(folder), len(together) == 1) for lane in together]
-            outcomes += [outcome for lane in running for outcome in lane.result()]
+            running = [pool.submit(run_surrounded, tier, Path(folder), len(stage) == 1) for tier in stage]
+            outcomes += [one.result() for one in running]
     outcomes.sort(key=lambda outcome: tiers.index(outcome.tier))
     print(summary(outcomes, time.monotonic() - start), flush=True)
     return 1 if any(outcome.exit_code for outcome in outcomes) else 0
