@@ -49,7 +49,7 @@ class MetricsView(APIView):
             raise NotFound(str(unknown)) from None
         text = exposition(scraped.families, open_metrics=media_type == OPEN_METRICS, remark=scraped.remark)
         # What members call themselves may hold half a pair of UTF-16, which no UTF-8 can; Java writes ? for it, too.
-        pieces = (piece.encode(errors="replace") for piece in text)
+        pieces = (piece.encode() for piece in text)
         is_zipped = wants_gzip(request.headers.get("accept-encoding", ""))
         answer = StreamingHttpResponse(
             zipped(pieces) if is_zipped else pieces, content_type=f"{media_type}; charset=utf-8"

@@ -1,5 +1,7 @@
 """What fastjson writes, and what nobody may write."""
 
+from collections.abc import Callable
+
 import pytest
 
 from consumers.rocketmq.errors import RemoteProtocolError
@@ -122,3 +124,19 @@ def test_the_plain_reader_reads_standard_json() -> None:
 def test_the_plain_reader_refuses(body: bytes) -> None:
     with pytest.raises(RemoteProtocolError):
         loads_plain(body)
+
+
+@pytest.mark.parametrize("read", [loads, loads_plain])
+@pytest.mark.parametrize("text", [r"half \ud800 a pair", r"\udfff", r"a \u0000 in it"])
+@pytest.mark.parametrize("body", ['"%s"', '{"a":[{"%s":1}]}', '["%s"]'])
+def test_what_no_database_keeps_as_text_is_refused(read: Callable[[bytes], object], text: str, body: str) -> None:
+    with pytest.raises(RemoteProtocolError, match="half of a character, or a NUL, in a text"):
+        read((body % text).encode())
+
+
+@pytest.mark.parametrize("read", [loads, loads_plain])
+@pytest.mark.parametrize(("text", "value"), [(r"\ud83d\ude00", "\U0001f600"), (r"\\u0000", r"\u0000")])
+def test_a_whole_pair_and_what_only_looks_like_an_escape_are_text(
+    read: Callable[[bytes], object], text: str, value: str
+) -> None:
+    assert read(f'{{"a":"{text}"}}'.encode()) == {"a": value}

@@ -173,13 +173,11 @@ def test_a_member_that_has_not_spoken_lately_says_nothing(
     assert "client_consume_rt" not in scrape()
 
 
-@pytest.mark.parametrize(
-    "name", ['a "name"', "back\\slash", "two\nlines", "100 %", "größe 消费", "half \ud800 a pair", "\r"]
-)
+@pytest.mark.parametrize("name", ['a "name"', "back\\slash", "two\nlines", "100 %", "größe 消费", "\r"])
 def test_whatever_a_member_names_the_answer_can_be_read(group: ConsumerGroup, scrape: Scrape, name: str) -> None:
     group.clients.update(consume_status={name: STATUS})
     [(labels, value)] = [found for found in scrape()["client_consume_rt"] if found[0]["clientId"] == "10.0.0.7@3312"]
-    assert (labels["topic"], value) == (name.replace("\ud800", "?"), 2.5)
+    assert (labels["topic"], value) == (name, 2.5)
 
 
 def test_without_the_cluster_s_own_name_its_families_are_absent_for_that_reason(
