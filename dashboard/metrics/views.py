@@ -48,7 +48,6 @@ class MetricsView(APIView):
         except UnknownCluster as unknown:
             raise NotFound(str(unknown)) from None
         text = exposition(scraped.families, open_metrics=media_type == OPEN_METRICS, remark=scraped.remark)
-        # What members call themselves may hold half a pair of UTF-16, which no UTF-8 can; Java writes ? for it, too.
         pieces = (piece.encode() for piece in text)
         is_zipped = wants_gzip(request.headers.get("accept-encoding", ""))
         answer = StreamingHttpResponse(

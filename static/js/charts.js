@@ -23,6 +23,20 @@
     trace.customdata = cells(([, , text], i) => `${trace.names[i]}<br>${text}`);
   }
 
+  // Words above a plot that would lie upon each other: the newest stay. The others keep their line, and what a pointer
+  // finds.
+  function makeRoom(element) {
+    const isAbove = (said) => said.xref === "x" && said.y === 1 && said.yanchor === "bottom";
+    const words = [...element.querySelectorAll(".annotation")].filter((one) => isAbove(element.layout.annotations[one.dataset.index]));
+    const placed = words.map((one) => [one, one.getBoundingClientRect()]).sort(([, one], [, other]) => other.right - one.right);
+    let edge = Infinity;
+    for (const [one, box] of placed) {
+      const fits = box.right <= edge;
+      one.style.opacity = fits ? 1 : 0;
+      if (fits) edge = box.left;
+    }
+  }
+
   async function draw(element) {
     // A newer question ends the older one, so that a late reply never overwrites a later one.
     asked.get(element)?.abort();
@@ -35,7 +49,10 @@
       const figure = read(await reply.text());
       figure.data.forEach(spread);
       if (figure.layout.height) element.style.height = `${figure.layout.height}px`;
+      const isFirst = !element.layout;
       await Plotly.react(element, figure.data, figure.layout, figure.config);
+      if (isFirst) element.on("plotly_afterplot", () => makeRoom(element));
+      makeRoom(element);
       note.textContent = "";
     } catch (problem) {
       if (problem.name === "AbortError") return;

@@ -1,8 +1,10 @@
 import pytest
 from playwright.sync_api import Page
 
+from consumers.models import ConsumerGroup, StateChange
 from tests.browser.conftest import Site
 from tests.browser.waiting import wait_until
+from tests.world import ago
 
 pytestmark = pytest.mark.usefixtures("shop")
 GROUP = "/groups/prod-a/inventory/"
@@ -28,6 +30,21 @@ def test_the_change_of_state_stands_on_both_time_axes(site: Site) -> None:
     page = site.open(GROUP)
     for chart in ("lag-chart", "queues-chart"):
         assert drawn(page, chart, ".annotation-text >> text=STALL") == 1
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_states_that_change_close_to_each_other_are_not_written_upon_each_other(site: Site, width: int) -> None:
+    group = ConsumerGroup.objects.get(name="inventory")
+    for minutes, state in ((8, "OK"), (9, "WARN"), (30, "STALL"), (31, "OK")):
+        StateChange.objects.create(group=group, at=ago(60 * minutes), before="OK", after=state)
+    site.page.set_viewport_size({"width": width, "height": 900})
+    page = site.open(GROUP)
+    page.wait_for_selector("#lag-chart .main-svg")
+    shown = "[...document.querySelectorAll('#lag-chart .annotation')].filter((one) => one.style.opacity != 0)"
+    boxes = f"{shown}.map((one) => one.getBoundingClientRect()).sort((one, other) => one.left - other.left)"
+    wait_until(page, f"{boxes}.length >= 2 && {boxes}.every((box, i, all) => !i || all[i - 1].right <= box.left)")
+    drawn = page.locator("#lag-chart .annotation")
+    assert page.evaluate(f"{shown}.length") < drawn.count()
 
 
 def test_both_charts_share_their_time_axis(site: Site) -> None:
