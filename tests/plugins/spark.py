@@ -9,8 +9,7 @@ from pyspark.sql import SparkSession
 # One piece a shuffle: a handful of rows in each test, and a task for each of 200 pieces would cost seconds.
 SMALL = {
     "spark.sql.adaptive.enabled": "false",
-    # Plans are compiled anew in every test and run over a few rows: what the second compiler takes, half of all the
-    # time, never comes back.
+    # Plans are compiled anew in every test and run over a few rows: the second compiler takes more than it gives back.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
