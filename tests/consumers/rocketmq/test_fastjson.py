@@ -140,3 +140,8 @@ def test_a_whole_pair_and_what_only_looks_like_an_escape_are_text(
     read: Callable[[bytes], object], text: str, value: str
 ) -> None:
     assert read(f'{{"a":"{text}"}}'.encode()) == {"a": value}
+
+
+def test_it_is_refused_in_a_key_that_is_an_object_too() -> None:
+    with pytest.raises(RemoteProtocolError, match="half of a character"):
+        loads(rb'{{"topic":"half \ud800"}:{"brokerOffset":11}}')
