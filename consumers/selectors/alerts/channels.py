@@ -8,8 +8,9 @@ from django.utils.translation import gettext as _
 from consumers.models import Channel, Delivery, DeliveryStatus
 
 from .deliveries import delivery_rows
-from .rows import ChannelRow, DeliveryRow
+from .rows import DeliveryRow
 from .said import said
+from .setting_rows import ChannelRow
 from .words import selection_words
 
 PLAIN = ("name", "kind", "enabled", "target", "severities", "labels", "tells_resolved", "changed_at")

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from consumers.models import ConsumerGroup, GroupKind, GroupNote
 
-from .rows import NoteRow
 from .said import said
+from .setting_rows import NoteRow
 
 PLAIN = ("position", "group_pattern", "labels", "changed_at")
 MAY_BE_NULL = ("cluster", "owner", "runbook_url", "note")

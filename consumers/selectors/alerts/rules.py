@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from consumers.models import AlertRule, Comparison, Incident, IncidentStatus
 
 from .evaluated import newest_evaluation
-from .rows import RuleRow
 from .said import said
+from .setting_rows import RuleRow
 from .words import rule_words, selection_words
 
 PLAIN = ("name", "enabled", "measure", "comparison", "for_seconds", "clear_seconds", "severity", "labels", "overrides")

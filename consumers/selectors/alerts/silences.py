@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from consumers.models import Incident, Silence
 
-from .rows import SilenceRow
 from .said import said
+from .setting_rows import SilenceRow
 from .words import selection_words
 
 PLAIN = ("labels", "starts_at", "ends_at", "reason", "created_at")

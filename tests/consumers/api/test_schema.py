@@ -57,17 +57,14 @@ from consumers.api.subscriptions import DifferenceSerializer, SubscriptionSerial
 from consumers.selectors.alerts.evaluated import Evaluated
 from consumers.selectors.alerts.rows import (
     AttemptRow,
-    ChannelRow,
     DeliveryRow,
     GroupName,
     IncidentDetail,
     IncidentEventRow,
     IncidentRow,
-    NoteRow,
-    RuleRow,
-    SilenceRow,
     SubjectRow,
 )
+from consumers.selectors.alerts.setting_rows import ChannelRow, NoteRow, RuleRow, SilenceRow
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import BrokerRow, ReadingRow
 from consumers.selectors.dead_letters.resend_rows import ResendMessageRow, ResendRow
