@@ -53,10 +53,11 @@ def _send_all(channel_id: int, hold: Hold, ends: datetime, clock: Clock, pause: 
         now = clock()
         hold.renew(now)
         channel = Channel.objects.filter(pk=channel_id).first()
-        delivery = next_delivery(channel, now) if channel else None
-        if channel is None or delivery is None:
-            if channel is not None:
-                repeat_if_due(channel, hold, clock)
+        if channel is None:
+            return
+        delivery = next_delivery(channel, now)
+        if delivery is None:
+            repeat_if_due(channel, hold, clock)
             return
         was_held = channel.held_until is not None
         outcome = _sent(delivery, hold, clock, pause)
