@@ -57,6 +57,10 @@ class JavaAdmin:
         """The body that RocketMQ's own remoting client is given for a request without fields."""
         return str(self._child.call("ask", broker=broker, code=code))
 
+    def queue_end(self, topic: str, broker: str, queue_id: int) -> int:
+        """The offset that the next message of the queue will have, as the broker tells RocketMQ's own client."""
+        return int(self._child.call("queue_end", topic=topic, broker=broker, queue_id=queue_id))
+
     def stored_messages(self, topic: str, broker: str, queue_id: int, offset: int) -> list[dict[str, Any]]:
         """Up to 32 messages from the offset on, as RocketMQ's own decoder reads them."""
         return self._child.call("stored_messages", topic=topic, broker=broker, queue_id=queue_id, offset=offset)

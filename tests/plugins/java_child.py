@@ -51,6 +51,15 @@ class Calls:
         answer = client.invokeSync(self._brokers[broker], request, 5000)
         return bytes(answer.getBody()).decode()
 
+    def queue_end(self, topic: str, broker: str, queue_id: int) -> int:
+        """The offset that the next message of the queue will have, as the broker tells RocketMQ's own client."""
+        header = JClass("org.apache.rocketmq.remoting.protocol.header.GetMaxOffsetRequestHeader")()
+        header.setTopic(topic)
+        header.setQueueId(JClass("java.lang.Integer").valueOf(queue_id))
+        request = JClass("org.apache.rocketmq.remoting.protocol.RemotingCommand").createRequestCommand(30, header)
+        answer = self._administration.remoting_client().invokeSync(self._brokers[broker], request, 5000)
+        return int(str(answer.getExtFields().get("offset")))
+
     def stored_messages(self, topic: str, broker: str, queue_id: int, offset: int) -> list[dict[str, Any]]:
         """Up to 32 messages from the offset on, as RocketMQ's own decoder reads them."""
         request = JClass("org.apache.rocketmq.remoting.protocol.RemotingCommand").createRequestCommand(11, None)

@@ -59,10 +59,14 @@ def failed_at(java_admin: JavaAdmin) -> Iterator[datetime]:
 
 
 def schedule_offsets(admin: JavaAdmin) -> tuple[int, int]:
-    """Of the level: delivered up to, and its end, as the broker tells them among its runtime values."""
+    """Of the level: delivered up to, and its end, as the broker tells RocketMQ's own client.
+
+    Its runtime values leave a level out until the delivery service has come by once (`buildRunningStats` of
+    ScheduleMessageService, 5.4.0): up to 100 ms after its first message. Nothing has been delivered then.
+    """
+    end = admin.queue_end("SCHEDULE_TOPIC_XXXX", "broker-a", LEVEL - 1)
     table = json.loads(admin.ask("broker-a", RequestCode.GET_BROKER_RUNTIME_INFO))["table"]
-    delivered, end = table.get(f"scheduleMessageOffset_{LEVEL}", "0,0").split(",")
-    return int(delivered), int(end)
+    return int(table.get(f"scheduleMessageOffset_{LEVEL}", "0,0").split(",")[0]), end
 
 
 def test_failed_messages_wait_on_the_level_of_their_retry(
