@@ -1,0 +1,113 @@
+"""What a rule would have done over the past, as it is shown once it is known."""
+
+import pytest
+
+from consumers.models import RulePreview
+from dashboard.pages.preview_lines import unknown_words
+from tests.alert_rows import a_preview
+from tests.preview_pages import AUDIT, BILLING, RULE, a_day, done, incident, shown
+from tests.world import ago
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_says_how_often_and_of_whom(operator):
+    said = shown(operator, done())
+    assert "It would have fired 3 times in 1 d: 2 × billing, 1 × audit." in said
+    picture = said.split("incident-bars")[1].split("</svg>")[0]
+    assert picture.count('class="fired"') == 2
+    assert picture.count('class="fired open"') == 1
+    assert "not by the end of the range" in said
+    assert 'aria-label="By day, in UTC: 2026-03-13: 2 firings; 2026-03-14: 1 firing"' in said
+    assert "would still at the end" in said
+    assert "every 1 min" in said
+    assert 'href="/groups/prod/billing/"' in said
+    assert "What held already counts from there." in said
+
+
+def test_what_is_not_known_is_said(operator):
+    said = shown(operator, done(fired=0, incidents=[], by_subject=[], unknown_share=0.12, unknown_subjects=3))
+    assert "It would not have fired in 1 d, as far as is known." in said
+    assert "12 % of what it looks at is not known in that time" in said
+    assert "Of 3 of 40 nothing is known at all." in said
+
+
+@pytest.mark.parametrize(
+    ("share", "says"), [(0.0, ""), (None, ""), (0.001, "0.1 % of"), (0.9999, "99.9 % of"), (1.0, "100 % of")]
+)
+def test_a_share_that_is_not_whole_is_not_called_so(share, says):
+    assert unknown_words({"unknown_share": share, "unknown_subjects": 0, "subjects": 4}).startswith(says)
+
+
+def test_when_it_is_not_known_is_drawn(operator):
+    spans = [{"from": ago(70_000).isoformat(), "to": ago(60_000).isoformat()}]
+    of_subjects = [{"subject": BILLING, "fired": 2, "unknown_spans": spans}, {"subject": AUDIT, "fired": 1}]
+    said = shown(operator, done(by_subject=of_subjects, per_day=[a_day("2026-03-13", 2, 0, 0.25)]))
+    assert "billing: not known from 13 Mar 07:33:20 to 13 Mar 10:20:00 UTC" in said
+    assert "2026-03-13: 2 firings, 25 % not known" in said
+
+
+def test_what_is_of_groups_that_are_left_alone_is_told_apart(operator):
+    reason = "paused by configuration: consumeEnable is false"
+    alone = [{**one, "left_alone": reason} if one["subject"] == AUDIT else one for one in done().result["incidents"]]
+    of_subjects = [{"subject": BILLING, "fired": 2}, {"subject": AUDIT, "fired": 1, "left_alone": reason}]
+    said = shown(operator, done(incidents=alone, by_subject=of_subjects, fired_left_alone=1))
+    assert f"1 of 3 are of groups that the rule leaves alone today, and tells nobody of: {reason}." in said
+    assert said.count('<rect class="fired apart"') == 1
+
+
+def test_windows_wider_than_a_minute_are_said_beside_the_number(operator):
+    assert "Looked at once in 10 min: what lasted for less may be missing." in shown(operator, done(step_seconds=600))
+    assert "Looked at once" not in shown(operator, done())
+
+
+def evaluated(**said):
+    over = {"fired_at": ago(79_900).isoformat(), "to": ago(79_100).isoformat(), "unknown": {}}
+    found = {"rule": 7, "fired": 3, "fired_before": 0, "only_replayed": 0, "only_evaluated": 0, "elsewhere": 0}
+    found |= {"incidents": [{"id": "1", "subject": BILLING, **over}], "left_out": 0, "reasons": []}
+    return found | said
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ({}, "fired 3 times in this range. The replay finds the same."),
+        ({"fired": 1, "fired_before": 2}, "fired 1 time in this range, and 2 went on from before. The replay"),
+        ({"only_evaluated": 1, "elsewhere": 1}, "Of these the replay lacks 2; none of the replay&#x27;s are"),
+        ({"only_replayed": 4}, "Of these the replay lacks none; 4 of the replay&#x27;s are"),
+    ],
+)
+def test_what_was_evaluated_then_stands_beside_it(operator, found, says):
+    said = shown(operator, done(evaluated=evaluated(**found, reasons=["The rule was changed."])))
+    assert says in said
+    assert "<li>The rule was changed.</li>" in said
+    assert 'href="/alerts/?rule=7"' in said
+    assert said.count('<rect class="evaluated"') == 1
+
+
+def test_one_from_before_more_was_kept_is_shown_still(operator):
+    row = done(per_day=[{"day": "2026-03-13", "fired": 3}])
+    for name in ("evaluated", "fired_left_alone", "fired_subjects"):
+        del row.result[name]
+    row.save()
+    RulePreview.objects.filter(pk=row.pk).update(since=ago(86_400))
+    assert "It would have fired 3 times" in shown(operator, row)
+
+
+def test_nothing_to_look_at_is_not_calm(operator):
+    empty = {"fired": 0, "subjects": 0, "incidents": [], "by_subject": [], "unknown_share": None}
+    assert "It selects nothing that there is" in shown(operator, done(**empty))
+
+
+def test_others_than_those_named_are_counted(operator):
+    others = [{"subject": BILLING | {"title": f"g{n}", "group": f"g{n}"}, "fired": 2} for n in range(7)]
+    assert "2 × g4 and 4 of others." in shown(operator, done(fired=14, by_subject=others))
+
+
+def test_states_have_no_worst(operator):
+    row = a_preview(rule={**RULE, "measure": "state", "comparison": "in", "threshold": None, "states": ["STOP"]})
+    result = done().result | {"incidents": [incident(BILLING, 600, None, None)], "fired": 1}
+    RulePreview.objects.filter(pk=row.pk).update(status="done", result=result, seconds=1.0)
+    said = shown(operator, row)
+    assert "state stopped" in said
+    assert ">Worst</th>" not in said
