@@ -14,7 +14,6 @@ from consumers.models import (
     ConsumerGroup,
     GroupWindow,
     HeadMessage,
-    Incident,
     PipelineRun,
     Queue,
     QueueSample,
@@ -26,24 +25,13 @@ from consumers.models import (
 )
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.retries.volume_rows import VOLUMES
-from tests.alert_rows import (
-    a_channel,
-    a_delivery,
-    a_note,
-    a_preview,
-    a_rule,
-    a_silence,
-    an_attempt,
-    an_evaluation,
-    an_incident,
-    an_incident_event,
-)
 from tests.browser.windows import MINUTE, put_windows
 from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.reset_rows import SEEN, a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.retry_rows import levels_wait, retries_work
 from tests.walk.addresses import PROD_BILLING
+from tests.walk.alerts import known_alerts
 from tests.world import (
     NOW,
     a_broker,
@@ -93,7 +81,7 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     _rebalance(group)
     _dead_letters(group)
     _reset(group)
-    _alerts(group)
+    known_alerts(group)
     retries_work(group, orderly=True)
     # A level that is not late is late by no second.
     levels_wait(group, late_seconds=300)
@@ -139,39 +127,6 @@ def _reset(group: ConsumerGroup) -> None:
     a_reset_queue(reset, 5, **(written | read | readings | on | {"answered": 70, "after": 71}))
     an_event(reset)
     an_event(reset, "Wrote 1 of 2 queues.", by_name=None, address=None, via="worker")
-
-
-def _alerts(group: ConsumerGroup) -> None:
-    """Incidents: one that fires and was told and acknowledged, others of each severity, one that is silenced, a pending
-    one, one that is over.
-
-    So no count of them, and of messages about them, is zero.
-    """
-    rule = a_rule(id=PROD_BILLING["rule"])
-    a_note(id=PROD_BILLING["note"], position=1)
-    silence = a_silence(id=PROD_BILLING["silence"], group_pattern="other*")
-    seen = {"acknowledged_at": ago(200), "acknowledged_by_name": "ann", "acknowledgement": "on it"}
-    notes = {"owner": "payments", "runbook_url": "https://wiki.example.org/billing", "labels": {"team": "payments"}}
-    incident = an_incident(rule, group, id=PROD_BILLING["incident"], **seen, **notes)
-    fired = an_incident_event(incident)
-    channel = a_channel(id=PROD_BILLING["channel"])
-    an_attempt(a_delivery(channel, fired, id=PROD_BILLING["delivery"]))
-    of_broker = {"subject_kind": "broker", "subject_key": "broker:prod/broker-b", "broker_name": "broker-b"}
-    of_broker |= {"group_name": "", "groups_count": 1, "group_names": [["prod", "billing"]], "silence": silence}
-    quiet = an_incident(rule, group, **of_broker)
-    Incident.objects.filter(pk=quiet.pk).update(group=None)
-    told_twice = an_incident_event(quiet)
-    tried = {"status": "waiting", "attempts": 1, "sent_at": None, "next_try_at": ago(-60), "error": "timed out"}
-    an_attempt(a_delivery(channel, told_twice, **tried), ok=None, seconds=None, answer="")
-    of_topic = {"subject_kind": "topic", "subject_key": "topic:prod/billing/Orders", "topic_name": "Orders"}
-    an_incident(rule, group, status="pending", fired_at=None, **of_topic)
-    for severity in ("critical", "info"):
-        of_other = of_topic | {"subject_key": f"topic:prod/billing/{severity}", "severity": severity}
-        an_incident(rule, group, started_at=ago(700), fired_at=ago(650), **of_other)
-    over = {"status": "resolved", "resolved_at": ago(2000), "ending": "recovered"}
-    an_incident(rule, group, started_at=ago(3000), fired_at=ago(2700), **over)
-    a_preview(id=PROD_BILLING["preview"])
-    an_evaluation(ago(10))
 
 
 def _runs() -> None:
