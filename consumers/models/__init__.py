@@ -16,7 +16,7 @@ from .reading import PipelineRun, Reading
 from .rebalance import Rebalance, RebalanceTopic
 from .resend import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from .reset import Reset, ResetEvent, ResetKind, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
-from .rule_preview import PreviewStatus, RulePreview
+from .rule_preview import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
 from .sample import QueueSample, TagSample
 from .snapshot import QueueSnapshot
 from .state import GroupState, QueueState, State, StateChange, TimeLagKind
@@ -25,6 +25,7 @@ from .topic import Queue, Topic, TopicKind
 from .window import GroupWindow
 
 __all__ = [
+    "UNFINISHED_PREVIEWS",
     "AlertEngine",
     "AlertRule",
     "ApiToken",

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.rules.refused import RuleRefused
 from consumers.alerts.rules.spec import checked_rule
-from consumers.models import AlertRule, Measure, PreviewStatus, RulePreview
+from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.upkeep import kept_for
 
 from .history import longest, why_no_history
@@ -38,12 +38,11 @@ def request_preview(
     _check_range(Measure(checked["measure"]), since, until, now)
     # What is not compared, and has no second threshold, says so by its absence.
     said = {name: value for name, value in checked.items() if value is not None}
-    unfinished = (PreviewStatus.WAITING, PreviewStatus.RUNNING)
     with transaction.atomic():
         # Whoever asks twice at once asks one after the other.
         get_user_model().objects.select_for_update().get(pk=by.pk)
-        if RulePreview.objects.filter(by=by, status__in=unfinished).exists():
-            raise RuleRefused({"": _("Another preview of yours is not done yet: wait for its end.")})
+        if RulePreview.objects.filter(by=by, status__in=UNFINISHED_PREVIEWS).exists():
+            raise RuleRefused({"": _("Another preview of yours is not done yet: wait for its end, or cancel it.")})
         return RulePreview.objects.create(
             rule=said, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now
         )

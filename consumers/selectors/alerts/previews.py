@@ -7,14 +7,16 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from consumers.models import PreviewStatus, RulePreview
+from consumers.models import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
 
 from .said import said
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewRow:
-    """`rule` is as it was asked about. `result` is null until it is done: see consumers.alerts.preview.result."""
+    """`rule` is as it was asked about. `ahead`: how many others the Spark worker has first, null of what does not wait.
+    `result` is null until it is done: see consumers.alerts.preview.result.
+    """
 
     id: str
     status: str
@@ -23,7 +25,10 @@ class PreviewRow:
     until: datetime
     by: str | None
     created_at: datetime
+    ahead: int | None
+    started_at: datetime | None
     finished_at: datetime | None
+    cancelled_by: str | None
     seconds: float | None
     result: dict[str, Any] | None
     error: str | None
@@ -36,19 +41,13 @@ def find_preview(preview_id: UUID) -> PreviewRow | None:
         return None
     values = {
         "by": preview.by.get_username() if preview.by else None,
+        "ahead": _ahead(preview),
+        "started_at": preview.started_at,
         "finished_at": preview.finished_at,
+        "cancelled_by": preview.cancelled_by_name,
         "seconds": preview.seconds,
         "result": preview.result,
         "error": preview.error,
-    }
-    not_done = _("it is not done yet")
-    has_failed = preview.status == PreviewStatus.FAILED
-    why = {
-        "by": _("whoever asked has no account any more"),
-        "finished_at": not_done,
-        "seconds": _("it was not worked on to its end") if has_failed else not_done,
-        "result": preview.error or not_done,
-        "error": _("nothing went wrong"),
     }
     return PreviewRow(
         id=str(preview.pk),
@@ -57,5 +56,38 @@ def find_preview(preview_id: UUID) -> PreviewRow | None:
         since=preview.since,
         until=preview.until,
         created_at=preview.created_at,
-        **said(values, why),
+        **said(values, _reasons(preview)),
     )
+
+
+def unfinished_of(user: Any) -> UUID | None:
+    """The preview of theirs that waits or runs: nobody has two."""
+    return RulePreview.objects.filter(by=user, status__in=UNFINISHED_PREVIEWS).values_list("pk", flat=True).first()
+
+
+def _ahead(preview: RulePreview) -> int | None:
+    if preview.status != PreviewStatus.WAITING:
+        return None
+    others = RulePreview.objects.filter(status__in=UNFINISHED_PREVIEWS, created_at__lt=preview.created_at)
+    return others.exclude(pk=preview.pk).count()
+
+
+def _reasons(preview: RulePreview) -> dict[str, str]:
+    """Of each field why it is null."""
+    not_done = _("it is not done yet")
+    no_result = not_worked_on = not_done
+    if preview.status == PreviewStatus.FAILED:
+        no_result, not_worked_on = preview.error or not_done, _("it was not worked on to its end")
+    elif preview.status == PreviewStatus.CANCELLED:
+        no_result = not_worked_on = _("it was cancelled")
+    is_waiting = preview.status == PreviewStatus.WAITING
+    return {
+        "by": _("whoever asked has no account any more"),
+        "ahead": _("it does not wait"),
+        "started_at": _("no worker has taken it up yet") if is_waiting else _("no worker is known to have taken it up"),
+        "finished_at": not_done,
+        "cancelled_by": _("nobody cancelled it"),
+        "seconds": not_worked_on,
+        "result": no_result,
+        "error": _("nothing went wrong"),
+    }

@@ -1,16 +1,22 @@
 """A preview that no worker answers ends with a sentence."""
 
+from datetime import timedelta
+
 import pytest
 
-from consumers.alerts.preview.overdue import fail_forgotten, fail_waiting
+from consumers.alerts.preview.overdue import ANSWERED_WITHIN, fail_forgotten, fail_waiting
+from consumers.alerts.preview.work import LIMIT_SECONDS
 from consumers.models import RulePreview
+from consumers.pipeline.watchdog import GRACE_SECONDS
 from tests.world import NOW, ago
 
 pytestmark = pytest.mark.django_db
 
 
-def a_preview_of(status, age):
-    return RulePreview.objects.create(rule={}, since=ago(86400), until=NOW, status=status, created_at=ago(age))
+def a_preview_of(status, age, **fields):
+    return RulePreview.objects.create(
+        rule={}, since=ago(86400), until=NOW, status=status, created_at=ago(age), **fields
+    )
 
 
 @pytest.mark.parametrize(
@@ -18,8 +24,9 @@ def a_preview_of(status, age):
     [
         ("waiting", 299, "waiting", None),
         ("waiting", 301, "failed", "No Spark worker took it up within 5 minutes"),
-        ("running", 599, "running", None),
-        ("running", 601, "failed", "The worker that had it ended"),
+        ("running", 179, "running", None),
+        ("running", 181, "failed", "The worker that had it ended"),
+        ("cancelled", 9000, "cancelled", None),
         ("done", 9000, "done", None),
     ],
 )
@@ -29,6 +36,18 @@ def test_it_fails_what_was_forgotten(status, age, then, says):
     row.refresh_from_db()
     assert row.status == then
     assert says is None or (says in row.error and row.finished_at == NOW)
+
+
+@pytest.mark.parametrize(("seconds", "then"), [(179, "running"), (181, "failed")])
+def test_a_worker_has_its_time_from_when_it_took_it_up(seconds, then):
+    row = a_preview_of("running", 400, started_at=ago(seconds))
+    fail_forgotten(NOW)
+    row.refresh_from_db()
+    assert row.status == then
+
+
+def test_no_worker_that_lives_is_taken_for_dead():
+    assert timedelta(seconds=LIMIT_SECONDS + GRACE_SECONDS) < ANSWERED_WITHIN
 
 
 @pytest.mark.parametrize(("status", "then"), [("waiting", "failed"), ("running", "running")])
