@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from consumers.models import ConsumerGroup, Rebalance, RebalanceTopic
+from consumers.models import Cluster, ConsumerGroup, Reading, Rebalance, RebalanceTopic
 from tests.world import ago
 
 OLD, NEW = "10.0.0.7@3312", "10.0.0.9@3312"
@@ -66,3 +66,19 @@ def a_moved_topic(rebalance: Rebalance, topic: str = "Orders", **fields: Any) ->
         "moves": [a_move()],
     }
     return RebalanceTopic.objects.create(rebalance=rebalance, topic=topic, **(values | fields))
+
+
+def read_every(step: float, cluster: Cluster, seconds: float, until: float = 0, **fields: Any) -> None:
+    """From so many seconds before now until so many, with both; in the place of the readings of that time."""
+    Reading.objects.filter(cluster=cluster, taken_at__gte=ago(seconds), taken_at__lte=ago(until)).delete()
+    values = {"complete": True, "queues": 4, "calls": 4, "bytes": 1900, "seconds": 0.41, **fields}
+    times = [ago(seconds - number * step) for number in range(round((seconds - until) / step) + 1)]
+    Reading.objects.bulk_create(Reading(cluster=cluster, taken_at=at, **values) for at in times)
+
+
+def a_crash_loop(group: ConsumerGroup, seconds: float, every: float = 40, until: float = 0, **fields: Any) -> None:
+    """A member that starts again and again for so long, and settles in between."""
+    for number in range(int((seconds - until) / every)):
+        at = seconds - number * every
+        values: dict[str, Any] = {"last_change_at": ago(at - 15), "settled_at": ago(at - 15)}
+        a_rebalance(group, ago(at), episode_since=ago(seconds), **(values | fields))

@@ -4,10 +4,11 @@ from datetime import datetime
 
 import pytest
 
+from consumers.models import PipelineRun
 from consumers.selectors.rebalances.flapping import Level, flapping_groups, flapping_of, level_of
 from consumers.selectors.rebalances.marks import rebalance_marks
 from consumers.selectors.rebalances.rows import RebalanceFilters
-from tests.rebalance_rows import a_rebalance
+from tests.rebalance_rows import a_rebalance, read_every
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
@@ -72,16 +73,28 @@ def test_what_was_two_days_ago_counts_for_nothing(billing):
     [
         ({}, "unsettled"),
         ({"rollout": True}, "calm"),
-        ({"settled_at": ago(20)}, "calm"),
+        ({"settled_at": ago(20)}, "unsettled"),
+        ({"settled_at": ago(70), "last_change_at": ago(70)}, "calm"),
         ({"last_change_at": ago(700)}, "calm"),
         ({"episode_since": ago(900), "started_before": ago(900)}, "unsettled"),
         ({"episode_since": ago(300)}, "calm"),
+        ({"polls": 4}, "calm"),
     ],
 )
 def test_one_that_goes_on_for_ten_minutes_and_is_no_rollout_does_not_settle(billing, fields, level):
-    values = {"last_change_at": ago(30), "settled_at": None, "episode_since": ago(1500)}
+    read_every(15, billing.cluster, 1500)
+    values = {"last_change_at": ago(30), "settled_at": None, "episode_since": ago(1500), "polls": 59}
     a_rebalance(billing, ago(900), **(values | fields))
     assert flapping_of("prod", "billing", NOW).level == level
+
+
+def test_what_was_last_judged_long_ago_says_of_nothing_that_it_goes_on(billing):
+    read_every(15, billing.cluster, 1500)
+    a_rebalance(billing, ago(900), last_change_at=ago(330), settled_at=None, episode_since=ago(1500), polls=39)
+    judged = PipelineRun.objects.create(since=ago(360), until=ago(300), started_at=ago(300), finished_at=ago(295))
+    assert flapping_of("prod", "billing", NOW).level == "calm"
+    PipelineRun.objects.filter(pk=judged.pk).update(until=ago(200))
+    assert flapping_of("prod", "billing", NOW).level == "unsettled"
 
 
 def test_only_groups_that_are_not_calm_are_listed_the_worst_first(billing):

@@ -1,0 +1,128 @@
+"""Groups whose members go on changing, and for how long: what pages, rules and /metrics say of it is this.
+
+An episode is over once its last rebalance has settled for a minute (JUDGE's rebalance_merge_seconds). Crashes with less
+than a minute between two are one episode, however many there are.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
+
+from consumers.models import Client, Rebalance
+from consumers.selectors.measures import age
+from consumers.selectors.overlay import iso
+
+from .filters import LONGEST
+from .unread_spans import AT_ONCE, Span, unread_spans
+
+# A rollout starts each member once, and once more where it is taken back. What starts them more often is none.
+STARTS_OF_A_ROLLOUT = 2
+
+
+class Newest(NamedTuple):
+    """The newest rebalance of a group."""
+
+    group_id: int
+    started_before: datetime
+    last_change_at: datetime
+    settled_at: datetime | None
+    episode_since: datetime
+    rollout: bool
+    polls: int
+    members_before: int | None
+    members_after: int | None
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """`seconds`: from `since` to the last change that was seen; null where it is not known, and `reason` says why.
+
+    `since`: the begin of the episode, or of the time of it in which it was read without a gap.
+    """
+
+    since: datetime
+    seconds: float | None
+    reason: str
+    is_rollout: bool
+
+
+def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, Unsettled]:
+    """Of the groups of `found`, by id; those that have come to rest are left out. One query; five where one has not."""
+    rows = {row.group_id: row for row in _newest(found, judged_until)}
+    lasting = [row.group_id for row in rows.values() if row.last_change_at > row.episode_since]
+    spans: Mapping[int, Sequence[Span]] = {}
+    if lasting:
+        since = min(rows[group].episode_since for group in lasting)
+        spans = unread_spans(set(lasting), since, judged_until, quiet())
+    came = comings({pk: row.episode_since for pk, row in rows.items() if row.rollout})
+    return {
+        pk: _judged(row, spans.get(pk, ()), is_rollout(row, came.get(pk, ())), judged_until) for pk, row in rows.items()
+    }
+
+
+def quiet() -> timedelta:
+    """So long a group must have settled for its episode to be over."""
+    return timedelta(seconds=settings.JUDGE["rebalance_merge_seconds"])
+
+
+def patience() -> timedelta:
+    """So long after the last change whole readings have agreed, and nothing followed: if not, they were not whole."""
+    return quiet() + timedelta(seconds=settings.JUDGE["rebalance_patience_seconds"])
+
+
+def enough() -> timedelta:
+    return timedelta(seconds=settings.JUDGE["unsettled_after_seconds"])
+
+
+def comings(since: Mapping[int, datetime]) -> dict[int, list[datetime]]:
+    """When members came, by group id, from these moments on; one that came again counts again."""
+    ordered, came = sorted(since), dict[int, list[datetime]]()
+    for start in range(0, len(ordered), AT_ONCE):
+        part = ordered[start : start + AT_ONCE]
+        rows = Client.objects.filter(group__in=part, seen_since__gte=min(since[pk] for pk in part)).order_by()
+        for group, at in rows.values_list("group_id", "seen_since"):
+            if at >= since[group]:
+                came.setdefault(group, []).append(at)
+    return came
+
+
+def is_rollout(row: Newest, came: Collection[datetime]) -> bool:
+    """Every member has started since the episode began: so it is where all of them crash again and again, too."""
+    members = max(row.members_before or 0, row.members_after or 0, 1)
+    return row.rollout and len(came) <= STARTS_OF_A_ROLLOUT * members
+
+
+def seldom_asked(row: Newest) -> bool:
+    """Between two of its readings on average there was time to come to rest."""
+    end = row.settled_at or row.last_change_at
+    return end - row.started_before > quiet() * max(1, row.polls - 1)
+
+
+def _newest(found: QuerySet[Rebalance], until: datetime) -> list[Newest]:
+    longest = timedelta(seconds=settings.JUDGE["rebalance_longest_seconds"])
+    is_open = Q(settled_at=None, last_change_at__gt=until - longest)
+    later = Rebalance.objects.filter(group=OuterRef("group"), started_before__gt=OuterRef("started_before"))
+    rows = found.filter(is_open | Q(settled_at__gt=until - quiet()), ~Exists(later))
+    rows = rows.filter(started_before__gte=until - LONGEST, started_before__lte=until).order_by()
+    return [Newest._make(values) for values in rows.values_list(*Newest._fields)]
+
+
+def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) -> Unsettled:
+    gap = next((span for span in reversed(spans) if span[1] > row.episode_since), None)
+    since = row.episode_since if gap is None else gap[1]
+    lasted = row.last_change_at - since
+    reason = ""
+    if gap is not None and lasted < enough():
+        said = {"begin": iso(gap[0]), "end": iso(gap[1])}
+        reason = gettext("not read from %(begin)s to %(end)s: it may have come to rest meanwhile") % said
+    elif seldom_asked(row):
+        asked = {"count": row.polls, "age": age((row.last_change_at - row.started_before).total_seconds())}
+        reason = gettext("its members were asked only %(count)d times within %(age)s of changes") % asked
+    elif row.settled_at is None and until - row.last_change_at > patience():
+        reason = gettext("not every member has said since %s what it holds") % iso(row.last_change_at)
+    return Unsettled(since, None if reason else lasted.total_seconds(), reason, rollout)
