@@ -23,7 +23,7 @@ PROVIDERS = "org.apache.rocketmq.auth.authentication.provider."
 
 @pytest.fixture(scope="module")
 def guarded(rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a broker that wants every request signed (ACL 2.0)."""
+    """The address of a broker that wants every request signed (ACL 2.0), and takes TLS beside plain text."""
     config = {
         "authenticationEnabled": "true",
         "authenticationProvider": f"{PROVIDERS}DefaultAuthenticationProvider",
@@ -33,7 +33,8 @@ def guarded(rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         "initAuthenticationUser": json.dumps(USER),
         "innerClientAuthenticationCredentials": json.dumps({"accessKey": "inner", "secretKey": "inner-secret"}),
     }
-    with RocketMQ(tmp_path_factory.mktemp("guarded"), rocketmq_jars, config=config) as cluster:
+    flags = ["-Dtls.server.mode=permissive"]
+    with RocketMQ(tmp_path_factory.mktemp("guarded"), rocketmq_jars, config=config, flags=flags) as cluster:
         yield cluster.brokers["broker-a"].address
 
 
@@ -45,11 +46,11 @@ def broker_name(address: str, *, credentials: Credentials | None = None, tls: ss
     return asyncio.run(main())
 
 
-def test_it_speaks_tls(rocketmq: RocketMQ) -> None:
+def test_it_speaks_tls(guarded: str) -> None:
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting.check_hostname = False
     trusting.verify_mode = ssl.CERT_NONE
-    assert broker_name(rocketmq.brokers["broker-a"].address, tls=trusting) == "broker-a"
+    assert broker_name(guarded, credentials=Credentials("monitor", "right-secret"), tls=trusting) == "broker-a"
 
 
 def test_a_signed_request_is_answered(guarded: str) -> None:
