@@ -12,6 +12,8 @@ from django.views.defaults import server_error as of_django
 from consumers.api.problems import plain_problem
 from consumers.errands.database_away import is_database_away
 
+from .away import database_away
+
 # Whoever asks these is no reader of pages.
 API = ("/api/", "/metrics")
 
@@ -43,9 +45,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django has logged why. For pages its own bare answer: whatever failed may be what a page is made with."""
+    if is_database_away(sys.exception()):
+        return database_away(request, is_of_the_api=is_of_the_api(request))
     if is_of_the_api(request):
-        if is_database_away(sys.exception()):
-            return plain_problem(503, "The database does not answer: try again.")
         return plain_problem(500, "The site has failed to answer this. Its log says why.")
     return of_django(request)
 
