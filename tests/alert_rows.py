@@ -87,7 +87,7 @@ def a_preview(**fields: Any) -> RulePreview:
     rule = {"name": "Far behind", "measure": "time_lag_seconds", "comparison": "above", "threshold": 300.0}
     rule |= {"severity": "warning", "for_seconds": 300.0, "clear_seconds": 300.0}
     said: dict[str, Any] = {"rule": rule, "since": ago(7 * 86400), "until": NOW, "status": "waiting"}
-    return RulePreview.objects.create(created_at=ago(30), **(said | fields))
+    return RulePreview.objects.create(**({"created_at": ago(30)} | said | fields))
 
 
 def an_evaluation(at: datetime = NOW, **fields: Any) -> AlertEngine:

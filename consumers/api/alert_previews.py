@@ -1,30 +1,32 @@
-"""What a rule would have done over the past: POST alert-previews/, GET alert-previews/{id}/."""
+"""What a rule would have done over the past: POST alert-previews/, GET alert-previews/{id}/, POST …/cancel/."""
 
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 from rest_framework import serializers, status
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from consumers.alerts.preview.cancel import cancel, why_not_permitted
 from consumers.alerts.preview.request import request_preview
+from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
 from consumers.errands.redis_client import RedisDown
-from consumers.models import PreviewStatus
+from consumers.models import PreviewStatus, RulePreview
 from consumers.selectors.alerts.previews import find_preview
 from consumers.tasks.previews import hand_over_preview
 
 from .alert_access import MayManageAlerts
 from .alert_rule_fields import RuleWishSerializer
-from .alert_wishes import not_valid, said
+from .alert_wishes import not_valid, refused, said
 from .objects import document_response
 from .parameters import Parameters
 from .refusals import NotNow, Refused
-from .reset_wishes import Strict
+from .reset_wishes import NothingSerializer, Strict
 from .schema import acted, described
 
 RESULT = (
@@ -42,7 +44,10 @@ class AlertPreviewSerializer(serializers.Serializer[Any]):
     to = serializers.DateTimeField(source="until")
     by = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
+    ahead = serializers.IntegerField(allow_null=True, help_text="Others that the Spark worker has first")
+    started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
+    cancelled_by = serializers.CharField(allow_null=True)
     seconds = serializers.FloatField(allow_null=True)
     result = serializers.DictField(allow_null=True, help_text=RESULT)
     error = serializers.CharField(allow_null=True)
@@ -82,8 +87,7 @@ class AlertPreviewListView(APIView):
             hand_over_preview(made.pk)
         except RedisDown as down:
             raise NotNow(str(down)) from None
-        document = AlertPreviewSerializer(find_preview(made.pk)).data
-        return document_response(request, AlertPreviewSerializer, document, status.HTTP_202_ACCEPTED)
+        return _answer(request, made.pk, status.HTTP_202_ACCEPTED)
 
 
 class AlertPreviewView(APIView):
@@ -91,10 +95,35 @@ class AlertPreviewView(APIView):
     def get(self, request: Request, preview: UUID) -> Response:
         """A preview: what it found, once it is done."""
         Parameters.of(request)
-        row = find_preview(preview)
-        if row is None:
-            raise NotFound(f"There is no preview {preview}.")
-        return document_response(request, AlertPreviewSerializer, AlertPreviewSerializer(row).data)
+        return _answer(request, preview)
+
+
+class CancelAlertPreviewView(APIView):
+    @acted("cancel_alert_preview", None, AlertPreviewSerializer, status.HTTP_200_OK)
+    def post(self, request: Request, preview: UUID) -> Response:
+        """Ends a preview that waits or runs: by whoever asked for it, or who may manage alerts. The worker lets go."""
+        found = RulePreview.objects.filter(pk=preview).first()
+        if found is None:
+            raise _not_there(preview)
+        if against := why_not_permitted(found, request.user):
+            raise PermissionDenied(against)
+        said(NothingSerializer, request)
+        try:
+            cancel(found, request.user, timezone.now())
+        except AlertRefused as refusal:
+            raise refused(refusal) from None
+        return _answer(request, preview)
+
+
+def _answer(request: Request, preview: UUID, code: int = status.HTTP_200_OK) -> Response:
+    row = find_preview(preview)
+    if row is None:
+        raise _not_there(preview)
+    return document_response(request, AlertPreviewSerializer, AlertPreviewSerializer(row).data, code)
+
+
+def _not_there(preview: UUID) -> NotFound:
+    return NotFound(f"There is no preview {preview}.")
 
 
 def _refused(refusal: RuleRefused) -> Exception:

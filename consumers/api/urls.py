@@ -3,7 +3,7 @@ from django.urls import path, re_path
 from . import documents
 from . import schema as schema_extensions  # noqa: F401 - describes tokens to the schema by being imported
 from .absent import AbsentView
-from .alert_previews import AlertPreviewListView, AlertPreviewView
+from .alert_previews import AlertPreviewListView, AlertPreviewView, CancelAlertPreviewView
 from .alert_rules import AlertRuleListView, AlertRuleView
 from .alerts import AcknowledgeView, AlertListView, AlertView
 from .assignments import AssignmentListView
@@ -73,6 +73,7 @@ urlpatterns = [
     path("v1/alert-rules/<int:rule>/", AlertRuleView.as_view(), name="api-alert-rule"),
     path("v1/alert-previews/", AlertPreviewListView.as_view(), name="api-alert-previews"),
     path("v1/alert-previews/<uuid:preview>/", AlertPreviewView.as_view(), name="api-alert-preview"),
+    path("v1/alert-previews/<uuid:preview>/cancel/", CancelAlertPreviewView.as_view(), name="api-alert-preview-cancel"),
     path("v1/silences/", SilenceListView.as_view(), name="api-silences"),
     path("v1/silences/<int:silence>/", SilenceView.as_view(), name="api-silence"),
     path("v1/channels/", ChannelListView.as_view(), name="api-channels"),

@@ -15,10 +15,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
+from consumers.alerts.preview.cancel import why_not_permitted
 from consumers.alerts.preview.history import HISTORY
 from consumers.alerts.preview.request import earliest, request_preview
 from consumers.errands.redis_client import RedisDown
-from consumers.models import AlertRule, Measure, PreviewStatus
+from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.selectors.alerts.previews import PreviewRow, find_preview
 from consumers.selectors.alerts.words import rule_words, selection_words
 from consumers.tasks.previews import hand_over_preview
@@ -37,7 +38,6 @@ HOURS = ("24", "168")
 LONGEST_QUERY = 4000
 # By then a worker has taken it up, where one has nothing else to do.
 LONG = timedelta(seconds=15)
-WORKING = (PreviewStatus.WAITING, PreviewStatus.RUNNING)
 
 
 @act
@@ -58,12 +58,12 @@ def alert_previews(request: HttpRequest) -> HttpResponse:
 
 @page
 def alert_preview(request: HttpRequest, preview: UUID) -> HttpResponse:
-    return render(request, "pages/alert_preview.html", _context(request, preview))
+    return render(request, "pages/alert_preview.html", preview_context(request, preview))
 
 
 @part
 def alert_preview_part(request: HttpRequest, preview: UUID) -> HttpResponse:
-    shown = {**_context(request, preview), "is_part": True}
+    shown = {**preview_context(request, preview), "is_part": True}
     if request.htmx and not shown["is_working"]:  # type: ignore[attr-defined]
         return HttpResponseClientRefresh()
     return render(request, "fragments/alert_preview.html", shown)
@@ -81,7 +81,8 @@ def _handed_over(preview: UUID) -> str:
     return reverse("alert_preview", args=[preview])
 
 
-def _context(request: HttpRequest, preview: UUID) -> dict[str, Any]:
+def preview_context(request: HttpRequest, preview: UUID, errors: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """`errors`: why what was asked of it is not done, by "", as there are no fields."""
     frame = frame_of(request, timezone.now())
     row = find_preview(preview)
     if row is None:
@@ -95,13 +96,20 @@ def _context(request: HttpRequest, preview: UUID) -> dict[str, Any]:
         "rule": rule,
         "sentence": rule_words(rule),
         "selects": selected,
-        "is_working": row.status in WORKING,
+        "refused": (errors or {}).get("", ""),
+        "is_working": row.status in UNFINISHED_PREVIEWS,
+        "may_cancel": row.status in UNFINISHED_PREVIEWS and _may_cancel(request, preview),
         "waits_long": row.status == PreviewStatus.WAITING and frame.now - row.created_at >= LONG,
         "form_href": _form(frame, row, rule),
     }
     if row.result is not None:
         shown |= preview_lines(frame, row, row.result)
     return alert_context(frame, **shown)
+
+
+def _may_cancel(request: HttpRequest, preview: UUID) -> bool:
+    found = RulePreview.objects.filter(pk=preview).first()
+    return found is not None and why_not_permitted(found, request.user) is None
 
 
 def _form(frame: Frame, row: PreviewRow, rule: AlertRule) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.edits.rules import keep_rule, remove_rule, why_not_removed
 from consumers.alerts.preview.history import why_no_history
 from consumers.models import AlertRule
+from consumers.selectors.alerts.previews import unfinished_of
 from consumers.selectors.alerts.rules import find_rule
 
 from .alert_access import act, form_page
@@ -21,6 +23,7 @@ from .alert_rule_form import empty, measure_of, shown_fields, stored, wish
 from .alert_tabs import alert_context
 from .form_problems import problems
 from .frame import frame_of
+from .held_rows import held, held_as_seen, version_shown
 
 SWITCHES = {"on": True, "off": False}
 
@@ -38,7 +41,8 @@ def alert_rule(request: HttpRequest, rule: int) -> HttpResponse:
     if request.method != "POST":
         return form_shown(request, row, _prefilled(request, stored(row)), {})
     if request.POST.get("switch") in SWITCHES:
-        return HttpResponseRedirect(_keep(request, row, {"enabled": SWITCHES[request.POST["switch"]]}))
+        switched = {"enabled": SWITCHES[request.POST["switch"]]}
+        return sent((switched, {}), partial(_keep, request, row), partial(form_shown, request, row, stored(row)))
     return _sent(request, row)
 
 
@@ -46,8 +50,9 @@ def alert_rule(request: HttpRequest, rule: int) -> HttpResponse:
 def alert_rule_remove(request: HttpRequest, rule: int) -> HttpResponse:
     row = rule_or_404(rule)
 
+    @transaction.atomic
     def remove(fields: Mapping[str, Any]) -> str:
-        remove_rule(row, request.user, timezone.now())
+        remove_rule(held(row), request.user, timezone.now())
         return reverse("alert_rules")
 
     return sent(NOTHING_TYPED, remove, partial(form_shown, request, row, stored(row)))
@@ -68,11 +73,13 @@ def form_shown(
     kept = None if row is None else find_rule(row.pk, now)
     shown = {
         "rule": kept,
+        "version": version_shown(row, said, errors),
         "said": said,
         "errors": errors,
         "problems": problems(errors),
         "keeps": None if row is None else why_not_removed(row),
         "no_history": why_no_history(measure_of(said), said.get("topic", "").strip()),
+        "unfinished": unfinished_of(request.user),
         **shown_fields(said),
     }
     return render(request, "pages/alert_rule.html", alert_context(frame_of(request, now), **shown), status=status)
@@ -95,6 +102,7 @@ def _sent(request: HttpRequest, row: AlertRule | None) -> HttpResponse:
     return sent(wish(request.POST), partial(_keep, request, row), shown)
 
 
+@transaction.atomic
 def _keep(request: HttpRequest, row: AlertRule | None, fields: Mapping[str, Any]) -> str:
-    keep_rule(fields, row, request.user, timezone.now())
+    keep_rule(fields, held_as_seen(row, request.POST), request.user, timezone.now())
     return reverse("alert_rules")

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import alert_preview, alert_rule, alert_rules
+from . import alert_preview, alert_preview_acts, alert_rule, alert_rules
 
 RULE = "alerts/rules/<int:rule>/"
 PREVIEW = "alerts/previews/<uuid:preview>/"
@@ -15,4 +15,5 @@ urlpatterns = [
     path("alerts/previews/", alert_preview.alert_previews, name="alert_previews"),
     path(PREVIEW, alert_preview.alert_preview, name="alert_preview"),
     path(f"{PREVIEW}part/", alert_preview.alert_preview_part, name="alert_preview_part"),
+    path(f"{PREVIEW}cancel/", alert_preview_acts.alert_preview_cancel, name="alert_preview_cancel"),
 ]

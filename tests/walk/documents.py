@@ -11,6 +11,8 @@ TRUE_ZEROS = {
     ("", "count"),
     ("", "brokers_listed"),
     ("", "brokers_read"),
+    # Previews that wait before one.
+    ("", "ahead"),
     ("points", "readings"),
     # A broker that refuses a connection costs no call.
     ("brokers", "calls"),

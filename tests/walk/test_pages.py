@@ -17,7 +17,7 @@ NO_PAGES = frozenset(
     {"patterns", "login", "logout", "favicon", "theme", "dlq_export", "group_dlq_read", "resend_start", "resend_cancel"}
     | {"reset_apply", "reset_resume", "reset_restore", "reset_cancel", "reset_export", "group_offsets_export"}
     | {"incident_acknowledge", "silence_end", "channel_test", "channel_remove", "alert_note_remove"}
-    | {"alert_rule_remove", "alert_previews"}
+    | {"alert_rule_remove", "alert_previews", "alert_preview_cancel"}
 )
 # A part is what its page holds.
 OTHERS = ("/parts/", "/figures/")

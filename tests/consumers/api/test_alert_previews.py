@@ -32,7 +32,12 @@ def test_one_that_is_done_says_what_it_found(api: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "reason"), [("waiting", "it is not done yet"), ("failed", "no Spark worker took it up")]
+    ("status", "reason"),
+    [
+        ("waiting", "it is not done yet"),
+        ("failed", "no Spark worker took it up"),
+        ("cancelled", "it was cancelled"),
+    ],
 )
 def test_one_that_is_not_done_counts_nothing(api: Client, status: str, reason: str) -> None:
     preview = a_preview(status=status, error=reason if status == "failed" else None)
@@ -70,6 +75,41 @@ def test_another_one_is_not_asked_for_meanwhile(operator_api: Client, api_user: 
     assert (answer.status_code, "wait for its end" in answer.json()["detail"]) == (409, True)
 
 
+def test_it_says_how_many_come_before_it(api: Client) -> None:
+    a_preview(status="running", created_at=ago(50))
+    a_preview(status="waiting", created_at=ago(20))
+    a_preview(status="done", created_at=ago(60))
+    said = api.get(f"{LIST}{a_preview().pk}/").json()
+    assert (said["ahead"], said["unknown"].get("ahead")) == (1, None)
+
+
+def test_one_that_does_not_wait_has_none_before_it(api: Client) -> None:
+    a_preview(status="waiting", created_at=ago(50))
+    said = api.get(f"{LIST}{a_preview(status='running', started_at=ago(3)).pk}/").json()
+    assert (said["ahead"], said["unknown"]["ahead"]) == (None, "it does not wait")
+
+
+def test_one_that_runs_is_cancelled(operator_api: Client, api_user: Any) -> None:
+    preview = a_preview(status="running", started_at=ago(20))
+    answer = operator_api.post(f"{LIST}{preview.pk}/cancel/", content_type=JSON)
+    said = answer.json()
+    assert (answer.status_code, said["status"], said["finished_at"]) == (200, "cancelled", "2026-03-14T03:00:00Z")
+    assert (said["cancelled_by"], said["started_at"]) == (api_user.get_username(), "2026-03-14T02:59:40Z")
+
+
+def test_one_that_is_done_is_not_cancelled(operator_api: Client) -> None:
+    preview = a_preview(status="done")
+    answer = operator_api.post(f"{LIST}{preview.pk}/cancel/", content_type=JSON)
+    assert (answer.status_code, "this preview is done" in answer.json()["detail"]) == (409, True)
+
+
+def test_a_viewer_cancels_none_but_their_own(api: Client, api_user: Any) -> None:
+    another, own = a_preview(), a_preview(by=api_user)
+    refused = api.post(f"{LIST}{another.pk}/cancel/", content_type=JSON)
+    assert (refused.status_code, "consumers.manage_alerts" in refused.json()["detail"]) == (403, True)
+    assert api.post(f"{LIST}{own.pk}/cancel/", content_type=JSON).status_code == 200
+
+
 def test_a_viewer_asks_for_none(api: Client) -> None:
     assert api.post(LIST, WISH, JSON).status_code == 403
     assert not RulePreview.objects.exists()
@@ -77,3 +117,4 @@ def test_a_viewer_asks_for_none(api: Client) -> None:
 
 def test_one_that_is_not_there_is_not_found(api: Client) -> None:
     assert api.get(f"{LIST}{uuid.uuid4()}/").status_code == 404
+    assert api.post(f"{LIST}{uuid.uuid4()}/cancel/", content_type=JSON).status_code == 404

@@ -101,7 +101,8 @@ OF_ALERTS = {
     f"/api/v1/{path}/"
     for path in (
         *("alerts", "alerts/{incident}", "alerts/{incident}/acknowledge", "alert-rules", "alert-rules/{rule}"),
-        *("alert-previews", "alert-previews/{preview}", "silences", "silences/{silence}", "channels"),
+        *("alert-previews", "alert-previews/{preview}", "alert-previews/{preview}/cancel"),
+        *("silences", "silences/{silence}", "channels"),
         *("channels/{channel}", "channels/{channel}/deliveries", "channels/{channel}/test"),
         *("group-notes", "group-notes/{note}"),
     )

@@ -1,0 +1,87 @@
+"""A preview that waits or runs is cancelled on its page, and says who did so and when."""
+
+import uuid
+
+import pytest
+from django.contrib.auth.models import User
+
+from consumers.models import RulePreview
+from tests.alert_rows import a_preview
+from tests.preview_pages import done, shown
+from tests.world import NOW, ago
+
+pytestmark = pytest.mark.django_db
+BUTTON = 'id="cancel"'
+
+
+def cancel(client, row):
+    return client.post(f"/alerts/previews/{row.pk}/cancel/")
+
+
+@pytest.mark.parametrize("status", ["waiting", "running"])
+def test_what_is_not_done_is_cancelled(operator, status):
+    row = a_preview(status=status)
+    assert BUTTON in shown(operator, row)
+    answer = cancel(operator, row)
+    assert (answer.status_code, answer["Location"]) == (302, f"/alerts/previews/{row.pk}/")
+    row.refresh_from_db()
+    assert (row.status, row.cancelled_by_name, row.finished_at) == ("cancelled", "operator", NOW)
+
+
+def test_it_says_who_cancelled_it_and_when(operator):
+    page = shown(operator, a_preview(status="cancelled", cancelled_by_name="vera", finished_at=ago(120)))
+    assert "Cancelled by vera" in page
+    assert ago(120).isoformat()[:16] in page
+    assert BUTTON not in page
+    assert "data-live" not in page
+
+
+def test_what_is_done_cannot_be_cancelled_any_more(operator):
+    row = done()
+    assert BUTTON not in shown(operator, row)
+    answer = cancel(operator, row)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "this preview is done" in page
+    assert "It would have fired 3 times" in page
+
+
+def test_a_viewer_cancels_none_of_others(viewer):
+    row = a_preview()
+    assert BUTTON not in shown(viewer, row)
+    assert cancel(viewer, row).status_code == 403
+    assert RulePreview.objects.get().status == "waiting"
+
+
+def test_whoever_asked_cancels_their_own_without_a_role(viewer):
+    row = a_preview(by=User.objects.get(username="viewer"))
+    assert BUTTON in shown(viewer, row)
+    assert cancel(viewer, row).status_code == 302
+
+
+def test_one_that_is_not_there_is_not_found(operator):
+    assert operator.post(f"/alerts/previews/{uuid.uuid4()}/cancel/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("others", "says"),
+    [
+        ([], None),
+        (["running"], "1 other was asked for before it"),
+        (["running", "waiting", "done"], "2 others were asked for before it"),
+    ],
+)
+def test_it_says_how_many_come_before_it(operator, others, says):
+    for status in others:
+        a_preview(status=status, created_at=ago(60))
+    page = shown(operator, a_preview())
+    assert ("asked for before it" in page) is (says is not None)
+    assert says is None or says in page
+
+
+def test_the_form_leads_to_the_one_that_is_not_done(operator):
+    row = a_preview(by=User.objects.get(username="operator"), status="running")
+    page = operator.get("/alerts/rules/add/").content.decode()
+    assert f'href="/alerts/previews/{row.pk}/"' in page
+    cancel(operator, row)
+    assert 'id="unfinished"' not in operator.get("/alerts/rules/add/").content.decode()
