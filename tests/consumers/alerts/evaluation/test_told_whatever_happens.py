@@ -1,4 +1,6 @@
-"""Whatever happens to groups, channels and silences between rounds, a channel knows what fires, each change once."""
+"""Whatever happens to groups, channels and silences between rounds, a channel knows what fires and what is over of it,
+each change once.
+"""
 
 import random
 from collections import Counter
@@ -47,10 +49,7 @@ def told() -> Counter[tuple[str, str, str]]:
     )
 
 
-def see_that_all_know(before: Counter[tuple[str, str, str]]) -> None:
-    known = told()
-    assert all(count == 1 for count in known.values())
-    assert all((channel, incident, "firing") in known for channel, incident, _ in known)
+def see_that_firing_is_known(before: Counter[tuple[str, str, str]], known: Counter[tuple[str, str, str]]) -> None:
     for incident in Incident.objects.filter(status="firing"):
         for channel in Channel.objects.filter(enabled=True):
             key = channel.name, str(incident.pk), "firing"
@@ -58,6 +57,17 @@ def see_that_all_know(before: Counter[tuple[str, str, str]]) -> None:
                 assert key in before or key not in known
             elif takes(channel, incident):
                 assert key in known
+
+
+def see_that_all_know(before: Counter[tuple[str, str, str]]) -> None:
+    known = told()
+    assert all(count == 1 for count in known.values())
+    assert all((channel, incident, "firing") in known for channel, incident, _ in known)
+    see_that_firing_is_known(before, known)
+    ended = {str(key) for key in Incident.objects.filter(status="resolved").values_list("pk", flat=True)}
+    on = set(Channel.objects.filter(enabled=True).values_list("name", flat=True))
+    for channel, incident, _ in known:
+        assert incident not in ended or channel not in on or (channel, incident, "resolved") in known
 
 
 @pytest.mark.parametrize("seed", range(4))
