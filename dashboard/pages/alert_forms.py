@@ -3,10 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from django.db import IntegrityError
 from django.http import HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
 
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
+
+from .held_rows import VERSION
 
 # The fields as they were typed, and a sentence for each that cannot be read.
 Wish = tuple[Mapping[str, Any], Mapping[str, str]]
@@ -29,5 +33,11 @@ def sent(wish: Wish, keep: Callable[[Mapping[str, Any]], str], shown: Shown) -> 
     try:
         address = keep(fields)
     except (AlertRefused, RuleRefused) as refusal:
-        return shown(refusal.errors, status=409 if "" in refusal.errors else 400)
+        return shown(refusal.errors, status=409 if {"", VERSION} & refusal.errors.keys() else 400)
+    except IntegrityError:
+        # Its checks saw another world than the one that it was to be kept in.
+        sentence = _(
+            "Somebody else kept one of this name, or removed what it is about, meanwhile: look at what there is."
+        )
+        return shown({"": sentence}, status=409)
     return HttpResponseRedirect(address)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -20,6 +21,7 @@ from .alert_forms import Wish, sent
 from .alert_tabs import alert_context
 from .form_problems import problems
 from .frame import frame_of
+from .held_rows import VERSION, held, held_as_seen, version_shown
 from .label_lines import WrongLabels, labels_of, lines_of_labels
 from .list_pages import listed
 
@@ -58,7 +60,8 @@ def alert_note(request: HttpRequest, note: int) -> HttpResponse:
 
 @act
 def alert_note_remove(request: HttpRequest, note: int) -> HttpResponse:
-    remove_note(note_or_404(note), request.user, timezone.now())
+    with transaction.atomic():
+        remove_note(held(note_or_404(note)), request.user, timezone.now())
     return HttpResponseRedirect(reverse("alert_notes"))
 
 
@@ -72,11 +75,12 @@ def note_or_404(note_id: int) -> GroupNote:
 def _sent(request: HttpRequest, row: GroupNote | None) -> HttpResponse:
     said = {name: request.POST.get(name, "").strip() for name in TYPED}
 
+    @transaction.atomic
     def keep(fields: Mapping[str, Any]) -> str:
-        keep_note(fields, row, request.user, timezone.now())
+        keep_note(fields, held_as_seen(row, request.POST), request.user, timezone.now())
         return reverse("alert_notes")
 
-    return sent(_wish(said), keep, partial(_shown, request, row, said))
+    return sent(_wish(said), keep, partial(_shown, request, row, said | {VERSION: request.POST.get(VERSION, "")}))
 
 
 def _wish(said: Mapping[str, str]) -> Wish:
@@ -98,6 +102,7 @@ def _shown(
     frame = frame_of(request, timezone.now())
     shown = {
         "note": row,
+        "version": version_shown(row, said, errors),
         "said": said,
         "errors": errors,
         "problems": problems(errors),

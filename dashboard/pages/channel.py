@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -24,6 +25,7 @@ from .channel_example import example_of
 from .channel_form import TEMPLATE_HINTS, WITH_TEMPLATES, address_lines, empty, stored, wish
 from .form_problems import problems
 from .frame import Frame, frame_of
+from .held_rows import held_as_seen, version_shown
 from .list_pages import listed
 from .problems import UnknownFilter
 
@@ -74,8 +76,10 @@ def _sent(request: HttpRequest, row: Channel | None, kind: str) -> HttpResponse:
     if request.POST.get("look") == "1":
         return shown(typed[1])
 
+    @transaction.atomic
     def keep(fields: Mapping[str, Any]) -> str:
-        return reverse("channel", args=[keep_channel(fields, row, request.user, timezone.now()).pk])
+        kept = keep_channel(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+        return reverse("channel", args=[kept.pk])
 
     return sent(typed, keep, shown)
 
@@ -92,6 +96,7 @@ def _shown(
         "kind": kind,
         "kinds": [(KINDS[one], frame.to("channel_add", kind=one), one == kind) for one in ChannelKind],
         "said": said,
+        "version": version_shown(row, said, errors),
         "severities": [(name, name in said.getlist("severities")) for name in Severity.values],
         "rules": [
             (pk, name, str(pk) in said.getlist("rules")) for pk, name in AlertRule.objects.values_list("pk", "name")

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -13,6 +14,7 @@ from consumers.tasks.alerts import hand_over_channel
 
 from .alert_access import act
 from .channel import channel_or_404
+from .held_rows import held
 
 
 @act
@@ -27,5 +29,6 @@ def channel_test(request: HttpRequest, channel: int) -> HttpResponse:
 
 @act
 def channel_remove(request: HttpRequest, channel: int) -> HttpResponse:
-    remove_channel(channel_or_404(channel), request.user, timezone.now())
+    with transaction.atomic():
+        remove_channel(held(channel_or_404(channel)), request.user, timezone.now())
     return HttpResponseRedirect(reverse("channels"))
