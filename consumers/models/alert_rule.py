@@ -24,6 +24,7 @@ class Measure(models.TextChoices):
     RETRY_SHARE = "retry_share"
     DLQ_INFLOW = "dlq_inflow_messages"  # into the dead-letter topic, over the last five minutes
     REBALANCES = "rebalance_episodes_hour"
+    UNSETTLED = "unsettled_seconds"  # how long members have been changing without coming to rest
     UNOWNED = "unowned_queues"
     DOUBLY_OWNED = "doubly_owned_queues"
     BLOCKED = "blocked_seconds"  # how long the oldest message that is held has not been finished

@@ -40,6 +40,7 @@ class UnknownWord(StrEnum):
     DRAIN_UNTOLD = "drain_untold"
     EXPIRY_UNTOLD = "expiry_untold"
     DLQ_INFLOW_UNTOLD = "dlq_inflow_untold"
+    UNSETTLED_UNTOLD = "unsettled_untold"
     OWNERS_UNTOLD = "owners_untold"
     HELD_MESSAGES_UNTOLD = "held_messages_untold"
     MEMBERS_NOT_ASKED = "members_not_asked"

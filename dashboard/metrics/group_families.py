@@ -36,9 +36,11 @@ Number = Callable[[GroupGauges], float | None]
 @dataclass(frozen=True)
 class Happened:
     """What is read of all groups at once, by group id: episodes of rebalances in an hour and a day, and the volumes of
-    the newest minute that was judged; null where no minute of late was. `measured`: in the order of the groups."""
+    the newest minute that was judged; null where no minute of late was. `measured`: in the order of the groups.
+    `rollouts`: ids of groups."""
 
     measured: Values
+    rollouts: frozenset[int] = frozenset()
     episodes: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     volumes: Mapping[int, MinuteVolumes] | None = None
 
@@ -83,7 +85,7 @@ def group_families(
         (*GROUP, "way"),
         _ways(groups, texts, happened),
     )
-    yield Family("consumerscope_group_spared", SPARED, (*GROUP, "reason"), _spared(groups, texts))
+    yield Family("consumerscope_group_spared", SPARED, (*GROUP, "reason"), _spared(groups, texts, happened))
 
 
 def unknown_samples(
@@ -127,7 +129,7 @@ def _ways(groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happene
                 yield f'{text},way="{way}"', number
 
 
-def _spared(groups: Sequence[GroupGauges], texts: Sequence[str]) -> Samples:
+def _spared(groups: Sequence[GroupGauges], texts: Sequence[str], happened: Happened) -> Samples:
     for text, group in zip(texts, groups, strict=True):
-        for reason in spared(group):
+        for reason in spared(group, happened.rollouts):
             yield f'{text},reason="{reason}"', 1

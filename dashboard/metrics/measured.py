@@ -12,6 +12,7 @@ from consumers.alerts.measures.explained import Explainer
 from consumers.alerts.measures.ownership import doubly_owned, unowned
 from consumers.alerts.measures.scan import GroupFacts, GroupScan
 from consumers.alerts.measures.spared import BY_HABIT, PULLING
+from consumers.alerts.measures.unsettled import unsettled
 from consumers.alerts.measures.volumes import dlq_inflow
 from consumers.alerts.subjects import Subject
 from consumers.models import Measure
@@ -58,6 +59,10 @@ MEASURES = {
         dlq_inflow, "Messages into the group's dead-letter topic over the last five minutes that were judged.",
         UnknownWord.DLQ_INFLOW_UNTOLD, _judgement_untold,
     ),
+    "unsettled_seconds": Told(
+        unsettled, "How long members have been changing without coming to rest; 0 where they have.",
+        UnknownWord.UNSETTLED_UNTOLD, lambda group: _judgement_untold(group) or _members_untold(group),
+    ),
     "unowned_queues": Told(
         unowned, "Queues of topics that members subscribe to, held by none of them.",
         UnknownWord.OWNERS_UNTOLD, _members_untold,
@@ -75,12 +80,17 @@ MEASURES = {
 Values = Mapping[str, Sequence[float | None]]
 
 
-def measured(explainer: Explainer, groups: Sequence[GroupGauges]) -> Values:
-    """By name of MEASURES, a value of each group in the order of `groups`. Some ten queries, however many there are."""
+def measured(explainer: Explainer, groups: Sequence[GroupGauges]) -> tuple[Values, frozenset[int]]:
+    """By name of MEASURES, a value of each group in the order of `groups`; and the ids of those that a rollout changes.
+    Some ten queries, however many there are."""
     # The gauges have all that these columns look at; whatever else one looked at would be an AttributeError.
     rows = cast("Sequence[GroupFacts]", groups)
     scan = GroupScan(explainer.overlay, explainer, rows, ())
-    return {name: cast("Sequence[float | None]", measure.column(scan).values) for name, measure in MEASURES.items()}
+    columns = {name: measure.column(scan) for name, measure in MEASURES.items()}
+    # Rules leave this measure alone for nothing else.
+    is_spared = columns["unsettled_seconds"].spared
+    rollouts = frozenset(group.id for place, group in enumerate(groups) if is_spared(place) is not None)
+    return {name: cast("Sequence[float | None]", column.values) for name, column in columns.items()}, rollouts
 
 
 def name_servers_told(explainer: Explainer, names: Container[str]) -> dict[str, float | None]:
@@ -99,8 +109,8 @@ def untold(values: Values, place: int, group: GroupGauges) -> Iterator[UnknownWo
                 yield measure.untold
 
 
-def spared(group: GroupGauges) -> Iterator[str]:
-    """Why rules leave some measures of the group alone."""
+def spared(group: GroupGauges, rollouts: Container[int]) -> Iterator[str]:
+    """Why rules leave some measures of the group alone. `rollouts`: as `measured` gives them."""
     if group.consume_enable is False:
         yield "paused"
     if group.is_fresh and group.judged_rule == BY_HABIT:
@@ -109,3 +119,5 @@ def spared(group: GroupGauges) -> Iterator[str]:
         yield "pulling"
     if group.message_model == BROADCASTING:
         yield "broadcasting"
+    if group.id in rollouts:
+        yield "rollout"

@@ -23,6 +23,7 @@ GROUP = {
     "expires_in_seconds",
     "drain_seconds",
     "dlq_inflow_messages",
+    "unsettled_seconds",
     "unowned_queues",
     "doubly_owned_queues",
     "blocked_seconds",

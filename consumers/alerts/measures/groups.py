@@ -13,6 +13,7 @@ from .ownership import doubly_owned, unowned
 from .scan import GroupScan
 from .state import state
 from .unknown import unknown
+from .unsettled import unsettled
 from .volumes import dlq_inflow, rebalances
 
 COLUMNS: dict[Measure, Callable[[GroupScan], Column]] = {
@@ -25,6 +26,7 @@ COLUMNS: dict[Measure, Callable[[GroupScan], Column]] = {
     Measure.RETRY_SHARE: retry_share,
     Measure.DLQ_INFLOW: dlq_inflow,
     Measure.REBALANCES: rebalances,
+    Measure.UNSETTLED: unsettled,
     Measure.UNOWNED: unowned,
     Measure.DOUBLY_OWNED: doubly_owned,
     Measure.BLOCKED: blocked,

@@ -37,6 +37,7 @@ FACTS: dict[Measure, MeasureFacts] = {
     Measure.RETRY_SHARE: MeasureFacts(_GROUP, Unit.SHARE),
     Measure.DLQ_INFLOW: MeasureFacts(_GROUP, Unit.MESSAGES),
     Measure.REBALANCES: MeasureFacts(_GROUP, Unit.COUNT),
+    Measure.UNSETTLED: MeasureFacts(_GROUP, Unit.SECONDS),
     Measure.UNOWNED: MeasureFacts(_GROUP, Unit.COUNT, knows_topics=True),
     Measure.DOUBLY_OWNED: MeasureFacts(_GROUP, Unit.COUNT, knows_topics=True),
     Measure.BLOCKED: MeasureFacts(_GROUP, Unit.SECONDS, knows_topics=True),

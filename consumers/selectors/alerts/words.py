@@ -19,6 +19,7 @@ MEASURES = {
     Measure.RETRY_SHARE: gettext_lazy("share of redeliveries"),
     Measure.DLQ_INFLOW: gettext_lazy("dead letters within five minutes"),
     Measure.REBALANCES: gettext_lazy("rebalance episodes within an hour"),
+    Measure.UNSETTLED: gettext_lazy("time that members have been changing"),
     Measure.UNOWNED: gettext_lazy("queues without an owner"),
     Measure.DOUBLY_OWNED: gettext_lazy("queues with several owners"),
     Measure.BLOCKED: gettext_lazy("time that a message has been held"),

@@ -36,7 +36,7 @@ def test_every_number_of_groups_that_rules_look_at_is_there_as_they_see_it(sampl
     rules = [a_rule(measure.value, measure=measure) for measure in Measure]
     table = measured(NOW, rules).groups
     numbers = {measure: column for measure, column in table.columns.items() if measure.value not in BEHIND_ALL}
-    assert len(numbers) == 12
+    assert len(numbers) == 13
     for measure, column in numbers.items():
         seen = zip((subject.group for subject in table.subjects), column.values, strict=True)
         family = f"consumerscope_group_{NAMES.get(measure.value, measure.value)}"

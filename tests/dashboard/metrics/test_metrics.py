@@ -29,6 +29,7 @@ def test_a_known_group_has_all_its_numbers_and_no_cause(cluster: Cluster, scrape
         "group_expires_in_seconds": 72 * 3600 - 61.5,
         "group_drain_seconds": 80.5,
         "group_dlq_inflow_messages": 5,
+        "group_unsettled_seconds": 0,
         "group_unowned_queues": 0,
         "group_doubly_owned_queues": 0,
         "group_blocked_seconds": 0,

@@ -8,15 +8,18 @@ from django.apps import apps
 
 from consumers.alerts.rules.spec import checked_rule
 from consumers.models import AlertRule
+from tests.alert_rows import a_rule
 
 pytestmark = pytest.mark.django_db
 DEFAULTS = import_module("consumers.migrations.0022_default_rules")
+UNSETTLED = import_module("consumers.migrations.0026_unsettled_rule")
 WRITTEN = ("measure", "comparison", "threshold", "states", "clear_threshold", "for_seconds", "severity", "note")
 
 
 @pytest.fixture
 def rules() -> list[AlertRule]:
     DEFAULTS.make(apps, None)
+    UNSETTLED.make(apps, None)
     return list(AlertRule.objects.all())
 
 
@@ -24,14 +27,30 @@ def test_each_passes_what_a_rule_of_people_must_pass(rules: list[AlertRule]) -> 
     for rule in rules:
         kept = checked_rule({}, rule)
         assert {name: kept[name] for name in WRITTEN} == {name: getattr(rule, name) for name in WRITTEN}
-    assert len(rules) == len(DEFAULTS.RULES) > 20
+    assert len(rules) == len(DEFAULTS.RULES) + 1 == 25
+    assert sum(rule.enabled for rule in rules) == 18
 
 
 def test_they_are_made_once(rules: list[AlertRule]) -> None:
-    AlertRule.objects.filter(key="stalled").update(name="Ours", for_seconds=60)
+    keys = ("stalled", "unsettled")
+    for key in keys:
+        AlertRule.objects.filter(key=key).update(name=f"Our {key}", for_seconds=60)
     DEFAULTS.make(apps, None)
-    assert AlertRule.objects.get(key="stalled").name == "Ours"
+    UNSETTLED.make(apps, None)
+    assert [AlertRule.objects.get(key=key).name for key in keys] == ["Our stalled", "Our unsettled"]
     assert AlertRule.objects.count() == len(rules)
+
+
+def test_a_rule_of_people_with_the_name_of_a_later_one_stays_as_it_is() -> None:
+    a_rule("Rebalances without end", measure="rebalance_episodes_hour", threshold=9)
+    UNSETTLED.make(apps, None)
+    assert list(AlertRule.objects.values_list("key", "threshold")) == [(None, 9)]
+
+
+def test_members_that_go_on_changing_are_told_from_when_pages_say_that_they_do_not_settle(settings: Any) -> None:
+    settings.JUDGE = settings.JUDGE | {"unsettled_after_seconds": 900}
+    UNSETTLED.make(apps, None)
+    assert AlertRule.objects.get(key="unsettled").threshold == 900
 
 
 def test_one_stall_is_told_by_one_of_those_that_are_on(rules: list[AlertRule]) -> None:
@@ -52,5 +71,7 @@ def test_one_stall_is_told_by_one_of_those_that_are_on(rules: list[AlertRule]) -
 
 
 def test_they_can_be_taken_back(rules: list[AlertRule]) -> None:
+    UNSETTLED.remove(apps, None)
+    assert len(rules) - AlertRule.objects.count() == 1
     DEFAULTS.remove(apps, None)
     assert not AlertRule.objects.exists()

@@ -1,0 +1,61 @@
+"""For how long the members of each group have been changing without coming to rest."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext
+
+from consumers.alerts.measured import Column
+from consumers.models import Rebalance
+from consumers.selectors.groups.row import NOT_ASKED
+from consumers.selectors.measures import age
+from consumers.selectors.overview.unknown_causes import NOT_JUDGED_FOR_LONG
+from consumers.selectors.rebalances.unsettled import Unsettled
+from consumers.selectors.rebalances.unsettled import unsettled as unsettled_groups
+
+from .columns import judged_reason
+from .number_column import number_column
+from .scan import GroupScan
+
+
+def unsettled(scan: GroupScan) -> Column:
+    """0 where members have come to rest. One query; five where those of any group have not."""
+    until = scan.explainer.judged_until
+    found = {} if until is None else unsettled_groups(Rebalance.objects.all(), until)
+
+    def of(place: int) -> Unsettled | None:
+        return found.get(scan.rows[place].id)
+
+    def value(place: int) -> float | None:
+        if _why_untold(scan, place) is not None:
+            return None
+        one = of(place)
+        return 0.0 if one is None else one.seconds
+
+    def reason(place: int) -> str:
+        one = of(place)
+        return _why_untold(scan, place) or ("" if one is None else one.reason)
+
+    def words(seconds: float) -> str:
+        if not seconds:
+            return gettext("its members do not change")
+        return gettext("its members have been changing for %s without coming to rest") % age(seconds)
+
+    def since(place: int) -> datetime | None:
+        one = of(place)
+        return one.since if one is not None and values[place] else None
+
+    def spared(place: int) -> str | None:
+        one = of(place)
+        return gettext("a rollout: each member starts anew, once") if one is not None and one.is_rollout else None
+
+    values = [value(place) for place in range(len(scan.rows))]
+    return number_column(values, reason, words, since=since, spared=spared)
+
+
+def _why_untold(scan: GroupScan, place: int) -> str | None:
+    if reason := judged_reason(scan, place):
+        return reason
+    if scan.explainer.nothing_is_judged:
+        return NOT_JUDGED_FOR_LONG
+    row = scan.rows[place]
+    return (row.membership_error or NOT_ASKED) if row.members is None else None
