@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from consumers.models import Channel, Delivery, IncidentStatus
+from consumers.models import Channel, Delivery, IncidentEventKind, IncidentStatus
 
-from .firings import still_firing, told_before
+from .firings import fires_again, still_firing, told_before
 from .outcome import Outcome
 from .payload import Payload
 from .secrets_of import Told
@@ -24,6 +24,7 @@ PATH = "/api/v2/alerts"
 FIRES_FOR = timedelta(days=1)
 TEST_FIRES_FOR = timedelta(minutes=1)
 REPEAT_SECONDS = 60.0
+FIRES_AGAIN = "Nothing was sent: all that it ends fires again, under the same labels."
 NO_LABEL = re.compile(r"[^a-zA-Z0-9_]", re.ASCII)
 Alert = dict[str, Any]
 
@@ -31,12 +32,24 @@ Alert = dict[str, Any]
 def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome:
     before = told_before(delivery)
     fires_for = TEST_FIRES_FOR if delivery.is_test else FIRES_FOR
-    alerts = []
+    firing: list[Alert] = []
+    over: list[Alert] = []
     for event in delivery.payload["events"]:
         earlier = before.get(event["incident"]["id"])
         first = delivery.payload if earlier is None else earlier.payload
-        alerts.append(alert_of(event, first, now + fires_for))
-    return _posted(told, alerts, means)
+        alert = alert_of(event, first, now + fires_for)
+        (over if event["kind"] == IncidentEventKind.RESOLVED else firing).append(alert)
+    alerts = [*firing, *_not_firing_anew(over, firing, delivery)]
+    return _posted(told, alerts, means) if alerts else Outcome(True, FIRES_AGAIN)
+
+
+def _not_firing_anew(over: list[Alert], firing: list[Alert], delivery: Delivery) -> list[Alert]:
+    """An alert is its labels: an end that comes late would end what fires anew of the same subject."""
+    if not over:
+        return []
+    again = [_labels(payload, event) for payload, event in fires_again(delivery)]
+    standing = [*(alert["labels"] for alert in firing), *again]
+    return [alert for alert in over if alert["labels"] not in standing]
 
 
 def repeat(told: Told, channel: Channel, now: datetime, means: Means) -> Outcome | None:
@@ -63,15 +76,20 @@ def _authorization(told: Told) -> dict[str, str]:
 def alert_of(event: Payload, first: Payload, fires_until: datetime) -> Alert:
     """`first`: the payload that told of it first, whose labels are its name for Alertmanager ever since."""
     incident = event["incident"]
-    named = next(one for one in first["events"] if one["incident"]["id"] == incident["id"])["incident"]
     is_over = incident["status"] == IncidentStatus.RESOLVED
     return {
-        "labels": labels_of(first["rule"]["name"], named),
+        "labels": _labels(first, event),
         "annotations": annotations_of(event),
         "startsAt": incident["started_at"],
         "endsAt": incident["resolved_at"] if is_over else fires_until.isoformat(),
         **({"generatorURL": incident["url"]} if incident["url"] else {}),
     }
+
+
+def _labels(first: Payload, event: Payload) -> dict[str, str]:
+    key = event["incident"]["id"]
+    named = next(one for one in first["events"] if one["incident"]["id"] == key)["incident"]
+    return labels_of(first["rule"]["name"], named)
 
 
 def labels_of(rule: str, incident: Mapping[str, Any]) -> dict[str, str]:

@@ -211,3 +211,21 @@ def test_a_real_alertmanager_shows_what_fires_until_it_is_over(real: str, incide
     told.refresh_from_db()
     assert (told.status, told.error) == ("sent", None)
     until(lambda: active(real) == [])
+
+
+def test_a_real_alertmanager_keeps_what_fires_when_an_older_end_comes_late(
+    real: str, incident: Incident, group: ConsumerGroup
+) -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+    started, ended = now - timedelta(hours=2), now - timedelta(hours=1)
+    channel, clock = alertmanager(real), FakeClock(now)
+    Incident.objects.update(started_at=started, status="resolved", resolved_at=ended)
+    incident.refresh_from_db()
+    newer = an_incident(incident.rule, group, labels=incident.labels, started_at=now - timedelta(minutes=1))
+    for event in (an_incident_event(incident), an_incident_event(newer), an_incident_event(incident, "resolved")):
+        a_message(channel, event, at=now)
+    deliver(channel.pk, clock, clock.pause)
+    assert set(Delivery.objects.values_list("status", flat=True)) == {"sent"}
+    until(lambda: len(active(real)) == 1)
+    [alert] = active(real)
+    assert alert["annotations"]["incident"] == str(newer.pk)
