@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
-from consumers.models import Delivery, DeliveryStatus, Incident, RulePreview, Silence
+from consumers.models import Delivery, DeliveryEvent, DeliveryStatus, Incident, RulePreview, Silence
 
 # Each transaction is short, so that others that write do not wait.
 AT_ONCE = 500
@@ -20,10 +20,10 @@ def forget(now: datetime) -> int:
 
 
 def _old(before: datetime) -> Iterator[QuerySet[Any]]:
-    # Which channels were told that an open incident fires has to be known when it ends.
-    of_open = Delivery.objects.filter(tells__event__incident__resolved_at=None, tells__isnull=False)
-    yield Delivery.objects.filter(status__in=ENDED, created_at__lt=before).exclude(pk__in=of_open.values("pk"))
     yield Incident.objects.filter(resolved_at__lt=before)
+    # Which channels were told that an incident fires has to be known when it ends, and as long as its end is owed.
+    of_kept = Exists(DeliveryEvent.objects.filter(delivery=OuterRef("pk")))
+    yield Delivery.objects.filter(~of_kept, status__in=ENDED, created_at__lt=before)
     yield RulePreview.objects.filter(created_at__lt=before)
     # An open incident may have been silenced for as long as that: what kept it from being told stays with it.
     kept = Incident.objects.filter(silence__isnull=False, resolved_at=None)
