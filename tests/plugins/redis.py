@@ -19,7 +19,7 @@ def _redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     supervisor = Supervisor(folder / "logs", print)
     supervisor.start(redis_program(folder / "redis.sock", os.environ))
     try:
-        supervisor.wait_until(lambda: answers(url), seconds=20, otherwise="Redis did not start")
+        supervisor.wait_until(lambda: answers(url), seconds=60, otherwise="Redis did not start")
         yield url
     finally:
         supervisor.stop()

@@ -159,7 +159,7 @@ def end_of(poller, topic):
     return rows.values_list("consumer_offset", "broker_offset").first()
 
 
-def wait_until(poller, seen, seconds=40):
+def wait_until(poller, seen, seconds=90):
     deadline = time.monotonic() + seconds
     while True:
         polled(poller, NO_SAMPLES)

@@ -96,7 +96,7 @@ def test_a_group_whose_progress_was_lost_returns_to_where_it_stood(
     stood = site.poll()
     config = rocketmq_pair.brokers["broker-a"].store / "config"
     # A broker that just started writes its offsets for the first time after ten seconds.
-    wait_until(lambda: any(f"@{group}" in path.read_text() for path in config.glob("consumerOffset.json")), 30)
+    wait_until(lambda: any(f"@{group}" in path.read_text() for path in config.glob("consumerOffset.json")), 90)
     rocketmq_pair.kill_broker("broker-a")
     for path in config.glob("consumerOffset.json*"):
         path.unlink()

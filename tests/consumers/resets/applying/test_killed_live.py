@@ -95,7 +95,7 @@ def offsets(cluster: RocketMQ) -> dict[Place, int | None]:
 
 
 def wait_until(true: Callable[[], bool], worker: "subprocess.Popen[bytes] | None" = None) -> None:
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 120
     while not true():
         assert time.monotonic() < give_up
         assert worker is None or worker.poll() is None
