@@ -37,6 +37,11 @@
     }
   }
 
+  async function whyNot(reply) {
+    const isProblem = reply.headers.get("Content-Type") === "application/problem+json";
+    return isProblem ? (await reply.json()).detail : `status ${reply.status}`;
+  }
+
   async function draw(element) {
     // A newer question ends the older one, so that a late reply never overwrites a later one.
     asked.get(element)?.abort();
@@ -45,7 +50,7 @@
     const note = document.getElementById(element.getAttribute("aria-describedby"));
     try {
       const reply = await fetch(element.dataset.figure, { signal: question.signal, headers: { Accept: "application/json" } });
-      if (!reply.ok || reply.redirected) throw new Error(`status ${reply.status}`);
+      if (!reply.ok || reply.redirected) throw new Error(await whyNot(reply));
       const figure = read(await reply.text());
       figure.data.forEach(spread);
       if (figure.layout.height) element.style.height = `${figure.layout.height}px`;
@@ -54,9 +59,13 @@
       if (isFirst) element.on("plotly_afterplot", () => makeRoom(element));
       makeRoom(element);
       note.textContent = "";
+      delete element.dataset.stale;
+      element.dataset.drawn = new Date().toISOString().slice(11, 19);
     } catch (problem) {
       if (problem.name === "AbortError") return;
-      note.textContent = `${note.dataset.failed} (${problem.message})`;
+      const drawn = element.dataset.drawn ? ` · ${note.dataset.drawn} ${element.dataset.drawn} UTC` : "";
+      note.textContent = `${note.dataset.failed} (${problem.message}${drawn})`;
+      element.dataset.stale = "";
     }
   }
 

@@ -1,10 +1,11 @@
 // Refreshes the live part of the page in place: asks only while the tab is seen, keeps what the reader is doing,
-// and says so when the server does not answer.
+// and where the server does not answer marks what is shown as old, and says how old.
 (function () {
   "use strict";
   const part = document.querySelector("[data-live]");
   const lost = document.getElementById("lost");
   if (!part) return;
+  const [problem, age] = lost.children;
   const every = Number(part.dataset.every) * 1000;
   let refreshedAt = new Date();
   let askedAt = Date.now();
@@ -21,11 +22,22 @@
   }
 
   function say(text) {
-    lost.textContent = `${text} · ${lost.dataset.since} ${refreshedAt.toISOString().slice(11, 19)} UTC`;
     lost.classList.add("shown");
+    document.documentElement.dataset.stale = "";
+    const said = `${text} · ${lost.dataset.since} ${refreshedAt.toISOString().slice(11, 19)} UTC`;
+    // Said aloud once, and not with every question that stays without an answer.
+    if (problem.textContent !== said) problem.textContent = said;
+    tellAge();
+  }
+
+  function tellAge() {
+    const seconds = Math.floor((Date.now() - refreshedAt) / 1000);
+    const [size, unit] = seconds < 120 ? [1, "s"] : seconds < 7200 ? [60, "min"] : [3600, "h"];
+    age.textContent = lost.dataset.old.replace("{age}", `${Math.floor(seconds / size)} ${unit}`);
   }
 
   setInterval(() => {
+    if (lost.classList.contains("shown")) tellAge();
     if (!document.hidden && !isBusy() && Date.now() - askedAt >= every) ask();
   }, 250);
   document.addEventListener("visibilitychange", () => {
@@ -76,12 +88,15 @@
     if (event.detail.elt !== part || !event.detail.successful) return;
     refreshedAt = new Date();
     lost.classList.remove("shown");
-    lost.textContent = "";
+    delete document.documentElement.dataset.stale;
+    problem.textContent = age.textContent = "";
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.body.addEventListener(name, () => say(lost.dataset.unreachable));
   }
   document.body.addEventListener("htmx:responseError", (event) => {
-    say(`${lost.dataset.failed} ${event.detail.xhr.status}`);
+    const { status, responseText } = event.detail.xhr;
+    const isSentence = event.detail.xhr.getResponseHeader("Content-Type")?.startsWith("text/plain") && responseText.length < 200;
+    say(`${lost.dataset.failed} ${status}${isSentence ? `: ${responseText}` : ""}`);
   });
 })();

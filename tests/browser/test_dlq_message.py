@@ -52,3 +52,14 @@ def test_without_javascript_a_link_shows_it(site: Site) -> None:
     page = site.open(PAGE)
     page.get_by_role("link", name="show").click()
     expect(page.locator("pre.body")).to_contain_text('"order": 41')
+
+
+def test_it_asks_again_where_a_question_was_not_answered(site: Site) -> None:
+    site.page.clock.install()
+    site.context.route("**/parts/**", lambda route: route.fulfill(status=503, body="no"), times=1)
+    page = site.open(PAGE)
+    page.clock.run_for(1000)
+    expect(page.locator("#lost")).to_have_text("server answered with status 503 ")
+    page.clock.run_for(6000)
+    expect(page.locator("pre.body")).to_be_visible()
+    expect(page.locator("#lost")).to_be_hidden()
