@@ -10,11 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from consumers.models import AlertRule, Channel, GroupNote
+from consumers.models import AlertRule, Channel, GroupNote, Incident
 from tests.alert_pages import shown
-from tests.alert_rows import a_rule
+from tests.alert_rows import a_rule, an_incident
 from tests.reset_pages import logged_in
-from tests.world import NOW
+from tests.world import NOW, a_cluster, a_group
 
 pytestmark = pytest.mark.django_db
 RULE = {"name": "Far behind", "measure": "time_lag_seconds", "threshold": "20 min", "severity": "critical"}
@@ -139,3 +139,38 @@ def test_one_whose_name_is_taken_just_then_is_no_failure(operator: Client) -> No
         answer = operator.post("/alerts/rules/add/", RULE)
     assert (answer.status_code, 'value="20 min"' in answer.text) == (409, True)
     assert "Somebody else kept one of this name" in shown(answer)
+
+
+def seen_in(page: str) -> set[str]:
+    """Of each form that acts on it."""
+    return {piece.split('"')[0] for piece in page.split('name="seen" value="')[1:]}
+
+
+@pytest.fixture
+def incident(db: None) -> Incident:
+    return an_incident(a_rule(), a_group(a_cluster()))
+
+
+@pytest.mark.parametrize("said", [{"text": "on it"}, {"take_back": "1"}])
+def test_somebody_else_who_looks_after_an_incident_since_is_told_of(
+    operator: Client, incident: Incident, said: dict[str, str]
+) -> None:
+    address = f"/alerts/incidents/{incident.pk}/"
+    (seen,) = seen_in(operator.get(address).text)
+    at = NOW - timedelta(seconds=5, microseconds=17)
+    Incident.objects.update(acknowledged_at=at, acknowledged_by_name="eve", acknowledgement="rolling back")
+    answer = operator.post(address + "acknowledge/", said | {"seen": seen})
+    assert answer.status_code == 409
+    assert "Acknowledged by eve at 2026-03-14 02:59:54 UTC meanwhile: see what they do" in shown(answer)
+    assert f'value="{said.get("text", "")}"' in answer.text
+    (seen,) = seen_in(answer.text)
+    assert operator.post(address + "acknowledge/", said | {"seen": seen}).status_code == 302
+    incident.refresh_from_db()
+    assert incident.acknowledgement == said.get("text", "")
+
+
+def test_nobody_is_told_of_their_own_acknowledgement(operator: Client, incident: Incident) -> None:
+    address = f"/alerts/incidents/{incident.pk}/"
+    (seen,) = seen_in(operator.get(address).text)
+    for text in ("on it", "on it still"):
+        assert operator.post(address + "acknowledge/", {"text": text, "seen": seen}).status_code == 302
