@@ -54,6 +54,7 @@ TEMPLATE_HINTS: dict[str, str | Promise] = {
     "body": gettext_lazy("empty: the site's own; as {% for event in events %}{{ event.sentence }}{% endfor %}"),
 }
 PRIVATE = ("secret", "password", "token")
+NOT_SHOWN = (*PRIVATE, "headers")
 
 
 def empty(kind: str) -> QueryDict:
@@ -97,6 +98,7 @@ def address_lines(
     kind: str, said: Mapping[str, str], errors: Mapping[str, str], *, is_there: bool
 ) -> list[dict[str, Any]]:
     """What the template needs of each field of the kind. What was typed stays, but for secrets."""
+    again = _("Type it again: what was typed is not shown.")
     kept, perhaps = _("set, and not shown; leave empty to keep it"), _("not shown, if set; leave empty to keep it")
     return [
         {
@@ -105,8 +107,8 @@ def address_lines(
             "hint": f"{HINTS[kind, name]} · {perhaps if name in OPTIONAL else kept}" if is_there else HINTS[kind, name],
             "type": "password" if name in PRIVATE else "text",
             "lines": 3 if name in ("headers", "recipients") else 0,
-            "value": "" if name in PRIVATE or name == "headers" else said.get(name, ""),
-            "error": errors.get(name, ""),
+            "value": "" if name in NOT_SHOWN else said.get(name, ""),
+            "error": errors.get(name, "") or (again if name in NOT_SHOWN and said.get(name) else ""),
             "can_forget": is_there and name in OPTIONAL,
         }
         for name in ADDRESS[kind]

@@ -95,6 +95,14 @@ def test_what_was_typed_wrongly_does_not_give_a_secret_back(operator: Client) ->
     assert '<a href="#field-headers">' in answer.text
 
 
+def test_a_form_that_is_shown_again_says_which_secrets_are_to_be_typed_again(operator: Client) -> None:
+    again = "Type it again: what was typed is not shown."
+    page = operator.post("/alerts/channels/add/", WEBHOOK | {"url": "", "headers": "X-Team: payments"}).text
+    assert f'<span class="silent" id="error-secret">{again}</span>' in page
+    assert f'<span class="silent" id="error-headers">{again}</span>' in page
+    assert again not in operator.post("/alerts/channels/add/", WEBHOOK | {"secret": ""}).text
+
+
 def test_headers_are_taken_away_when_that_is_said(operator: Client) -> None:
     channel = made(operator, headers="X-Team: payments")
     operator.post(at(channel), {"kind": "webhook", "name": "on call", "forget": "headers"})
