@@ -16,6 +16,7 @@ from typing import Any
 
 from consumers.models import Delivery, IncidentEventKind, Severity
 
+from .apprise_keys import keyed
 from .apprise_words import SENT
 from .outcome import Outcome
 from .render import render
@@ -25,8 +26,6 @@ from .sending import Means
 PROJECT = Path(__file__).parents[3]
 # The process needs so long to begin.
 STARTS_SECONDS = 10.0
-# It pairs the beginning and the end of an incident by a key, and is told of each one by itself.
-KEYED = "pagerduty://"
 # How to begin, and whose certificates to believe. The site's own keys and passwords are none of a library's business.
 KEPT = {"PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 KEPT |= {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
@@ -87,15 +86,13 @@ def environment(known: Mapping[str, str]) -> dict[str, str]:
 def notices_of(url: str, delivery: Delivery, named: int) -> list[Notice]:
     """What the process is to send, in this order. `key`: of a notice among several."""
     events = delivery.payload["events"]
-    if not url.lower().startswith(KEYED) or delivery.is_test:
-        return [_notice(url, "", delivery, events, named)]
-    return [_keyed(url, delivery, event) for event in events]
+    by_key = [(keyed(url, event["incident"]["id"]), event) for event in events if not delivery.is_test]
+    told = [_notice(own, _key(event), delivery, [event], 1) for own, event in by_key if own is not None]
+    return told or [_notice(url, "", delivery, events, named)]
 
 
-def _keyed(url: str, delivery: Delivery, event: dict[str, Any]) -> Notice:
-    incident = event["incident"]["id"]
-    keyed = f"{url}{'&' if '?' in url else '?'}action=map&dedup={incident}"
-    return _notice(keyed, f"{incident} {event['kind']}", delivery, [event], 1)
+def _key(event: dict[str, Any]) -> str:
+    return f"{event['incident']['id']} {event['kind']}"
 
 
 def _notice(url: str, key: str, delivery: Delivery, events: list[dict[str, Any]], named: int) -> Notice:

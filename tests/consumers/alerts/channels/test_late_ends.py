@@ -8,6 +8,7 @@ import pytest
 from apprise import Apprise
 
 from consumers.alerts.channels.apprise import notices_of
+from consumers.alerts.channels.apprise_services import checked_apprise_url
 from consumers.alerts.channels.deliver import deliver
 from consumers.models import AlertRule, ConsumerGroup, Delivery, Incident, IncidentEvent
 from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event
@@ -108,14 +109,46 @@ def test_alertmanager_is_told_of_the_end_where_nothing_of_its_labels_fires(
     assert alerts(receiver)[-1] == [("billing", False)]
 
 
+SERVICES = [
+    ("pagerduty://intkey1234@apikey1234", "dedup"),
+    ("incidentio://source01/token0123456789", "dedup"),
+    ("https://api.incident.io/v2/alert_events/http/source01?token=token0123456789", "dedup"),
+    ("ilert://il1api123456789", "dedup"),
+    ("firehydrant://token0123456789abc", "dedup"),
+    ("https://signals.firehydrant.com/v1/process/token0123456789abc", "dedup"),
+    ("squadcast://key0123456789", "dedup"),
+    ("https://api.eu.squadcast.com/v2/incidents/api/key0123456789", "dedup"),
+    ("goalerts://alerts.example.org/01234567-89ab-4cde-8f01-23456789abcd", "dedup"),
+    ("splunk://route@apikey", "entity_id"),
+    ("VictorOps://route@apikey/one_for_all", "entity_id"),
+    ("https://alert.victorops.com/integrations/generic/20131114/alert/apikey/route", "entity_id"),
+    ("signl4://secret0123?dedup=x", "external_id"),
+    ("pagertree://int_0123456789ab?dedup=x", "thirdparty"),
+    ("pagertree://int_0123456789ab?action=resolve", "thirdparty"),
+]
+
+
+@pytest.mark.parametrize(("url", "key"), SERVICES)
 def test_a_service_that_knows_incidents_by_keys_is_told_which_one_is_over(
-    older: Incident, rule: AlertRule, group: ConsumerGroup
+    older: Incident, rule: AlertRule, group: ConsumerGroup, url: str, key: str
 ) -> None:
     newer = an_incident(rule, group)
     delivery = a_message(a_channel(), an_incident_event(newer), end_of(older))
-    told = notices_of("pagerduty://intkey1234@apikey1234", delivery, named=20)
+    told = notices_of(checked_apprise_url(url), delivery, named=20)
     services = [Apprise.instantiate(one["url"]) for one in told]
-    assert [(one.dedup, notice["type"]) for one, notice in zip(services, told, strict=True) if one] == [
-        (str(newer.pk), "warning"),
-        (str(older.pk), "success"),
+    assert [(getattr(one, key), one.action) for one in services if one] == [
+        (str(newer.pk), "map"),
+        (str(older.pk), "map"),
     ]
+    assert [one["type"] for one in told] == ["warning", "success"]
+
+
+def test_a_real_process_ends_the_older_incident_alone(
+    receiver: HttpReceiver, older: Incident, rule: AlertRule, group: ConsumerGroup
+) -> None:
+    url = f"goalert://127.0.0.1:{receiver.port}/01234567-89ab-4cde-8f01-23456789abcd"
+    newer, channel, clock = an_incident(rule, group), a_real_channel("pager", kind="apprise", url=url), FakeClock()
+    a_message(channel, an_incident_event(newer), end_of(older))
+    deliver(channel.pk, clock, clock.pause)
+    told = [json.loads(one.content) for one in receiver.received]
+    assert [(one["dedup"], one.get("action")) for one in told] == [(str(newer.pk), None), (str(older.pk), "close")]
