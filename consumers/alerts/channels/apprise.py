@@ -16,7 +16,7 @@ from typing import Any
 
 from consumers.models import Delivery, IncidentEventKind, Severity
 
-from .apprise_keys import keyed
+from .apprise_keys import keyed, unkeyed
 from .apprise_words import SENT
 from .outcome import Outcome
 from .render import render
@@ -88,7 +88,7 @@ def notices_of(url: str, delivery: Delivery, named: int) -> list[Notice]:
     events = delivery.payload["events"]
     by_key = [(keyed(url, event["incident"]["id"]), event) for event in events if not delivery.is_test]
     told = [_notice(own, _key(event), delivery, [event], 1) for own, event in by_key if own is not None]
-    return told or [_notice(url, "", delivery, events, named)]
+    return told or [_notice(unkeyed(url), "", delivery, events, named)]
 
 
 def _key(event: dict[str, Any]) -> str:

@@ -25,6 +25,15 @@ def keyed(url: str, key: str) -> str | None:
     """`url` for one incident by itself, of which `key` tells the end, too; None where the service knows no keys."""
     parts = urlsplit(url)
     option = OPTIONS.get(parts.scheme.lower()) or HOSTS.get((parts.hostname or "").lower())
-    if option is None:
-        return None
-    return f"{url}{'&' if '?' in url else '?'}action=map&{option}={key}"
+    return None if option is None else _with(url, f"action=map&{option}={key}")
+
+
+def unkeyed(url: str) -> str:
+    """`url` for all of a message. Opsgenie would add what is of severity info to an alert that Apprise remembers, and as
+    it remembers none nothing would be sent.
+    """
+    return _with(url, ":info=new") if urlsplit(url).scheme.lower() == "opsgenie" else url
+
+
+def _with(url: str, options: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{options}"

@@ -109,6 +109,16 @@ def test_pagerduty_is_told_of_each_incident_under_its_own_key() -> None:
     assert ["billing" in one["texts"][0]["title"] for one in told] == [True, False]
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("more", ["", "/#team", "/#team?priority=p1", "?:info=note"])
+def test_opsgenie_opens_an_alert_for_what_is_of_severity_info(more: str) -> None:
+    incident = an_incident(a_rule(severity="info"), a_group(a_cluster()))
+    [told] = notices_of(f"opsgenie://{UUID}{more}", a_message(a_channel(), an_incident_event(incident)), named=20)
+    service = Apprise.instantiate(told["url"])
+    assert service is not None
+    assert (told["type"], service.mapping["info"], len(service.targets)) == ("info", "new", "team" in more)
+
+
 def test_the_process_knows_no_proxy_and_no_password_of_the_environment() -> None:
     known = {"HTTPS_PROXY": "x", "http_proxy": "x", "NETRC": "x", "PATH": "/bin", "NO_PROXY": "y"}
     known |= {"CONSUMERSCOPE_SECRET_KEY": "x", "DATABASE_URL": "x"}
