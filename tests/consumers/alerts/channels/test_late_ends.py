@@ -10,9 +10,10 @@ from apprise import Apprise
 from consumers.alerts.channels.apprise import notices_of
 from consumers.alerts.channels.apprise_services import checked_apprise_url
 from consumers.alerts.channels.deliver import deliver
-from consumers.models import AlertRule, ConsumerGroup, Delivery, Incident, IncidentEvent
+from consumers.models import AlertRule, Channel, ConsumerGroup, Delivery, Incident, IncidentEvent
+from tests.alert_rounds import a_round
 from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event
-from tests.channel_rows import a_message, a_real_channel
+from tests.channel_rows import a_message, a_real_channel, a_webhook
 from tests.fake_clock import FakeClock
 from tests.http_receiver import HttpReceiver
 from tests.world import NOW, a_cluster, a_group, ago
@@ -152,3 +153,18 @@ def test_a_real_process_ends_the_older_incident_alone(
     deliver(channel.pk, clock, clock.pause)
     told = [json.loads(one.content) for one in receiver.received]
     assert [(one["dedup"], one.get("action")) for one in told] == [(str(newer.pk), None), (str(older.pk), "close")]
+
+
+def test_a_receiver_hears_of_each_change_once_though_its_channel_is_off_at_the_end(
+    receiver: HttpReceiver, rule: AlertRule
+) -> None:
+    AlertRule.objects.update(for_seconds=0, clear_seconds=0)
+    channel, clock = a_webhook(receiver.url), FakeClock()
+    for on, value in ((True, 620.0), (False, 12.0), (False, 620.0), (False, 12.0), (True, 12.0), (True, 12.0)):
+        Channel.objects.update(enabled=on)
+        clock.pass_by(15)
+        a_round(clock.at, {"billing": value}, AlertRule.objects.get())
+        deliver(channel.pk, clock, clock.pause)
+    told = [event for one in receiver.received for event in json.loads(one.content)["events"]]
+    assert [event["kind"] for event in told] == ["firing", "resolved"]
+    assert len({event["incident"]["id"] for event in told}) == 1
