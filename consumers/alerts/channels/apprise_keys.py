@@ -29,8 +29,8 @@ def keyed(url: str, key: str) -> str | None:
 
 
 def unkeyed(url: str) -> str:
-    """`url` for all of a message. Opsgenie would add what is of severity info to an alert that Apprise remembers, and as
-    it remembers none nothing would be sent.
+    """`url` for all of a message. Opsgenie would add what is of severity info to an alert that Apprise remembers; as it
+    remembers none, nothing would be sent.
     """
     return _with(url, ":info=new") if urlsplit(url).scheme.lower() == "opsgenie" else url
 
