@@ -1,6 +1,7 @@
 """The Offsets tab in a browser: reached by keyboard, refreshed in place, no wider than the screen."""
 
 import pytest
+from playwright.sync_api import expect
 
 from consumers.models import QueueSnapshot
 from tests.browser.conftest import Site
@@ -59,6 +60,6 @@ def test_it_is_no_wider_than_the_screen(site: Site, width: int, group: str) -> N
 def test_it_works_without_javascript(site: Site) -> None:
     page = site.open("/groups/prod-a/inventory/")
     page.click("#tab-group_offsets")
-    assert page.locator("#scroll-offsets tbody th").count() == 5
+    expect(page.locator("#scroll-offsets tbody th")).to_have_count(5)
     page.click("nav.choices >> text=%RETRY%inventory")
-    assert page.locator("#scroll-offsets tbody th").count() == 1
+    expect(page.locator("#scroll-offsets tbody th")).to_have_count(1)

@@ -1,4 +1,5 @@
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import Site
 
@@ -35,8 +36,8 @@ def test_a_theme_is_chosen_by_hand_and_stays(site: Site) -> None:
     page = site.open("/clusters/?range=6h")
     page.click("#menu-account summary")
     page.click("button[value=dark]")
-    page.wait_for_url("**/clusters/?range=6h")
-    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(21, 24, 28)"
+    expect(page.locator("html")).to_have_css("background-color", "rgb(21, 24, 28)")
+    assert page.url.endswith("/clusters/?range=6h")
 
 
 @pytest.mark.parametrize("site", [{"color_scheme": "dark"}], indirect=True)
@@ -57,10 +58,10 @@ def test_no_page_is_wider_than_the_screen(site: Site, width: int) -> None:
 def test_it_works_without_javascript(site: Site) -> None:
     page = site.open("/")
     page.click("ul.attention a >> text=inventory")
-    assert page.locator("h1").inner_text() == "inventory"
+    expect(page.locator("h1")).to_have_text("inventory")
     assert page.locator("noscript").first.inner_text().startswith("Charts need JavaScript")
     page.click("text=only with lag or unknown")
-    assert page.locator("#scroll-queues tbody tr").count() == 2
+    expect(page.locator("#scroll-queues tbody tr")).to_have_count(2)
     page.click("#freshness summary")
     assert page.locator("#freshness table").is_visible()
 
