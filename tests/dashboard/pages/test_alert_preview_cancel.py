@@ -80,6 +80,7 @@ def test_it_says_how_many_come_before_it(operator, others, says):
 
 
 def test_the_form_leads_to_the_one_that_is_not_done(operator):
+    a_preview(by=User.objects.create_user("vera"), status="running", created_at=ago(10))
     row = a_preview(by=User.objects.get(username="operator"), status="running")
     page = operator.get("/alerts/rules/add/").content.decode()
     assert f'href="/alerts/previews/{row.pk}/"' in page
