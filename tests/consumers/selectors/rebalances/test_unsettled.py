@@ -135,3 +135,12 @@ def test_a_rollout_starts_each_member_once_or_twice_and_a_crash_loop_of_all_more
     a_rebalance(billing, ago(1000), rollout=True, members_before=3, members_after=3, **GOES_ON)
     one = found(billing)
     assert (one.seconds, one.is_rollout) == (970.0, is_rollout)
+
+
+def test_what_was_before_its_episode_tells_nothing_though_another_group_changed_then(billing: ConsumerGroup) -> None:
+    for number in range(9):
+        a_client(billing, f"c{number}", seen_since=ago(1500), gone_by=ago(1400))
+    a_rebalance(billing, ago(1000), rollout=True, **GOES_ON)
+    a_rebalance(a_group(billing.cluster, "stock"), ago(2000), rollout=True, **(GOES_ON | {"polls": 130}))
+    billing.cluster.readings.filter(taken_at__gt=ago(1300), taken_at__lt=ago(1100)).delete()
+    assert found(billing) == Unsettled(ago(1000), 970.0, "", is_rollout=True)
