@@ -38,6 +38,8 @@ HOURS = ("24", "168")
 LONGEST_QUERY = 4000
 # By then a worker has taken it up, where one has nothing else to do.
 LONG = timedelta(seconds=15)
+# By then a worker that lives has ended it, in time or not.
+TOO_LONG = timedelta(seconds=90)
 
 
 @act
@@ -100,6 +102,9 @@ def preview_context(request: HttpRequest, preview: UUID, errors: Mapping[str, st
         "is_working": row.status in UNFINISHED_PREVIEWS,
         "may_cancel": row.status in UNFINISHED_PREVIEWS and _may_cancel(request, preview),
         "waits_long": row.status == PreviewStatus.WAITING and frame.now - row.created_at >= LONG,
+        "runs_too_long": row.status == PreviewStatus.RUNNING
+        and row.started_at is not None
+        and frame.now - row.started_at >= TOO_LONG,
         "form_href": _form(frame, row, rule),
     }
     if row.result is not None:

@@ -79,6 +79,11 @@ def test_it_says_how_many_come_before_it(operator, others, says):
     assert says is None or says in page
 
 
+@pytest.mark.parametrize(("seconds", "says"), [(89, "After 60 s it is ended"), (90, "its worker may have died")])
+def test_one_that_runs_for_too_long_says_what_may_be(operator, seconds, says):
+    assert says in shown(operator, a_preview(status="running", started_at=ago(seconds)))
+
+
 def test_the_form_leads_to_the_one_that_is_not_done(operator):
     a_preview(by=User.objects.create_user("vera"), status="running", created_at=ago(10))
     row = a_preview(by=User.objects.get(username="operator"), status="running")
