@@ -56,7 +56,7 @@ def _rules(count: int, now: datetime) -> list[Any]:
 
     measures = ["time_lag_seconds", "state", "lag_messages", "drain_seconds", "retry_share", "dlq_inflow_messages",
                 "members", "unknown_seconds", "rebalance_episodes_hour", "unowned_queues", "doubly_owned_queues",
-                "blocked_seconds", "expires_in_seconds", "expired_messages"]  # fmt: skip
+                "blocked_seconds", "expires_in_seconds", "expired_messages", "unsettled_seconds"]  # fmt: skip
     made = []
     for number in range(count):
         measure = measures[number % len(measures)]

@@ -18,7 +18,7 @@ from .scan import GroupScan
 
 
 def unsettled(scan: GroupScan) -> Column:
-    """0 where members have come to rest. One query; five where those of any group have not."""
+    """0 where members have come to rest. One query; some more where those of any group have not."""
     until = scan.explainer.judged_until
     found = {} if until is None else unsettled_groups(Rebalance.objects.all(), until)
 

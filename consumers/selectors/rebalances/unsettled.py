@@ -52,7 +52,7 @@ class Unsettled:
 
 
 def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, Unsettled]:
-    """Of the groups of `found`, by id; those that have come to rest are left out. One query; five where one has not."""
+    """Of the groups of `found`, by id; those that have come to rest are left out. One query; some more where one has not."""
     rows = {row.group_id: row for row in _newest(found, judged_until)}
     lasting = [row.group_id for row in rows.values() if row.last_change_at > row.episode_since]
     spans: Mapping[int, Sequence[Span]] = {}
@@ -68,11 +68,6 @@ def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, U
 def quiet() -> timedelta:
     """So long a group must have settled for its episode to be over."""
     return timedelta(seconds=settings.JUDGE["rebalance_merge_seconds"])
-
-
-def patience() -> timedelta:
-    """So long after the last change whole readings have agreed, and nothing followed: if not, they were not whole."""
-    return quiet() + timedelta(seconds=settings.JUDGE["rebalance_patience_seconds"])
 
 
 def enough() -> timedelta:
@@ -95,6 +90,20 @@ def is_rollout(row: Newest, came: Collection[datetime]) -> bool:
     """Every member has started since the episode began: so it is where all of them crash again and again, too."""
     members = max(row.members_before or 0, row.members_after or 0, 1)
     return row.rollout and len(came) <= STARTS_OF_A_ROLLOUT * members
+
+
+def is_over_by(row: Newest) -> datetime:
+    """When it is over at the latest, whether it has settled or was given up, if no other begins before."""
+    if row.settled_at is not None:
+        return row.settled_at + quiet()
+    return row.last_change_at + timedelta(seconds=settings.JUDGE["rebalance_longest_seconds"])
+
+
+def told_until(row: Newest) -> datetime:
+    """Until when it is known to go on: had readings been whole since its last change, they had agreed by then."""
+    if row.settled_at is not None:
+        return is_over_by(row)
+    return row.last_change_at + quiet() + timedelta(seconds=settings.JUDGE["rebalance_patience_seconds"])
 
 
 def seldom_asked(row: Newest) -> bool:
@@ -123,6 +132,6 @@ def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) 
     elif seldom_asked(row):
         asked = {"count": row.polls, "age": age((row.last_change_at - row.started_before).total_seconds())}
         reason = gettext("its members were asked only %(count)d times within %(age)s of changes") % asked
-    elif row.settled_at is None and until - row.last_change_at > patience():
+    elif until > told_until(row):
         reason = gettext("not every member has said since %s what it holds") % iso(row.last_change_at)
     return Unsettled(since, None if reason else lasted.total_seconds(), reason, rollout)
