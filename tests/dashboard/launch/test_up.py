@@ -96,47 +96,41 @@ def status_of(port: int, path: str) -> int:
             return error.code
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_pages_until_it_is_asked_to_end_and_leaves_nothing(
-    up: Callable[..., Up], number: signal.Signals
-) -> None:
-    launch = up("--namesrv", NOBODY)
-    launch.wait_until_it_says("Everything runs")
-    assert status_of(launch.port, "/healthz") == 200
-    assert "demo" not in launch.said()
+def ask_to_end(launch: Up, number: signal.Signals) -> None:
     launch.process.send_signal(number)
     assert launch.process.wait(END_SECONDS) == 0
     assert launch.said().endswith("Everything has ended.\n")
     assert launch.left() == []
 
 
-def test_it_leaves_nothing_even_when_it_is_killed(up: Callable[..., Up]) -> None:
-    launch = up("--namesrv", NOBODY)
-    launch.wait_until_it_says("Everything runs")
-    launch.process.kill()
-    wait_for(lambda: launch.left() == [])
+def refused(launch: Up) -> str:
+    """The sentence that it ended with."""
+    assert launch.process.wait(END_SECONDS) == 1
+    assert launch.said().count("\n") == 1
+    return launch.said()
 
 
-def test_it_says_in_one_sentence_why_it_cannot_start_beside_another(up: Callable[..., Up], tmp_path: Path) -> None:
+def test_it_serves_pages_and_says_to_another_why_it_cannot_start_beside_it(
+    up: Callable[..., Up], tmp_path: Path
+) -> None:
     first = up("--namesrv", NOBODY)
-    first.wait_until_it_says("Consumerscope answers at")
+    first.wait_until_it_says("Everything runs")
+    assert status_of(first.port, "/healthz") == 200
+    assert "demo" not in first.said()
     same_home, same_port = up(), up(home=tmp_path / "other", port=first.port)
-    assert (same_home.process.wait(END_SECONDS), same_port.process.wait(END_SECONDS)) == (1, 1)
-    assert same_home.said().startswith(f"CommandError: Consumerscope already runs in {first.home} (process ")
-    assert same_port.said().startswith(f"CommandError: Port {first.port} cannot be had")
-    assert [launch.said().count("\n") for launch in (same_home, same_port)] == [1, 1]
+    assert refused(same_home).startswith(f"CommandError: Consumerscope already runs in {first.home} (process ")
+    assert refused(same_port).startswith(f"CommandError: Port {first.port} cannot be had")
+    ask_to_end(first, signal.SIGTERM)
 
 
 def test_it_starts_the_demo_where_no_cluster_is_named(up: Callable[..., Up], rocketmq_jars: Path) -> None:
     launch = up()
     launch.wait_until_it_says("The demo cluster serves")
     launch.wait_until_it_says("Everything runs")
-    launch.process.send_signal(signal.SIGINT)
-    assert launch.process.wait(END_SECONDS) == 0
-    assert launch.left() == []
+    ask_to_end(launch, signal.SIGINT)
 
 
-def test_it_starts_again_where_it_was_killed(up: Callable[..., Up]) -> None:
+def test_killed_it_leaves_no_process_and_starts_again(up: Callable[..., Up]) -> None:
     """A socket, a lock file and a log of the last start are in its way."""
     first = up("--namesrv", NOBODY)
     first.wait_until_it_says("Everything runs")
@@ -144,6 +138,5 @@ def test_it_starts_again_where_it_was_killed(up: Callable[..., Up]) -> None:
     wait_for(lambda: first.left() == [])
     second = up()
     second.wait_until_it_says("Everything runs")
-    second.process.send_signal(signal.SIGINT)
-    assert second.process.wait(END_SECONDS) == 0
+    ask_to_end(second, signal.SIGINT)
     assert "The demo" not in second.said(), "a cluster was registered by the first start"
