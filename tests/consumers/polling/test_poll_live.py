@@ -80,6 +80,7 @@ def poll_until(poller, seen, seconds=90):
     while not seen():
         assert time.monotonic() < deadline
         poller.poll(timezone.now())
+        time.sleep(0.3)
 
 
 def test_members_and_owners_are_those_of_real_consumers(poller, java_admin_pair):
