@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import SELECTIONS, Outcome, main, read_report, stages, summary
+from tests.tiers import SELECTIONS, Outcome, command_of, main, read_report, stages, summary
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.test_a" name="test_passes"/>
@@ -62,9 +62,15 @@ def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
         (["spark", "live", "fast"], [["fast"], ["live", "spark"]]),
     ],
 )
-def test_the_fast_tier_comes_first_and_of_the_others_the_longest_begins(tiers: list[str], run: list[list[str]]) -> None:
+def test_the_fast_tier_comes_first_and_the_live_one_begins_the_others(tiers: list[str], run: list[list[str]]) -> None:
     assert stages(tiers) == run
 
 
 def test_every_tier_is_run_once() -> None:
     assert sorted(chain(*stages(list(SELECTIONS)))) == sorted(SELECTIONS)
+
+
+@pytest.mark.parametrize("tier", SELECTIONS)
+def test_what_waits_for_the_clock_goes_before_what_only_computes(tier: str, tmp_path: Path) -> None:
+    gives_way = command_of(tier, tmp_path / "report.xml")[0] == "nice"
+    assert gives_way is (tier in {"spark", "postgres"})
