@@ -98,6 +98,11 @@ def _rebalance(group: ConsumerGroup) -> None:
     # Two of an episode.
     a_moved_topic(a_rebalance(group, ago(560), dated_at=ago(565), rollout=True, episode_since=ago(600)), moves=[moved],
                   doubly_owned_queue_seconds=15.0, doubly_owned_queues=1)  # fmt: skip
+    # One that has not settled for a minute yet.
+    going_on = a_rebalance(
+        group, ago(50), dated_at=ago(55), rollout=True, last_change_at=ago(35), settled_at=ago(32), polls=3
+    )
+    a_moved_topic(going_on, doubly_owned_queue_seconds=15.0, doubly_owned_queues=1, moves=[moved])
 
 
 def _dead_letters(group: ConsumerGroup) -> None:
