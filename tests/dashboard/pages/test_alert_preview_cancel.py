@@ -84,6 +84,10 @@ def test_one_that_runs_for_too_long_says_what_may_be(operator, seconds, says):
     assert says in shown(operator, a_preview(status="running", started_at=ago(seconds)))
 
 
+def test_both_ends_of_its_range_say_their_day(operator):
+    assert "7 Mar 03:00:00 to 14 Mar 03:00:00 UTC" in shown(operator, a_preview())
+
+
 def test_the_form_leads_to_the_one_that_is_not_done(operator):
     a_preview(by=User.objects.create_user("vera"), status="running", created_at=ago(10))
     row = a_preview(by=User.objects.get(username="operator"), status="running")
