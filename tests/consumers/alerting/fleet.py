@@ -9,14 +9,14 @@ from dashboard.demo.cluster import RocketMQ
 from tests.consumers.alerting.live_site import LiveSite
 from tests.plugins.counting_consumers import CountingConsumers
 
-# Some fifty messages a second: a group is behind a few seconds after its member stops.
-EACH = 16
+# Some thirty messages a second: a group is behind a few seconds after its member stops.
+EACH = 8
 GROUPS = ("alerting-stalls", "alerting-dies", "alerting-flaps")
 STALLS, DIES, FLAPS = GROUPS
-BEHIND, RECOVERED = 200, 120
+BEHIND, RECOVERED = 100, 60
 RULES: list[dict[str, Any]] = [
     {"name": "Behind", "group_pattern": "alerting-*", "measure": "lag_messages", "comparison": "above",
-     "threshold": BEHIND, "clear_threshold": RECOVERED, "for_seconds": 1, "clear_seconds": 15, "severity": "critical"},
+     "threshold": BEHIND, "clear_threshold": RECOVERED, "for_seconds": 1, "clear_seconds": 20, "severity": "critical"},
     {"name": "Nobody there", "group_pattern": "alerting-*", "measure": "members", "comparison": "below",
      "threshold": 1, "for_seconds": 1, "clear_seconds": 3, "severity": "warning"},
     {"name": "Broker silent", "measure": "broker_unread_seconds", "comparison": "above", "threshold": 6,
@@ -55,4 +55,5 @@ def until(true: Callable[[], bool], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline
-        time.sleep(0.1)
+        # What is asked is a whole answer of the site, which works on the same processors.
+        time.sleep(0.5)
