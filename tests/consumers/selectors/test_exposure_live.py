@@ -112,7 +112,7 @@ def eventually(look, why):
     deadline = time.monotonic() + 90
     while not look():
         assert time.monotonic() < deadline, why
-        time.sleep(0.1)
+        time.sleep(0.3)
 
 
 def crash(watch, address, consumers, running, *kills):
