@@ -78,6 +78,14 @@ class Receiver:
             for event in message["events"]
         ]
 
+    def told_of_each(self) -> dict[str, list[str]]:
+        """By the id of each incident: the kinds of its changes, in order."""
+        told: dict[str, list[str]] = {}
+        for message in self.messages():
+            for event in message["events"]:
+                told.setdefault(event["incident"]["id"], []).append(event["kind"])
+        return told
+
     def wait_for(self, rule: str, subject: str, kind: str, seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
         while (rule, subject, kind) not in self.changes():

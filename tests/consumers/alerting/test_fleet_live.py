@@ -15,7 +15,7 @@ import pytest
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.alerting.fleet import DIES, FLAPS, GROUPS, STALLS, firing, is_behind, start, until
 from tests.consumers.alerting.live_site import LiveSite
-from tests.consumers.alerting.receiver import Receiver
+from tests.consumers.alerting.receiver import Receiver, name_of
 from tests.plugins.counting_consumers import CountingConsumers
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
@@ -44,6 +44,7 @@ def everything_breaks_at_once(
     site.kill("redis")
     until(lambda: ("Broker silent", "broker-b") in firing(site))
     assert len(firing(site)) == 4
+    flapping = incidents_of(site, "Behind", FLAPS)
     members[DIES] = again()
     cluster.start_broker("broker-b")
     for _ in range(2):
@@ -52,8 +53,15 @@ def everything_breaks_at_once(
         members[FLAPS].freeze()
         until(lambda: is_behind(site, FLAPS) is True)
     assert ("Behind", FLAPS) in firing(site)
+    assert incidents_of(site, "Behind", FLAPS) == flapping
     members[FLAPS].thaw()
     until(lambda: not firing(site))
+
+
+def incidents_of(site: LiveSite, rule: str, subject: str) -> list[str]:
+    """Ids of those that fired."""
+    rows = [row for row in site.incidents() if row["fired_at"] is not None]
+    return [row["id"] for row in rows if (row["rule_name"], name_of(row["subject"])) == (rule, subject)]
 
 
 def test_each_incident_is_told_once_when_it_opens_and_once_when_it_is_over(
@@ -76,14 +84,19 @@ def test_each_incident_is_told_once_when_it_opens_and_once_when_it_is_over(
     incidents.append(("Broker silent", "broker-b"))
     for one in incidents:
         receiver.wait_for(*one, "resolved", DOWN_SECONDS + 120)
+    ended = {row["id"] for row in site.incidents() if row["status"] == "resolved"}
+    until(lambda: all("resolved" in receiver.told_of_each().get(key, ()) for key in ended))
+    each = receiver.told_of_each()
+    assert [each[key] for key in ended] == [["firing", "resolved"]] * len(ended)
     told = receiver.changes()
-    assert Counter(told) == Counter((*one, kind) for one in incidents for kind in ("firing", "resolved")), told
-    for one in incidents:
-        assert [kind for *of, kind in told if tuple(of) == one] == ["firing", "resolved"]
+    # A broker that goes or comes changes what members subscribe to. Where a member's heartbeat meets another one just
+    # then (RocketMQ 5.4.0, MQClientInstance) it sends none for half a minute, brokers refuse to serve it
+    # (PullMessageProcessor), and its group is behind once more.
+    besides = Counter(told) - Counter((*one, kind) for one in incidents for kind in ("firing", "resolved"))
+    assert {rule for rule, _, _ in besides} <= {"Behind"}, told
     numbers = [message["number"] for message in receiver.messages()]
     assert numbers == sorted(numbers)
     assert receiver.forged == 0
-    assert Counter(row["status"] for row in site.incidents()) == {"resolved": len(incidents)}
     [broker] = [row for row in site.incidents() if row["subject"]["broker"]]
     # The cluster may have groups of other tests.
     assert broker["groups_count"] >= len(GROUPS)
