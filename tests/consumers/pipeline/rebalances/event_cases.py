@@ -192,7 +192,23 @@ ROLLED = [
     *saying(every(75, 105, a="01", c="23"), c={"started_at": at(70)}),
     *saying(every(120, 150, c="23", d="01"), c={"started_at": at(70)}, d={"started_at": at(115)}),
 ]
+# Starts every 40 s and lives for 25 s; each time under an id of its own.
+LOOPING = [
+    see(at_s, a="01", **{f"b{n}": "23"}) if age_s < 25 else see(at_s, a="0123")
+    for at_s, (n, age_s) in ((at_s, divmod(at_s - 75, 40)) for at_s in range(75, 270, 15))
+]
+LIVES = (("b", 90, 105), ("c", 135, 150), ("d", 180, 195))
+LOOPING_ALONE = [
+    seen
+    for client, begin, end in LIVES
+    for seen in (
+        see(begin - 15),
+        *saying(every(begin, end, **{client: "0123"}), **{client: {"started_at": at(begin - 5)}}),
+    )
+]
 EPISODES = {
+    "a crash loop settles in between": ([*ALONE, *LOOPING], {}, [(75, False)] * 4),
+    "a crash loop of the only member passes for a rollout": ([*ALONE, *LOOPING_ALONE], {}, [(75, True)] * 3),
     "a rollout": (ROLLED, {}, [(75, False), (75, True)]),
     "a minute of rest": (
         [*ALONE, *every(75, 120, a="01", b="23"), *every(135, 165, a="0123")],
