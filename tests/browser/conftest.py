@@ -11,13 +11,15 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.shop import seed
 from tests.world import NOW
 
 CHROMIUM = "/usr/bin/chromium"
+# What is expected of a page may take it long on a machine that does other things too.
+expect.set_options(timeout=30_000)
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -1,6 +1,7 @@
 """Rebalances in a real browser: from the list to one and back, nothing wider than the screen, nothing objected to."""
 
 import pytest
+from playwright.sync_api import expect
 
 from consumers.models import Cluster
 from tests.browser.conftest import Site
@@ -17,7 +18,7 @@ def test_the_list_leads_to_one_with_its_picture_and_chart_on_any_screen(site: Si
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.click("table.rebalances tr:has-text('59 → 60') a")
         page.wait_for_selector("#lag-chart .main-svg")
-        assert page.locator("#lag-chart .annotation-text >> text=⇄").count() == 1
+        expect(page.locator("#lag-chart .annotation-text >> text=⇄")).to_have_count(1)
         assert page.locator(".before-after path.moved").count() > 10
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")

@@ -6,6 +6,7 @@ from consumers.models import Cluster, ConsumerGroup
 from tests.browser.conftest import Site
 from tests.browser.fleets import a_fleet, read_for_an_hour
 from tests.browser.test_refresh import refresh
+from tests.browser.waiting import wait_until
 from tests.retry_rows import a_queue_is_blocked, letters_lie, levels_wait, retries_work, volumes_flow
 
 ADDRESS = "/groups/prod-a/fulfilment/retries/"
@@ -33,8 +34,8 @@ def test_it_is_reached_by_keyboard_drawn_on_any_screen_and_keeps_its_charts(site
     page.wait_for_url(f"**{ADDRESS}?cluster=prod-a")
     for chart in CHARTS:
         page.wait_for_selector(f"#{chart} .main-svg")
-    assert page.locator("#volumes-chart pattern").count() >= 1
-    assert page.locator("#ladder-chart .bars path").count() >= 36
+    wait_until(page, "document.querySelectorAll('#volumes-chart pattern').length >= 1")
+    wait_until(page, "document.querySelectorAll('#ladder-chart .bars path').length >= 36")
     page.evaluate(f"document.getElementById('{CHARTS[0]}').dataset.mark = 'kept'")
     height = page.evaluate("document.documentElement.scrollHeight")
     refresh(page)
