@@ -112,6 +112,17 @@ def test_the_row_is_read_anew_within_the_transaction_that_changes_it(operator: C
     assert f'FROM "{table}" WHERE "{table}"."id" = {row.pk} ' in said[begun + 1]
 
 
+# SQLite holds no rows, but the whole file.
+@pytest.mark.postgres
+@pytest.mark.parametrize("act", ["", "remove/"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_row_is_held_until_the_transaction_ends(operator: Client, kind: str, act: str) -> None:
+    typed, row = KINDS[kind][1], made(operator, kind)
+    with CaptureQueriesContext(connection) as asked:
+        assert operator.post(f"/alerts/{kind}/{row.pk}/{act}", typed).status_code == 302
+    assert any("FOR UPDATE" in query["sql"] and row._meta.db_table in query["sql"] for query in asked)
+
+
 def test_one_that_was_removed_meanwhile_is_not_made_again(operator: Client) -> None:
     """Between the look whether it is there and the turn to change it."""
     row = made(operator, "notes")
