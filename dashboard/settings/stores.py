@@ -8,7 +8,12 @@ from .environment import number
 from .home import CONSUMERSCOPE_HOME
 
 _sqlite = f"sqlite:///{CONSUMERSCOPE_HOME / 'consumerscope.sqlite3'}"
-DATABASES = {"default": dj_database_url.parse(os.environ.get("DATABASE_URL") or _sqlite, conn_max_age=60)}
+# A connection that its server has ended, as when it is restarted, is opened anew and fails no request.
+DATABASES = {
+    "default": dj_database_url.parse(
+        os.environ.get("DATABASE_URL") or _sqlite, conn_max_age=60, conn_health_checks=True
+    )
+}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Several processes write: the log must not block readers, and a writer waits for its turn rather than fails.
     DATABASES["default"]["OPTIONS"] = {
@@ -16,6 +21,9 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "transaction_mode": "IMMEDIATE",
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    # A host that is gone is told of before a browser stops waiting for its page. The URL may say other seconds.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{CONSUMERSCOPE_HOME / 'redis.sock'}"
 

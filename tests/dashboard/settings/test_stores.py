@@ -1,0 +1,53 @@
+"""How the database is connected to."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+
+import dashboard.settings.stores as read
+
+URL = "postgres://consumerscope@db.example.org/consumerscope"
+
+
+def database_of(monkeypatch: pytest.MonkeyPatch, url: str) -> dict[str, Any]:
+    """As the settings have it, read once more."""
+    monkeypatch.setenv("DATABASE_URL", url)
+    found = importlib.util.spec_from_file_location("dashboard.settings.stores_once_more", Path(read.__file__))
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    database: dict[str, Any] = module.DATABASES["default"]
+    return database
+
+
+@pytest.mark.parametrize(("query", "seconds"), [("", 5), ("?connect_timeout=2", 2), ("?sslmode=require", 5)])
+def test_a_host_that_is_gone_is_not_waited_for_longer_than_a_page_is(
+    monkeypatch: pytest.MonkeyPatch, query: str, seconds: int
+) -> None:
+    assert database_of(monkeypatch, URL + query)["OPTIONS"]["connect_timeout"] == seconds
+
+
+def test_sqlite_has_options_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(database_of(monkeypatch, "")["OPTIONS"]) == {"timeout", "transaction_mode", "init_command"}
+
+
+# SQLite has no server that could end a connection.
+@pytest.mark.postgres
+@pytest.mark.django_db
+def test_a_connection_that_was_ended_is_opened_anew_by_the_next_request() -> None:
+    other = connections.create_connection("default")
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 1000)", [pid])
+    # As every request begins.
+    other.close_if_unusable_or_obsolete()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        assert cursor.fetchone() == (1,)
+    other.close()
