@@ -41,6 +41,8 @@ THEN = ("live", "judged", "spark", "browser", "postgres")
 AT_ONCE = 3
 # No real consumer, no browser: what takes as long as it takes leaves the processors to what waits for the clock.
 PATIENT = ("spark", "postgres")
+# A third of another's share where there is not enough for all: more, and a long test would run out of its time.
+GIVING_WAY = ["nice", "-n", "5"]
 NOTHING_COLLECTED = 5
 # Whoever makes a tier quicker begins there.
 SLOWEST = ["--durations=15", "--durations-min=1"]
@@ -63,7 +65,7 @@ _printing = threading.Lock()
 
 def command_of(tier: str, report: Path) -> list[str]:
     pytest = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *SLOWEST, *SELECTIONS[tier]]
-    return ["nice", *pytest] if tier in PATIENT else pytest
+    return [*GIVING_WAY, *pytest] if tier in PATIENT else pytest
 
 
 def run_tier(tier: str, environ: Mapping[str, str], report: Path, aside: Path | None = None) -> Outcome:
