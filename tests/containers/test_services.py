@@ -27,7 +27,7 @@ READY = {
     "spark": " ready.",
     "beat": "beat: Starting",
 }
-START_SECONDS = 60.0
+START_SECONDS = 150.0
 # As a container's: what a health check calls $HOSTNAME.
 HOSTNAME = os.uname().nodename
 
@@ -40,7 +40,7 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
     url = f"unix://{home / 'redis.sock'}"
     supervisor.start(redis_program(home / "redis.sock", os.environ))
     try:
-        supervisor.wait_until(lambda: answers(url), seconds=20, otherwise="Redis did not start")
+        supervisor.wait_until(lambda: answers(url), seconds=60, otherwise="Redis did not start")
         with postgres_url() as database:
             path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
             own = {"DATABASE_URL": database, "REDIS_URL": url, "CONSUMERSCOPE_HOME": str(home), "PATH": path}
