@@ -1,18 +1,21 @@
 """Subjects that never hold are counted without being walked through."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
+from consumers.alerts.measures.unknown import NO_LAG
 from consumers.alerts.preview.calm import Calm, calm_of_spans
 from consumers.alerts.preview.calm_windows import calm_windows
 from consumers.alerts.preview.days import day_number
 from consumers.alerts.preview.grid import Grid
 from consumers.alerts.preview.judged import judged_moments
-from consumers.models import Measure
+from consumers.models import Cluster, Measure
+from consumers.pipeline.group_windows import NOT_READ
 from consumers.pipeline.slices import microseconds
-from tests.preview_rows import judged, windows
-from tests.world import NOW, a_cluster, a_group, ago
+from tests.preview_rows import HOUR, judged, windows
+from tests.world import NOW, a_broker, a_cluster, a_group, ago
 
 MINUTE = 60
 TODAY = day_number(datetime(2026, 3, 14, tzinfo=UTC))
@@ -55,6 +58,62 @@ def test_groups_whose_windows_stay_below_their_threshold_are_calm(named_at_once)
     assert found.known == {0: 230, 2: 240, 3: 0}
     # Of the day before the moments from 23:01 to 23:59.
     assert found.known_on == {TODAY - 1: 2 * 59, TODAY: 171 + 181}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("fields", "known", "is_calm"),
+    [
+        ({"lag_messages": 100, "consume_rate": 3.0, "produce_rate": 2.0}, 4, True),
+        ({"lag_messages": 101, "consume_rate": 3.0, "produce_rate": 2.0}, 4, False),
+        ({"lag_messages": 0, "consume_rate": None, "produce_rate": 2.0}, 4, True),
+        ({"lag_messages": 9, "consume_rate": 2.0, "produce_rate": 2.0}, 3, True),
+        ({"lag_messages": None, "consume_rate": 3.0, "produce_rate": 2.0}, 3, True),
+    ],
+)
+def test_one_window_tells_how_long_a_group_drains(fields: dict[str, Any], known: int, is_calm: bool) -> None:
+    assert _calm(Measure.DRAIN, 100.0, fields) == ({0: known} if is_calm else {})
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("reason", "known", "is_calm"),
+    [(NOT_READ, 3, True), (sorted(NO_LAG)[0], 4, True), ("of its own", 4, False), (None, 4, False)],
+)
+def test_what_is_not_known_for_a_cause_of_its_own_is_not_calm(reason: str | None, known: int, is_calm: bool) -> None:
+    found = _calm(Measure.UNKNOWN, 100.0, {"lag_messages": None, "unknown_reason": reason})
+    assert found == ({0: known} if is_calm else {})
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("kept", "fields", "known", "is_calm"),
+    [
+        ((72,), {"lag_messages": 5, "time_lag_seconds": 68 * HOUR}, 4, True),
+        ((72,), {"lag_messages": 5, "time_lag_seconds": 68 * HOUR + 1}, 4, False),
+        ((72,), {"lag_messages": 5, "time_lag_seconds": None}, 3, True),
+        # Nothing waits, and messages are kept for less than the threshold.
+        ((3,), {"lag_messages": 0, "time_lag_seconds": None}, 4, False),
+        ((72, 48), {"lag_messages": 5, "time_lag_seconds": 1.0}, 4, False),
+    ],
+)
+def test_what_waits_for_so_long_expires_so_soon(
+    kept: tuple[int, ...], fields: dict[str, Any], known: int, is_calm: bool
+) -> None:
+    cluster = a_cluster()
+    for number, hours in enumerate(kept):
+        a_broker(cluster, f"broker-{number}", file_reserved_hours=hours)
+    found = _calm(Measure.EXPIRY, 4.0 * HOUR, fields, cluster)
+    assert found == ({0: known} if is_calm else {})
+
+
+def _calm(measure: Measure, threshold: float, fields: dict[str, Any], cluster: Cluster | None = None) -> dict[int, int]:
+    """Of a group that is well in three windows, and as `fields` say in the last of four."""
+    group = a_group(cluster or a_cluster(), "billing")
+    windows(group, [0, 0, 0, "gap"], time_lag_seconds=0.0, consume_rate=3.0, produce_rate=2.0)
+    windows(group, [fields["lag_messages"]], **{name: said for name, said in fields.items() if name != "lag_messages"})
+    grid = Grid(ago(4 * MINUTE), NOW, MINUTE)
+    return dict(calm_windows(measure, {0: threshold}, {group.pk: 0}, grid, 500).known)
 
 
 @pytest.mark.django_db
