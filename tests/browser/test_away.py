@@ -31,11 +31,18 @@ def test_what_is_shown_stays_and_is_marked_as_old_until_it_is_refreshed(site: Si
     with database_away():
         page.evaluate("htmx.trigger('#live', 'refresh')")
         expect(page.locator("#lost")).to_contain_text("server answered with status 503: the database does not answer")
+        # It grows old also while nothing is asked.
+        page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
         page.clock.run_for(20_000)
         expect(page.locator("#lost")).to_contain_text("what is shown is 2")
         expect(page.locator("#freshness summary")).to_contain_text("when last refreshed")
         assert page.evaluate("getComputedStyle(document.getElementById('live')).filter") == "grayscale(1)"
         assert page.locator("ul.attention li").count() > 0
+        # Beside the rail, as always.
+        assert page.evaluate(
+            "document.querySelector('main').offsetLeft === document.querySelector('.rail').offsetWidth"
+        )
+    page.evaluate("delete document.hidden")
     page.clock.run_for(6000)
     expect(page.locator("#lost")).to_be_hidden()
     assert page.evaluate("getComputedStyle(document.getElementById('live')).filter") == "none"
