@@ -30,7 +30,6 @@ class End(Enum):
     NOT_WANTED = "not wanted"
 
 
-
 def leave() -> None:
     # Not sys.exit: the thread that hangs in the JVM would never see it.
     os._exit(EXIT_CODE)
