@@ -44,7 +44,10 @@ def knot_arrays(knots: DataFrame) -> DataFrame:
 def with_time_lags(arrays: DataFrame, knots: DataFrame, durations: Durations) -> DataFrame:
     """`arrays` and `lags`: array of (at_us, seconds, kind, error_seconds), one for each of its points."""
     found = arrays.join(knot_arrays(knots), on=TOPIC_QUEUE, how="left")
-    lags = F.transform("points", lambda point: _time_lag(point, F.col("knots"), durations))
+    known = F.col("knots")
+    # A step of its own: within one step, knots would be counted again wherever the number is used.
+    placed = F.transform("points", lambda point: F.struct(point.alias("point"), _passed(point, known).alias("passed")))
+    lags = F.transform(placed, lambda place: _time_lag(place["point"], known, place["passed"], durations))
     return found.withColumn("lags", lags).drop("knots")
 
 
@@ -53,14 +56,18 @@ def without_time_lags(arrays: DataFrame) -> DataFrame:
     return arrays.withColumn("lags", F.array().cast(LAGS))
 
 
-def _time_lag(point: Column, knots: Column, durations: Durations) -> Column:
+def _passed(point: Column, knots: Column) -> Column:
+    """How many knots lie at or before the point's consumer offset, and were seen by then."""
     at, offset = point["at_us"], point["consumer_offset"]
-    known = F.coalesce(
-        F.size(F.filter(knots, lambda knot: (knot["at_us"] <= at) & (knot["broker_offset"] <= offset))), F.lit(0)
-    )
-    # size(null) is -1 outside ANSI mode: no knots at all.
-    left = F.get(knots, known - 1)
-    following = F.get(knots, known)
+    passed = F.filter(knots, lambda knot: (knot["at_us"] <= at) & (knot["broker_offset"] <= offset))
+    # Without any knots, size is null or, outside ANSI mode, -1.
+    return F.coalesce(F.size(passed), F.lit(0))
+
+
+def _time_lag(point: Column, knots: Column, passed: Column, durations: Durations) -> Column:
+    at, offset = point["at_us"], point["consumer_offset"]
+    left = F.get(knots, passed - 1)
+    following = F.get(knots, passed)
     is_seen = following["at_us"] <= at
     right_at = F.when(is_seen, following["at_us"]).otherwise(at)
     right_offset = F.when(is_seen, following["broker_offset"]).otherwise(point["broker_offset"])
@@ -68,11 +75,11 @@ def _time_lag(point: Column, knots: Column, durations: Durations) -> Column:
     stored_us = left["at_us"] + share * (right_at - left["at_us"])
 
     oldest = F.get(knots, F.lit(0))
-    is_older = (known <= 0) & (oldest["at_us"] < at)
+    is_older = (passed <= 0) & (oldest["at_us"] < at)
     gap = F.greatest(F.lit(float(durations.poll_seconds)), seconds_between(left["at_us"], right_at))
     # A store time that is not past tells of two clocks, not of a lag.
     is_exact = F.coalesce(point["first_us"] < at, F.lit(False))
-    is_inside = (known > 0) & share.isNotNull()
+    is_inside = (passed > 0) & share.isNotNull()
     return F.struct(
         at.alias("at_us"),
         F.when(is_exact, seconds_between(point["first_us"], at))
