@@ -29,6 +29,7 @@ HISTORY: dict[Measure, Source] = {
     Measure.REBALANCES: Source.JUDGED,
     Measure.JUDGEMENT_AGE: Source.JUDGED,
     Measure.MEMBERS: Source.READINGS,
+    Measure.UNSETTLED: Source.READINGS,
     Measure.BROKER_UNREAD: Source.READINGS,
     Measure.NAME_SERVER: Source.READINGS,
     Measure.READING_AGE: Source.READINGS,

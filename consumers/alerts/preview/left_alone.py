@@ -17,6 +17,8 @@ from consumers.selectors.limits import limits
 
 # Of these a judgement may say that a group waits by habit: it does so only while the group waits.
 WAITING = (Measure.LAG, Measure.TIME_LAG, Measure.DRAIN, Measure.EXPIRY)
+# The replay itself knows at which moments they were left alone.
+KNOWN_THEN = (Measure.STATE, Measure.UNSETTLED)
 # SQLite takes no more than some thousand parameters in one statement.
 NAMED_AT_ONCE = 500
 
@@ -24,11 +26,11 @@ NAMED_AT_ONCE = 500
 def left_alone(rule: AlertRule, found: Mapping[int, Subject], now: datetime) -> dict[int, str]:
     """Why the rule leaves them alone, by the places of `found`; those that it does not are left out.
 
-    Of states, and of what is no group, the replay itself knows at which moments that was so.
+    Of what is no group the replay itself knows that, too.
     """
     groups = {place: subject for place, subject in found.items() if subject.group_id is not None}
     measure = Measure(rule.measure)
-    if not groups or measure == Measure.STATE:
+    if not groups or measure in KNOWN_THEN:
         return {}
     said = _by_habit(groups, now) if measure in WAITING else {}
     return said | _just_now(rule, groups, now)

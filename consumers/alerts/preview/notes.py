@@ -6,6 +6,7 @@ from consumers.alerts.rules.facts import FACTS
 from consumers.models import AlertRule, Comparison, Measure, SubjectKind
 
 from .grid import Grid
+from .left_alone import KNOWN_THEN
 
 
 def notes(rule: AlertRule, grid: Grid) -> list[str]:
@@ -32,6 +33,6 @@ def notes(rule: AlertRule, grid: Grid) -> list[str]:
         said.append(_("Where no cluster was read at all, one incident of the whole site stands for those of clusters."))
     if rule.labels or rule.overrides:
         said.append(_("Notes and labels count as they are today."))
-    if FACTS[measure].subject == SubjectKind.GROUP and measure != Measure.STATE:
+    if FACTS[measure].subject == SubjectKind.GROUP and measure not in KNOWN_THEN:
         said.append(_("Whether a group is paused, or offline by habit, is known of today alone."))
     return said

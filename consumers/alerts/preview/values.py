@@ -20,6 +20,7 @@ from .history import HISTORY, Source, finest_seconds
 from .judged import judged_moments, rebalance_values, state_values
 from .member_values import member_values
 from .topic_values import topic_values
+from .unsettled_values import unsettled_values
 
 # Of few subjects, or made by Spark itself: nothing is gained by looking less often.
 MINUTE = 60
@@ -66,6 +67,8 @@ def values_of(frames: Frames, rule: AlertRule, chosen: Chosen, grid: Grid, kept:
         return state_values(frames.spark, groups, grid, judged_moments(grid, kept.judgement), rule.states or [])
     if measure == Measure.REBALANCES:
         return rebalance_values(frames.spark, groups, grid, judged_moments(grid, kept.judgement))
+    if measure == Measure.UNSETTLED:
+        return unsettled_values(frames.spark, groups, grid, judged_moments(grid, kept.judgement))
     holds_for = kept.judgement if measure == Measure.JUDGEMENT_AGE else kept.reading
     return age_values(frames.spark, measure, chosen.places(), grid, holds_for), Calm()
 
