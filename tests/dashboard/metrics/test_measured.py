@@ -44,7 +44,8 @@ def test_every_number_of_groups_that_rules_look_at_is_there_as_they_see_it(sampl
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("unowned_queues", 2), ("doubly_owned_queues", 1), ("blocked_seconds", 900)]
+    ("name", "value"),
+    [("unowned_queues", 2), ("doubly_owned_queues", 1), ("blocked_seconds", 900), ("unsettled_seconds", 860)],
 )
 def test_it_tells_who_holds_what(samples: Samples, name: str, value: float) -> None:
     assert of_groups(samples, f"consumerscope_group_{name}")["shared"] == value

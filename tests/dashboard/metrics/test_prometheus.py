@@ -29,6 +29,7 @@ FIRES: dict[str, list[dict[str, str]]] = {
     "ConsumerGroupRetries": [STOPPED],
     "ConsumerGroupDeadLetters": [STOPPED],
     "ConsumerGroupFlapping": [STOPPED],
+    "ConsumerGroupUnsettled": [SHARED],
     "ConsumerGroupExpiresSoon": [STOPPED],
     "ConsumerGroupQueuesOwnedTwice": [SHARED],
     "ConsumerGroupQueuesWithoutOwner": [SHARED],

@@ -8,7 +8,7 @@ from consumers.models import Assignment, Cluster, ConsumerGroup, GroupWindow, Pi
 from consumers.polling.record.columns import reading_rows
 from consumers.polling.record.history import write_history
 from tests.readings import broker, reading, row
-from tests.rebalance_rows import a_rebalance
+from tests.rebalance_rows import a_rebalance, read_every
 from tests.world import (
     a_broker,
     a_client,
@@ -33,6 +33,7 @@ def a_watched_world(lake: Lake) -> Cluster:
     _stopped(cluster)
     _well(cluster)
     _shared(cluster)
+    read_every(15, cluster, 1000, 70)
     a_total(a_group(cluster, "paused", members=0, online=False, consume_enable=False), 9)
     lost = a_group(cluster, "lost")
     a_snapshot(lost, a_queue(cluster, "Lost", broker="broker-b"), 1, 2)
@@ -67,8 +68,10 @@ def _well(cluster: Cluster) -> None:
 
 
 def _shared(cluster: Cluster) -> None:
-    """Two members hold the first queue, the one of them a message for long; nobody holds the others."""
+    """Two members hold the first queue, the one of them a message for long; nobody holds the others. Another one
+    starts again and again."""
     group = a_group(cluster, "shared", settled_at=ago(60))
+    a_rebalance(group, ago(900), last_change_at=ago(40), settled_at=None, polls=60)
     first, *others = (a_queue(cluster, "Shared", number) for number in range(3))
     for queue in (first, *others):
         Queue.objects.filter(pk=queue.pk).update(readable=True)
