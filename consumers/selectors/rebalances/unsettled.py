@@ -52,7 +52,7 @@ class Unsettled:
 
 
 def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, Unsettled]:
-    """Of the groups of `found`, by id; those that have come to rest are left out. One query; some more where one has not."""
+    """Of the groups of `found`, by id; those that rest are left out. One query; some more where one does not."""
     rows = {row.group_id: row for row in _newest(found, judged_until)}
     lasting = [row.group_id for row in rows.values() if row.last_change_at > row.episode_since]
     spans: Mapping[int, Sequence[Span]] = {}
