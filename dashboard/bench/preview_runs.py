@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Any
@@ -96,13 +97,15 @@ def _write_windows(keys: list[int], step: int, now: datetime) -> int:
     for number, key in enumerate(keys):
         noon = BEHIND if number % BEHIND_EACH == 0 else WELL
         held = {name: [noon[name] if late else value for late in is_noon] for name, value in WELL.items()}
-        upsert(
-            GroupWindow,
-            ["group", "step_seconds", "start"],
-            {"group": [key] * count, "step_seconds": [step] * count, "start": starts, "readings": [4] * count}
-            | held
-            | fixed,
-        )
+        columns: dict[str, Sequence[Any]] = {
+            "group": [key] * count,
+            "step_seconds": [step] * count,
+            "start": starts,
+            "readings": [4] * count,
+            **held,
+            **fixed,
+        }
+        upsert(GroupWindow, ["group", "step_seconds", "start"], columns)
     return count * len(keys)
 
 
