@@ -1,5 +1,7 @@
 """The list of incidents: what fires, what is pending, what is over, and how fresh all of that is."""
 
+from datetime import datetime
+
 import pytest
 from django.test import Client
 
@@ -48,6 +50,20 @@ def test_the_worst_is_first_and_what_nobody_has_seen_before_the_acknowledged(
 def test_what_is_unknown_is_said_with_its_reason(viewer: Client, billing: ConsumerGroup) -> None:
     an_incident(a_rule(), billing, unknown_since=ago(120), unknown_reason="broker-a is silent")
     assert "unknown since 02:58:00 UTC: broker-a is silent" in shown(viewer.get("/alerts/"))
+
+
+@pytest.mark.parametrize(
+    ("clearing", "said"),
+    [
+        (None, "37 groups are unknown for it"),
+        (ago(120), "does not hold since 02:58:00 UTC 37 groups were unknown for it"),
+    ],
+)
+def test_what_it_left_unknown_is_past_once_it_does_not_hold(
+    viewer: Client, billing: ConsumerGroup, clearing: datetime | None, said: str
+) -> None:
+    an_incident(a_rule(), billing, groups_count=37, clearing_since=clearing)
+    assert said in shown(viewer.get("/alerts/"))
 
 
 def test_pending_ones_are_folded(viewer: Client, billing: ConsumerGroup) -> None:

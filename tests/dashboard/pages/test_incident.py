@@ -89,6 +89,8 @@ def test_a_broker_counts_and_names_the_groups_that_it_leaves_unknown(viewer: Cli
     assert "37 groups are unknown for it: billing and others" in shown(page)
     assert 'href="/groups/prod/billing/"' in page.text
     assert "data-figure" not in page.text
+    Incident.objects.update(status="resolved", resolved_at=ago(60), ending="recovered")
+    assert "37 groups were unknown for it: billing and others" in shown(viewer.get(at(incident)))
 
 
 def test_its_figure_holds_it_as_a_bar(viewer: Client, incident: Incident) -> None:
