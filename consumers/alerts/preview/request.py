@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.rules.refused import RuleRefused
 from consumers.alerts.rules.spec import checked_rule
-from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
+from consumers.models import AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.upkeep import kept_for
+from consumers.selectors.alerts.previews import unfinished_of
 
 from .history import longest, why_no_history
 from .overdue import fail_forgotten
@@ -41,7 +42,7 @@ def request_preview(
     with transaction.atomic():
         # Whoever asks twice at once asks one after the other.
         get_user_model().objects.select_for_update().get(pk=by.pk)
-        if RulePreview.objects.filter(by=by, status__in=UNFINISHED_PREVIEWS).exists():
+        if unfinished_of(by) is not None:
             raise RuleRefused({"": _("Another preview of yours is not done yet: wait for its end, or cancel it.")})
         return RulePreview.objects.create(
             rule=said, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now

@@ -42,6 +42,13 @@ def made(operator: Client, kind: str) -> Any:
     return model.objects.get()
 
 
+def statements(operator: Client, kind: str, row: Any, act: str) -> list[str]:
+    """What the database is asked while the form of `row` is sent to `act`."""
+    with CaptureQueriesContext(connection) as asked:
+        assert operator.post(f"/alerts/{kind}/{row.pk}/{act}", KINDS[kind][1]).status_code == 302
+    return [query["sql"] for query in asked]
+
+
 def changed_by_admin(address: str, typed: dict[str, str]) -> None:
     """Twenty seconds later, while somebody else has the form open."""
     admin = logged_in("admin")
@@ -103,10 +110,8 @@ def test_a_switch_changes_nothing_else_of_what_somebody_kept_meanwhile(operator:
 @pytest.mark.parametrize("act", ["", "remove/"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_row_is_read_anew_within_the_transaction_that_changes_it(operator: Client, kind: str, act: str) -> None:
-    typed, row = KINDS[kind][1], made(operator, kind)
-    with CaptureQueriesContext(connection) as asked:
-        assert operator.post(f"/alerts/{kind}/{row.pk}/{act}", typed).status_code == 302
-    said = [query["sql"] for query in asked]
+    row = made(operator, kind)
+    said = statements(operator, kind, row, act)
     begun = next(n for n, sql in enumerate(said) if sql.startswith("SAVEPOINT"))
     table = row._meta.db_table
     assert f'FROM "{table}" WHERE "{table}"."id" = {row.pk} ' in said[begun + 1]
@@ -117,10 +122,9 @@ def test_the_row_is_read_anew_within_the_transaction_that_changes_it(operator: C
 @pytest.mark.parametrize("act", ["", "remove/"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_row_is_held_until_the_transaction_ends(operator: Client, kind: str, act: str) -> None:
-    typed, row = KINDS[kind][1], made(operator, kind)
-    with CaptureQueriesContext(connection) as asked:
-        assert operator.post(f"/alerts/{kind}/{row.pk}/{act}", typed).status_code == 302
-    assert any("FOR UPDATE" in query["sql"] and row._meta.db_table in query["sql"] for query in asked)
+    row = made(operator, kind)
+    said = statements(operator, kind, row, act)
+    assert any("FOR UPDATE" in sql and row._meta.db_table in sql for sql in said)
 
 
 def test_one_that_was_removed_meanwhile_is_not_made_again(operator: Client) -> None:
