@@ -17,6 +17,10 @@ class QueueSnapshot(models.Model):
     min_offset = models.BigIntegerField(null=True)
     pull_offset = models.BigIntegerField(null=True)
     unknown_reason = models.TextField(null=True, help_text="Why the lag of this queue is not known")
+    lost_offset = models.BigIntegerField(
+        null=True, help_text="The last known consumer offset of a queue whose offset is gone from its broker"
+    )
+    lost_at = models.DateTimeField(null=True, help_text="The last reading that had that offset")
     changed_at = models.DateTimeField()
 
     class Meta:

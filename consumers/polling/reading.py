@@ -13,6 +13,8 @@ from consumers.rocketmq.errors import RocketMQError
 NEVER_COMMITTED = "never committed"
 TOPIC_GONE = "the broker has no such topic"
 QUEUE_GONE = "not among the topic's read queues"
+# An offset that an earlier reading had, of a topic and a group that the broker still has.
+OFFSET_LOST = "the committed offset is gone from the broker"
 NOT_REPORTED = "no member reports its offset to the broker"
 AHEAD = "the consumer offset is ahead of the broker offset"
 NOT_CAUGHT_UP = "the slave that was read has not caught up with what its master had said"
