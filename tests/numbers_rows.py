@@ -1,48 +1,53 @@
-"""The numbers that rules look at, with what a queue has of which nothing special is known."""
+"""The columns that rules look at, and what a queue has in them of which nothing special is known."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import pyarrow as pa
 
-DEFAULTS: dict[str, tuple[str, Any]] = {
-    "members": ("int", None),
-    "without_members_seconds": ("double", None),
-    "is_broadcasting": ("boolean", False),
-    "is_pulling": ("boolean", False),
-    "is_ghost": ("boolean", False),
-    "is_paused": ("boolean", False),
-    "is_away": ("boolean", False),
-    "habit_limit_seconds": ("double", None),
-    "outside_store": ("string", None),
-    "has_unlisted_members": ("boolean", False),
-    "is_popping": ("boolean", False),
-    "unacked_messages": ("bigint", None),
-    "owners_known": ("boolean", None),
-    "owners_error": ("string", None),
-    "owner": ("string", None),
-    "owners": ("bigint", None),
-    "owner_changed_us": ("bigint", None),
-    "in_flight_seen": ("bigint", None),
-    "unowned_seconds": ("double", None),
-    "cached_min": ("bigint", None),
-    "cached_max": ("bigint", None),
-    "cached_count": ("bigint", None),
-    "orderly": ("boolean", None),
-    "last_pull_at": ("timestamp", None),
-    "usual_gap_seconds": ("double", None),
-    "expires_in_seconds": ("double", None),
-    "previous_state": ("string", None),
-    "previous_since_us": ("bigint", None),
-    "trend_from_seconds": ("double", None),
-    "trend_to_seconds": ("double", None),
-    "trend_covers_seconds": ("double", None),
+from consumers.pipeline.kernel.columns import Columns
+
+TEXT, REAL, WHOLE, TRUTH = pa.string(), pa.float64(), pa.int64(), pa.bool_()
+
+DEFAULTS: dict[str, tuple[pa.DataType, Any]] = {
+    "members": (WHOLE, None),
+    "without_members_seconds": (REAL, None),
+    "empty_since_us": (WHOLE, None),
+    "is_broadcasting": (TRUTH, False),
+    "is_pulling": (TRUTH, False),
+    "is_ghost": (TRUTH, False),
+    "is_paused": (TRUTH, False),
+    "is_away": (TRUTH, False),
+    "habit_limit_seconds": (REAL, None),
+    "outside_store": (TEXT, None),
+    "has_unlisted_members": (TRUTH, False),
+    "is_popping": (TRUTH, False),
+    "unacked_messages": (WHOLE, None),
+    "owners_known": (TRUTH, None),
+    "owners_error": (TEXT, None),
+    "owner": (TEXT, None),
+    "owners": (WHOLE, None),
+    "owner_changed_us": (WHOLE, None),
+    "in_flight_seen": (WHOLE, None),
+    "unowned_seconds": (REAL, None),
+    "cached_min": (WHOLE, None),
+    "cached_max": (WHOLE, None),
+    "cached_count": (WHOLE, None),
+    "orderly": (TRUTH, None),
+    "last_pull_at": (pa.timestamp("us", tz="UTC"), None),
+    "usual_gap_seconds": (REAL, None),
+    "previous_state": (TEXT, None),
+    "previous_since_us": (WHOLE, None),
+    "lost_offset": (WHOLE, None),
+    "lost_us": (WHOLE, None),
+    "reserved_seconds": (REAL, None),
+    "allowance_seconds": (REAL, 60.0),
+    "behind_seconds": (REAL, 900.0),
 }
 
 
-def with_defaults(numbers: DataFrame, **values: Any) -> DataFrame:
-    """`numbers` with the columns that it lacks; `values` stand in for some of the defaults."""
-    missing = [name for name in DEFAULTS if name not in numbers.columns]
-    return numbers.withColumns(
-        {name: F.lit(values.get(name, DEFAULTS[name][1])).cast(DEFAULTS[name][0]) for name in missing}
-    )
+def as_columns(names: Mapping[str, tuple[pa.DataType, Any]], rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """A row for each of `rows`, which give the values that differ from those of `names`."""
+    defaults = {name: value for name, (_, value) in names.items()}
+    schema = pa.schema([(name, kind) for name, (kind, _) in names.items()])
+    return Columns(pa.Table.from_pylist([{**defaults, **row} for row in rows], schema))

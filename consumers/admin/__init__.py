@@ -11,5 +11,6 @@ from . import (  # noqa: F401 - each registers its pages
     retries,
     samples,
     states,
+    thresholds,
     token,
 )

@@ -20,6 +20,7 @@ from .rule_preview import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
 from .sample import QueueSample, TagSample
 from .snapshot import QueueSnapshot
 from .state import GroupState, QueueState, State, StateChange, TimeLagKind
+from .thresholds import GroupThresholds
 from .token import ApiToken
 from .topic import Queue, Topic, TopicKind
 from .window import GroupWindow
@@ -51,6 +52,7 @@ __all__ = [
     "GroupKind",
     "GroupNote",
     "GroupState",
+    "GroupThresholds",
     "GroupTotal",
     "GroupWindow",
     "HeadMessage",

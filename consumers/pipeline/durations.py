@@ -19,11 +19,13 @@ class Durations:
     stall_seconds: float = 180
     retry_stall_seconds: float = 300
     trend_seconds: float = 600
-    trend_rise_share: float = 0.20
-    trend_rise_seconds: float = 60
+    # Seconds of time lag a second.
+    warn_slope: float = 0.05
     warn_time_lag_seconds: float = 300
     warn_expiry_seconds: float = 24 * 3600
     warn_drain_seconds: float = 1800
+    behind_seconds: float = 900
+    behind_drain_seconds: float = 4 * 3600
     replay_after_move_seconds: float = 60
     commit_interval_seconds: float = 5
     clock_error_seconds: float = 1
@@ -47,6 +49,11 @@ class Durations:
     def span_seconds(self) -> float:
         """The window: all readings of `window_seconds`, and where polls are rare at least `window_readings` of them."""
         return max(self.window_seconds, self.window_readings * self.poll_seconds)
+
+    @property
+    def trend_span_seconds(self) -> float:
+        """The trend: long enough for `window_readings` where polls are rare."""
+        return max(self.trend_seconds, self.window_readings * self.poll_seconds)
 
     @property
     def reach_seconds(self) -> float:

@@ -24,10 +24,10 @@ from .group_state import group_states
 from .group_windows import group_windows
 from .history import write_knots, write_wide_windows, write_windows
 from .judging import judged_queues
+from .kernel.trend import minutes_needed
 from .kinds import KindRows
 from .lag_lookup import looked_up
-from .pieces import in_pieces
-from .queue_arrays import queue_arrays, silent_arrays
+from .queue_arrays import queue_arrays, silent_arrays, with_hands
 from .rebalances.run import find_rebalances
 from .slices import MINUTE, floor, microseconds, slices
 from .time_lag import with_points
@@ -86,6 +86,8 @@ def _arrays(frames: Frames, since: datetime, until: datetime, durations: Duratio
     )
     if silent.num_rows:
         arrays = arrays.unionByName(silent_arrays(frames.known(silent)))
+    course = minutes_needed(durations) * MINUTE
+    arrays = with_hands(arrays, frames.known(known.set_by_hand(frames.clusters, reach - course, until)))
     lately = until - timedelta(seconds=durations.span_seconds / 3)
     arrays = with_appeared(arrays, frames, reach, until, durations)
     kept = with_points(arrays, microseconds(min(since, lately))).persist()
@@ -110,10 +112,9 @@ def _write_history(
 
 def _write_states(arrays: DataFrame, frames: Frames, kinds: KindRows, report: Report, durations: Durations) -> Report:
     """`arrays` are those of queues in use."""
-    rows = known.KnownRows.of(frames.clusters)
-    judged = judged_queues(arrays, frames, rows, kinds, report.until, durations).persist()
-    groups = group_states(judged).toArrow()
-    queues = in_pieces(judged, judged.count())
+    until, rows = report.until, known.KnownRows.of(frames.clusters)
+    queues = judged_queues(arrays, frames, rows, kinds, until, durations)
+    groups = group_states(frames.known(queues)).toArrow()
     placed = write_queue_states(queues, frames.clusters, report.until)
     recent = recent_volumes(report.until, timedelta(seconds=durations.reach_seconds))
     write_group_states(groups, frames.clusters, report.until, recent)

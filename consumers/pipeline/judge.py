@@ -1,17 +1,19 @@
 """Numbers to states: the first rule that holds gives a queue its state, detail and, with evidence, its start."""
 
-from collections.abc import Callable
-from functools import lru_cache, reduce
+import json
+from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
 
 from consumers.pipeline.rules.order import ordered_rules
-from consumers.pipeline.rules.rule import Rule
+from consumers.pipeline.rules.rule import Rule, values
 
 from .durations import Durations
+from .kernel.columns import Columns
 from .queue_arrays import QUEUE
 
+TIME = pa.timestamp("us", tz="UTC")
 KEPT = [
     "lag_messages",
     "consume_rate",
@@ -23,50 +25,62 @@ KEPT = [
 ]
 
 
-def judge(numbers: DataFrame, durations: Durations) -> DataFrame:
+def judge(columns: Columns, durations: Durations) -> pa.Table:
     """The queue columns, kind, state, rule, detail (JSON), since (null: from when first judged), provisional,
     has_full_window, and the numbers that groups are summed from."""
-    decided_by, verdict = _columns(durations)
-    return numbers.withColumn("decided_by", decided_by).select(*QUEUE, "kind", *verdict, *KEPT)
-
-
-@lru_cache(maxsize=4)
-def _columns(durations: Durations) -> tuple[Column, list[Column]]:
-    # Thousands of calls into the JVM make them, and the rules of every run are the same.
     rules = ordered_rules(durations)
-    full = has_full_window(durations)
-    is_short = ~full & F.col("known_age_seconds").isNotNull()
-    return _first([(rule.holds, F.lit(place)) for place, rule in enumerate(rules)]), [
-        _of_rule(rules, lambda rule: F.lit(rule.state)).alias("state"),
-        _of_rule(rules, lambda rule: F.lit(rule.name)).alias("rule"),
-        _of_rule(rules, _detail).alias("detail"),
-        F.timestamp_micros(_of_rule(rules, _since)).alias("since"),
-        (_of_rule(rules, lambda rule: F.lit(rule.is_provisional)) | is_short).alias("provisional"),
-        full.alias("has_full_window"),
-    ]
+    decided_by = decide(columns, rules)
+    full = has_full_window(columns, durations)
+    is_short = ~full & columns.is_known("known_age_seconds")
+    verdict = {
+        "state": pa.array([rule.state for rule in rules]).take(pa.array(decided_by)),
+        "rule": pa.array([rule.name for rule in rules]).take(pa.array(decided_by)),
+        "provisional": pa.array(np.array([rule.is_provisional for rule in rules])[decided_by] | is_short),
+        "has_full_window": pa.array(full),
+        **_evidence(columns, rules, decided_by),
+    }
+    kept = columns.table.select([*QUEUE, "kind", *KEPT])
+    for name, column in verdict.items():
+        kept = kept.append_column(name, column)
+    return kept
 
 
-def has_full_window(durations: Durations) -> Column:
+def decide(columns: Columns, rules: Sequence[Rule]) -> np.ndarray:
+    """The place of the first rule that holds for each queue. The last rule holds always, so one does."""
+    decided = np.full(columns.count, -1)
+    for place, rule in enumerate(rules):
+        decided[(decided < 0) & rule.mask(columns)] = place
+    return decided
+
+
+def has_full_window(columns: Columns, durations: Durations) -> np.ndarray:
     """One missed reading changes nothing: the window may be a few polls short at its ends."""
     reach = durations.span_seconds - 3 * durations.poll_seconds
-    return F.coalesce(
-        (F.col("readings_seen") >= durations.window_readings) & (F.col("seen_seconds") >= reach), F.lit(False)
-    )
+    return (columns["readings_seen"] >= durations.window_readings) & (columns["seen_seconds"] >= reach)
 
 
-def _of_rule(rules: list[Rule], value: Callable[[Rule], Column]) -> Column:
-    return _first([(F.col("decided_by") == place, value(rule)) for place, rule in enumerate(rules)])
+def _evidence(columns: Columns, rules: Sequence[Rule], decided_by: np.ndarray) -> dict[str, pa.Array]:
+    details = np.full(columns.count, None, object)
+    since = np.full(columns.count, None, object)
+    for place in np.unique(decided_by):
+        rows, rule = np.flatnonzero(decided_by == place), rules[place]
+        chosen = columns.take(rows)
+        details[rows] = _details(rule, chosen)
+        if rule.since_us is not None:
+            since[rows] = values(rule.since_us, chosen)
+    whole = [None if value is None else int(value) for value in since]
+    return {"detail": pa.array(details, pa.string()), "since": pa.array(whole, pa.int64()).cast(TIME)}
 
 
-def _first(cases: list[tuple[Column, Column]]) -> Column:
-    """The value of the first case that holds. The last rule holds always, so one does."""
-    return reduce(lambda chosen, case: chosen.when(*case), cases[1:], F.when(*cases[0]))
-
-
-def _detail(rule: Rule) -> Column:
-    # Null fields are left out of the JSON: what was not known is not there.
-    return F.to_json(F.struct(*[value.alias(name) for name, value in rule.detail.items()]))
-
-
-def _since(rule: Rule) -> Column:
-    return F.lit(None).cast("bigint") if rule.since_us is None else rule.since_us
+def _details(rule: Rule, chosen: Columns) -> np.ndarray:
+    """As JSON. What was not known is left out."""
+    names = list(rule.detail)
+    rows = zip(*(values(evidence, chosen) for evidence in rule.detail.values()), strict=True)
+    texts = np.empty(chosen.count, object)
+    texts[:] = [
+        json.dumps(
+            {name: value for name, value in zip(names, row, strict=True) if value is not None}, separators=(",", ":")
+        )
+        for row in rows
+    ]
+    return texts

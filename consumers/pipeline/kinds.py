@@ -33,6 +33,8 @@ GROUPS = pa.schema(
         ("is_popping", pa.bool_()),
         ("unacked_messages", pa.int64()),  # null: not every member said so
         ("usual_gap_seconds", pa.float64()),  # null: not learned
+        ("allowance_seconds", pa.float64()),  # null: as for every group
+        ("behind_seconds", pa.float64()),
     ]
 )
 RETIRED = pa.schema([("cluster", TEXT), ("group", TEXT), ("topic", TEXT)])
@@ -45,7 +47,9 @@ class KindRows:
 
     @classmethod
     def of(cls, clusters: Sequence[str], now: datetime, durations: Durations) -> "KindRows":
-        found = ConsumerGroup.objects.filter(cluster__name__in=clusters).select_related("cluster", "judged")
+        found = ConsumerGroup.objects.filter(cluster__name__in=clusters).select_related(
+            "cluster", "judged", "thresholds"
+        )
         groups, pops = list(found), pop_answers(found)
         flagged = [(row, group_flags(row, pops.get(row.pk, NO_ANSWER).pops, now, durations.kinds)) for row in groups]
         away = [row for row, flags in flagged if _is_away(row, flags)]
@@ -83,6 +87,7 @@ def _row(
     row: ConsumerGroup, flags: GroupFlags, pop: PopAnswer, waits: dict[int, float], durations: Durations
 ) -> dict[str, object]:
     usual, judged = waits.get(row.pk), getattr(row, "judged", None)
+    thresholds = getattr(row, "thresholds", None)
     return {
         "cluster": row.cluster.name,
         "group": row.name,
@@ -97,4 +102,6 @@ def _row(
         "is_popping": Flag.POP in flags,
         "unacked_messages": pop.unacked_messages,
         "usual_gap_seconds": judged.usual_gap_seconds if judged else None,
+        "allowance_seconds": thresholds.allowance_seconds if thresholds else None,
+        "behind_seconds": thresholds.behind_seconds if thresholds else None,
     }

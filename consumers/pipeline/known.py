@@ -6,18 +6,25 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import pyarrow as pa
+from django.db.models import Q
 
 from consumers.lake.schemas import TEXT
-from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading
+from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetQueue, ResetStep
 from consumers.polling.reading import NOT_REPORTED
 
 from .slices import microseconds, minutes
+
+# A broker tells members to go on elsewhere, and they commit what they were told, a few seconds after it was asked to.
+MOVED_WITHIN = timedelta(seconds=15)
 
 MEMBERS = pa.schema([("cluster", TEXT), ("group", TEXT), ("client_id", TEXT)])
 QUEUES = [("cluster", TEXT), ("group", TEXT), ("topic", TEXT), ("broker", TEXT), ("queue_id", pa.int32())]
 RETENTION = pa.schema([("cluster", TEXT), ("broker", TEXT), ("reserved_seconds", pa.float64())])
 SILENT = pa.schema([*QUEUES, ("kind", TEXT)])
 STILL = pa.schema([*QUEUES, ("previous_state", TEXT), ("previous_since_us", pa.int64())])
+LOST = pa.schema([*QUEUES, ("lost_offset", pa.int64()), ("lost_us", pa.int64())])
+SPAN = pa.struct([("from_us", pa.int64()), ("to_us", pa.int64())])
+HANDS = pa.schema([*QUEUES, ("hands", pa.list_(SPAN))])
 UNREAD = pa.schema([("cluster", TEXT), ("group", TEXT), ("start", pa.timestamp("us", tz="UTC"))])
 
 
@@ -28,10 +35,11 @@ class KnownRows:
     members: pa.Table
     still: pa.Table
     retention: pa.Table
+    lost: pa.Table
 
     @classmethod
     def of(cls, clusters: Sequence[str]) -> "KnownRows":
-        return cls(listed_members(clusters), still_queues(clusters), retention(clusters))
+        return cls(listed_members(clusters), still_queues(clusters), retention(clusters), lost_offsets(clusters))
 
 
 def listed_members(clusters: Sequence[str]) -> pa.Table:
@@ -46,6 +54,32 @@ def still_queues(clusters: Sequence[str]) -> pa.Table:
     return _table(
         ((*row[:5], row[5], microseconds(row[6])) for row in rows.values_list(*names, "state", "since")), STILL
     )
+
+
+def lost_offsets(clusters: Sequence[str]) -> pa.Table:
+    """Queues whose offset is gone from its broker, with the last one that was read and when."""
+    rows = QueueSnapshot.objects.filter(group__cluster__name__in=clusters, lost_at__isnull=False)
+    names = ("group__cluster__name", "group__name", "queue__topic__name", "queue__broker", "queue__queue_id")
+    found = rows.values_list(*names, "lost_offset", "lost_at")
+    return _table(((*row[:6], microseconds(row[6])) for row in found), LOST)
+
+
+def set_by_hand(clusters: Sequence[str], since: datetime, until: datetime) -> pa.Table:
+    """By queue the spans of [since, until) in which a reset of ours may have moved its offset: from its last look at it
+    to the first that saw it moved, or as long as that is not known."""
+    steps = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK)
+    rows = ResetQueue.objects.filter(
+        reset__cluster_name__in=clusters, step__in=steps, before_at__isnull=False, before_at__lt=until
+    ).filter(Q(written_at__isnull=True) | Q(written_at__gte=since))
+    names = ("reset__cluster_name", "reset__group_name", "topic", "broker", "queue_id")
+    spans: dict[tuple, list[dict[str, int]]] = {}
+    for *place, before_at, written_at, after_at in rows.values_list(*names, "before_at", "written_at", "after_at"):
+        # What was written and is not read back yet may move it at any time.
+        known = max(at for at in (before_at, written_at, after_at or until) if at is not None)
+        end = known + MOVED_WITHIN
+        span = {"from_us": microseconds(before_at), "to_us": microseconds(end)}
+        spans.setdefault(tuple(place), []).append(span)
+    return _table(((*place, found) for place, found in spans.items()), HANDS)
 
 
 def retention(clusters: Sequence[str]) -> pa.Table:

@@ -9,10 +9,11 @@ GROUP = ["cluster", "group"]
 
 
 def membership_evidence(membership: DataFrame) -> DataFrame:
-    """cluster, group, members, without_members_seconds, consume_type, message_model.
+    """cluster, group, members, without_members_seconds, empty_since_us, consume_type, message_model.
 
     `members` is that of the newest full answer. `without_members_seconds` lies between the first and the last of at
-    least two full answers in a row without any member; null where the newest full answer has one.
+    least two full answers in a row without any member, `empty_since_us` is the first of them; null where the newest
+    full answer has one.
     """
     is_full = F.col("complete") & F.col("members").isNotNull()
     answer = F.struct(F.unix_micros("taken_at").alias("at_us"), "members")
@@ -35,6 +36,7 @@ def membership_evidence(membership: DataFrame) -> DataFrame:
             F.size("empty") > 1,
             seconds_between(F.get("empty", F.lit(0))["at_us"], F.try_element_at("empty", F.lit(-1))["at_us"]),
         ).alias("without_members_seconds"),
+        F.get("empty", F.lit(0))["at_us"].alias("empty_since_us"),
         "consume_type",
         "message_model",
     )

@@ -13,6 +13,9 @@ MICROSECONDS = 1_000_000
 OFFSETS = ["consumer_offset", "broker_offset", "min_offset", "pull_offset"]
 ENTRY = f"struct<at_us:bigint,{','.join(f'{name}:bigint' for name in [*OFFSETS, 'first_us'])},reason:string>"
 
+# In which an offset of the queue was set by hand.
+SPANS = "array<struct<from_us:bigint,to_us:bigint>>"
+
 
 def queue_arrays(readings: DataFrame) -> DataFrame:
     """cluster, group, topic, broker, queue_id, kind, readings: array of (at_us, offsets, first_us, reason), oldest
@@ -27,6 +30,11 @@ def queue_arrays(readings: DataFrame) -> DataFrame:
     rows = readings.repartition(*TOPIC_QUEUE).groupBy(*QUEUE, "kind")
     grouped = rows.agg(F.collect_list(entry).alias("readings"))
     return grouped.withColumn("readings", F.sort_array("readings"))
+
+
+def with_hands(arrays: DataFrame, hands: DataFrame) -> DataFrame:
+    """Adds `hands`, the spans of each queue in which its offset was set by hand; null where there is none."""
+    return arrays.join(F.broadcast(hands), on=QUEUE, how="left")
 
 
 def silent_arrays(silent: DataFrame) -> DataFrame:

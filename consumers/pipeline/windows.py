@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from .durations import Durations
-from .queue_arrays import MICROSECONDS, QUEUE, is_good, never_falls, seconds_between
+from .queue_arrays import MICROSECONDS, QUEUE, SPANS, is_good, never_falls, seconds_between
 from .time_lag import EXACT, UNKNOWN
 from .volumes.moved import with_volumes
 
@@ -25,14 +25,20 @@ def queue_windows(arrays: DataFrame, since_us: int, until_us: int, durations: Du
 
 def in_windows(arrays: DataFrame, since_us: int, until_us: int, durations: Durations) -> DataFrame:
     """A row for each queue and minute with a reading: its key, kind and lags, start_us, `inside` (the readings of the
-    minute), `last` of them, `before` (the one before, unless a gap lies between) and `is_new`."""
+    minute), `last` of them, `before` (the one before, unless a gap lies between), `is_new`, and `is_by_hand`: its offset
+    was set meanwhile, which is no consumption."""
     if "appeared_us" not in arrays.columns:
         arrays = arrays.withColumn("appeared_us", F.lit(None).cast("array<bigint>"))
+    if "hands" not in arrays.columns:
+        arrays = arrays.withColumn("hands", F.lit(None).cast(SPANS))
     minutes = F.array(*[F.lit(start).cast("bigint") for start in range(since_us, until_us, MINUTE_US)])
     in_minute = F.transform(minutes, lambda start: _window(start, until_us, durations))
-    kept = [name for name in (*QUEUE, "kind", "lags") if name in arrays.columns]
+    kept = [name for name in (*QUEUE, "kind", "lags", "hands") if name in arrays.columns]
     rows = arrays.select(*kept, F.inline(in_minute))
-    return rows.where(F.size("inside") > 0).withColumn("last", F.try_element_at("inside", F.lit(-1)))
+    rows = rows.where(F.size("inside") > 0).withColumn("last", F.try_element_at("inside", F.lit(-1)))
+    begin = F.coalesce("before", F.get("inside", F.lit(0)))["at_us"]
+    touches = F.exists("hands", lambda span: (span["from_us"] < F.col("last.at_us")) & (span["to_us"] >= begin))
+    return rows.withColumn("is_by_hand", F.coalesce(touches, F.lit(False))).drop("hands")
 
 
 def _window(start: Column, until_us: int, durations: Durations) -> Column:
@@ -69,7 +75,7 @@ def _columns(framed: DataFrame) -> DataFrame:
         "lag_messages",
         F.when(is_level, F.lit(0.0)).when(is_known, found["seconds"]).alias("time_lag_seconds"),
         F.when(is_level, EXACT).when(is_known, found["kind"]).otherwise(UNKNOWN).alias("time_lag_kind"),
-        _rate("consumer_offset").alias("consume_rate"),
+        F.when(~F.col("is_by_hand"), _rate("consumer_offset")).alias("consume_rate"),
         _rate("broker_offset").alias("produce_rate"),
         F.size("inside").alias("readings"),
         F.col("last.reason").alias("unknown_reason"),

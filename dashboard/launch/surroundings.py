@@ -15,9 +15,8 @@ DEMO_PACE = {
     "CONSUMERSCOPE_ALLOWANCE_SECONDS": "20",
     "CONSUMERSCOPE_STOP_WITHOUT_MEMBERS_SECONDS": "30",
     "CONSUMERSCOPE_STALL_SECONDS": "75",
-    # The trend is made of whole minutes: one for each of its thirds.
+    # The trend is made of whole minutes: a slope wants three of them.
     "CONSUMERSCOPE_TREND_SECONDS": "180",
-    "CONSUMERSCOPE_TREND_RISE_SECONDS": "20",
     "CONSUMERSCOPE_WARN_TIME_LAG_SECONDS": "30",
 }
 

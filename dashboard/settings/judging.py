@@ -18,13 +18,18 @@ JUDGE = {
         "unowned_seconds": 90,
         "stall_seconds": 180,
         "retry_stall_seconds": 300,
-        # WARN: the time lag of the last third of the trend exceeds that of its first third by both of these.
+        # WARN, falling behind: over the trend the time lag grows by this many seconds a second, and is above
+        # `warn_time_lag_seconds`, or its messages expire within `warn_expiry_seconds`; not while it drains within
+        # `warn_drain_seconds`.
         "trend_seconds": 600,
-        "trend_rise_share": 0.20,
-        "trend_rise_seconds": 60,
+        "warn_slope": 0.05,
         "warn_time_lag_seconds": 300,
         "warn_expiry_seconds": 24 * 3600,
         "warn_drain_seconds": 1800,
+        # WARN, behind and not draining: a time lag above this for the whole trend that is not gone within
+        # `behind_drain_seconds`, nor before its messages expire.
+        "behind_seconds": 900,
+        "behind_drain_seconds": 4 * 3600,
         # A drop so soon after an owner changed, and no larger than what was in flight, is a replay.
         "replay_after_move_seconds": 60,
         # How often clients commit: the error of an interpolated time lag.

@@ -30,7 +30,7 @@ TROUBLED = (
           {"still_seconds": 720, "client_id": "10.0.0.7@3312", "lag_messages": 9_120}, 720),
     Actor("pricing", "REWIND", (600, 580, 610, 590), "offset went back", "Prices", 190, (410, 22),
           {"back_messages": 2_300}, 300),
-    Actor("billing", "WARN", (13_030, 13_100, 12_950, 13_038), "time lag rises", "Orders", 192, (80, 120),
+    Actor("billing", "WARN", (13_030, 13_100, 12_950, 13_038), "falling behind", "Orders", 192, (80, 120),
           {"time_lag_from_seconds": 60, "time_lag_to_seconds": 192}, 1_320),
     Actor("search-index", "OK", (210, 190, 220, 205), "behind, draining", "Catalogue", 38, (140, 95), None, 4_000),
 )  # fmt: skip

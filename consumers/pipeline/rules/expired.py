@@ -1,37 +1,56 @@
-"""LOSS: messages were deleted by the broker before the group consumed them."""
+"""LOSS: messages were deleted by the broker before the group consumed them, or its offset is gone."""
 
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
+
+from consumers.pipeline.kernel.columns import Columns, whole
+from consumers.polling.reading import OFFSET_LOST
 
 from .rule import Rule
 
 
+def lost_offsets() -> list[Rule]:
+    """Before "never committed", which is only for a queue whose offset nobody ever saw."""
+    return [
+        Rule(
+            "offset lost",
+            "LOSS",
+            lambda columns: columns.is_in("newest_reason", [OFFSET_LOST]),
+            {"lost_offset": "lost_offset", "broker_offset": "newest_broker_offset", "min_offset": "newest_min_offset"},
+            since_us="lost_us",
+        )
+    ]
+
+
 def rules() -> list[Rule]:
-    skipped = F.col("skipped")
     return [
         Rule(
             "unread messages have expired",
             "LOSS",
-            F.col("consumer_offset") < F.col("min_offset"),
+            lambda columns: columns["consumer_offset"] < columns["min_offset"],
             {
-                "expired_messages": F.col("min_offset") - F.col("consumer_offset"),
-                "consumer_offset": F.col("consumer_offset"),
-                "min_offset": F.col("min_offset"),
-                "lag_messages": F.col("lag_messages"),
+                "expired_messages": lambda columns: whole(columns["min_offset"] - columns["consumer_offset"]),
+                "consumer_offset": "consumer_offset",
+                "min_offset": "min_offset",
+                "lag_messages": "lag_messages",
             },
         ),
         Rule(
             "moved up to the oldest message",
             "LOSS",
-            skipped.isNotNull(),
+            lambda columns: columns.is_known("skipped_us"),
             {
-                # A consumer that was fast enough lost none of them; one that begins again at the min offset lost all.
-                "lost_messages_at_least": F.when(
-                    skipped["to_offset"] == skipped["min_offset"], skipped["min_offset"] - skipped["from_offset"]
-                ).otherwise(F.lit(0)),
-                "lost_messages_at_most": skipped["min_offset"] - skipped["from_offset"],
-                "from_offset": skipped["from_offset"],
-                "to_offset": skipped["to_offset"],
+                "lost_messages_at_least": _lost_at_least,
+                "lost_messages_at_most": lambda columns: whole(columns["skipped_min"] - columns["skipped_from"]),
+                "from_offset": "skipped_from",
+                "to_offset": "skipped_to",
             },
-            since_us=skipped["at_us"],
+            since_us="skipped_us",
         ),
     ]
+
+
+def _lost_at_least(columns: Columns) -> pa.Array:
+    """A consumer that was fast enough lost none of them; one that begins again at the min offset lost all."""
+    all_of_them = columns["skipped_min"] - columns["skipped_from"]
+    return whole(np.where(columns["skipped_to"] == columns["skipped_min"], all_of_them, 0.0))

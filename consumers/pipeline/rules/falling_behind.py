@@ -1,56 +1,73 @@
-"""WARN: the offset moves, yet the time lag rises; and what is left, behind but coming along."""
+"""WARN: the time lag rises, or stays high; and what is left: behind, but coming along."""
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.numbers import KNOWN_KINDS
 
-from .rule import Rule
+from .rule import Rule, everything
+
+LAG = {"lag_messages": "lag_messages", "time_lag_seconds": "time_lag_seconds"}
+RATES = {"consume_rate": "trend_consume_rate", "produce_rate": "trend_produce_rate"}
 
 
-def rules(durations: Durations) -> list[Rule]:
-    detail = {
-        "lag_messages": F.col("lag_messages"),
-        "time_lag_seconds": F.col("time_lag_seconds"),
-        "consume_rate": F.col("consume_rate"),
-        "produce_rate": F.col("produce_rate"),
-        "drain_seconds": drain_seconds(),
-    }
+def rules() -> list[Rule]:
     rise = {
-        "time_lag_from_seconds": F.col("trend_from_seconds"),
-        "time_lag_to_seconds": F.col("trend_to_seconds"),
-        "expires_in_seconds": F.col("expires_in_seconds"),
-        "expiry": F.when(F.col("expires_in_seconds").isNull(), "not known"),
+        "time_lag_from_seconds": "trend_from_seconds",
+        "time_lag_to_seconds": "trend_to_seconds",
+        "expires_in_seconds": "expires_in_seconds",
+        "expiry": _expiry,
     }
-    drains_soon = F.coalesce(drain_seconds() <= durations.warn_drain_seconds, F.lit(False))
-    drains = F.coalesce(drain_seconds().isNotNull(), F.lit(False))
     return [
+        Rule("falling behind", "WARN", lambda columns: columns["is_falling_behind"], {**LAG, **RATES, **rise}),
         Rule(
-            "time lag rises",
+            "behind, not draining",
             "WARN",
-            (F.col("moves") > 0) & rises(durations) & is_far_behind(durations) & ~drains_soon,
-            {**detail, **rise},
+            lambda columns: columns["is_not_draining"],
+            {
+                **LAG,
+                **RATES,
+                "drain_seconds": _late_drain,
+                "limit_seconds": "behind_seconds",
+                "expires_in_seconds": "expires_in_seconds",
+            },
         ),
-        Rule("behind, draining", "OK", drains, detail),
-        Rule("behind", "OK", F.lit(True), detail),
+        Rule(
+            "behind, draining",
+            "OK",
+            lambda columns: columns["drains_in_time"],
+            {**LAG, **RATES, "drain_seconds": "drain_seconds"},
+        ),
+        # How long the oldest message has waited has no upper end that is known: it may be hours.
+        Rule(
+            "behind, for how long is not known",
+            "UNKNOWN",
+            _has_open_end,
+            {
+                "lag_messages": "lag_messages",
+                "time_lag_at_least_seconds": "time_lag_seconds",
+                "limit_seconds": "behind_seconds",
+            },
+        ),
+        Rule("behind", "OK", everything, {**LAG, **RATES}),
     ]
 
 
-def drain_seconds() -> Column:
-    surplus = F.col("consume_rate") - F.col("produce_rate")
-    return F.when(surplus > 0, F.col("lag_messages") / F.nullif(surplus, F.lit(0.0)))
+def _has_open_end(columns: Columns) -> np.ndarray:
+    bounded = columns.is_in("time_lag_kind", KNOWN_KINDS)
+    return ~bounded & ~(columns["time_lag_at_most_seconds"] <= columns["behind_seconds"])
 
 
-def rises(durations: Durations) -> Column:
-    first, last = F.col("trend_from_seconds"), F.col("trend_to_seconds")
-    by_share = last > first * (1 + durations.trend_rise_share)
-    by_seconds = last - first >= durations.trend_rise_seconds
-    return (F.col("trend_covers_seconds") >= durations.trend_seconds) & by_share & by_seconds
+def _late_drain(columns: Columns) -> np.ndarray:
+    """While the state is only held, the queue may drain in time already."""
+    return np.where(columns["drains_in_time"], np.nan, columns["drain_seconds"])
 
 
-def is_far_behind(durations: Durations) -> Column:
-    return (F.col("time_lag_seconds") > durations.warn_time_lag_seconds) | expires_soon(durations)
+def _expiry(columns: Columns) -> pa.Array:
+    return pa.array(["not known" if unknown else None for unknown in np.isnan(columns["expires_in_seconds"]).tolist()])
 
 
-def expires_soon(durations: Durations) -> Column:
-    return F.coalesce(F.col("expires_in_seconds") < durations.warn_expiry_seconds, F.lit(False))
+def expires_soon(columns: Columns, durations: Durations) -> np.ndarray:
+    return columns["expires_in_seconds"] < durations.warn_expiry_seconds

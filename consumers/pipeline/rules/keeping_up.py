@@ -1,25 +1,27 @@
 """OK: level with the broker, or behind by no more time than is allowed, now or a moment ago."""
 
-from pyspark.sql import functions as F
+import numpy as np
 
-from consumers.pipeline.durations import Durations
-from consumers.pipeline.time_lag import EXACT, INTERPOLATED
+from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.numbers import KNOWN_KINDS
 
 from .rule import Rule
 
 
-def rules(durations: Durations) -> list[Rule]:
-    # "At least" has no upper end: only a known time lag can be within the allowance.
-    is_known = F.col("time_lag_kind").isin(EXACT, INTERPOLATED)
+def rules() -> list[Rule]:
     detail = {
-        "lag_messages": F.col("lag_messages"),
-        "time_lag_seconds": F.col("time_lag_seconds"),
-        "allowance_seconds": F.lit(durations.allowance_seconds),
+        "lag_messages": "lag_messages",
+        "time_lag_seconds": "time_lag_seconds",
+        "allowance_seconds": "allowance_seconds",
     }
     return [
-        Rule("caught up", "OK", F.col("lag_messages") == 0, {"lag_messages": F.col("lag_messages")}),
-        Rule(
-            "within the allowance", "OK", is_known & (F.col("time_lag_seconds") <= durations.allowance_seconds), detail
-        ),
-        Rule("within the allowance a moment ago", "OK", F.col("was_within_allowance"), detail),
+        Rule("caught up", "OK", lambda columns: columns["lag_messages"] == 0, {"lag_messages": "lag_messages"}),
+        Rule("within the allowance", "OK", _is_within, detail),
+        Rule("within the allowance a moment ago", "OK", lambda columns: columns["was_within_allowance"], detail),
     ]
+
+
+def _is_within(columns: Columns) -> np.ndarray:
+    """ "At least" has no upper end: only a known time lag can be within the allowance."""
+    is_known = columns.is_in("time_lag_kind", KNOWN_KINDS)
+    return is_known & (columns["time_lag_seconds"] <= columns["allowance_seconds"])

@@ -1,8 +1,9 @@
 """What is of a kind that is not judged like the others: ghosts, progress kept elsewhere, pauses, habits, pops."""
 
-from pyspark.sql import functions as F
+import numpy as np
 
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.columns import Columns
 
 from .falling_behind import expires_soon
 from .rule import Rule
@@ -14,8 +15,8 @@ def kept_outside() -> list[Rule]:
         Rule(
             "its progress is kept outside the brokers",
             "UNKNOWN",
-            F.col("outside_store").isNotNull(),
-            {"outside_store": F.col("outside_store")},
+            lambda columns: columns.is_known("outside_store"),
+            {"outside_store": "outside_store"},
         )
     ]
 
@@ -23,29 +24,43 @@ def kept_outside() -> list[Rule]:
 def ghosts() -> list[Rule]:
     """Before anything that an offset could say."""
     return [
-        Rule("ghost: nobody consumes here any more", "OK", F.col("is_ghost"), {"lag_messages": F.col("lag_messages")})
+        Rule(
+            "ghost: nobody consumes here any more",
+            "OK",
+            lambda columns: columns["is_ghost"],
+            {"lag_messages": "lag_messages"},
+        )
     ]
 
 
 def popped() -> list[Rule]:
     """Before "caught up": an offset at the end says that all was handed out, not that it was done."""
-    detail = {"lag_messages": F.col("lag_messages"), "unacked_messages": F.col("unacked_messages")}
-    is_level = F.col("lag_messages") == 0
-    return [Rule("popped to the end; acks are not in the offset", "OK", F.col("is_popping") & is_level, detail)]
+    return [
+        Rule(
+            "popped to the end; acks are not in the offset",
+            "OK",
+            lambda columns: columns["is_popping"] & (columns["lag_messages"] == 0),
+            {"lag_messages": "lag_messages", "unacked_messages": "unacked_messages"},
+        )
+    ]
 
 
 def standing_as_meant(durations: Durations) -> list[Rule]:
     """Behind and still, and no fault: after what is lost and what is level."""
-    detail = {"lag_messages": F.col("lag_messages"), "time_lag_seconds": F.col("time_lag_seconds")}
+    detail = {"lag_messages": "lag_messages", "time_lag_seconds": "time_lag_seconds"}
     shortest = min(durations.stop_without_members_seconds, durations.unowned_seconds, durations.stall_seconds)
-    # Where how long it waits, or usually waits, is not known, it is not known to be usual either.
-    is_usual = F.coalesce(F.col("time_lag_seconds") <= F.col("habit_limit_seconds"), F.lit(False))
+
+    def is_away_as_usual(columns: Columns) -> np.ndarray:
+        # Where how long it waits, or usually waits, is not known, it is not known to be usual either.
+        is_usual = columns["time_lag_seconds"] <= columns["habit_limit_seconds"]
+        return columns["is_away"] & is_usual & ~expires_soon(columns, durations)
+
     return [
-        Rule("paused by configuration", "OK", F.col("is_paused") & (F.col("still_seconds") >= shortest), detail),
         Rule(
-            "offline by habit",
+            "paused by configuration",
             "OK",
-            F.col("is_away") & is_usual & ~expires_soon(durations),
-            {**detail, "usual_limit_seconds": F.col("habit_limit_seconds")},
+            lambda columns: columns["is_paused"] & (columns["still_seconds"] >= shortest),
+            detail,
         ),
+        Rule("offline by habit", "OK", is_away_as_usual, {**detail, "usual_limit_seconds": "habit_limit_seconds"}),
     ]

@@ -1,10 +1,10 @@
 """REWIND: the consumer offset went back and has not regained. Looked at before "caught up", which it may also be."""
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
+import numpy as np
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.queue_arrays import seconds_between
+from consumers.pipeline.kernel.columns import Columns, whole
+from consumers.pipeline.kernel.segments import seconds
 
 from .rule import Rule
 
@@ -14,25 +14,24 @@ def rules(durations: Durations) -> list[Rule]:
         Rule(
             "offset went back",
             "REWIND",
-            went_back() & ~F.coalesce(is_replay(durations), F.lit(False)),
+            lambda columns: (_missing(columns) > 0) & ~is_replay(columns, durations),
             {
-                "from_offset": F.col("highest_consumer_offset"),
-                "to_offset": F.col("consumer_offset"),
-                "missing_messages": F.col("highest_consumer_offset") - F.col("consumer_offset"),
-                "lag_messages": F.col("lag_messages"),
-                "client_id": F.col("owner"),
+                "from_offset": "highest_consumer_offset",
+                "to_offset": "consumer_offset",
+                "missing_messages": lambda columns: whole(_missing(columns)),
+                "lag_messages": "lag_messages",
+                "client_id": "owner",
             },
-            since_us=F.col("dropped_us"),
+            since_us="dropped_us",
         )
     ]
 
 
-def went_back() -> Column:
-    return F.col("highest_consumer_offset") > F.col("consumer_offset")
+def _missing(columns: Columns) -> np.ndarray:
+    return columns["highest_consumer_offset"] - columns["consumer_offset"]
 
 
-def is_replay(durations: Durations) -> Column:
+def is_replay(columns: Columns, durations: Durations) -> np.ndarray:
     """An owner's successor begins at what was committed: no further back than what was in flight."""
-    apart = F.abs(seconds_between(F.col("owner_changed_us"), F.col("dropped_us")))
-    back = F.col("highest_consumer_offset") - F.col("consumer_offset")
-    return (apart <= durations.replay_after_move_seconds) & (back <= F.col("in_flight_seen"))
+    apart = np.abs(seconds(columns["dropped_us"] - columns["owner_changed_us"]))
+    return (apart <= durations.replay_after_move_seconds) & (_missing(columns) <= columns["in_flight_seen"])

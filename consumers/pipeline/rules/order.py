@@ -9,13 +9,15 @@ from .rule import Rule
 def ordered_rules(durations: Durations) -> list[Rule]:
     return [
         *kinds.kept_outside(),
+        *reading.unread(durations),
+        *expired.lost_offsets(),
         *reading.rules(durations),
         *kinds.ghosts(),
         *moved_back.rules(durations),
         *expired.rules(),
         *kinds.popped(),
-        *keeping_up.rules(durations),
+        *keeping_up.rules(),
         *kinds.standing_as_meant(durations),
         *standing.rules(durations),
-        *falling_behind.rules(durations),
+        *falling_behind.rules(),
     ]

@@ -1,9 +1,16 @@
-"""What a rule is: a name for people, the state it gives, when it holds, and the numbers it looked at."""
+"""What a rule is: a name for people, the state it gives, which queues it is about, and the numbers it looked at."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from pyspark.sql import Column
+import numpy as np
+import pyarrow as pa
+
+from consumers.pipeline.kernel.columns import Columns
+
+# Of the queues that a rule decided: numpy (NaN: not known), Arrow (null), or the name of a column.
+Evidence = str | Callable[[Columns], "np.ndarray | pa.Array | pa.ChunkedArray"]
 
 
 @dataclass(frozen=True)
@@ -12,7 +19,19 @@ class Rule:
 
     name: str
     state: str
-    holds: Column
-    detail: Mapping[str, Column] = field(default_factory=dict)
-    since_us: Column | None = None
+    mask: Callable[[Columns], np.ndarray]
+    detail: Mapping[str, Evidence] = field(default_factory=dict)
+    since_us: Evidence | None = None
     is_provisional: bool = False
+
+
+def values(evidence: Evidence, columns: Columns) -> list[Any]:
+    """Of every row of `columns`; None where it is not known."""
+    found = columns.table[evidence] if isinstance(evidence, str) else evidence(columns)
+    if isinstance(found, np.ndarray):
+        return [None if value != value else value for value in found.tolist()]
+    return found.to_pylist()
+
+
+def everything(columns: Columns) -> np.ndarray:
+    return np.ones(columns.count, bool)

@@ -1,10 +1,13 @@
 """STOP and STALL: behind, and the offset does not move. Why depends on who is there to move it."""
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.queue_arrays import seconds_between
+from consumers.pipeline.kernel.columns import Columns, whole
+from consumers.pipeline.kernel.segments import seconds
 
 from .rule import Rule
 
@@ -16,90 +19,111 @@ FRESH_PULL_SECONDS = 60
 
 
 def rules(durations: Durations) -> list[Rule]:
-    stood = F.greatest(F.col("still_seconds"), seconds_between(still_since(), F.col("last_us")))
     detail = {
-        "still_seconds": stood,
-        "lag_messages": F.col("lag_messages"),
-        "expires_in_seconds": F.col("expires_in_seconds"),
+        "still_seconds": lambda columns: np.fmax(
+            columns["still_seconds"], seconds(columns["last_us"] - _still_since(columns))
+        ),
+        "lag_messages": "lag_messages",
+        "expires_in_seconds": "expires_in_seconds",
     }
-    owned = {**detail, "client_id": F.col("owner"), "owners": F.col("owners"), "blocked_by": blocked_by()}
+    owned = {**detail, "client_id": "owner", "owners": "owners", "blocked_by": blocked_by}
     return [
         Rule(
             "no members",
             "STOP",
-            has_no_members(durations),
-            {**detail, "without_members_seconds": F.col("without_members_seconds")},
-            since_us=still_since(),
+            lambda columns: has_no_members(columns, durations),
+            {**detail, "without_members_seconds": "without_members_seconds"},
+            since_us=still_since,
         ),
         Rule(
             "nobody owns the queue",
             "STALL",
-            is_unowned(durations),
-            {**detail, "unowned_seconds": F.col("unowned_seconds"), "members": F.col("members")},
-            since_us=still_since(),
+            lambda columns: is_unowned(columns, durations),
+            {**detail, "unowned_seconds": "unowned_seconds", "members": "members"},
+            since_us=still_since,
         ),
-        Rule("blocked", "STALL", is_stuck(durations) & F.col("owner").isNotNull(), owned, since_us=still_since()),
+        Rule(
+            "blocked",
+            "STALL",
+            lambda columns: is_stuck(columns, durations) & columns.is_known("owner"),
+            owned,
+            since_us=still_since,
+        ),
         Rule(
             "still, owner unread",
             "STALL",
-            is_stuck(durations),
-            {**detail, "owner": why_without_owner(), "members": F.col("members")},
-            since_us=still_since(),
+            lambda columns: is_stuck(columns, durations),
+            {**detail, "owner": why_without_owner, "members": "members"},
+            since_us=still_since,
         ),
     ]
 
 
-def has_no_members(durations: Durations) -> Column:
-    is_long_enough = F.col("without_members_seconds") >= durations.stop_without_members_seconds
-    is_still = F.col("still_seconds") >= durations.stop_without_members_seconds
+def has_no_members(columns: Columns, durations: Durations) -> np.ndarray:
+    is_long_enough = columns["without_members_seconds"] >= durations.stop_without_members_seconds
+    is_still = columns["still_seconds"] >= durations.stop_without_members_seconds
     # Pulling clients register only while they pull; each broadcasting member has progress of its own.
-    may_be_away = F.col("is_pulling") | F.col("is_broadcasting") | F.col("has_unlisted_members")
+    may_be_away = columns["is_pulling"] | columns["is_broadcasting"] | columns["has_unlisted_members"]
     return is_long_enough & is_still & ~may_be_away
 
 
-def is_unowned(durations: Durations) -> Column:
-    is_long_enough = F.col("unowned_seconds") > durations.unowned_seconds
-    is_still = F.col("still_seconds") >= durations.unowned_seconds
+def is_unowned(columns: Columns, durations: Durations) -> np.ndarray:
+    is_long_enough = columns["unowned_seconds"] > durations.unowned_seconds
+    is_still = columns["still_seconds"] >= durations.unowned_seconds
     # A retry topic is judged later than the others, whoever owns it.
-    is_due = (F.col("kind") != "retry") | (F.col("still_seconds") >= durations.retry_stall_seconds)
+    is_due = ~columns.is_in("kind", ["retry"]) | (columns["still_seconds"] >= durations.retry_stall_seconds)
     # Members that pop hold no queue.
-    is_shared = F.col("is_broadcasting") | F.col("is_popping")
-    return is_long_enough & is_still & is_due & (F.col("members") > 0) & ~is_shared
+    is_shared = columns["is_broadcasting"] | columns["is_popping"]
+    return is_long_enough & is_still & is_due & (columns["members"] > 0) & ~is_shared
 
 
-def is_stuck(durations: Durations) -> Column:
-    usual = F.when(F.col("kind") == "retry", durations.retry_stall_seconds).otherwise(durations.stall_seconds)
+def is_stuck(columns: Columns, durations: Durations) -> np.ndarray:
+    usual = np.where(columns.is_in("kind", ["retry"]), durations.retry_stall_seconds, durations.stall_seconds)
     # A group that takes minutes for a message is slow, not stuck: three times its own usual gap between two moves.
-    needed = F.greatest(usual, F.coalesce(3 * F.col("usual_gap_seconds"), F.lit(0.0)))
-    was_stuck = F.coalesce(F.col("previous_state") == "STALL", F.lit(False))
-    return (F.col("still_seconds") >= needed) | (was_stuck & (F.col("moves") < 2))
+    needed = np.fmax(usual, 3 * columns["usual_gap_seconds"])
+    was_stuck = columns.is_in("previous_state", ["STALL"])
+    return (columns["still_seconds"] >= needed) | (was_stuck & (columns["moves"] < 2))
 
 
-def why_without_owner() -> Column:
-    return (
-        F.when(F.col("is_popping"), "none: it pops")
-        .when(F.col("has_unlisted_members"), "not listed by any broker")
-        .otherwise(F.coalesce("owners_error", F.lit("not sampled")))
-    )
+def why_without_owner(columns: Columns) -> pa.Array:
+    errors = columns.text("owners_error").to_pylist()
+    found = zip(columns["is_popping"].tolist(), columns["has_unlisted_members"].tolist(), errors, strict=True)
+    return pa.array([_why(*one) for one in found], pa.string())
 
 
-def still_since() -> Column:
+def _why(pops: bool, is_unlisted: bool, error: str | None) -> str:
+    if pops:
+        return "none: it pops"
+    return "not listed by any broker" if is_unlisted else error or "not sampled"
+
+
+def still_since(columns: Columns) -> pa.Array:
+    return whole(_still_since(columns))
+
+
+def _still_since(columns: Columns) -> np.ndarray:
     """The last move; where it lies before what was looked at, the earlier judgement knows it better."""
-    earlier = F.when(F.col("previous_state").isin("STALL", "STOP"), F.col("previous_since_us"))
-    return F.when(F.col("has_moved"), F.col("stood_us")).otherwise(F.coalesce(earlier, F.col("stood_us")))
+    stood = columns["stood_us"]
+    was_still = columns.is_in("previous_state", ["STALL", "STOP"]) & ~columns["has_moved"]
+    return np.where(was_still & columns.is_known("previous_since_us"), columns["previous_since_us"], stood)
 
 
-def blocked_by() -> Column:
+def blocked_by(columns: Columns) -> pa.Array:
     """As far as the history of what owners hold tells it: why a message is not finished is told by their newest words,
     which are not in it."""
-    cached = F.col("cached_count")
-    is_over = (cached > PULL_THRESHOLD_MESSAGES) | (F.col("cached_max") - F.col("cached_min") > PULL_THRESHOLD_SPAN)
-    pulls = (F.col("last_us") - F.unix_micros("last_pull_at")) / 1e6 <= FRESH_PULL_SECONDS
-    return (
-        F.when(cached.isNull(), "not sampled")
-        .when(F.col("orderly") & (cached > 0), "a message that is not finished, in order")
-        .when(is_over, "flow control")
-        .when(cached > 0, "a message that is not finished")
-        .when(pulls, "suspended by the application")
-        .otherwise("the owner does not pull")
-    )
+    cached = columns["cached_count"]
+    is_over = (cached > PULL_THRESHOLD_MESSAGES) | (columns["cached_max"] - columns["cached_min"] > PULL_THRESHOLD_SPAN)
+    pulls = seconds(columns["last_us"] - columns["last_pull_at"]) <= FRESH_PULL_SECONDS
+    cases = [
+        (np.isnan(cached), "not sampled"),
+        (columns["orderly"] & (cached > 0), "a message that is not finished, in order"),
+        (is_over, "flow control"),
+        (cached > 0, "a message that is not finished"),
+        (pulls, "suspended by the application"),
+    ]
+    return pa.array(_first_of(cases, "the owner does not pull"), pa.string())
+
+
+def _first_of(cases: Iterable[tuple[np.ndarray, str]], otherwise: str) -> list[str]:
+    conditions, names = zip(*cases, strict=True)
+    return np.select(conditions, names, otherwise).tolist()

@@ -10,7 +10,15 @@ from pyspark.sql import functions as F
 from consumers.pipeline.queue_arrays import never_falls
 from consumers.polling.reading import AHEAD, NEVER_COMMITTED, NO_BROKER_OFFSET, QUEUE_GONE, TOPIC_GONE
 
-from .names import BROKER_WENT_BACK, CONSUMER_WENT_BACK, FIRST_COMMIT, NO_READING_BEFORE, NOT_RECORDED, UNREAD_OFFSET
+from .names import (
+    BROKER_WENT_BACK,
+    CONSUMER_WENT_BACK,
+    FIRST_COMMIT,
+    NO_READING_BEFORE,
+    NOT_RECORDED,
+    SET_BY_HAND,
+    UNREAD_OFFSET,
+)
 
 # With these the lag is not known, but what the broker says of the consumer offset is.
 CONSUMER_IS_KNOWN = (TOPIC_GONE, QUEUE_GONE, NO_BROKER_OFFSET, AHEAD)
@@ -20,7 +28,7 @@ def with_volumes(windows: DataFrame) -> DataFrame:
     """Adds consumed, produced and volume_unknown.
 
     `windows`: kind, `inside` (its readings), `last` of them, `before` (null: none within reach), and `is_new`: that the
-    topic was seen to appear.
+    topic was seen to appear, `is_by_hand`: that its offset was set.
     """
     consumed, consumed_unknown = _consumed()
     produced, produced_unknown = _produced()
@@ -70,6 +78,7 @@ def _consumed() -> tuple[Column, Column]:
         .when(begin.isNull() & _says(before, NEVER_COMMITTED), FIRST_COMMIT)
         .when(begin.isNull(), _reason(before))
         .when(~_is_usable(last), _reason(last))
+        .when(F.col("is_by_hand"), SET_BY_HAND)
         .when(~_rises(begin, inside), CONSUMER_WENT_BACK)
     )
     return F.when(still_never, F.lit(0).cast("bigint")).otherwise(last["consumer_offset"] - begin), unknown

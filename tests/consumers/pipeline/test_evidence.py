@@ -6,7 +6,6 @@ import pytest
 from consumers.pipeline.known import MEMBERS
 from consumers.pipeline.membership import membership_evidence
 from consumers.pipeline.ownership import group_ownership, queue_ownership
-from consumers.pipeline.trend import trends
 from tests.pipeline_rows import PLACE, at, frame, us
 
 pytestmark = pytest.mark.spark
@@ -32,6 +31,12 @@ def answer(seconds, members, complete=True, consume_type="CONSUME_PASSIVELY"):
 def test_members(spark, answers, expected, why):
     (row,) = membership_evidence(frame(spark, "membership", answers)).toArrow().to_pylist()
     assert (row["members"], row["without_members_seconds"]) == expected, why
+
+
+def test_nobody_is_there_from_the_first_empty_answer_on(spark):
+    answers = [answer(0, 1), answer(30, 0), answer(60, 0)]
+    (row,) = membership_evidence(frame(spark, "membership", answers)).toArrow().to_pylist()
+    assert row["empty_since_us"] == us(30)
 
 
 def test_a_group_without_members_keeps_its_last_known_type(spark):
@@ -82,18 +87,3 @@ def test_a_dropped_queue_is_not_held(spark):
 def test_owners_are_known_once_every_member_has_answered(spark, answers, expected, why):
     (row,) = group_ownership(frame(spark, "ownership", answers), present(spark, "c1", "c2")).toArrow().to_pylist()
     assert (row["owners_known"], row["owners_error"]) == expected, why
-
-
-def test_a_trend_is_the_medians_of_its_first_and_last_third(spark):
-    lags = [100, 900, 110, 120, 500, 500, 300, 310, 5, 320]
-    windows = [
-        {**PLACE, "start": at(60 * n), "time_lag_seconds": float(lag), "time_lag_kind": "interpolated"}
-        for n, lag in enumerate(lags)
-    ]
-    (row,) = trends(frame(spark, "windows_60", windows), us(0), us(600)).toArrow().to_pylist()
-    assert (row["trend_from_seconds"], row["trend_to_seconds"], row["trend_covers_seconds"]) == (115.0, 310.0, 600.0)
-
-
-def test_at_least_has_no_trend(spark):
-    windows = [{**PLACE, "start": at(0), "time_lag_seconds": 9.0, "time_lag_kind": "at_least"}]
-    assert trends(frame(spark, "windows_60", windows), us(0), us(600)).count() == 0

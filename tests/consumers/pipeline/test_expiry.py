@@ -1,32 +1,43 @@
 """When the first unconsumed message may be deleted, where it is known how long its broker keeps messages."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from consumers.pipeline.evidence import with_expiry
+from consumers.pipeline.evidence import with_retention
+from consumers.pipeline.kernel.trend import expires_in
 from consumers.pipeline.known import RETENTION, retention
 from tests.world import a_broker, a_cluster
 
-SCHEMA = "cluster string, broker string, lag_messages bigint, time_lag_seconds double"
-KEPT = [{"cluster": "prod", "broker": "broker-a", "reserved_seconds": 72 * 3600.0}]
+HOUR = 3600.0
+KEPT = [{"cluster": "prod", "broker": "broker-a", "reserved_seconds": 72 * HOUR}]
+
+
+@pytest.mark.parametrize(
+    ("reserved", "time_lag", "expected", "why"),
+    [
+        (72 * HOUR, 1 * HOUR, 71 * HOUR, "an hour of three days is over"),
+        (72 * HOUR, 90 * HOUR, 0.0, "it may be deleted at any time"),
+        (72 * HOUR, None, None, "how old it is is not known"),
+        (None, 1 * HOUR, None, "its broker has not said how long it keeps messages"),
+    ],
+)
+def test_it_expires(reserved, time_lag, expected, why):
+    values = [np.array([np.nan if value is None else value]) for value in (reserved, time_lag)]
+    (found,) = expires_in(*values).tolist()
+    assert (None if np.isnan(found) else found) == expected, why
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    ("queue", "expected", "why"),
-    [
-        (("prod", "broker-a", 5, 3600.0), 71 * 3600.0, "an hour of three days is over"),
-        (("prod", "broker-a", 5, 90 * 3600.0), 0.0, "it may be deleted at any time"),
-        (("prod", "broker-a", 0, 0.0), None, "nothing waits"),
-        (("prod", "broker-a", 5, None), None, "how old it is is not known"),
-        (("prod", "broker-b", 5, 3600.0), None, "its broker has not said how long it keeps messages"),
-        (("other", "broker-a", 5, 3600.0), None, "another cluster's broker of the same name"),
-    ],
-)
-def test_it_expires(spark, queue, expected, why):
+def test_each_queue_is_given_the_time_that_its_own_broker_keeps_messages(spark):
+    queues = [("prod", "broker-a"), ("prod", "broker-b"), ("other", "broker-a")]
     kept = spark.createDataFrame(pa.Table.from_pylist(KEPT, RETENTION))
-    (row,) = with_expiry(spark.createDataFrame([queue], SCHEMA), kept).toArrow().to_pylist()
-    assert row["expires_in_seconds"] == expected, why
+    found = with_retention(spark.createDataFrame(queues, "cluster string, broker string"), kept).toArrow().to_pylist()
+    assert {(row["cluster"], row["broker"]): row["reserved_seconds"] for row in found} == {
+        ("prod", "broker-a"): 72 * HOUR,
+        ("prod", "broker-b"): None,
+        ("other", "broker-a"): None,
+    }
 
 
 @pytest.mark.django_db

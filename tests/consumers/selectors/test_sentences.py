@@ -24,9 +24,9 @@ from consumers.selectors.sentences import WORDS, evidence, sentence, state_parts
         ),
         (
             State.WARN,
-            "time lag rises",
+            "falling behind",
             {"lag_messages": 52118, "consume_rate": 0.25, "time_lag_from_seconds": 60, "time_lag_to_seconds": 192},
-            "falling behind: time lag rises · time lag rose from 1 min to 3 min 12 s · 52,118 messages behind"
+            "lagging: falling behind · time lag rose from 1 min to 3 min 12 s · 52,118 messages behind"
             " · consumes 0.25/s",
         ),
         (
@@ -47,7 +47,7 @@ from consumers.selectors.sentences import WORDS, evidence, sentence, state_parts
             State.WARN,
             "odd",
             {"wait_seconds": 61, "open_tasks": 3, "seen": None},
-            "falling behind: odd · open tasks: 3 · wait: 1 min 1 s",
+            "lagging: odd · open tasks: 3 · wait: 1 min 1 s",
         ),
     ],
 )

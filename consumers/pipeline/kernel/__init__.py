@@ -1,0 +1,1 @@
+"""Evaluates queues: numpy over Arrow columns. No Spark, no Django, no clock."""

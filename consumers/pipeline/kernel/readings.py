@@ -1,0 +1,172 @@
+"""The readings of many queues as flat columns, and which of their steps are consumption.
+
+A step lies between two good readings of a queue that follow one another. It is no consumption where the offset fell,
+where an offset was set by hand meanwhile (a reset of ours, or one that was recognised), and where the topic was created
+anew: rates, volumes and moves begin again behind it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .columns import bools, numbers
+from .segments import MICROSECONDS, Segments
+
+LAST_COMMIT_SECONDS = 60
+# A skip by somebody else is told from fast consumption by this many times the fastest step that was seen, and by
+# at least so many messages: a client that catches up is not that much faster than itself.
+SKIP_FACTOR = 10
+SKIP_MESSAGES = 1000
+# Fewer steps that move tell nothing of how fast the group is.
+SKIP_STEPS = 3
+
+
+@dataclass(frozen=True)
+class Readings:
+    """One row a reading. Times and offsets are floats, NaN where null; `reason` says why its lag is not known."""
+
+    segments: Segments
+    at_us: np.ndarray
+    consumer_offset: np.ndarray
+    broker_offset: np.ndarray
+    min_offset: np.ndarray
+    pull_offset: np.ndarray
+    reason: pa.Array
+
+    @classmethod
+    def of(cls, lists: pa.ListArray) -> "Readings":
+        """`lists`: of each queue its readings, oldest first, with the fields of queue_arrays.ENTRY."""
+        rows = lists.flatten()
+        fields = {name: numbers(rows.field(name)) for name in cls._numbers()}
+        return cls(Segments.of_lists(lists), **fields, reason=rows.field("reason"))
+
+    @staticmethod
+    def _numbers() -> tuple[str, ...]:
+        return "at_us", "consumer_offset", "broker_offset", "min_offset", "pull_offset"
+
+    def kept(self, chosen: np.ndarray) -> "Readings":
+        fields = {name: getattr(self, name)[chosen] for name in self._numbers()}
+        return Readings(self.segments.kept(chosen), **fields, reason=self.reason.filter(pa.array(chosen)))
+
+    @property
+    def is_good(self) -> np.ndarray:
+        """The lag of this reading is known."""
+        known = ~np.isnan(self.consumer_offset) & ~np.isnan(self.broker_offset)
+        return known & bools(pc.is_null(self.reason))
+
+
+@dataclass(frozen=True)
+class Restarts:
+    """`fallen`: the row at which each queue's broker offset last went back, -1 for none. `is_fresh`: from there on."""
+
+    fallen: np.ndarray
+    is_fresh: np.ndarray
+
+    @classmethod
+    def of(cls, readings: Readings) -> "Restarts":
+        segments = readings.segments
+        seen = ~np.isnan(readings.broker_offset)
+        falls = readings.broker_offset < segments.before(readings.broker_offset, seen)
+        fallen = segments.last(falls)
+        first = np.where(fallen >= 0, fallen, segments.starts[:-1])
+        return cls(fallen, np.arange(segments.rows) >= segments.spread(first))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Of each good row the step that ends there: how far the offset moved, and since when. NaN at a queue's first."""
+
+    moved: np.ndarray
+    since_us: np.ndarray
+    is_by_hand: np.ndarray
+
+    @property
+    def is_consumption(self) -> np.ndarray:
+        return (self.moved > 0) & ~self.is_by_hand
+
+    @property
+    def restarts_rates(self) -> np.ndarray:
+        return (self.moved < 0) | self.is_by_hand
+
+
+def steps(
+    readings: Readings, good: np.ndarray, hands: "Hands", groups: np.ndarray, empty_since_us: np.ndarray
+) -> Steps:
+    """`groups`: of each queue the number of its group. `empty_since_us`: since when its group has had no member by
+    every answer, NaN where it has, or where its members register with a proxy."""
+    before = readings.segments.before(readings.consumer_offset, good)
+    since = readings.segments.before(readings.at_us, good)
+    moved = np.where(good, readings.consumer_offset - before, np.nan)
+    by_hand = hands.touches(readings, since) & good & ~np.isnan(moved) & (moved != 0)
+    # The last commit of a member that left is read up to a minute later.
+    nobody = readings.segments.spread(empty_since_us) + LAST_COMMIT_SECONDS * MICROSECONDS
+    by_hand |= (since >= nobody) & (np.nan_to_num(moved) != 0)
+    by_hand |= _skips(readings, good, moved, since, groups)
+    return Steps(moved, since, by_hand)
+
+
+@dataclass(frozen=True)
+class Hands:
+    """Spans in which an offset of a queue was set, `queue` sorted; as rows, any number a queue."""
+
+    queue: np.ndarray
+    from_us: np.ndarray
+    to_us: np.ndarray
+
+    @classmethod
+    def of(cls, lists: pa.ListArray) -> "Hands":
+        """`lists`: of each queue its spans, {from_us, to_us}."""
+        spans = Segments.of_lists(lists)
+        rows = lists.flatten()
+        return cls(spans.queue, numbers(rows.field("from_us")), numbers(rows.field("to_us")))
+
+    def touches(self, readings: Readings, since_us: np.ndarray) -> np.ndarray:
+        """The rows whose step from `since_us` shares a moment with a span of their queue."""
+        found = np.zeros(readings.segments.rows, bool)
+        starts = readings.segments.starts
+        # Few queues are ever reset at once.
+        for queue, begin, end in zip(self.queue.tolist(), self.from_us.tolist(), self.to_us.tolist(), strict=True):
+            rows = slice(starts[queue], starts[queue + 1])
+            found[rows] |= (since_us[rows] < end) & (readings.at_us[rows] >= begin)
+        return found
+
+
+def no_hands() -> Hands:
+    return Hands(np.empty(0, np.int64), np.empty(0), np.empty(0))
+
+
+def _skips(
+    readings: Readings, good: np.ndarray, moved: np.ndarray, since_us: np.ndarray, groups: np.ndarray
+) -> np.ndarray:
+    """Steps in which every queue of a group that had lag jumped to its end at once, much faster than the group ever
+    consumed: somebody skipped. A single queue proves nothing: one slow message holds an offset back, too."""
+    segments = readings.segments
+    end_before = segments.before(readings.broker_offset, good)
+    offset_before = readings.consumer_offset - moved
+    had_lag = good & (end_before > offset_before)
+    to_end = had_lag & (readings.consumer_offset >= end_before) & (moved > 0)
+    if not to_end.any():
+        return np.zeros(segments.rows, bool)
+    # Readings of a cluster are taken for all of its queues at once: their time names the step.
+    row_group = groups[segments.queue]
+    keys, step = np.unique(
+        np.stack([row_group[had_lag], readings.at_us[had_lag].astype(np.int64)]), axis=1, return_inverse=True
+    )
+    step = step.reshape(-1)
+    queues = np.bincount(step, minlength=keys.shape[1])
+    ended = np.bincount(step, weights=to_end[had_lag], minlength=keys.shape[1])
+    messages = np.bincount(step, weights=np.where(to_end, moved, 0)[had_lag], minlength=keys.shape[1])
+    rate = np.where(had_lag, moved / np.maximum((readings.at_us - since_us) / 1e6, 1e-6), np.nan)
+    fastest = np.zeros(keys.shape[1])
+    np.maximum.at(fastest, step, np.nan_to_num(rate[had_lag]))
+    is_jump = (ended == queues) & (messages >= SKIP_MESSAGES)
+    for place in np.flatnonzero(is_jump):
+        group = keys[0, place]
+        others = (row_group == group) & good & (moved > 0) & (readings.at_us != keys[1, place])
+        rates = moved[others] / ((readings.at_us[others] - since_us[others]) / 1e6)
+        is_jump[place] = len(rates) >= SKIP_STEPS and fastest[place] > SKIP_FACTOR * rates.max()
+    found = np.zeros(segments.rows, bool)
+    found[np.flatnonzero(had_lag)] = is_jump[step] & to_end[had_lag]
+    return found
