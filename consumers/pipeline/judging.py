@@ -25,7 +25,8 @@ from .slices import MINUTE, floor, microseconds
 def judged_queues(
     arrays: DataFrame, frames: Frames, rows: KnownRows, kinds: KindRows, until: datetime, durations: Durations
 ) -> pa.Table:
-    """`arrays` with lags and hands, kept in memory by the caller; reads membership, ownership and windows of the lake."""
+    """`arrays` with lags and hands, kept in memory by the caller. Reads membership, ownership and windows of the
+    lake."""
     earliest = until - timedelta(seconds=durations.evidence_seconds)
     queues = with_members(arrays, frames.table("membership", earliest, until), frames.known(kinds.groups))
     queues = with_owners(queues, frames.table("ownership", earliest, until), frames.known(rows.members))

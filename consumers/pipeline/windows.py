@@ -25,8 +25,8 @@ def queue_windows(arrays: DataFrame, since_us: int, until_us: int, durations: Du
 
 def in_windows(arrays: DataFrame, since_us: int, until_us: int, durations: Durations) -> DataFrame:
     """A row for each queue and minute with a reading: its key, kind and lags, start_us, `inside` (the readings of the
-    minute), `last` of them, `before` (the one before, unless a gap lies between), `is_new`, and `is_by_hand`: its offset
-    was set meanwhile, which is no consumption."""
+    minute), `last` of them, `before` (the one before, unless a gap lies between), `is_new`, and `is_by_hand`: its
+    offset was set meanwhile, which is no consumption."""
     if "appeared_us" not in arrays.columns:
         arrays = arrays.withColumn("appeared_us", F.lit(None).cast("array<bigint>"))
     if "hands" not in arrays.columns:

@@ -19,10 +19,9 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.frames import Frames
 from consumers.pipeline.judging import judged_queues
 from consumers.pipeline.kinds import GROUPS, RETIRED, KindRows
-from consumers.pipeline.known import MEMBERS, RETENTION, STILL, KnownRows
+from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, STILL, KnownRows
 from consumers.pipeline.lag_lookup import looked_up
-from consumers.pipeline.pieces import in_pieces
-from consumers.pipeline.queue_arrays import queue_arrays
+from consumers.pipeline.queue_arrays import queue_arrays, with_hands
 from consumers.pipeline.session import session
 from consumers.pipeline.slices import microseconds
 from consumers.pipeline.time_lag import with_points
@@ -65,11 +64,11 @@ def _judge(frames: Frames) -> dict[str, int]:
     durations = DURATIONS
     lately = UNTIL - timedelta(seconds=durations.span_seconds / 3)
     read = frames.table("readings", START, UNTIL)
-    arrays = with_points(queue_arrays(read), microseconds(lately)).persist()
-    rows = KnownRows(*[schema.empty_table() for schema in (MEMBERS, STILL, RETENTION)])
+    arrays = with_hands(queue_arrays(read), frames.known(HANDS.empty_table()))
+    arrays = with_points(arrays, microseconds(lately)).persist()
+    rows = KnownRows(*[schema.empty_table() for schema in (MEMBERS, STILL, RETENTION, LOST)])
     kinds = KindRows(GROUPS.empty_table(), RETIRED.empty_table())
-    judged = judged_queues(looked_up(arrays, frames, UNTIL, durations), frames, rows, kinds, UNTIL, durations).persist()
-    found = in_pieces(judged, judged.count())
+    found = judged_queues(looked_up(arrays, frames, UNTIL, durations), frames, rows, kinds, UNTIL, durations)
     frames.spark.catalog.clearCache()
     return _counted(found)
 

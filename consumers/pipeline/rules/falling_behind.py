@@ -7,14 +7,14 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns
 from consumers.pipeline.kernel.numbers import KNOWN_KINDS
 
-from .rule import Rule, everything
+from .rule import Evidence, Rule, everything
 
 LAG = {"lag_messages": "lag_messages", "time_lag_seconds": "time_lag_seconds"}
 RATES = {"consume_rate": "trend_consume_rate", "produce_rate": "trend_produce_rate"}
 
 
 def rules() -> list[Rule]:
-    rise = {
+    rise: dict[str, Evidence] = {
         "time_lag_from_seconds": "trend_from_seconds",
         "time_lag_to_seconds": "trend_to_seconds",
         "expires_in_seconds": "expires_in_seconds",

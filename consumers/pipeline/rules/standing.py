@@ -9,7 +9,7 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns, whole
 from consumers.pipeline.kernel.segments import seconds
 
-from .rule import Rule
+from .rule import Evidence, Rule
 
 # Of one queue the client stops to pull above these. RocketMQ 5.4.0, DefaultMQPushConsumer: pullThresholdForQueue,
 # consumeConcurrentlyMaxSpan.
@@ -19,14 +19,14 @@ FRESH_PULL_SECONDS = 60
 
 
 def rules(durations: Durations) -> list[Rule]:
-    detail = {
+    detail: dict[str, Evidence] = {
         "still_seconds": lambda columns: np.fmax(
             columns["still_seconds"], seconds(columns["last_us"] - _still_since(columns))
         ),
         "lag_messages": "lag_messages",
         "expires_in_seconds": "expires_in_seconds",
     }
-    owned = {**detail, "client_id": "owner", "owners": "owners", "blocked_by": blocked_by}
+    owned: dict[str, Evidence] = {**detail, "client_id": "owner", "owners": "owners", "blocked_by": blocked_by}
     return [
         Rule(
             "no members",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.models import GroupWindow
+from consumers.models import GroupThresholds, GroupWindow
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kinds import KindRows
 from tests.world import NOW, a_client, a_cluster, a_group, ago
@@ -100,3 +100,8 @@ def test_its_cost_does_not_grow_with_groups(cluster, django_assert_num_queries):
         a_group(cluster, f"group-{number}", **AWAY)
     with django_assert_num_queries(4):
         KindRows.of(["prod"], NOW, Durations())
+
+
+def test_a_group_may_have_thresholds_of_its_own(cluster):
+    GroupThresholds.objects.create(group=a_group(cluster), behind_seconds=3600)
+    assert (the_row()["behind_seconds"], the_row()["allowance_seconds"]) == (3600, None)

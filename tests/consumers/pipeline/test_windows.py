@@ -1,13 +1,15 @@
 """Windows show what was read in them, and nothing that was not."""
 
+import pyarrow as pa
 import pytest
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.queue_arrays import queue_arrays
+from consumers.pipeline.known import HANDS
+from consumers.pipeline.queue_arrays import queue_arrays, with_hands
 from consumers.pipeline.rollup import rolled_up
 from consumers.pipeline.time_lag import without_time_lags
 from consumers.pipeline.windows import queue_windows
-from tests.pipeline_rows import at, frame, rows, us
+from tests.pipeline_rows import PLACE, at, frame, rows, us
 
 pytestmark = pytest.mark.spark
 
@@ -37,6 +39,18 @@ def test_a_minute_without_readings_has_no_row(spark):
 def test_an_offset_that_went_back_has_no_rate(spark):
     readings = rows([(50, 60), (60, 70), (20, 80)], start=45)
     assert of(windows(spark, readings), "consume_rate", "produce_rate") == [(None, pytest.approx(20 / 30))]
+
+
+def test_an_offset_that_was_set_by_hand_has_no_rate_and_no_volume_in_that_minute(spark):
+    readings = rows([(10 * n, 20 * n) for n in range(12)])
+    spans = [{**PLACE, "hands": [{"from_us": us(70), "to_us": us(80)}]}]
+    hands = spark.createDataFrame(pa.Table.from_pylist(spans, HANDS))
+    arrays = with_hands(without_time_lags(queue_arrays(frame(spark, "readings", readings))), hands)
+    found = queue_windows(arrays, us(60), us(180), Durations()).toArrow().sort_by("start").to_pylist()
+    assert of(found, "consume_rate", "consumed", "volume_unknown") == [
+        (None, None, "the consumer offset was set by a reset"),
+        (pytest.approx(10 / 15), 40, None),
+    ]
 
 
 def test_a_rate_does_not_reach_over_a_gap(spark):
