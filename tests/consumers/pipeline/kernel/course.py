@@ -39,13 +39,15 @@ class Course:
         at = np.arange(self.seconds)
         earlier = np.full(3600, self.begins_with / 3600)
         rate = np.concatenate([earlier, [self.produced(second) for second in at]])
-        self.broker = np.cumsum(rate)
+        broker = np.cumsum(rate)
         self.consumer = np.empty(self.seconds)
         offset = 0.0
         for second in range(self.seconds):
-            offset = min(offset + self.wanted(second), self.broker[3600 + second])
+            offset = min(offset + self.wanted(second), broker[3600 + second])
             offset = self.sets.get(second, offset)
             self.consumer[second] = offset
+        # Whole messages.
+        self.broker, self.consumer = broker.astype(int), self.consumer.astype(int)
 
     def offsets(self, second: int) -> tuple[int, int]:
         return int(self.consumer[second]), int(self.broker[3600 + second])
@@ -55,7 +57,7 @@ class Course:
         consumer, broker = self.offsets(second)
         if consumer >= broker:
             return 0.0
-        stored = int(np.searchsorted(self.broker.astype(int), consumer, side="right")) - 3600
+        stored = int(np.searchsorted(self.broker, consumer, side="right")) - 3600
         return float(max(second - stored, 0)) or 0.5
 
 
