@@ -21,7 +21,7 @@ from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE
 from consumers.dead_letters.resend.preview import Preview, preview
 from consumers.dead_letters.resend.selection import Selection
 from consumers.models import ConsumerGroup, Destination
-from consumers.selectors.dead_letters.filter_query import NAMES, WrongFilter, filters_of, query_of
+from consumers.selectors.dead_letters.filter_query import WrongFilter, all_filters_of, query_of
 
 from .frame import context, frame_of
 from .group_found import group_or_404
@@ -122,13 +122,8 @@ def _selection(said: QueryDict) -> Selection:
         return Selection(messages=[_place(text) for text in said.getlist("message")])
     if "message" in said:
         raise WrongQuery(_("Messages are ticked and a filter is given: send one of the two."))
-    filters = QueryDict(said["filter"]).dict()
-    for name, text in filters.items():
-        # A filter that is left out would choose more.
-        if name not in NAMES or not text:
-            raise UnknownFilter("filter", f"{name}={text}", NAMES)
     try:
-        return Selection(filters=filters_of(filters))
+        return Selection(filters=all_filters_of(QueryDict(said["filter"]).dict()))
     except WrongFilter as wrong:
         raise WrongQuery(str(wrong)) from None
 
