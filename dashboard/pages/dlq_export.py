@@ -44,5 +44,5 @@ def _wanted(request: HttpRequest, cluster: str, group: str) -> ExportWanted:
         raise UnknownFilter("format", format, ExportFormat)
     if bodies not in BODIES:
         raise UnknownFilter("bodies", bodies, ["0", "1"])
-    said = {name: text for name, text in request.GET.items() if name not in ("format", "bodies")}
+    said = {name: text for name, text in request.GET.dict().items() if name not in ("format", "bodies")}
     return ExportWanted(cluster, group, ExportFormat(format), BODIES[bodies], all_filters_of(said))

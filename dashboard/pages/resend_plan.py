@@ -123,7 +123,7 @@ def _selection(said: QueryDict) -> Selection:
     if "message" in said:
         raise WrongQuery(_("Messages are ticked and a filter is given: send one of the two."))
     try:
-        return Selection(filters=all_filters_of(QueryDict(said["filter"]).dict()))
+        return Selection(filters=all_filters_of(QueryDict(said.get("filter", "")).dict()))
     except WrongFilter as wrong:
         raise WrongQuery(str(wrong)) from None
 

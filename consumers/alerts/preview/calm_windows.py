@@ -74,6 +74,7 @@ def calm_windows(
             counted[place] = count
             if most > thresholds[place]:
                 holding.add(place)
+    known_rows = rows.filter(value__isnull=False)
     calm = [group for group, place in places.items() if known[place] and place not in holding]
     return Calm(
         # One of which nothing is known is calm too: there is nothing of it to read.
@@ -82,16 +83,15 @@ def calm_windows(
             day: sum(count for place, count in counted.items() if place not in holding)
             for day, counted in known_on.items()
         },
-        _known_at(rows.filter(group__in=calm) if len(calm) <= named_at_once else rows, grid) if calm else frozenset(),
+        _ends(known_rows.filter(group__in=calm) if len(calm) <= named_at_once else known_rows, grid)
+        if calm
+        else frozenset(),
     )
 
 
-def _known_at(rows: QuerySet[GroupWindow], grid: Grid) -> frozenset[int]:
-    """The ends of windows whose value is known."""
-    found = (
-        of_day.filter(value__isnull=False).values_list("start", flat=True).distinct()
-        for _, of_day in _by_day(rows, grid)
-    )
+def _ends(rows: QuerySet[GroupWindow], grid: Grid) -> frozenset[int]:
+    """Of windows, in microseconds since 1970."""
+    found = (of_day.values_list("start", flat=True).distinct() for _, of_day in _by_day(rows, grid))
     return frozenset(microseconds(start) + grid.step_us for of_day in found for start in of_day)
 
 

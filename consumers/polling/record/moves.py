@@ -41,9 +41,10 @@ class Moves:
 
     @classmethod
     def of(cls, cluster: Cluster) -> "Moves":
-        masters = Broker.objects.filter(cluster=cluster, broker_id=MASTER, last_read_at__isnull=False)
-        noted = cluster.groups.filter(moved_at__isnull=False).values_list("pk", "moved_at")
-        return cls(cluster, dict(noted), dict(masters.values_list("name", "last_read_at")))
+        masters = Broker.objects.filter(cluster=cluster, broker_id=MASTER)
+        noted = {pk: at for pk, at in cluster.groups.values_list("pk", "moved_at") if at is not None}
+        read = {name: at for name, at in masters.values_list("name", "last_read_at") if at is not None}
+        return cls(cluster, noted, read)
 
     def note(
         self,
@@ -67,7 +68,8 @@ class Moves:
     def _consuming(self, forward: Sequence[int], back: set[int], now: datetime, limits: KindLimits) -> list[int]:
         """Those of `forward` whose moves are consumption. Of groups without a member readings are counted."""
         rows = self.cluster.groups.filter(offline_since__isnull=False).order_by()
-        offline = {pk: (since, moves) for pk, since, moves in rows.values_list("pk", "offline_since", "moves_offline")}
+        fields = rows.values_list("pk", "offline_since", "moves_offline")
+        offline = {pk: (since, moves) for pk, since, moves in fields if since is not None}
         after_members = timedelta(seconds=limits.unlisted_after_seconds)
         found, counted, just_moved = [], {}, set()
         for pk in forward:
