@@ -20,12 +20,27 @@ def a_day(day, fired, alone=0, unknown_share=0.0):
     return {"day": day, "fired": fired, "fired_left_alone": alone, "unknown_share": unknown_share, "unknown": {}}
 
 
+def data(begin, end, seconds=None):
+    """Of a day that ends now: there was data from `begin` to `end` seconds before now, without gaps unless told."""
+    known = begin - end if seconds is None else seconds
+    spans = [(86_400, begin), (end, 0)]
+    return {
+        "known_from": ago(begin).isoformat(),
+        "known_to": ago(end).isoformat(),
+        "known_seconds": known,
+        "unknown_seconds": 86_400 - known,
+        "unknown_spans": [{"from": ago(a).isoformat(), "to": ago(b).isoformat()} for a, b in spans if a > b],
+    }
+
+
 def done(**said):
     result = {
         "fired": 3,
         "subjects": 40,
         "unknown_subjects": 0,
         "unknown_share": 0.0,
+        "unknown_share_in_data": 0.0,
+        **data(86_400, 0),
         "step_seconds": 60,
         "incidents": [incident(BILLING, 600, None), incident(AUDIT, 40_000, 38_000), incident(BILLING, 80_000, 79_000)],
         "left_out": 0,

@@ -39,14 +39,18 @@ CHECKS: dict[str, Check] = {
     "topic": check.topic,
     "rule": _rule,
     "labels": check.labels,
+    "everything": check.truth,
     "starts_at": _moment,
     "ends_at": _moment,
     "reason": check.text(LONGEST_REASON, required=True),
 }
+# What narrows a silence.
+SELECTS = ("cluster", "group_pattern", "topic", "rule", "labels")
 
 
 def make(fields: Mapping[str, Any], by: Any, now: datetime) -> Silence:
-    """`fields`: reason, ends_at, and any of starts_at, cluster, group_pattern, topic, rule (a row), labels.
+    """`fields`: reason, ends_at, and any of starts_at, cluster, group_pattern, topic, rule (a row), labels; or
+    `everything`, true, where none of these narrows it.
 
     Raises AlertRefused, with a sentence for each field that is wrong.
     """
@@ -82,14 +86,29 @@ def why_not_ended(silence: Silence, user: Any, now: datetime) -> str | None:
 
 
 def _checked(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    values, errors = checked_fields({"starts_at": now, **fields}, CHECKS)
+    values, errors = checked_fields({"starts_at": now, "everything": False, **fields}, CHECKS)
     wanted = {"reason": _("Say why nobody is to be told."), "ends_at": _("Say until when: a silence has an end.")}
     errors |= {name: words for name, words in wanted.items() if fields.get(name) in (None, "")}
     if not errors:
-        errors = _wrong_times(values["starts_at"], values["ends_at"], now)
+        errors = _wrong_choice(values.pop("everything"), any(values[name] for name in SELECTS if name in values))
+        errors |= _wrong_times(values["starts_at"], values["ends_at"], now)
     if errors:
         raise AlertRefused(errors)
     return values
+
+
+def _wrong_choice(everything: bool, is_narrowed: bool) -> dict[str, str]:
+    """A field that was forgotten must not silence the whole site."""
+    if everything and is_narrowed:
+        return {"everything": _("It silences everything, or what is named: choose one of the two.")}
+    if not everything and not is_narrowed:
+        return {
+            "everything": _(
+                "Nothing is named, so it would silence everything: name a cluster, groups, a topic, a rule or labels, "
+                "or choose everything."
+            )
+        }
+    return {}
 
 
 def _wrong_times(starts_at: datetime, ends_at: datetime, now: datetime) -> dict[str, str]:

@@ -30,8 +30,9 @@ from .reset_wishes import NothingSerializer, Strict
 from .schema import acted, described
 
 RESULT = (
-    "{fired, fired_left_alone, subjects, fired_subjects, unknown_subjects, unknown_share, step_seconds, incidents, "
-    "left_out, by_subject, per_day, evaluated, notes, unknown}"
+    "{fired, fired_left_alone, known_from, known_to, known_seconds, unknown_seconds, unknown_spans, subjects, "
+    "fired_subjects, unknown_subjects, unknown_share, unknown_share_in_data, step_seconds, incidents, left_out, "
+    "by_subject, per_day, evaluated, notes, unknown}"
 )
 
 

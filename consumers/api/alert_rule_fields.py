@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from consumers.models import Comparison, Measure, Severity, State
 
-from .alert_wishes import Labels, Text
+from .alert_wishes import Labels, Scope, Text
 from .reset_wishes import Strict
 
 
@@ -59,9 +59,9 @@ class RuleWishSerializer(Strict):
     for_seconds = serializers.FloatField(required=False, min_value=0, help_text="By default 0")
     clear_seconds = serializers.FloatField(required=False, min_value=0, help_text="By default 300")
     severity = serializers.ChoiceField(Severity.choices)
-    cluster = Text(max_length=100)
-    group_pattern = Text(max_length=255, help_text="With * and ?")
-    topic = Text(max_length=255)
+    cluster = Scope(max_length=100)
+    group_pattern = Scope(max_length=255, help_text="With * and ?")
+    topic = Scope(max_length=255)
     labels = Labels()
     overrides = serializers.ListField(
         child=serializers.DictField(),

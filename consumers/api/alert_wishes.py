@@ -23,6 +23,19 @@ class Text(serializers.CharField):
         return "" if value is None else value
 
 
+class Scope(serializers.CharField):
+    """What a rule, silence or channel is narrowed to. Null is everything; an empty text is refused: it is a mistake."""
+
+    default_error_messages = {"blank": "An empty text names nothing: give null, or leave it out, for all."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, required=False, **options)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        value = super().run_validation(data)
+        return "" if value is None else value
+
+
 class Labels(serializers.DictField):
     def __init__(self, **options: Any) -> None:
         super().__init__(child=serializers.CharField(), required=False, help_text="{label: value}", **options)

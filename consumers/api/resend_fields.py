@@ -99,18 +99,30 @@ class FilterSerializer(serializers.Serializer[Any]):
 
 
 class WishSerializer(serializers.Serializer[Any]):
-    """Either `messages` or `filter`: an empty filter is all dead letters of the group."""
+    """One of `messages`, `filter` and `all`: an empty list or filter is refused, never taken for all."""
 
-    messages = PlaceSerializer(many=True, required=False)
+    messages = PlaceSerializer(
+        many=True,
+        required=False,
+        allow_empty=False,
+        error_messages={"empty": "No message is chosen: name one at least, or give 'filter' or 'all'."},
+    )
     filter = FilterSerializer(required=False)
+    all = serializers.BooleanField(required=False, help_text="true: all dead letters of the group")
     destination = serializers.ChoiceField(Destination.choices)
     reason = serializers.CharField()
     again = serializers.BooleanField(default=False)
     rate_per_second = serializers.FloatField(default=USUAL_RATE, min_value=LEAST_RATE, max_value=MOST_RATE)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if ("messages" in attrs) == ("filter" in attrs):
-            raise serializers.ValidationError({"messages": ["Give either 'messages' or 'filter'."]})
+        given = [name for name in ("messages", "filter", "all") if name in attrs]
+        if len(given) != 1:
+            raise serializers.ValidationError({"messages": ["Give either 'messages' or 'filter' or 'all'."]})
+        if "filter" in attrs and not attrs["filter"]:
+            sentence = "An empty filter chooses nothing: give one filter at least, or 'all': true in its place."
+            raise serializers.ValidationError({"filter": [sentence]})
+        if attrs.get("all") is False:
+            raise serializers.ValidationError({"all": ["It is true, or left out: give 'messages' or 'filter' then."]})
         return attrs
 
 

@@ -28,7 +28,7 @@ from consumers.tasks.resends import hand_over
 from .found import group_missing
 from .lists import Found, list_response
 from .objects import document_response
-from .parameters import Choice, Paging, Parameters
+from .parameters import RANGE, Choice, Paging, Parameters
 from .permitted import MayChange
 from .refusals import Refused
 from .resend_fields import (
@@ -149,11 +149,13 @@ class CancelResendView(APIView):
 
 
 def _wish(values: dict[str, Any]) -> Wish:
-    messages, chosen = values.get("messages"), values.get("filter")
+    messages = values.get("messages")
     if messages is not None:
         selection = Selection(messages=[(one["broker"], one["queue_id"], one["offset"]) for one in messages])
+    elif values.get("all"):
+        selection = Selection(filters=DeadLetterFilters())
     else:
-        filters = {{"from": "since", "to": "until"}.get(name, name): value for name, value in (chosen or {}).items()}
+        filters = {RANGE.get(name, name): value for name, value in values["filter"].items()}
         selection = Selection(filters=DeadLetterFilters(**filters))
     return Wish(
         selection, Destination(values["destination"]), values["reason"], values["again"], values["rate_per_second"]

@@ -15,7 +15,7 @@ from consumers.models import AlertRule, Silence
 from consumers.selectors.alerts.silences import SilenceStatus, find_silence, silence_list
 
 from .alert_access import MayManageAlerts
-from .alert_wishes import Labels, Text
+from .alert_wishes import Labels, Scope
 from .kept import Kept
 from .lists import Found, list_response
 from .parameters import Choice, Paging
@@ -46,13 +46,17 @@ class SilenceSerializer(serializers.Serializer[Any]):
 
 
 class SilenceWishSerializer(Strict):
-    """What is not given selects everything."""
+    """At least one of cluster, group_pattern, topic, rule and labels; or `everything`. What is not given does not
+    narrow it."""
 
-    cluster = Text(max_length=100)
-    group_pattern = Text(max_length=255, help_text="With * and ?")
-    topic = Text(max_length=255)
+    cluster = Scope(max_length=100)
+    group_pattern = Scope(max_length=255, help_text="With * and ?")
+    topic = Scope(max_length=255)
     rule = serializers.PrimaryKeyRelatedField(queryset=AlertRule.objects.all(), required=False, allow_null=True)
-    labels = Labels()
+    labels = Labels(
+        allow_empty=False, error_messages={"empty": "No label is named: name one at least, or leave labels out."}
+    )
+    everything = serializers.BooleanField(required=False, help_text="true: it silences the whole site")
     starts_at = serializers.DateTimeField(required=False, help_text="By default at once")
     ends_at = serializers.DateTimeField()
     reason = serializers.CharField(max_length=LONGEST_REASON)

@@ -31,7 +31,12 @@ class ConsumerGroup(models.Model):
     subscriptions = models.JSONField(default=list, help_text="[{topic, expression, expression_type}]")
     membership_at = models.DateTimeField(null=True, help_text="When every broker last answered who is in the group")
     membership_error = models.TextField(null=True)
-    moved_at = models.DateTimeField(null=True, help_text="When a consumer offset of it was last seen to move")
+    moved_at = models.DateTimeField(
+        null=True, help_text="When it was last seen to consume: no reset, and no offset that somebody set"
+    )
+    moves_offline = models.PositiveIntegerField(
+        default=0, help_text="Readings since offline_since that saw its offsets move, until that is consumption"
+    )
     offline_since = models.DateTimeField(
         null=True, help_text="The first full answer of those in a row without a member"
     )

@@ -72,7 +72,7 @@ def group_flags(group: ConsumerGroup, pops: bool | None, now: datetime, limits: 
     if outside := outside_reason(group):
         reasons[Flag.OUTSIDE_STORE] = outside
     if has_unlisted_members(group, limits):
-        reasons[Flag.UNLISTED_MEMBERS] = "its offsets moved while no broker listed a member: members of a proxy, maybe"
+        reasons[Flag.UNLISTED_MEMBERS] = "consumes, but no broker lists a member: possibly members of a proxy"
     if group.message_model == BROADCASTING:
         reasons[Flag.BROADCASTING] = "each member consumes every queue"
     if pops or group.consume_type == POPPING:
@@ -99,7 +99,7 @@ def _by_watching(
         if not _asked_lately(group, now, limits):
             undecided[Flag.GHOST] = "not every broker has answered lately who is in it"
         elif quiet >= timedelta(seconds=limits.ghost_after_seconds):
-            reasons[Flag.GHOST] = f"no member, and no offset moved for {quiet.days} days"
+            reasons[Flag.GHOST] = f"no member, and nothing consumed for {quiet.days} days"
         elif watched < timedelta(seconds=limits.ghost_after_seconds):
             undecided[Flag.GHOST] = f"watched for {watched.days} of {limits.ghost_after_seconds / 86400:g} days"
     share = offline_share(group, now, limits)
@@ -130,7 +130,10 @@ def retired_topics(group: ConsumerGroup, now: datetime, limits: KindLimits) -> d
 
 
 def has_unlisted_members(group: ConsumerGroup, limits: KindLimits) -> bool:
-    """Somebody commits though every broker said that there is no member: clients of a proxy register there."""
+    """It consumes though every broker said that there is no member: clients of a proxy register there.
+
+    `moved_at` is consumption only: see consumers.polling.record.moves.
+    """
     if group.offline_since is None or group.moved_at is None:
         return False
     return group.moved_at > group.offline_since + timedelta(seconds=limits.unlisted_after_seconds)

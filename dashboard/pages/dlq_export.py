@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 
 from consumers.api.dead_letter_export import MAY_SEE, export_response
 from consumers.dead_letters.exports.wanted import ExportFailed, ExportFormat, ExportWanted
-from consumers.selectors.dead_letters.filter_query import WrongFilter, filters_of
+from consumers.selectors.dead_letters.filter_query import WrongFilter, all_filters_of
 from consumers.selectors.queues import find_group
 
 from .problems import UnknownFilter
@@ -44,4 +44,5 @@ def _wanted(request: HttpRequest, cluster: str, group: str) -> ExportWanted:
         raise UnknownFilter("format", format, ExportFormat)
     if bodies not in BODIES:
         raise UnknownFilter("bodies", bodies, ["0", "1"])
-    return ExportWanted(cluster, group, ExportFormat(format), BODIES[bodies], filters_of(request.GET))
+    said = {name: text for name, text in request.GET.dict().items() if name not in ("format", "bodies")}
+    return ExportWanted(cluster, group, ExportFormat(format), BODIES[bodies], all_filters_of(said))

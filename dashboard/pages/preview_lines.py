@@ -1,6 +1,7 @@
 """What a preview found, in words."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,9 +11,10 @@ from consumers.selectors.alerts.previews import PreviewRow
 from consumers.selectors.alerts.words import number_words
 from dashboard.wording.numbers import count, duration
 from dashboard.wording.numbers import share as share_words
+from dashboard.wording.times import minute
 
 from .frame import Frame
-from .preview_pictures import at_of, pictures
+from .preview_pictures import at_of, end_of_data, pictures
 
 SUBJECTS_NAMED, REASONS_NAMED = 5, 3
 
@@ -26,16 +28,48 @@ def preview_lines(frame: Frame, row: PreviewRow, result: Mapping[str, Any]) -> d
         "step_words": step_words(result),
         "step": duration(result["step_seconds"]),
         **pictures(row, result),
-        "incidents": [_line(frame, row, one) for one in result["incidents"]],
+        "incidents": [_line(frame, row, one, end_of_data(row, result)) for one in result["incidents"]],
         **_evaluated(frame, row, result),
     }
 
 
 def verdict(row: PreviewRow, result: Mapping[str, Any]) -> str:
-    """`It would have fired 3 times in 7 d: 2 × billing, 1 × audit.`"""
-    words = {"time": duration((row.until - row.since).total_seconds()), "n": count(result["fired"])}
+    """`It would have fired 3 times in 25 min of data (13:35–14:00 UTC): 2 × billing, 1 × audit. Nothing is known of the
+    other 23 h 35 min.`"""
     if not result["subjects"]:
         return _("It selects nothing that there is: there was nothing to look at.")
+    if result.get("known_seconds") == 0:
+        return _("Nothing is known of this range: there is no data.")
+    return " ".join(filter(None, (_fired_words(row, result), _no_data_words(result))))
+
+
+def data_words(row: PreviewRow, result: Mapping[str, Any]) -> str:
+    """For how long there was data, and from when to when where that is not all of the range."""
+    if "known_seconds" not in result:
+        return _("an unknown part of %s") % duration((row.until - row.since).total_seconds())
+    if not result["unknown_seconds"]:
+        return duration((row.until - row.since).total_seconds())
+    since, until = at_of(result["known_from"]), at_of(result["known_to"])
+    words = {
+        "time": duration(result["known_seconds"]),
+        "from": minute(since, row.until),
+        "to": minute(until, row.until),
+    }
+    if (until - since).total_seconds() > result["known_seconds"]:
+        return _("%(time)s of data (with gaps, %(from)s–%(to)s UTC)") % words
+    return _("%(time)s of data (%(from)s–%(to)s UTC)") % words
+
+
+def _no_data_words(result: Mapping[str, Any]) -> str:
+    if "known_seconds" not in result:
+        return _("How much data there was was not stored then: preview it again.")
+    if not result["unknown_seconds"]:
+        return ""
+    return _("Nothing is known of the other %s.") % duration(result["unknown_seconds"])
+
+
+def _fired_words(row: PreviewRow, result: Mapping[str, Any]) -> str:
+    words = {"time": data_words(row, result), "n": count(result["fired"])}
     if not result["fired"]:
         return _("It would not have fired in %(time)s, as far as is known.") % words
     most = result["by_subject"][:SUBJECTS_NAMED]
@@ -55,8 +89,8 @@ def verdict(row: PreviewRow, result: Mapping[str, Any]) -> str:
 
 
 def unknown_words(result: Mapping[str, Any]) -> str:
-    """Empty where all was known."""
-    share = result["unknown_share"]
+    """What is not known of subjects while there is data of others. Empty where that is nothing."""
+    share = result.get("unknown_share_in_data", result["unknown_share"])
     if not share:
         return ""
     part = share_words(share)
@@ -109,7 +143,7 @@ def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
     }
 
 
-def _line(frame: Frame, row: PreviewRow, one: Mapping[str, Any]) -> dict[str, Any]:
+def _line(frame: Frame, row: PreviewRow, one: Mapping[str, Any], end: datetime) -> dict[str, Any]:
     subject, fired, over = one["subject"], at_of(one["fired_at"]), at_of(one["to"])
     worst = one["worst_value"]
     return {
@@ -119,7 +153,7 @@ def _line(frame: Frame, row: PreviewRow, one: Mapping[str, Any]) -> dict[str, An
         "began": at_of(one["from"]),
         "fired": fired,
         "over": over,
-        "lasted": duration(((over or row.until) - fired).total_seconds()),
+        "lasted": duration(((over or end) - fired).total_seconds()),
         "left_alone": one.get("left_alone", ""),
         "worst": "" if worst is None else number_words(row.rule["measure"], worst),
     }

@@ -22,23 +22,31 @@ def pictures(row: PreviewRow, result: Mapping[str, Any]) -> dict[str, Any]:
     """`day_picture` and `picture` are empty where there is nothing to draw; `drawn` names the kinds of what is."""
     drawn = result["by_subject"][:SUBJECTS_DRAWN]
     bars = [*_replayed(row, result, drawn), *_evaluated(row, result, drawn)]
-    gaps = list(_gaps(row, drawn))
+    gaps, bands = list(_gaps(row, drawn)), list(_bands(row, result))
     days = [_day(one) for one in result["per_day"]]
-    kinds = {bar.kind for bar in bars} | ({"unknown"} if gaps or any(day.unknown_share for day in days) else set())
+    is_hatched = gaps or bands or any(day.unknown_share for day in days)
+    kinds = {bar.kind for bar in bars} | ({"unknown"} if is_hatched else set())
     return {
         "day_picture": _days(row, days),
-        "picture": incident_bars(
-            [one["subject"]["title"] for one in drawn], bars, gaps, row.since, row.until, _("When it would have fired")
-        )
-        if drawn
-        else "",
+        "picture": _picture(row, drawn, bars, [*bands, *gaps]) if drawn or bands else "",
         "drawn": kinds,
         "not_drawn": max(0, result.get("fired_subjects", len(result["by_subject"])) - SUBJECTS_DRAWN),
     }
 
 
+def _picture(row: PreviewRow, drawn: list[Mapping[str, Any]], bars: list[Bar], gaps: list[Gap]) -> SafeString:
+    titles = [one["subject"]["title"] for one in drawn]
+    return incident_bars(titles, bars, gaps, row.since, row.until, _("When it would have fired"))
+
+
 def at_of(text: str | None) -> Any:
     return None if text is None else datetime.fromisoformat(text)
+
+
+def end_of_data(row: PreviewRow, result: Mapping[str, Any]) -> datetime:
+    """Until then it is known that what fires still does so."""
+    until = result.get("known_to")
+    return row.until if until is None else datetime.fromisoformat(until)
 
 
 def _days(row: PreviewRow, days: list[DayBar]) -> SafeString | str:
@@ -64,11 +72,12 @@ def _key(one: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def _replayed(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[str, Any]]) -> Iterator[Bar]:
     lines = {_key(one): line for line, one in enumerate(drawn)}
+    end = end_of_data(row, result)
     for one in result["incidents"]:
         if (line := lines.get(_key(one))) is not None:
             over = at_of(one["to"])
             kind = "fired apart" if "left_alone" in one else "fired" if over else "fired open"
-            yield Bar(line, at_of(one["fired_at"]), over or row.until, kind, _told(row, one, one.get("left_alone")))
+            yield Bar(line, at_of(one["fired_at"]), over or end, kind, _told(row, one, one.get("left_alone")))
 
 
 def _evaluated(row: PreviewRow, result: Mapping[str, Any], drawn: list[Mapping[str, Any]]) -> Iterator[Bar]:
@@ -85,6 +94,14 @@ def _gaps(row: PreviewRow, drawn: list[Mapping[str, Any]]) -> Iterator[Gap]:
             since, until = at_of(span["from"]), at_of(span["to"])
             words = {"title": one["subject"]["title"], "from": clock(since, row.until), "to": clock(until, row.until)}
             yield Gap(line, since, until, _("%(title)s: not known from %(from)s to %(to)s UTC") % words)
+
+
+def _bands(row: PreviewRow, result: Mapping[str, Any]) -> Iterator[Gap]:
+    """Where nothing is known of any subject."""
+    for span in result.get("unknown_spans", ()):
+        since, until = at_of(span["from"]), at_of(span["to"])
+        words = {"from": clock(since, row.until), "to": clock(until, row.until)}
+        yield Gap(None, since, until, _("No data from %(from)s to %(to)s UTC") % words)
 
 
 def _told(row: PreviewRow, one: Mapping[str, Any], beside: str | None) -> str:

@@ -21,7 +21,7 @@ from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE
 from consumers.dead_letters.resend.preview import Preview, preview
 from consumers.dead_letters.resend.selection import Selection
 from consumers.models import ConsumerGroup, Destination
-from consumers.selectors.dead_letters.filter_query import WrongFilter, filters_of, query_of
+from consumers.selectors.dead_letters.filter_query import WrongFilter, all_filters_of, query_of
 
 from .frame import context, frame_of
 from .group_found import group_or_404
@@ -59,12 +59,17 @@ def resend_plan(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
         raise not_allowed()
     selection = _selection(request.POST)
     if "destination" not in request.POST:
-        return _form(request, found, selection)
+        is_empty = selection.messages is not None and not selection.messages
+        return _form(request, found, selection, _nothing_chosen() if is_empty else "")
     try:
         made = plan(found, _wish(request.POST, selection), request.user, timezone.now())
     except PlanRefused as refusal:
         return _form(request, found, selection, str(refusal))
     return HttpResponseRedirect(reverse("resend", args=[cluster, group, made.pk]))
+
+
+def _nothing_chosen() -> str:
+    return _("Nothing is planned: no message is ticked. Tick some in the list of dead letters, or send all of them.")
 
 
 def _form(request: HttpRequest, group: ConsumerGroup, selection: Selection, refusal: str = "") -> HttpResponse:
@@ -112,12 +117,13 @@ def _ways(group: ConsumerGroup, chosen: Chosen, said: str, now: Any) -> list[Way
 
 
 def _selection(said: QueryDict) -> Selection:
-    if places := said.getlist("message"):
-        return Selection(messages=[_place(text) for text in places])
-    if "filter" not in said and "destination" in said:
-        return Selection(messages=[])
+    """Of all that filters choose only where `filter` is sent: it is empty where the list has no filter."""
+    if "filter" not in said:
+        return Selection(messages=[_place(text) for text in said.getlist("message")])
+    if "message" in said:
+        raise WrongQuery(_("Messages are ticked and a filter is given: send one of the two."))
     try:
-        return Selection(filters=filters_of(QueryDict(said.get("filter", "")).dict()))
+        return Selection(filters=all_filters_of(QueryDict(said.get("filter", "")).dict()))
     except WrongFilter as wrong:
         raise WrongQuery(str(wrong)) from None
 

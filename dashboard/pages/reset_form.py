@@ -1,6 +1,6 @@
 """What somebody types into the form that plans a reset, and the wish that it makes. Nothing is asked of a cluster."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -73,6 +73,9 @@ class ResetForm(forms.Form):
         if any("\0" in word for name in ("topic", "broker", "queue") for word in self._listed(name)):
             # No database keeps them. In fields of the form Django refuses them.
             self.add_error(None, _("A name that was chosen holds a zero byte: choose it anew."))
+        if any(not word.strip() for name in ("broker", "queue") for word in self._said(name)):
+            # Left out it would be all of them.
+            self.add_error(None, _("A broker or queue that was chosen has no name: choose it anew."))
         try:
             self.queues = tuple(queue_of(place) for place in self._listed("queue"))
         except WrongPlace as wrong:
@@ -93,9 +96,11 @@ class ResetForm(forms.Form):
 
     def _listed(self, name: str) -> tuple[str, ...]:
         """Without doubles, in the order in which they came."""
+        return tuple(dict.fromkeys(word.strip() for word in self._said(name) if word.strip()))
+
+    def _said(self, name: str) -> Sequence[str]:
         data = self.data
-        said = data.getlist(name) if isinstance(data, QueryDict) else data.get(name, [])
-        return tuple(dict.fromkeys(word.strip() for word in said if word.strip()))
+        return data.getlist(name) if isinstance(data, QueryDict) else data.get(name, [])
 
 
 def _text(said: dict[str, Any], name: str) -> str:

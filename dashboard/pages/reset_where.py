@@ -45,7 +45,10 @@ class QueueBox:
 
 @dataclass(frozen=True)
 class Where:
-    """The first are those with the most lag. `more_…`: how many are not listed; `named`: chosen ones not listed."""
+    """The first are those with the most lag. `more_…`: how many are not listed.
+
+    `named…`: chosen ones that are not listed. The form sends them again: left out they would be all.
+    """
 
     topics: list[TopicBox]
     brokers: list[BrokerBox]
@@ -54,10 +57,12 @@ class Where:
     more_brokers: int
     more_queues: int
     named: list[str]
+    named_brokers: list[str]
+    named_queues: list[str]
 
     @property
     def some_queue_is_chosen(self) -> bool:
-        return any(box.chosen for box in self.queues)
+        return bool(self.named_queues) or any(box.chosen for box in self.queues)
 
 
 def where(
@@ -73,14 +78,17 @@ def where(
     near = sorted((row for row in rows if not topics or row.topic in topics), key=_most_lag)
     places = [QueueBox(row, place_of(row), place_of(row) in queues) for row in near]
     known = {box.row.topic for box in boxes[:TOPICS]}
+    shown_brokers, shown_queues = sorted(of_brokers)[:BROKERS], _chosen_first(places)[:QUEUES]
     return Where(
         topics=boxes[:TOPICS],
-        brokers=[BrokerBox(name, of_brokers[name], name in brokers) for name in sorted(of_brokers)[:BROKERS]],
-        queues=_chosen_first(places)[:QUEUES],
+        brokers=[BrokerBox(name, of_brokers[name], name in brokers) for name in shown_brokers],
+        queues=shown_queues,
         more_topics=max(0, len(boxes) - TOPICS),
         more_brokers=max(0, len(of_brokers) - BROKERS),
         more_queues=max(0, len(places) - QUEUES),
         named=[topic for topic in topics if topic not in known],
+        named_brokers=_others(brokers, shown_brokers),
+        named_queues=_others(queues, [box.place for box in shown_queues]),
     )
 
 
@@ -96,6 +104,10 @@ def queue_of(place: str) -> QueueKey:
     if not (topic and broker and queue_id.isascii() and queue_id.isdecimal() and len(queue_id) < 10):
         raise WrongPlace(_("“%s” names no queue: it is written topic/broker/id.") % place)
     return QueueKey(topic, broker, int(queue_id))
+
+
+def _others(chosen: Iterable[str], shown: Sequence[str]) -> list[str]:
+    return [name for name in dict.fromkeys(chosen) if name not in shown]
 
 
 def _chosen_first(boxes: Iterable[QueueBox]) -> list[QueueBox]:

@@ -21,7 +21,10 @@ CHOICES: list[tuple[str, str | Promise]] = [
     ("1d", gettext_lazy("1 day")),
     (AT, gettext_lazy("until a time")),
 ]
-TYPED = ("cluster", "group_pattern", "topic", "rule", "labels", "reason", "length", "ends_at", "starts_at")
+TYPED = (
+    *("cluster", "group_pattern", "topic", "rule", "labels", "everything"),
+    *("reason", "length", "ends_at", "starts_at"),
+)
 
 
 def typed(said: Mapping[str, str]) -> dict[str, str]:
@@ -33,6 +36,7 @@ def typed(said: Mapping[str, str]) -> dict[str, str]:
 def wish(values: Mapping[str, str], now: datetime) -> tuple[dict[str, Any], dict[str, str]]:
     """The fields of a silence, and a sentence for each that cannot be read."""
     fields: dict[str, Any] = {name: values[name] for name in ("cluster", "group_pattern", "topic", "reason")}
+    fields["everything"] = values["everything"] == "1"
     errors: dict[str, str] = {}
     starts_at = now
     if values["starts_at"]:

@@ -2,7 +2,7 @@
 not known is hatched, and what was found by evaluations lies below.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -31,35 +31,30 @@ class Bar:
 
 @dataclass(frozen=True)
 class Gap:
-    """Nothing is known of the subject at `line`."""
+    """Nothing is known of the subject at `line`; null: of any."""
 
-    line: int
+    line: int | None
     since: datetime
     until: datetime
     text: str
 
 
 def incident_bars(
-    titles: Sequence[str], bars: Sequence[Bar], gaps: Iterable[Gap], since: datetime, until: datetime, label: str
+    titles: Sequence[str], bars: Sequence[Bar], gaps: Sequence[Gap], since: datetime, until: datetime, label: str
 ) -> SafeString:
-    """Bars and gaps are cut at the ends of [since, until]."""
-    foot = TOP + LINE * len(titles) + TOP
+    """Bars and gaps are cut at the ends of [since, until]. Without subjects there is one line, of gaps of all."""
+    high = LINE * len(titles) if titles else BAR
+    foot = TOP + high + TOP
     return format_html(
-        '<svg class="strip incident-bars" width="100%" height="{}" role="img" aria-label="{}">{}{}{}{}</svg>',
+        '<svg class="strip incident-bars" width="100%" height="{}" role="img" aria-label="{}">{}{}{}{}{}</svg>',
         *(foot + FOOT, label, axis(since, until, foot)),
+        _hatched([gap for gap in gaps if gap.line is None], since, until, high),
         format_html_join(
             "",
             '<text x="1%" y="{}">{}</text>',
             ((TOP + LINE * line + LABEL - 2, title) for line, title in enumerate(titles)),
         ),
-        format_html_join(
-            "",
-            '<rect x="{}%" y="{}" width="{}%" height="{}" fill="url(#hatch)"><title>{}</title></rect>',
-            (
-                (f"{x:.2f}", _top(gap.line), f"{wide:.2f}", BAR, gap.text)
-                for gap, x, wide in ((gap, *_placed(gap.since, gap.until, since, until)) for gap in gaps)
-            ),
-        ),
+        _hatched([gap for gap in gaps if gap.line is not None], since, until, high),
         format_html_join(
             "",
             '<rect class="{}" x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>',
@@ -67,6 +62,20 @@ def incident_bars(
                 (bar.kind, f"{x:.2f}", *_across(bar, wide), bar.text)
                 for bar, x, wide in ((bar, *_placed(bar.since, bar.until, since, until)) for bar in bars)
             ),
+        ),
+    )
+
+
+def _hatched(gaps: Sequence[Gap], since: datetime, until: datetime, high: int) -> SafeString:
+    """Those of all subjects go across all lines."""
+    return format_html_join(
+        "",
+        '<rect x="{}%" y="{}" width="{}%" height="{}" fill="url(#hatch)"><title>{}</title></rect>',
+        (
+            (f"{x:.2f}", TOP, f"{wide:.2f}", high, gap.text)
+            if gap.line is None
+            else (f"{x:.2f}", _top(gap.line), f"{wide:.2f}", BAR, gap.text)
+            for gap, x, wide in ((gap, *_placed(gap.since, gap.until, since, until)) for gap in gaps)
         ),
     )
 

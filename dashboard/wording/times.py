@@ -18,5 +18,11 @@ def clock(at: datetime, now: datetime) -> str:
     return f"{utc:%H:%M:%S}" if utc.date() == now.astimezone(UTC).date() else f"{utc.day} {utc:%b %H:%M:%S}"
 
 
+def minute(at: datetime, now: datetime) -> str:
+    """The time of day without seconds, with the date where it is not today's."""
+    utc = at.astimezone(UTC)
+    return f"{utc:%H:%M}" if utc.date() == now.astimezone(UTC).date() else f"{utc.day} {utc:%b %H:%M}"
+
+
 def absolute(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

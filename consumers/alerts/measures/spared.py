@@ -39,7 +39,7 @@ def spared_without_members(scan: GroupScan, place: int) -> str | None:
         return gettext("broadcasting: each member consumes for itself")
     group = _watched(row)
     if has_unlisted_members(group, limits):
-        return gettext("its offsets moved while no broker listed a member: members of a proxy, maybe")
+        return gettext("consumes, but no broker lists a member: possibly members of a proxy")
     share = offline_share(group, scan.now, limits)
     if share is not None and share > limits.habit_offline_share:
         words = {"share": f"{share:.0%}", "days": f"{limits.habit_days:g}"}

@@ -11,14 +11,22 @@ from .days import DAY_US
 
 @dataclass(frozen=True)
 class Calm:
-    """`known`: how many values of the subject at a place are known, and `known_on` on a day (see days.day_number)."""
+    """`known`: how many values of the subject at a place are known, and `known_on` on a day (see days.day_number).
+
+    `known_at`: the moments, in microseconds since 1970, at which a value of any of them is known.
+    """
 
     known: Mapping[int, int] = field(default_factory=dict)
     known_on: Mapping[int, int] = field(default_factory=dict)
+    known_at: frozenset[int] = frozenset()
 
-    def and_of(self, known: Mapping[int, int], known_on: Mapping[int, int]) -> "Calm":
+    def and_of(self, other: "Calm") -> "Calm":
         """With those of other subjects."""
-        return Calm({**self.known, **known}, Counter(self.known_on) + Counter(known_on))
+        return Calm(
+            {**self.known, **other.known},
+            Counter(self.known_on) + Counter(other.known_on),
+            self.known_at | other.known_at,
+        )
 
 
 def calm_of_spans(spans: Iterable[tuple[int, int, int]], moments: Sequence[int]) -> Calm:
@@ -31,7 +39,8 @@ def calm_of_spans(spans: Iterable[tuple[int, int, int]], moments: Sequence[int])
             known[place] += last - first
             changes[first] += 1
             changes[last] -= 1
+    counted = [(at, count) for at, count in zip(moments, accumulate(changes), strict=False) if count]
     on_days: Counter[int] = Counter()
-    for at, count in zip(moments, accumulate(changes), strict=False):
+    for at, count in counted:
         on_days[at // DAY_US] += count
-    return Calm(known, on_days)
+    return Calm(known, on_days, frozenset(at for at, _count in counted))

@@ -11,6 +11,7 @@ from django.db.models.functions import Cast
 from consumers.alerts.measures.unknown import NO_LAG
 from consumers.models import GroupWindow, Measure
 from consumers.pipeline.group_windows import NOT_READ
+from consumers.pipeline.slices import microseconds
 
 from .calm import Calm
 from .days import DAY, day_number, days_of
@@ -53,7 +54,8 @@ def calm_windows(
     """Of those of `places`, by group id, that stay on the good side of their threshold, by place. One query for each
     day.
 
-    Up to `named_at_once` groups are named in the statement; of more all windows are counted.
+    Up to `named_at_once` groups are named in a statement; of more all windows are counted. So where more are calm, a
+    moment at which only a group that the rule does not select is known counts as known too.
     """
     rows = GroupWindow.objects.filter(step_seconds=grid.step_seconds).order_by().alias(value=FIELDS[measure])
     if len(places) <= named_at_once:
@@ -72,6 +74,8 @@ def calm_windows(
             counted[place] = count
             if most > thresholds[place]:
                 holding.add(place)
+    known_rows = rows.filter(value__isnull=False)
+    calm = [group for group, place in places.items() if known[place] and place not in holding]
     return Calm(
         # One of which nothing is known is calm too: there is nothing of it to read.
         {place: known[place] for place in places.values() if place not in holding},
@@ -79,7 +83,16 @@ def calm_windows(
             day: sum(count for place, count in counted.items() if place not in holding)
             for day, counted in known_on.items()
         },
+        _ends(known_rows.filter(group__in=calm) if len(calm) <= named_at_once else known_rows, grid)
+        if calm
+        else frozenset(),
     )
+
+
+def _ends(rows: QuerySet[GroupWindow], grid: Grid) -> frozenset[int]:
+    """Of windows, in microseconds since 1970."""
+    found = (of_day.values_list("start", flat=True).distinct() for _, of_day in _by_day(rows, grid))
+    return frozenset(microseconds(start) + grid.step_us for of_day in found for start in of_day)
 
 
 def _longest_waits(thresholds: Mapping[int, float], places: Mapping[int, int]) -> dict[int, float]:

@@ -5,9 +5,10 @@ Who was there in the past, and what was said of whom then, is not kept.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pyarrow as pa
+from django.db.models import Min
 
 from consumers.alerts.rules.facts import FACTS
 from consumers.alerts.rules.notes import Notes
@@ -19,6 +20,8 @@ from consumers.polling.flags import ghosts
 from consumers.selectors.limits import limits
 
 SECOND = 1_000_000
+# All brokers of a cluster have been read for the first time by then.
+FIRST_READ = timedelta(minutes=2)
 TERMS = pa.schema(
     [
         *[("place", pa.int32()), ("threshold", pa.float64()), ("clear_threshold", pa.float64())],
@@ -29,7 +32,10 @@ TERMS = pa.schema(
 
 @dataclass(frozen=True)
 class Chosen:
-    """`first_seen[i]`: since when there is something of `subjects[i]` to know; null where that is not told."""
+    """`first_seen[i]`: since when there is something of `subjects[i]` to know.
+
+    Null where nobody can say that it was not there before: a group that was found when its cluster was read first.
+    """
 
     subjects: Sequence[Subject]
     terms: Sequence[Terms]
@@ -58,7 +64,7 @@ class Chosen:
 
 
 def chosen(rule: AlertRule, now: datetime) -> Chosen:
-    """Those of the rule's measure that it selects and is not switched off for. Three queries at most."""
+    """Those of the rule's measure that it selects and is not switched off for. Four queries at most."""
     selection, terms, notes = Selection.of(rule), RuleTerms.of(rule), Notes.of_site()
     found = [
         (subject, own, first_seen)
@@ -85,14 +91,17 @@ def _subjects(rule: AlertRule, now: datetime) -> Iterator[tuple[Subject, datetim
             yield Subject(kind, cluster=row[0], group=row[1], group_id=row[2]), row[3]
 
 
-def _user_groups(now: datetime) -> Iterator[tuple[str, str, int, datetime]]:
+def _user_groups(now: datetime) -> Iterator[tuple[str, str, int, datetime | None]]:
     """Of those that rules look at: no ghosts."""
     rows = (
         ConsumerGroup.objects.filter(kind=GroupKind.USER)
         .exclude(ghosts(now, limits().kinds))
         .order_by("cluster__name", "name")
     )
-    yield from rows.values_list("cluster__name", "name", "pk", "first_seen_at")
+    firsts = ConsumerGroup.objects.order_by().values("cluster__name").annotate(first=Min("first_seen_at"))
+    first_read = dict(firsts.values_list("cluster__name", "first"))
+    for cluster, name, pk, first_seen in rows.values_list("cluster__name", "name", "pk", "first_seen_at"):
+        yield cluster, name, pk, None if first_seen <= first_read[cluster] + FIRST_READ else first_seen
 
 
 def _parts_of(topic: str, now: datetime) -> Iterator[tuple[Subject, datetime | None]]:

@@ -1,7 +1,7 @@
 """What a preview found, as it is kept and shown: JSON, with a reason beside every null."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,6 +14,7 @@ from consumers.pipeline.slices import EPOCH
 
 from .chosen import Chosen
 from .compared import Evaluated
+from .data_span import data_span, said, unknown_share_in_data
 from .days import per_day
 from .differences import Replay, reasons
 from .grid import Grid
@@ -29,42 +30,53 @@ DRAWN_AT_MOST = 12
 @dataclass(frozen=True)
 class Found:
     """`incidents` as `replay.replayed` gives them. `known`: how many moments of the subject at a place were known, and
-    `known_on` on a day, by the number of days since 1970. `unknown_spans` and `left_alone` (why) by place.
+    `known_on` on a day, by the number of days since 1970. `known_at`: the moments at which any was. `unknown_spans` and
+    `left_alone` (why) by place.
     """
 
     incidents: Sequence[Mapping[str, Any]] = ()
     known: Mapping[int, int] = field(default_factory=dict)
     known_on: Mapping[int, int] = field(default_factory=dict)
+    known_at: Collection[int] = frozenset()
     unknown_spans: Mapping[int, Sequence[Span]] = field(default_factory=dict)
     left_alone: Mapping[int, str] = field(default_factory=dict)
     evaluated: Evaluated | None = None
 
 
 def result_of(rule: AlertRule, chosen: Chosen, grid: Grid, found: Found, now: datetime) -> dict[str, Any]:
-    """{fired, fired_left_alone, subjects, fired_subjects, unknown_subjects, unknown_share, step_seconds, incidents:
+    """{fired, fired_left_alone, known_from, known_to, known_seconds, unknown_seconds, unknown_spans: [{from, to}],
+    subjects, fired_subjects, unknown_subjects, unknown_share, unknown_share_in_data, step_seconds, incidents:
     [{subject, from, fired_at, to, worst_value, left_alone, unknown}], the newest first, left_out, by_subject:
     [{subject, fired, left_alone, unknown_spans: [{from, to}]}], per_day: [{day, fired, fired_left_alone,
     unknown_share, unknown}], evaluated: {rule, fired, fired_before, only_replayed, only_evaluated, elsewhere,
     incidents: [{id, subject, fired_at, to, unknown}], left_out, reasons}, notes, unknown}.
 
-    `to` is null of what fires still at the end; days are those of UTC. `left_alone`, a reason, and `unknown_spans` are
-    left out where there are none.
+    `known_from` to `unknown_spans` are of all subjects together: see data_span. `to` is null of what fires still at the
+    end; days are those of UTC. Of a subject `left_alone`, a reason, and `unknown_spans` are left out where there are
+    none.
     """
     newest = sorted(found.incidents, key=lambda one: (-one["fired_us"], one["place"]))
     fired = [(moment(one["fired_us"]), one["place"] in found.left_alone) for one in newest]
     share, left_alone = _unknown_share(chosen, grid, found.known), sum(is_alone for _at, is_alone in fired)
-    unknown = {}
+    known = [found.known.get(place, 0) for place in range(len(chosen.subjects))]
+    in_data = unknown_share_in_data(known, chosen.first_seen, found.known_at)
+    span = data_span(grid, found.known_at)
+    unknown = span["unknown"]
     if share is None:
         unknown["unknown_share"] = _("there was nothing to look at")
+    if in_data is None:
+        unknown["unknown_share_in_data"] = _("there is no data in the range")
     if found.evaluated is None:
         unknown["evaluated"] = _("no rule of that name is kept")
     return {
         "fired": len(newest),
         "fired_left_alone": left_alone,
+        **span,
         "subjects": len(chosen.subjects),
         "fired_subjects": len({one["place"] for one in newest}),
-        "unknown_subjects": sum(not found.known.get(place) for place in range(len(chosen.subjects))),
+        "unknown_subjects": sum(not count for count in known),
         "unknown_share": share,
+        "unknown_share_in_data": in_data,
         "step_seconds": grid.step_seconds,
         "incidents": [_incident(one, chosen, found) for one in newest[:INCIDENTS_AT_MOST]],
         "left_out": max(0, len(newest) - INCIDENTS_AT_MOST),
@@ -101,9 +113,9 @@ def _incident(one: Mapping[str, Any], chosen: Chosen, found: Found) -> dict[str,
         unknown["worst_value"] = _("states are compared")
     return {
         "subject": _subject(chosen.subjects[one["place"]]),
-        "from": _said(moment(one["started_us"])),
-        "fired_at": _said(moment(one["fired_us"])),
-        "to": None if one["resolved_us"] is None else _said(moment(one["resolved_us"])),
+        "from": said(moment(one["started_us"])),
+        "fired_at": said(moment(one["fired_us"])),
+        "to": None if one["resolved_us"] is None else said(moment(one["resolved_us"])),
         "worst_value": one["worst_value"],
         **_left_alone(one["place"], found),
         "unknown": unknown,
@@ -113,10 +125,10 @@ def _incident(one: Mapping[str, Any], chosen: Chosen, found: Found) -> dict[str,
 def _by_subject(chosen: Chosen, found: Found) -> list[dict[str, Any]]:
     listed = []
     for place, fired in most_fired(chosen, found.incidents)[:SUBJECTS_AT_MOST]:
-        said = {"subject": _subject(chosen.subjects[place]), "fired": fired, **_left_alone(place, found)}
+        row = {"subject": _subject(chosen.subjects[place]), "fired": fired, **_left_alone(place, found)}
         if spans := found.unknown_spans.get(place):
-            said["unknown_spans"] = [{"from": _said(begin), "to": _said(end)} for begin, end in spans]
-        listed.append(said)
+            row["unknown_spans"] = [{"from": said(begin), "to": said(end)} for begin, end in spans]
+        listed.append(row)
     return listed
 
 
@@ -144,8 +156,8 @@ def _kept(incident: Incident) -> dict[str, Any]:
     return {
         "id": str(incident.pk),
         "subject": _subject(Subject.of_incident(incident)),
-        "fired_at": fired and _said(fired),
-        "to": over and _said(over),
+        "fired_at": fired and said(fired),
+        "to": over and said(over),
         "unknown": {} if over else {"to": _("it is not over")},
     }
 
@@ -153,8 +165,4 @@ def _kept(incident: Incident) -> dict[str, Any]:
 def _subject(subject: Subject) -> dict[str, str]:
     """Names that its kind does not have are left out."""
     names = {name: getattr(subject, name) for name in ("cluster", "broker", "group", "topic")}
-    return {"kind": subject.kind.value, "title": subject.title, **{name: said for name, said in names.items() if said}}
-
-
-def _said(at: datetime) -> str:
-    return at.isoformat().replace("+00:00", "Z")
+    return {"kind": subject.kind.value, "title": subject.title, **{name: one for name, one in names.items() if one}}

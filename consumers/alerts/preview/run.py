@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from consumers.models import AlertRule, Comparison, RulePreview
 from consumers.pipeline.frames import Frames
 
+from .calm import Calm
 from .chosen import Chosen, chosen
 from .compared import Fired, evaluated
 from .days import DAY_US
@@ -40,7 +41,7 @@ def _found(frames: Frames, rule: AlertRule, selected: Chosen, grid: Grid, kept: 
     values, calm = values_of(frames, rule, selected, grid, kept)
     looked = looks(values, terms, comparison, selected.terms[0].states).persist()
     try:
-        counted = calm.and_of(*_known(looked))
+        counted = calm.and_of(_known(looked))
         incidents = replayed(looked, is_low_worse=comparison == Comparison.BELOW).toArrow().to_pylist()
         drawn = [place for place, _ in most_fired(selected, incidents)[:DRAWN_AT_MOST]]
         spans = _unknown_spans(looked, drawn, selected, grid)
@@ -51,19 +52,21 @@ def _found(frames: Frames, rule: AlertRule, selected: Chosen, grid: Grid, kept: 
         incidents=incidents,
         known=counted.known,
         known_on=counted.known_on,
+        known_at=counted.known_at,
         unknown_spans=spans,
         left_alone=left_alone(rule, fired, now),
         evaluated=evaluated(rule, selected, grid, [_fired(one, selected) for one in incidents]),
     )
 
 
-def _known(looked: DataFrame) -> tuple[dict[int, int], dict[int, int]]:
-    """How many values were known at each place, and on each day."""
-    days = looked.select("place", F.floor(F.col("at_us") / DAY_US).alias("day"))
-    sets = [[F.col("place")], [F.col("day")]]
-    counted = days.groupingSets(sets, "place", "day").agg(F.count("*").alias("known")).toArrow().to_pylist()
-    by_place = {row["place"]: row["known"] for row in counted if row["place"] is not None}
-    return by_place, {row["day"]: row["known"] for row in counted if row["day"] is not None}
+def _known(looked: DataFrame) -> Calm:
+    """How many values were known at each place and on each day, and at which moments any was."""
+    days = looked.select("place", "at_us", F.floor(F.col("at_us") / DAY_US).alias("day"))
+    names = ("place", "day", "at_us")
+    sets = [[F.col(name)] for name in names]
+    rows = days.groupingSets(sets, *names).agg(F.count("*").alias("known")).toArrow().to_pylist()
+    by_place, by_day, by_moment = ({row[name]: row["known"] for row in rows if row[name] is not None} for name in names)
+    return Calm(by_place, by_day, frozenset(by_moment))
 
 
 def _unknown_spans(looked: DataFrame, places: Sequence[int], chosen: Chosen, grid: Grid) -> dict[int, list[Span]]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from consumers.models import ConsumerGroup
-from consumers.selectors.dead_letters.filters import DeadLetterFilters
 
 from .selection import Selection
 
@@ -26,8 +25,8 @@ class Chosen:
 
 def chosen_of(group: ConsumerGroup, selection: Selection) -> Chosen:
     most = settings.RESEND_MESSAGES_MAX
-    if selection.messages is None:
-        found = (selection.filters or DeadLetterFilters()).letters_of(group).order_by()
+    if selection.filters is not None:
+        found = selection.filters.letters_of(group).order_by()
         topics = found.exclude(origin_topic=None).values_list("origin_topic", flat=True).distinct()
         return Chosen(found.count(), most, sorted(topic for topic in topics if topic))
     letters = selection.letters(group, most)

@@ -17,23 +17,26 @@ OLDEST_FIRST = ("stored_at", "broker", "queue_id", "offset")
 
 @dataclass(frozen=True)
 class Selection:
-    """Exactly one of the two. `messages`: broker, queue id, offset of each."""
+    """Exactly one of the two. `messages`: broker, queue id, offset of each; none of them is no message, never all."""
 
     messages: Sequence[Place] | None = None
     filters: DeadLetterFilters | None = None
 
+    def __post_init__(self) -> None:
+        if (self.messages is None) == (self.filters is None):
+            raise ValueError("A selection is of named messages or of filters: give exactly one of them.")
+
     def stored(self) -> dict[str, Any]:
-        if self.messages is not None:
-            return {"messages": [list(place) for place in self.messages]}
-        return {"filter": words_of(self.filters or DeadLetterFilters())}
+        if self.filters is not None:
+            return {"filter": words_of(self.filters)}
+        return {"messages": [list(place) for place in self.messages or ()]}
 
     def letters(self, group: ConsumerGroup, most: int) -> list[DeadLetter]:
         """The oldest first; of filters no more than `most` + 1."""
-        if self.messages is None:
-            found = (self.filters or DeadLetterFilters()).letters_of(group).order_by(*OLDEST_FIRST)
-            return list(found[: most + 1])
+        if self.filters is not None:
+            return list(self.filters.letters_of(group).order_by(*OLDEST_FIRST)[: most + 1])
         queues: dict[tuple[str, int], list[int]] = {}
-        for broker, queue_id, offset in dict.fromkeys(self.messages):
+        for broker, queue_id, offset in dict.fromkeys(self.messages or ()):
             queues.setdefault((broker, queue_id), []).append(offset)
         letters = (letter for queue, offsets in queues.items() for letter in _of_queue(group, queue, offsets))
         return sorted(letters, key=lambda letter: tuple(getattr(letter, name) for name in OLDEST_FIRST))

@@ -29,6 +29,7 @@ GROUP_FIELDS = (
     "consume_from_where",
     "membership_error",
     "offline_since",
+    "moves_offline",
     "sub_version",
     "members_changed_at",
     "settled_at",
@@ -106,7 +107,7 @@ def _note_answer(group: ConsumerGroup, answer: GroupMembers, now: datetime) -> N
         group.consume_type = answer.consume_type
         group.consume_from_where = answer.consume_from_where
         group.subscriptions = list(answer.subscriptions)
-        group.offline_since = None
+        group.offline_since, group.moves_offline = None, 0
     elif answer.complete:
         group.offline_since = group.offline_since or now
 

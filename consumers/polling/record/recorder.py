@@ -124,7 +124,8 @@ class Recorder:
         after = fresh.joined(kept)
         write(after.take(changed(self.stored, after)), reading.taken_at)
         forget(gone.take(~silent))
-        self.moves.note(self.stored, after, reading.taken_at)
+        limits = KindLimits.of(settings.JUDGE)
+        self.moves.note(self.stored, after, self.ids, read, reading.taken_at, limits)
         self.stored = after.joined(unread)
         self._record_totals(reading, read, kinds)
 

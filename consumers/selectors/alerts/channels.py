@@ -13,7 +13,7 @@ from .said import said
 from .setting_rows import ChannelRow
 from .words import selection_words
 
-PLAIN = ("name", "kind", "enabled", "target", "severities", "labels", "tells_resolved", "changed_at")
+PLAIN = ("name", "kind", "enabled", "target", "labels", "tells_resolved", "changed_at")
 FAILING = ("failing_since", "failing_why", "held_until")
 MAY_BE_NULL = ("cluster", "group_pattern", "title_template", "body_template", *FAILING)
 
@@ -46,8 +46,12 @@ def _rows(channels: list[Any]) -> list[ChannelRow]:
 
 def _row(channel: Channel, waiting: int, last: DeliveryRow | None) -> ChannelRow:
     values: dict[str, Any] = {name: getattr(channel, name) for name in MAY_BE_NULL}
+    rules = list(channel.rules.all())
     values |= {"last_delivery": last, "changed_by": channel.changed_by_name}
+    values |= {"severities": channel.severities or None, "rules": [rule.pk for rule in rules] or None}
     why = {
+        "severities": _("all severities"),
+        "rules": _("all rules"),
         "cluster": _("all clusters"),
         "group_pattern": _("all groups"),
         **dict.fromkeys(("title_template", "body_template"), _("it is the site's own")),
@@ -56,11 +60,9 @@ def _row(channel: Channel, waiting: int, last: DeliveryRow | None) -> ChannelRow
         "held_until": _("it is not left alone"),
         "changed_by": _("who changed it is not known"),
     }
-    rules = list(channel.rules.all())
     return ChannelRow(
         id=channel.pk,
         **{name: getattr(channel, name) for name in PLAIN},
-        rules=[rule.pk for rule in rules],
         selects=selection_words(
             cluster=channel.cluster,
             group_pattern=channel.group_pattern,

@@ -45,7 +45,7 @@ class RuleRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelRow:
-    """`target` is where it goes, without its secrets, which nobody is shown. `rules`: ids; none are all rules.
+    """`target` is where it goes, without its secrets, which nobody is shown. `rules`: ids; null: all rules.
 
     `waiting`: messages that are to go. `last_delivery`: the newest message. `failing_since`: since when nothing was
     taken, by the newest try for `failing_why`; until `held_until` nothing but a test is sent.
@@ -56,11 +56,11 @@ class ChannelRow:
     kind: str
     enabled: bool
     target: str
-    severities: list[str]
+    severities: list[str] | None
     cluster: str | None
     group_pattern: str | None
     labels: dict[str, str]
-    rules: list[int]
+    rules: list[int] | None
     selects: str
     title_template: str | None
     body_template: str | None

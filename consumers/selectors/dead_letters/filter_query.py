@@ -42,6 +42,16 @@ def filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
     return filters
 
 
+def all_filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
+    """For what acts on the letters: a name that is none, or has no value, is refused. Left out it would choose more."""
+    for name, text in query.items():
+        if name not in NAMES:
+            raise WrongFilter(name, f"“{name}” is no filter. Allowed: {', '.join(NAMES)}.")
+        if not text:
+            raise WrongFilter(name, f"The filter “{name}” is empty: leave it out, or give it a value.")
+    return filters_of(query)
+
+
 def words_of(filters: DeadLetterFilters) -> dict[str, str]:
     """What `filters_of` reads the same filters from."""
     said = {name: getattr(filters, name) for name in TEXTS}

@@ -13,7 +13,8 @@ from tests.alert_rows import a_rule, a_silence
 from tests.world import NOW, ago
 
 IN_AN_HOUR = ago(-3600)
-FIELDS: dict[str, Any] = {"reason": "the database moves", "ends_at": IN_AN_HOUR}
+FIELDS: dict[str, Any] = {"reason": "the database moves", "ends_at": IN_AN_HOUR, "group_pattern": "bill*"}
+ALL: dict[str, Any] = {"reason": "the site moves", "ends_at": IN_AN_HOUR, "everything": True}
 
 
 @pytest.fixture
@@ -23,8 +24,8 @@ def ann(db: None) -> User:
     return user
 
 
-def test_it_begins_now_and_is_of_everything_where_nothing_is_said(ann: User) -> None:
-    silence = make(FIELDS, ann, NOW)
+def test_it_begins_now_and_is_of_everything_where_that_is_said(ann: User) -> None:
+    silence = make(ALL, ann, NOW)
     silence.refresh_from_db()
     assert (silence.starts_at, silence.ends_at, silence.created_at, silence.by_name) == (NOW, IN_AN_HOUR, NOW, "ann")
     assert (silence.cluster, silence.group_pattern, silence.topic, silence.rule, silence.labels) == (
@@ -35,6 +36,23 @@ def test_it_begins_now_and_is_of_everything_where_nothing_is_said(ann: User) -> 
         {},
     )
     assert LogEntry.objects.get().change_message == "Made the silence."
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [{}, {"cluster": "", "group_pattern": " ", "topic": "", "rule": None, "labels": {}}, {"everything": False}],
+)
+def test_nothing_named_is_not_everything(ann: User, nothing: dict[str, Any]) -> None:
+    with pytest.raises(AlertRefused) as refusal:
+        make({"reason": "the database moves", "ends_at": IN_AN_HOUR} | nothing, ann, NOW)
+    assert refusal.value.errors["everything"].startswith("Nothing is named, so it would silence everything")
+    assert not Silence.objects.exists()
+
+
+def test_everything_is_not_narrowed(ann: User) -> None:
+    with pytest.raises(AlertRefused) as refusal:
+        make(ALL | {"cluster": "prod"}, ann, NOW)
+    assert list(refusal.value.errors) == ["everything"]
 
 
 def test_it_keeps_what_it_selects(ann: User) -> None:

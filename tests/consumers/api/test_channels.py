@@ -86,8 +86,28 @@ def test_a_change_leaves_what_it_does_not_name(operator_api: Client, made: str) 
 def test_one_that_replaces_another_keeps_its_address_alone(operator_api: Client, made: str) -> None:
     operator_api.patch(made, {"severities": ["critical"], "enabled": False}, JSON)
     said = kept(operator_api.put(made, {"name": "night", "kind": "webhook"}, JSON))
-    assert (said["name"], said["severities"], said["enabled"]) == ("night", [], True)
+    assert (said["name"], said["severities"], said["enabled"]) == ("night", None, True)
     assert said["target"] == "https://hooks.example.org"
+
+
+@pytest.mark.parametrize("name", ["severities", "rules"])
+def test_an_empty_list_is_not_taken_for_all(operator_api: Client, made: str, name: str) -> None:
+    """Null is all, in answers too, so that an answer can be sent back."""
+    rule = a_rule()
+    operator_api.patch(made, {"severities": ["critical"], "rules": [rule.pk]}, JSON)
+    answer = operator_api.patch(made, {name: []}, JSON)
+    assert (answer.status_code, list(answer.json()["errors"])) == (400, [name])
+    assert "null, for all" in answer.json()["errors"][name][0]
+    said = kept(operator_api.patch(made, {name: None}, JSON))
+    assert (said[name], said["unknown"][name]) == (None, f"all {name}")
+
+
+@pytest.mark.parametrize("name", ["cluster", "group_pattern"])
+def test_an_empty_text_is_not_taken_for_all(operator_api: Client, made: str, name: str) -> None:
+    operator_api.patch(made, {name: "pr*"}, JSON)
+    answer = operator_api.patch(made, {name: ""}, JSON)
+    assert (answer.status_code, list(answer.json()["errors"])) == (400, [name])
+    assert kept(operator_api.patch(made, {name: None}, JSON))[name] is None
 
 
 def test_the_kind_of_a_channel_stays(operator_api: Client, made: str) -> None:

@@ -54,11 +54,24 @@ def test_filters_choose_too(operator_api: Client, billing: ConsumerGroup) -> Non
     assert (said["messages"], said["selection"]["filter"]["tag"]) == (1, "late")
 
 
+def test_all_are_chosen_where_that_is_said(operator_api: Client, billing: ConsumerGroup) -> None:
+    a_letter(billing, 3)
+    a_letter(billing, 4)
+    said = post(operator_api, LIST, {"all": True, "destination": "group", "reason": "mended"}).json()
+    assert (said["messages"], said["selection"]) == (2, {"filter": {}})
+
+
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
         ({}, 400, "required"),
         (wish(3) | {"filter": {}}, 400, "either"),
+        (wish(3) | {"all": True}, 400, "either"),
+        (wish(), 400, "No message is chosen"),
+        ({"messages": None, "destination": "group", "reason": "x"}, 400, "null"),
+        ({"filter": {}, "destination": "group", "reason": "x"}, 400, "An empty filter chooses nothing"),
+        ({"filter": None, "destination": "group", "reason": "x"}, 400, "null"),
+        ({"all": False, "destination": "group", "reason": "x"}, 400, "It is true"),
         ({"destination": "group", "reason": "x"}, 400, "either"),
         (wish(3, destination="nowhere"), 400, "not a valid choice"),
         (wish(3, reason=" "), 400, "blank"),

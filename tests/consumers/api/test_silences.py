@@ -60,6 +60,11 @@ def test_a_silence_is_made(operator_api: Client) -> None:
     assert (silence.rule, silence.topic, silence.group_pattern) == (rule, "", "bill*")
 
 
+def test_the_whole_site_is_silenced_where_that_is_said(operator_api: Client) -> None:
+    wish = {"everything": True, "ends_at": WISH["ends_at"], "reason": WISH["reason"]}
+    assert kept(operator_api.post(LIST, wish, JSON), 201)["selects"] == "everything"
+
+
 @pytest.mark.parametrize(
     ("change", "name"),
     [
@@ -69,6 +74,12 @@ def test_a_silence_is_made(operator_api: Client) -> None:
         ({"rule": 10**30}, "rule"),
         ({"group": "billing"}, "group"),
         ({"labels": ["team"]}, "labels"),
+        ({"labels": {}}, "labels"),
+        ({"group_pattern": ""}, "group_pattern"),
+        ({"cluster": " "}, "cluster"),
+        ({"topic": ""}, "topic"),
+        ({"group_pattern": None}, "everything"),
+        ({"everything": True}, "everything"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_field(operator_api: Client, change: dict[str, Any], name: str) -> None:

@@ -104,8 +104,8 @@ def test_every_flag_has_its_reason():
     found = flags_of(moved_at=ago(9 * DAY), consume_enable=False, **OFFLINE)
     assert found.reasons == {
         Flag.PAUSED: "consumeEnable is false: brokers refuse its pulls",
-        Flag.UNLISTED_MEMBERS: "its offsets moved while no broker listed a member: members of a proxy, maybe",
-        Flag.GHOST: "no member, and no offset moved for 9 days",
+        Flag.UNLISTED_MEMBERS: "consumes, but no broker lists a member: possibly members of a proxy",
+        Flag.GHOST: "no member, and nothing consumed for 9 days",
     }
 
 

@@ -1,11 +1,13 @@
 """What a rule would have done over the past, as it is shown once it is known."""
 
+import re
+
 import pytest
 
 from consumers.models import RulePreview
 from dashboard.pages.preview_lines import unknown_words
 from tests.alert_rows import a_preview
-from tests.preview_pages import AUDIT, BILLING, RULE, a_day, done, incident, shown
+from tests.preview_pages import AUDIT, BILLING, RULE, a_day, data, done, incident, shown
 from tests.world import ago
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +28,8 @@ def test_it_says_how_often_and_of_whom(operator):
 
 
 def test_what_is_not_known_is_said(operator):
-    said = shown(operator, done(fired=0, incidents=[], by_subject=[], unknown_share=0.12, unknown_subjects=3))
+    unknown = {"unknown_share": 0.12, "unknown_share_in_data": 0.12, "unknown_subjects": 3}
+    said = shown(operator, done(fired=0, incidents=[], by_subject=[], **unknown))
     assert "It would not have fired in 1 d, as far as is known." in said
     assert "12 % of what it looks at is not known in that time" in said
     assert "Of 3 of 40 nothing is known at all." in said
@@ -37,6 +40,35 @@ def test_what_is_not_known_is_said(operator):
 )
 def test_a_share_that_is_not_whole_is_not_called_so(share, says):
     assert unknown_words({"unknown_share": share, "unknown_subjects": 0, "subjects": 4}).startswith(says)
+
+
+def test_a_day_of_which_there_are_minutes_is_not_called_a_day(operator):
+    """What is not known of the range stands in the sentence, and is hatched across the picture."""
+    said = shown(operator, done(unknown_share=0.98, **data(1500, 0)))
+    verdict = "It would have fired 3 times in 25 min of data (02:35–03:00 UTC): 2 × billing, 1 × audit."
+    assert f"{verdict} Nothing is known of the other 23 h 35 min." in said
+    assert "No data from 13 Mar 03:00:00 to 02:35:00 UTC" in said
+    assert 'id="unknown"' not in said, "what the sentence tells is not told twice"
+
+
+def test_data_with_gaps_is_counted_without_them(operator):
+    said = shown(operator, done(fired=0, incidents=[], by_subject=[], **data(3600, 600, 1800)))
+    assert "It would not have fired in 30 min of data (with gaps, 02:00–02:50 UTC), as far as is known." in said
+    assert "Nothing is known of the other 23 h 30 min." in said
+    assert said.count('fill="url(#hatch)"><title>No data') == 2, "the picture is there without a firing, too"
+
+
+def test_a_range_without_data_is_not_calm(operator):
+    nothing = {"known_from": None, "known_to": None, "known_seconds": 0, "unknown_seconds": 86_400}
+    said = shown(operator, done(fired=0, incidents=[], by_subject=[], unknown_share=1.0, **nothing))
+    assert "Nothing is known of this range: there is no data." in said
+    assert "would not have fired" not in said
+
+
+def test_what_fires_still_is_known_to_do_so_until_the_data_ends(operator):
+    """The newest fired 10 min ago; of the last 4 min there is no data."""
+    said = shown(operator, done(**data(86_400, 240)))
+    assert re.search(r"at least\s+6 min<", said)
 
 
 def test_when_it_is_not_known_is_drawn(operator):
@@ -87,11 +119,14 @@ def test_what_was_evaluated_then_stands_beside_it(operator, found, says):
 
 def test_one_from_before_more_was_kept_is_shown_still(operator):
     row = done(per_day=[{"day": "2026-03-13", "fired": 3}])
-    for name in ("evaluated", "fired_left_alone", "fired_subjects"):
+    spans = ("known_from", "known_to", "known_seconds", "unknown_seconds", "unknown_spans", "unknown_share_in_data")
+    for name in ("evaluated", "fired_left_alone", "fired_subjects", *spans):
         del row.result[name]
     row.save()
     RulePreview.objects.filter(pk=row.pk).update(since=ago(86_400))
-    assert "It would have fired 3 times" in shown(operator, row)
+    said = shown(operator, row)
+    assert "It would have fired 3 times in an unknown part of 1 d: 2 × billing" in said
+    assert "How much data there was was not stored then: preview it again." in said
 
 
 def test_nothing_to_look_at_is_not_calm(operator):

@@ -50,7 +50,13 @@ def test_bodies_are_for_those_who_may_see_them(role: str, status: int) -> None:
 
 @pytest.mark.parametrize(
     ("query", "says"),
-    [({"format": "xml"}, "“xml” is no format"), ({"bodies": "2"}, "“2” is no bodies"), ({"from": "soon"}, "“soon”")],
+    [
+        ({"format": "xml"}, "“xml” is no format"),
+        ({"bodies": "2"}, "“2” is no bodies"),
+        ({"from": "soon"}, "“soon”"),
+        ({"colour": "red"}, "“colour” is no filter"),
+        ({"tag": ""}, "“tag” is empty"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(query: dict[str, str], says: str) -> None:
     answer = as_role("viewer").get(URL, query)

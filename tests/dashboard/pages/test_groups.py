@@ -156,7 +156,7 @@ def test_a_ghost_is_at_rest_with_its_reason(admin_client: Client, cluster: Clust
     a_judged_group(group, rule="ghost: nobody consumes here any more")
     page = admin_client.get("/groups/?kind=ghost").text
     assert 'class="at-rest"' in page
-    assert "no member, and no offset moved for 9 days" in page
+    assert "no member, and nothing consumed for 9 days" in page
 
 
 def test_progress_that_is_kept_elsewhere_is_said_once_in_a_row(admin_client: Client, cluster: Cluster) -> None:

@@ -152,6 +152,13 @@ def test_its_silence_is_filled_in(operator: Client, incident: Incident) -> None:
     assert f"/alerts/silences/?cluster=prod&amp;group_pattern=billing&amp;rule={incident.rule_id}" in page
 
 
+def test_one_without_its_rule_is_not_silenced_for_all_rules(operator: Client, incident: Incident) -> None:
+    Incident.objects.update(rule=None)
+    page = operator.get(at(incident))
+    assert "Its rule was removed: it ends at the next evaluation." in shown(page)
+    assert 'action="/alerts/silences/"' not in page.text
+
+
 def test_a_viewer_is_told_who_may_act(viewer: Client, incident: Incident) -> None:
     page = viewer.get(at(incident))
     assert "the roles operator and admin have it" in shown(page)

@@ -52,6 +52,32 @@ def test_a_filter_is_carried_along(operator: Client, billing: ConsumerGroup) -> 
     assert Resend.objects.get().selection == {"filter": {"tag": "late"}}
 
 
+def test_nothing_ticked_chooses_nothing(operator: Client, billing: ConsumerGroup) -> None:
+    """Whoever presses "Send the chosen again" with nothing ticked does not want to send all."""
+    a_letter(billing, 3)
+    answer = operator.post(PLAN, {})
+    assert answer.status_code == 409
+    assert "Nothing is planned: no message is ticked." in text(answer)
+    assert "1 message" not in text(answer)
+    assert 'name="filter"' not in answer.text
+    assert "No message is chosen" in text(operator.get(PLAN))
+
+
+def test_all_are_chosen_where_that_is_said(operator: Client, billing: ConsumerGroup) -> None:
+    """The button that sends all sends the filter of the list, which is empty where there is none."""
+    a_letter(billing, 3)
+    a_letter(billing, 4)
+    assert "2 messages" in text(operator.post(PLAN, {"filter": ""}))
+    operator.post(PLAN, {"filter": "", "destination": "group", "reason": "mended", "rate": "5"})
+    assert Resend.objects.get().selection == {"filter": {}}
+
+
+@pytest.mark.parametrize("query", ["colour=red", "tag=", "tag=late&keys=1"])
+def test_a_filter_that_is_not_known_is_not_left_out(operator: Client, billing: ConsumerGroup, query: str) -> None:
+    a_letter(billing, 3, tags="late")
+    assert operator.post(PLAN, {"filter": query}).status_code == 400
+
+
 def test_a_way_that_is_closed_cannot_be_chosen_and_says_why(operator: Client, billing: ConsumerGroup) -> None:
     a_letter(billing, 3)
     a_client(billing, orderly=True)

@@ -53,6 +53,35 @@ def test_a_link_fills_it_in(operator: Client) -> None:
     assert '<details id="single-queues" open>' in page
 
 
+@pytest.mark.parametrize("place", ["Order/broker-a/7", "Gone/broker-z/0"])
+def test_a_queue_that_is_chosen_stays_so_where_it_is_not_listed(operator: Client, place: str) -> None:
+    """Left out it would be all queues: from a link, and where the form is shown again."""
+    box = f'<input type="checkbox" name="queue" value="{place}" checked>'
+    assert box in operator.get(f"{PLAN}?queue={place}").text
+    again = operator.post(PLAN, typed(queue=[place], offset="many"))
+    assert (again.status_code, box in again.text) == (400, True)
+
+
+def test_a_queue_of_another_topic_than_those_chosen_stays_chosen(operator: Client) -> None:
+    page = operator.get(f"{PLAN}?topic=Refund&queue=Order/broker-a/2").text
+    assert '<input type="checkbox" name="queue" value="Order/broker-a/2" checked>' in page
+
+
+def test_a_broker_that_is_chosen_stays_so_where_it_is_not_listed(operator: Client) -> None:
+    assert (
+        '<input type="checkbox" name="broker" value="broker-z" checked>' in operator.get(f"{PLAN}?broker=broker-z").text
+    )
+    assert 'name="broker"' not in operator.get(PLAN).text
+
+
+@pytest.mark.parametrize("name", ["broker", "queue"])
+def test_a_broker_or_queue_without_a_name_is_not_all_of_them(operator: Client, name: str) -> None:
+    answer = operator.post(PLAN, typed(**{name: [""]}))
+    assert answer.status_code == 400
+    assert "has no name: choose it anew" in text(answer)
+    assert not Reset.objects.exists()
+
+
 @pytest.mark.parametrize("query", ["", "kind=restore&value=1", "kind=moon"])
 def test_no_target_is_chosen_for_the_reader(operator: Client, query: str) -> None:
     assert 'type="radio" name="kind"' in operator.get(f"{PLAN}?{query}").text

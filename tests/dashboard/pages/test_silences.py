@@ -75,6 +75,16 @@ def test_what_is_wrong_is_said_by_its_field_and_nothing_is_lost(
     assert not Silence.objects.exists()
 
 
+def test_an_empty_form_silences_nothing_unless_everything_is_ticked(operator: Client) -> None:
+    answer = operator.post("/alerts/silences/", GOOD)
+    assert answer.status_code == 400
+    assert '<a href="#field-everything">' in answer.text
+    assert 'id="field-everything"' in answer.text
+    assert not Silence.objects.exists()
+    assert operator.post("/alerts/silences/", GOOD | {"everything": "1"}).status_code == 302
+    assert Silence.objects.get().group_pattern == ""
+
+
 def test_a_link_fills_the_form_in(operator: Client) -> None:
     a_cluster()
     page = operator.get("/alerts/silences/?cluster=prod&group_pattern=billing").text

@@ -50,6 +50,15 @@ def test_what_is_not_known_is_hatched() -> None:
     assert f"{hatched}<title>billing: not known &lt;b&gt;</title>" in drawn(gaps=(gap,))
 
 
+def test_what_is_not_known_of_any_is_hatched_across_all() -> None:
+    gap = Gap(None, NOW - HOUR / 2, NOW, "no data")
+    drawing = drawn(titles=("billing", "audit"), gaps=(gap,))
+    hatched = '<rect x="50.00%" y="4" width="49.00%" height="68" fill="url(#hatch)"><title>no data</title>'
+    assert hatched in drawing
+    assert drawing.index(hatched) < drawing.index(">billing</text>"), "names stand on it"
+    assert 'height="10" fill="url(#hatch)"><title>no data' in drawn(titles=(), gaps=(gap,))
+
+
 def test_it_escapes_what_it_tells() -> None:
     drawing = drawn(bar(30, 15, text="<b>"), titles=("<i>",))
     assert "<title>&lt;b&gt;</title>" in drawing

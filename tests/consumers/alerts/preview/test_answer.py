@@ -36,14 +36,27 @@ def test_what_is_not_known_is_said_and_neither_fires_nor_resolves(spark, tmp_pat
     result = asked(spark, tmp_path, a_rule_of(**LAG))
     assert told(result) == [("billing", 3540, 3420, 780)]
     assert (result["unknown_subjects"], result["unknown_share"]) == (1, pytest.approx(100 / 120))
+    assert (result["known_seconds"], result["unknown_share_in_data"]) == (1200, pytest.approx(20 / 40))
     (of_billing,) = result["by_subject"]
     assert [tuple(map(seconds_ago, span.values())) for span in of_billing["unknown_spans"]] == [(3300, 900)]
     assert [day["unknown_share"] for day in result["per_day"]] == [pytest.approx(100 / 120)]
 
 
 def test_a_group_is_missed_only_since_it_was_first_seen(spark, tmp_path):
-    windows(a_group(a_cluster(), "billing", first_seen_at=ago(600)), [0] * 10)
+    cluster = a_cluster()
+    windows(a_group(cluster, "first"), [0] * 60)
+    windows(a_group(cluster, "billing", first_seen_at=ago(600)), [0] * 10)
     assert asked(spark, tmp_path, a_rule_of(**LAG))["unknown_share"] == 0
+
+
+@pytest.mark.parametrize("lag", [0, 500])
+def test_what_was_before_a_cluster_was_first_read_is_not_known(spark, tmp_path, lag):
+    windows(a_group(a_cluster(), "billing", first_seen_at=ago(600)), [lag] * 10)
+    result = asked(spark, tmp_path, a_rule_of(**LAG))
+    assert (seconds_ago(result["known_from"]), seconds_ago(result["known_to"])) == (600, 0)
+    assert (result["known_seconds"], result["unknown_seconds"]) == (600, 3000)
+    assert [tuple(map(seconds_ago, span.values())) for span in result["unknown_spans"]] == [(3600, 600)]
+    assert (result["unknown_share"], result["unknown_share_in_data"]) == (pytest.approx(50 / 60), 0)
 
 
 def test_it_looks_at_those_that_the_rule_selects_by_their_own_terms(spark, tmp_path):

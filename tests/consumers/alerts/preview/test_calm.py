@@ -31,6 +31,8 @@ def test_spans_are_counted_by_subject_and_by_day():
         (9, 0, moments[1]),
     ]
     found = calm_of_spans(spans, moments)
+    # At the one but last nothing is.
+    assert found.known_at == {*moments} - {moments[3]}
     assert (dict(found.known), {day: count for day, count in found.known_on.items() if count}) == (
         {7: 3, 9: 1},
         {TODAY - 1: 3, TODAY: 1},
@@ -38,8 +40,13 @@ def test_spans_are_counted_by_subject_and_by_day():
 
 
 def test_others_are_counted_with_them():
-    both = Calm({1: 5}, {TODAY: 5}).and_of({2: 3}, {TODAY: 2, TODAY - 1: 1})
-    assert (both.known, dict(both.known_on)) == ({1: 5, 2: 3}, {TODAY: 7, TODAY - 1: 1})
+    one, other = Calm({1: 5}, {TODAY: 5}, frozenset({8, 9})), Calm({2: 3}, {TODAY: 2, TODAY - 1: 1}, frozenset({7, 8}))
+    both = one.and_of(other)
+    assert (both.known, dict(both.known_on), both.known_at) == (
+        {1: 5, 2: 3},
+        {TODAY: 7, TODAY - 1: 1},
+        {7, 8, 9},
+    )
 
 
 @pytest.mark.django_db
@@ -58,6 +65,22 @@ def test_groups_whose_windows_stay_below_their_threshold_are_calm(named_at_once)
     assert found.known == {0: 230, 2: 240, 3: 0}
     # Of the day before the moments from 23:01 to 23:59.
     assert found.known_on == {TODAY - 1: 2 * 59, TODAY: 171 + 181}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("named_at_once", [500, 1])
+def test_moments_at_which_a_calm_group_is_known_are_told(named_at_once):
+    """Ten minutes; a window's value is known at its end."""
+    cluster = a_cluster()
+    one, other, high = (a_group(cluster, name) for name in ("one", "other", "high"))
+    windows(one, ["gap"] * 6 + [0, None, 0, 0])
+    windows(other, ["gap"] * 5 + [0, 0, "gap", "gap", "gap"])
+    # What is walked through is not told here.
+    windows(high, ["gap"] * 6 + [500, "gap", "gap", "gap"])
+    places = {group.pk: place for place, group in enumerate((one, other, high))}
+    grid = Grid(ago(10 * MINUTE), NOW, MINUTE)
+    found = calm_windows(Measure.LAG, dict.fromkeys(range(3), 100.0), places, grid, named_at_once)
+    assert sorted((microseconds(NOW) - at) / 60e6 for at in found.known_at) == [0, 1, 3, 4]
 
 
 @pytest.mark.django_db
