@@ -28,7 +28,7 @@ def grant(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("consumers", "0027_lost_offsets")]
+    dependencies = [("consumers", "0032_moves")]
 
     operations = [
         migrations.CreateModel(
