@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from consumers.pipeline.volumes.recent import NOTHING_CONSUMED
 from consumers.polling.flags import Flag
 from consumers.polling.reading import NO_LAG_REASONS
+from consumers.selectors.groups.row import DOES_NOT_DRAIN
 from dashboard.templatetags.ages import moment
 from dashboard.wording.fields import FIELDS
 
@@ -54,6 +55,10 @@ def last_good_of(row: Any, name: str) -> datetime | None:
 
 def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> SafeString:
     reason = reason_of(row, name)
+    if name == "drain_seconds" and reason == DOES_NOT_DRAIN:
+        return format_html(
+            '<span class="late" title="{}">{}</span>', _("it consumes no faster than is produced"), _("never")
+        )
     if _is_answer(row, name, reason):
         return format_html('<span class="quiet">{}</span>', reason)
     if brief or _is_said_beside_it(row, name, reason):

@@ -9,6 +9,7 @@ from .rows import GroupRow
 from .shown import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = "its members have not been asked for yet"
+DOES_NOT_DRAIN = "it does not drain"
 NO_REBALANCE = "no rebalance of it has been seen"
 YOUNG_LAG = "the lag is younger than the last judgement"
 MEASURED = ("never_committed_queues", "members", "online", "dlq_messages", "expired_messages")
@@ -116,5 +117,5 @@ def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
     if fields["lag_messages"] == 0:
         return "nothing to drain"
     return shown.unjudged_reason or (
-        "the rates are not known" if None in (fields["consume_rate"], fields["produce_rate"]) else "it does not drain"
+        "the rates are not known" if None in (fields["consume_rate"], fields["produce_rate"]) else DOES_NOT_DRAIN
     )

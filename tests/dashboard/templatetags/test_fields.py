@@ -67,9 +67,19 @@ def test_a_time_lag_says_what_kind_it_is(kind: str, sign: str) -> None:
     assert f"{sign}3 min 12 s" in shown(replace(KNOWN, time_lag_kind=kind), "time_lag_seconds")
 
 
-def test_a_group_that_does_not_drain_says_so_rather_than_unknown() -> None:
+def test_a_group_that_does_not_drain_never_does_rather_than_unknown() -> None:
     row = without("drain_seconds", "it does not drain")
-    assert shown(row, "drain_seconds") == '<span class="quiet">it does not drain</span>'
+    said = '<span class="late" title="it consumes no faster than is produced">never</span>'
+    assert shown(row, "drain_seconds") == said
+
+
+def test_nothing_to_drain_is_an_answer_too() -> None:
+    row = without("drain_seconds", "nothing to drain", lag_messages=0)
+    assert shown(row, "drain_seconds") == '<span class="quiet">nothing to drain</span>'
+
+
+def test_a_drain_time_of_an_age_is_capped() -> None:
+    assert shown(replace(KNOWN, drain_seconds=1.1e16), "drain_seconds") == "&gt; 30 d"
 
 
 def test_a_drain_time_is_unknown_where_a_rate_is() -> None:
