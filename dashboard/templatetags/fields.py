@@ -94,6 +94,14 @@ def _time_lag(row: Any, text: str) -> SafeString:
     return format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if sign or error else format_html("{}", text)
 
 
+def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:
+    """`≥ 44 · since 13:39:20`: what is known of a number, and why it is not the whole on hover and for a screen reader."""
+    begun = format_html(" · {} {}", _("since"), moment(since, context["now"])) if since else ""
+    why = reason or _("no reason was recorded")
+    said = '<span class="known-part" title="{1}">{0}<span class="said">: {1}</span>{2}</span>'
+    return format_html(said, text, why, begun)
+
+
 @register.simple_tag(takes_context=True)
 def unknown(
     context: template.Context, reason: str, last_good: datetime | None = None, brief: bool = False, bare: bool = False
