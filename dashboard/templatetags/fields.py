@@ -61,6 +61,9 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
         )
     if _is_answer(row, name, reason):
         return format_html('<span class="quiet">{}</span>', reason)
+    if part := getattr(row, "known_parts", {}).get(name):
+        written = FIELDS[name].write(part.value)
+        return known_part(context, written if name == "retry_share" else f"≥ {written}", reason, part.since)
     if brief or _is_said_beside_it(row, name, reason):
         return unknown(context, reason, brief=True)
     at_least = getattr(row, "lag_messages_at_least", None) if name == "lag_messages" else None
@@ -95,7 +98,7 @@ def _time_lag(row: Any, text: str) -> SafeString:
 
 
 def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:
-    """`≥ 44 · since 13:39:20`: what is known of a number, and why it is not the whole on hover and for a screen reader."""
+    """`≥ 44 · since 13:39:20`: what is known of a number; why it is not the whole on hover and for a screen reader."""
     begun = format_html(" · {} {}", _("since"), moment(since, context["now"])) if since else ""
     why = reason or _("no reason was recorded")
     said = '<span class="known-part" title="{1}">{0}<span class="said">: {1}</span>{2}</span>'

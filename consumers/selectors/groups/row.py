@@ -5,7 +5,7 @@ from typing import Any
 from consumers.models import GroupKind, TimeLagKind
 from consumers.selectors.overlay import NOT_JUDGED_YET
 
-from .rows import GroupRow
+from .rows import GroupRow, KnownPart
 from .shown import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = "its members have not been asked for yet"
@@ -45,7 +45,7 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "unknown_reason": shown.lag_reason,
     }
     fields |= {name: shown.shown(name) for name in (*MEASURED, *JUDGED)}
-    return fields | {"unknown": _reasons(shown, fields)}
+    return fields | {"unknown": _reasons(shown, fields), "known_parts": _known_parts(shown, fields)}
 
 
 def group_row(shown: ShownGroup) -> GroupRow:
@@ -86,6 +86,18 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
     undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
     nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
     return nulls | ({"flags": undecided} if undecided else {})
+
+
+def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPart]:
+    judged = shown.judged
+    if judged is None or shown.unread_reason or shown.unjudged_reason:
+        return {}
+    parts = {
+        "dlq_day_messages": (judged.dlq_day_messages_at_least, judged.dlq_day_since),
+        "retry_share": (judged.retry_share_known, judged.retry_share_since),
+    }
+    known = {name: (value, since) for name, (value, since) in parts.items() if fields[name] is None}
+    return {name: KnownPart(value, since) for name, (value, since) in known.items() if value is not None}
 
 
 def _volume_reasons(shown: ShownGroup) -> dict[str, str]:

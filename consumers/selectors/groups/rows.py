@@ -46,12 +46,22 @@ class IncidentCounts:
     pending: int
 
 
+@dataclass(frozen=True)
+class KnownPart:
+    """What is known of a number of a span of time, part of which is not known. `since`: when the known part begins;
+    null where that is no later than the span's own beginning."""
+
+    value: float
+    since: datetime | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class GroupRow:
     """One group. `unknown_reason` says why `lag_messages` is null, `unknown` why other fields are.
 
     `taken_at` is the reading that the numbers are from: while they are unknown, the last good one.
     `lag_messages_at_least` is the sum of the queues that are known; equal to `lag_messages` where all are.
+    `known_parts`, by field: what is known of `retry_share` and `dlq_day_messages` where they are null.
     """
 
     id: int
@@ -87,6 +97,7 @@ class GroupRow:
     judged_at: datetime | None
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
+    known_parts: dict[str, KnownPart] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from consumers.models import State, TimeLagKind
-from consumers.selectors.groups.rows import GroupRow
+from consumers.selectors.groups.rows import GroupRow, KnownPart
 from consumers.selectors.retries.condition_rows import FailingGroup
 
 
@@ -65,3 +65,4 @@ class Overview:
     changes: list[Change]
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
+    known_parts: dict[str, KnownPart] = field(default_factory=dict)

@@ -5,7 +5,7 @@ import pytest
 from django.template import Context, Template
 
 from consumers.polling.reading import NEVER_COMMITTED
-from consumers.selectors.groups.rows import GroupRow
+from consumers.selectors.groups.rows import GroupRow, KnownPart
 from dashboard.pages.patterns import examples
 from dashboard.wording.fields import FIELDS
 from tests.world import NOW, ago
@@ -89,3 +89,15 @@ def test_a_drain_time_is_unknown_where_a_rate_is() -> None:
 
 def test_reasons_are_escaped() -> None:
     assert "<script>" not in shown(without("members", "<script>"), "members")
+
+
+@pytest.mark.parametrize(("name", "value", "text"), [("dlq_day_messages", 44, "≥ 44"), ("retry_share", 0.05, "5 %")])
+def test_what_is_known_of_a_number_is_shown_since_when_and_its_reason_on_hover(
+    name: str, value: float, text: str
+) -> None:
+    row = without(name, "known since 02:40 only", known_parts={name: KnownPart(value, ago(1200))})
+    said = shown(row, name, "brief=True")
+    assert said.startswith(f'<span class="known-part" title="known since 02:40 only">{text}<span class="said">: ')
+    assert "since <time" in said
+    assert ">02:40:00</time>" in said
+    assert "unknown" not in said
