@@ -69,6 +69,7 @@ class GroupSerializer(serializers.Serializer[Any]):
     never_committed_queues = serializers.IntegerField(allow_null=True)
     time_lag_seconds = serializers.FloatField(allow_null=True)
     time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
+    time_lag_at = serializers.DateTimeField(allow_null=True, help_text="The moment that the time lag is of")
     consume_rate = serializers.FloatField(allow_null=True, help_text="Messages per second")
     produce_rate = serializers.FloatField(allow_null=True, help_text="Messages per second")
     drain_seconds = serializers.FloatField(allow_null=True)

@@ -14,6 +14,7 @@ from consumers.polling.flags import Flag
 from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.groups.row import DOES_NOT_DRAIN
 from dashboard.templatetags.ages import moment
+from dashboard.wording import times
 from dashboard.wording.fields import FIELDS
 
 register = template.Library()
@@ -35,7 +36,7 @@ def field(context: template.Context, row: Any, name: str, unit: bool = False, br
         return _not_known(context, row, name, brief)
     text = how.write(value)
     if name == "time_lag_seconds":
-        text = _time_lag(row, text)
+        return _time_lag(context, row, text, unit)
     return format_html('{} <span class="u">{}</span>', text, how.unit) if unit and how.unit else format_html("{}", text)
 
 
@@ -89,12 +90,24 @@ def _is_answer(row: Any, name: str, reason: str) -> bool:
     return name == "lag_messages" and reason in NO_LAG_REASONS
 
 
-def _time_lag(row: Any, text: str) -> SafeString:
+def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool) -> SafeString:
+    """On hover its kind and, where it was judged before the lag beside it was read, of which moment it is.
+
+    `with_moment` says that in the text too.
+    """
     sign, kind = KINDS.get(row.time_lag_kind, ("", row.time_lag_kind))
     error = getattr(row, "time_lag_error_seconds", None)
     if error is not None:
         kind = f"{kind}, ± {FIELDS['time_lag_seconds'].write(error)}"
-    return format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if sign or error else format_html("{}", text)
+    at = getattr(row, "time_lag_at", None)
+    is_earlier = at is not None and at != getattr(row, "taken_at", None)
+    if is_earlier:
+        kind = f"{kind} · {_('as of %(time)s UTC') % {'time': times.clock(at, context['now'])}}"
+    hovered = sign or error or is_earlier
+    said = format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if hovered else format_html("{}", text)
+    if not (is_earlier and with_moment):
+        return said
+    return format_html('{} <span class="u">{} {}</span>', said, _("at"), moment(at, context["now"]))
 
 
 def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:

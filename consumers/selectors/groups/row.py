@@ -1,5 +1,6 @@
 """From a group under its overlay to its row: every null with its reason."""
 
+from datetime import datetime
 from typing import Any
 
 from consumers.models import GroupKind, TimeLagKind
@@ -16,10 +17,19 @@ MEASURED = ("never_committed_queues", "members", "online", "dlq_messages", "expi
 JUDGED = ("consume_rate", "produce_rate", "retry_rate", "retry_share", "dlq_day_messages")
 
 
-def row_fields(shown: ShownGroup) -> dict[str, Any]:
-    """The values of all fields of GroupRow, as a detail needs them too."""
+def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str, Any]:
+    """The values of all fields of GroupRow, as a detail needs them too.
+
+    `lag_of_queues`: the lag by the queues that stand beside it, which takes the place of the stored total.
+    """
     group, judged, verdict = shown.group, shown.judged, shown.verdict
-    lag, time_lag = shown.shown("lag_messages"), shown.shown("time_lag_seconds")
+    lag, time_lag, drain = (shown.shown(name) for name in ("lag_messages", "time_lag_seconds", "drain_seconds"))
+    at_least = shown.shown("lag_messages_at_least")
+    if lag is not None and lag_of_queues is not None and lag != lag_of_queues:
+        # As in the overlay: zero exactly where the lag is, and what was judged of a lag of zero says nothing of one.
+        if not lag or not lag_of_queues:
+            time_lag, drain = (None if lag_of_queues else 0.0), None
+        lag = at_least = lag_of_queues
     fields: dict[str, Any] = {
         "id": group.pk,
         "cluster": group.cluster.name,
@@ -32,10 +42,11 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "flag_reasons": {str(flag): reason for flag, reason in shown.flags.reasons.items()},
         "completeness": judged.completeness if judged and not shown.unjudged_reason else None,
         "lag_messages": lag,
-        "lag_messages_at_least": shown.shown("lag_messages_at_least"),
+        "lag_messages_at_least": at_least,
         "time_lag_seconds": time_lag,
         "time_lag_kind": time_lag_kind(lag, time_lag, judged.time_lag_kind if judged else None),
-        "drain_seconds": shown.shown("drain_seconds"),
+        "time_lag_at": _time_lag_at(shown, lag, time_lag),
+        "drain_seconds": drain,
         "message_model": group.message_model,
         "consume_type": group.consume_type,
         "last_rebalance_at": judged.last_rebalance_at if judged else None,
@@ -72,6 +83,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "lag_messages_at_least": shown.lag_reason or NOT_READ_YET,
         "never_committed_queues": shown.unread_reason or NOT_READ_YET,
         "time_lag_seconds": _time_lag_reason(shown, fields["lag_messages"]),
+        "time_lag_at": _time_lag_reason(shown, fields["lag_messages"]),
         "drain_seconds": _drain_reason(shown, fields),
         "dlq_messages": shown.unread_reason
         or (NOT_READ_YET if shown.total is None else "its dead letters were not read"),
@@ -86,6 +98,14 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
     undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
     nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
     return nulls | ({"flags": undecided} if undecided else {})
+
+
+def _time_lag_at(shown: ShownGroup, lag: int | None, time_lag: float | None) -> datetime | None:
+    """A time lag of zero is the newest reading's; any other one was judged, of a moment before the lag beside it."""
+    if time_lag is None:
+        return None
+    taken_at: datetime | None = shown.shown("taken_at")
+    return taken_at if lag == 0 or shown.judged is None else shown.judged.judged_at
 
 
 def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPart]:
@@ -128,6 +148,9 @@ def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
         return shown.lag_reason or NOT_READ_YET
     if fields["lag_messages"] == 0:
         return "nothing to drain"
-    return shown.unjudged_reason or (
-        "the rates are not known" if None in (fields["consume_rate"], fields["produce_rate"]) else DOES_NOT_DRAIN
-    )
+    if shown.unjudged_reason:
+        return shown.unjudged_reason
+    consumed, produced = fields["consume_rate"], fields["produce_rate"]
+    if consumed is None or produced is None:
+        return "the rates are not known"
+    return YOUNG_LAG if consumed > produced else DOES_NOT_DRAIN

@@ -66,3 +66,7 @@ class Overview:
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
     known_parts: dict[str, KnownPart] = field(default_factory=dict)
+
+    @property
+    def time_lag_at(self) -> datetime | None:
+        return None if self.oldest_group is None else self.oldest_group.time_lag_at

@@ -101,3 +101,14 @@ def test_what_is_known_of_a_number_is_shown_since_when_and_its_reason_on_hover(
     assert "since <time" in said
     assert ">02:40:00</time>" in said
     assert "unknown" not in said
+
+
+def test_a_time_lag_of_an_earlier_moment_than_the_lag_beside_it_says_its_own() -> None:
+    assert " · as of 02:59:40 UTC" in shown(KNOWN, "time_lag_seconds")
+    assert "02:59:40</time>" not in shown(KNOWN, "time_lag_seconds")
+    assert ">02:59:40</time>" in shown(KNOWN, "time_lag_seconds", "unit=True")
+
+
+def test_a_time_lag_of_the_same_moment_says_none() -> None:
+    row = replace(KNOWN, time_lag_at=KNOWN.taken_at)
+    assert "as of" not in shown(row, "time_lag_seconds", "unit=True")

@@ -137,9 +137,8 @@ def test_it_puts_the_worst_first_and_says_why(cluster):
 
     assert [row.row.group for row in worst] == ["inventory", "billing"]
     assert worst[0].parts == [
-        "stalled: blocked on Stock/broker-a/3",
-        "offset still for 12 min",
-        "9,120 messages behind",
+        "stalled: blocked",
+        "queue 3 of Stock on broker-a: offset still for 12 min, 9,120 messages behind",
     ]
 
 
