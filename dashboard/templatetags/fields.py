@@ -99,15 +99,16 @@ def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool)
     error = getattr(row, "time_lag_error_seconds", None)
     if error is not None:
         kind = f"{kind}, ± {FIELDS['time_lag_seconds'].write(error)}"
-    at = getattr(row, "time_lag_at", None)
-    is_earlier = at is not None and at != getattr(row, "taken_at", None)
-    if is_earlier:
-        kind = f"{kind} · {_('as of %(time)s UTC') % {'time': times.clock(at, context['now'])}}"
-    hovered = sign or error or is_earlier
+    at: datetime | None = getattr(row, "time_lag_at", None)
+    earlier = None if at == getattr(row, "taken_at", None) else at
+    if earlier is not None:
+        at_clock = times.clock(earlier, context["now"])
+        kind = f"{kind} · {_('as of %(time)s UTC') % {'time': at_clock}}"
+    hovered = sign or error or earlier
     said = format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if hovered else format_html("{}", text)
-    if not (is_earlier and with_moment):
+    if earlier is None or not with_moment:
         return said
-    return format_html('{} <span class="u">{} {}</span>', said, _("at"), moment(at, context["now"]))
+    return format_html('{} <span class="u">{} {}</span>', said, _("at"), moment(earlier, context["now"]))
 
 
 def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:

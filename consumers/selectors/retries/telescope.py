@@ -128,8 +128,8 @@ class _Stretch:
         first = next(at for at in self.read.times if at >= self.start)
         since = first if from_inside else self.start
         if not queues:
-            known = self._ends_are_whole(from_inside) and self._has_no_topic(name)
-            return Moved(0, since, known and not from_inside, known) if known else None
+            is_none = self._ends_are_whole(from_inside) and self._has_no_topic(name)
+            return Moved(0, since, not from_inside, True) if is_none else None
         parts = [self._steps(name, key, seen, from_inside, first) for key, seen in queues.items()]
         known = [messages for messages, _ in parts if messages is not None]
         is_exact = all(exact for _, exact in parts) and self._ends_are_whole(from_inside)
