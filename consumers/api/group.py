@@ -27,6 +27,7 @@ class TopicSerializer(serializers.Serializer[Any]):
     lag_messages = serializers.IntegerField(allow_null=True)
     lag_messages_at_least = serializers.IntegerField(allow_null=True)
     time_lag_seconds = serializers.FloatField(allow_null=True)
+    time_lag_at = serializers.DateTimeField(allow_null=True, help_text="The moment that the time lag is of")
     retired_since = serializers.DateTimeField(allow_null=True, help_text="No member subscribes to it since: no sum")
     unknown_reason = serializers.CharField(allow_null=True)
     unknown = serializers.DictField(child=serializers.CharField())

@@ -43,6 +43,15 @@ class OpenIncidentsSerializer(serializers.Serializer[Any]):
     pending = serializers.IntegerField()
 
 
+class KnownPartSerializer(serializers.Serializer[Any]):
+    value = serializers.FloatField(
+        help_text="Messages that died, at least; or the share over the known part of the hour"
+    )
+    since = serializers.DateTimeField(
+        allow_null=True, help_text="When that part begins; null: with the hour or the day"
+    )
+
+
 class GroupSerializer(serializers.Serializer[Any]):
     """What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are."""
 
@@ -60,6 +69,7 @@ class GroupSerializer(serializers.Serializer[Any]):
     never_committed_queues = serializers.IntegerField(allow_null=True)
     time_lag_seconds = serializers.FloatField(allow_null=True)
     time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
+    time_lag_at = serializers.DateTimeField(allow_null=True, help_text="The moment that the time lag is of")
     consume_rate = serializers.FloatField(allow_null=True, help_text="Messages per second")
     produce_rate = serializers.FloatField(allow_null=True, help_text="Messages per second")
     drain_seconds = serializers.FloatField(allow_null=True)
@@ -80,6 +90,10 @@ class GroupSerializer(serializers.Serializer[Any]):
     judged_at = serializers.DateTimeField(allow_null=True)
     unknown_reason = serializers.CharField(allow_null=True)
     unknown = serializers.DictField(child=serializers.CharField())
+    known_parts = serializers.DictField(
+        child=KnownPartSerializer(),
+        help_text="What is known of `retry_share` and `dlq_day_messages` where they are null",
+    )
 
 
 class GroupListView(APIView):

@@ -41,6 +41,9 @@ class PointSerializer(serializers.Serializer[Any]):
     readings = serializers.IntegerField(allow_null=True)
     unknown_reason = serializers.CharField(allow_null=True, help_text="Why the window has no lag, and nothing else")
     unknown = serializers.DictField(child=serializers.CharField(), help_text="Why a window with a lag lacks others")
+    complete = serializers.BooleanField(
+        help_text="Aggregated to its end; otherwise it holds what was read of it so far"
+    )
 
 
 class SeriesSerializer(serializers.Serializer[Any]):

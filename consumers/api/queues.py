@@ -49,6 +49,7 @@ class QueueSerializer(serializers.Serializer[Any]):
     time_lag_seconds = serializers.FloatField(allow_null=True)
     time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
     time_lag_error_seconds = serializers.FloatField(allow_null=True)
+    time_lag_at = serializers.DateTimeField(allow_null=True, help_text="The moment that the time lag is of")
     state = serializers.ChoiceField(State.choices, allow_null=True, help_text="Null: dead letters, retired topics")
     rule = serializers.CharField(allow_null=True)
     state_detail = serializers.CharField()

@@ -57,6 +57,10 @@ class VolumesSerializer(serializers.Serializer[Any]):
 class VolumeTotalsSerializer(VolumesSerializer):
     to = serializers.DateTimeField(source="until", help_text="Up to what was judged last")
     at_least = serializers.SerializerMethodField(help_text="The known part of each, where there is one")
+    known_since = serializers.DictField(
+        child=serializers.DateTimeField(),
+        help_text="Of each null: the moment from which `at_least` counts, where what came before it is not known",
+    )
 
     def get_fields(self) -> dict[str, Any]:
         return {"from": serializers.DateTimeField(source="since"), **super().get_fields()}

@@ -62,6 +62,10 @@ class GroupState(models.Model):
     retry_share = models.FloatField(null=True, help_text="Redeliveries per message consumed, over the last hour")
     dlq_day_messages = models.BigIntegerField(null=True, help_text="Into its dead-letter topic in 24 hours")
     volumes_unknown = models.JSONField(default=dict, help_text="{field: reason} of those two that are null")
+    dlq_day_messages_at_least = models.BigIntegerField(null=True, help_text="The part of them that is known")
+    dlq_day_since = models.DateTimeField(null=True, help_text="When that part begins, where the day begins before it")
+    retry_share_known = models.FloatField(null=True, help_text="The share over the part of the hour that is known")
+    retry_share_since = models.DateTimeField(null=True, help_text="When that part begins, if later than the hour")
     usual_gap_seconds = models.FloatField(
         null=True, help_text="The 95th percentile of the time between two moves of its queues while behind"
     )

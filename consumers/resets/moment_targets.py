@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from consumers.lake.store import Lake
 from consumers.rocketmq.names import DLQ_PREFIX
+from consumers.selectors.measures import age
 
 from .positions import Position, in_words, looked_back, positions_at, was_read
 from .remade import remade_since
@@ -105,14 +106,14 @@ def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:
     words = {
         "n": len(late),
         "at": in_words(at),
-        "seconds": round((at - oldest).total_seconds()),
+        "age": age((at - oldest).total_seconds()),
         "queue": str(key),
         "oldest": in_words(oldest),
     }
     return (
         _(
             "%(n)s of the queues were not read right before %(at)s: their targets are where they stood up to "
-            "%(seconds)s s earlier (%(queue)s at %(oldest)s). What was consumed in between comes again."
+            "%(age)s earlier (%(queue)s at %(oldest)s). What was consumed in between comes again."
         )
         % words
     )

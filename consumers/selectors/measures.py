@@ -1,8 +1,8 @@
-"""Numbers as people read them: thousands apart, ages in two units at most."""
+"""Numbers as people read them: thousands apart, lengths of time in two units at most and capped at 30 days."""
 
 from django.utils.translation import gettext, ngettext
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
+from consumers.stores.spans import Part, exact_parts, span_parts
 
 
 def count(number: int) -> str:
@@ -19,20 +19,19 @@ def rate(per_second: float) -> str:
 
 
 def age(seconds: float) -> str:
-    """`41 min`, `3 min 12 s`, `2 d 4 h`: the second unit only where it still matters."""
-    whole = round(seconds)
-    if whole < MINUTE:
-        return gettext("%(seconds)d s") % {"seconds": whole}
-    if whole < 10 * MINUTE:
-        return _two(whole, MINUTE, gettext("%d min"), 1, gettext("%d s"))
-    if whole < HOUR:
-        return gettext("%d min") % (whole // MINUTE)
-    if whole < DAY:
-        return _two(whole, HOUR, gettext("%d h"), MINUTE, gettext("%d min"))
-    return _two(whole, DAY, gettext("%d d"), HOUR, gettext("%d h"))
+    """`41 min`, `3 min 12 s`, `2 d 4 h`; `> 30 d` for what is longer. All lengths of time on pages are worded here.
+
+    What somebody chose is worded by `chosen`: `> 30 d` would not say what was chosen.
+    """
+    is_capped, parts = span_parts(seconds)
+    return gettext("> %s") % _worded(parts) if is_capped else _worded(parts)
 
 
-def _two(seconds: int, large: int, large_text: str, small: int, small_text: str) -> str:
-    first, rest = divmod(seconds, large)
-    second = rest // small
-    return f"{large_text % first} {small_text % second}" if second else large_text % first
+def chosen(seconds: float) -> str:
+    """A length of time that somebody set, in full."""
+    return _worded(exact_parts(seconds))
+
+
+def _worded(parts: list[Part]) -> str:
+    units = {"s": gettext("%d s"), "min": gettext("%d min"), "h": gettext("%d h"), "d": gettext("%d d")}
+    return " ".join(units[unit] % number for number, unit in parts)

@@ -37,10 +37,13 @@ class Offsets:
 
 @dataclass(frozen=True)
 class TimeLag:
+    """`at` is the moment of which it is: that of the reading, or of the judgement, which may be an earlier one."""
+
     seconds: float | None
     kind: TimeLagKind
     error_seconds: float | None
     reason: str | None
+    at: datetime | None = None
 
 
 def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, limits: Limits) -> Offsets:
@@ -112,13 +115,21 @@ def asked_time_lag(
     if sample.first_stored_at is None:
         return _no_time_lag(sample.first_error or "the broker gave no store time")
     seconds = (broker.last_read_at - sample.first_stored_at).total_seconds()
-    return TimeLag(seconds, TimeLagKind.EXACT, limits.clock_error_seconds, None) if seconds > 0 else None
+    if seconds <= 0:
+        return None
+    return TimeLag(seconds, TimeLagKind.EXACT, limits.clock_error_seconds, None, broker.last_read_at)
 
 
-def time_lag(read: Offsets, state: QueueState | None, unjudged: str | None, asked: TimeLag | None) -> TimeLag:
+def time_lag(
+    read: Offsets,
+    state: QueueState | None,
+    unjudged: str | None,
+    asked: TimeLag | None,
+    read_at: datetime | None = None,
+) -> TimeLag:
     """Zero exactly where the lag is zero; a judged zero beside a lag is from before the lag."""
     if read.lag_messages == 0:
-        return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None)
+        return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None, read_at)
     if read.lag_messages is None:
         return _no_time_lag(read.reason or "the lag is not known")
     if asked is not None and asked.seconds is not None:
@@ -130,7 +141,8 @@ def time_lag(read: Offsets, state: QueueState | None, unjudged: str | None, aske
         return _no_time_lag(f"{reason}; {asked.reason}" if asked is not None else reason)
     if state.time_lag_seconds <= 0:
         return _no_time_lag("the lag is younger than the last judgement")
-    return TimeLag(state.time_lag_seconds, TimeLagKind(state.time_lag_kind), state.time_lag_error_seconds, None)
+    kind = TimeLagKind(state.time_lag_kind)
+    return TimeLag(state.time_lag_seconds, kind, state.time_lag_error_seconds, None, state.judged_at)
 
 
 def _no_time_lag(reason: str) -> TimeLag:

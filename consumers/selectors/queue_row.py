@@ -80,7 +80,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         if queue.topic.name in facts.retired:
             verdict = _unjudged(None, retired(queue.topic.name, facts.retired[queue.topic.name]))
         asked = asked_time_lag(facts.samples.get(queue.pk), read, broker, facts.limits)
-        behind = time_lag(read, state, facts.unjudged, asked)
+        behind = time_lag(read, state, facts.unjudged, asked, broker.last_read_at if broker else None)
         lag, lag_reason = read.lag_messages, read.reason
     unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
     expected, why_not_expected = facts.expected.of_queue(queue.pk)
@@ -90,6 +90,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         "lag_messages": lag,
         "time_lag_seconds": behind.seconds,
         "time_lag_error_seconds": behind.error_seconds,
+        "time_lag_at": behind.at,
         **verdict.values,
         "owner": ", ".join(sorted(facts.owners.get(queue.pk, ()))) or None,
         "expected_owner": expected,
@@ -175,6 +176,7 @@ def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, n
     return reasons | {
         "time_lag_seconds": behind.reason or "",
         "time_lag_error_seconds": behind.reason or "the judgement gives none",
+        "time_lag_at": behind.reason or "",
         **dict.fromkeys(("state", "rule", "since", "provisional"), unjudged),
         "judged_at": unjudged or NOT_JUDGED_YET,
         "owner": no_owner,

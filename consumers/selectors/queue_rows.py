@@ -31,6 +31,7 @@ class QueueRow:
     time_lag_seconds: float | None
     time_lag_kind: TimeLagKind
     time_lag_error_seconds: float | None
+    time_lag_at: datetime | None
     state: State | None
     rule: str | None
     state_detail: str

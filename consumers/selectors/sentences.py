@@ -69,15 +69,31 @@ def sentence(parts: list[str]) -> str:
 
 
 def state_parts(state: State, rule: str, detail: Mapping[str, Any], *, place: str | None = None) -> list[str]:
-    """`stalled: blocked on Stock/broker-a/3`, `offset still for 12 min`, `9,120 messages behind`.
+    """`stalled: blocked`, `queue 3 of Stock on broker-a: offset still for 12 min, 9,120 messages behind`.
 
-    `place` is the queue that decided. A number that is null in `detail` was not known and is left out.
+    `place` is the queue that decided, where `detail` does not name it. Of a group's state the numbers are that queue's,
+    not the group's, so its name stands before them, in one part with them. A number that is null in `detail` was not
+    known and is left out.
     """
     word = str(WORDS[state])
     opening = word if not rule or rule == word else gettext("%(state)s: %(rule)s") % {"state": word, "rule": rule}
-    if place:
-        opening = gettext("%(opening)s on %(place)s") % {"opening": opening, "place": place}
-    return [opening, *evidence(detail)]
+    where, numbers = place or _place_in(detail), evidence(detail)
+    if where is None:
+        return [opening, *numbers]
+    if numbers:
+        return [opening, gettext("%(place)s: %(numbers)s") % {"place": where, "numbers": ", ".join(numbers)}]
+    return [opening] if state == State.OK else [opening, where]
+
+
+def queue_words(topic: str, broker: str, queue_id: int) -> str:
+    """`queue 3 of Stock on broker-a`"""
+    words = {"queue": queue_id, "topic": topic, "broker": broker}
+    return gettext("queue %(queue)s of %(topic)s on %(broker)s") % words
+
+
+def _place_in(detail: Mapping[str, Any]) -> str | None:
+    topic, broker, queue_id = (detail.get(name) for name in ("topic", "broker", "queue_id"))
+    return None if topic is None or broker is None or queue_id is None else queue_words(topic, broker, queue_id)
 
 
 def evidence(detail: Mapping[str, Any]) -> list[str]:

@@ -33,11 +33,14 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
         "never_committed_queues": None if unread else sum(queue.unknown_reason == NEVER_COMMITTED for queue in queues),
         "lag_messages_at_least": sum(known) if known else None,
         "time_lag_seconds": time_lag,
+        # The earliest: the longest time lag may be of then.
+        "time_lag_at": min(ats) if time_lag is not None and (ats := _known_at(committed)) else None,
     }
     reasons = {
         "never_committed_queues": reason,
         "lag_messages_at_least": reason,
         "time_lag_seconds": waits or reason or NOT_JUDGED_YET,
+        "time_lag_at": waits or reason or NOT_JUDGED_YET,
     }
     in_use = {} if retired_since else {"retired_since": "in use, as far as members have said"}
     return TopicRow(
@@ -50,3 +53,7 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
         unknown={name: reasons[name] or "" for name, value in values.items() if value is None} | in_use,
         **values,
     )
+
+
+def _known_at(queues: Iterable[QueueRow]) -> list[datetime]:
+    return [queue.time_lag_at for queue in queues if queue.time_lag_at is not None]

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from . import spans
+
 COMMITTED_PAST_CLIENT = "committed past the client"
 FILE_PAST_CLIENT = "file past the client"
 MORE_THAN_SPAN = "more messages held than offsets"
@@ -112,8 +114,8 @@ def _said(owner: Held, now: datetime, max_age: timedelta) -> _Span | str:
         return NOT_SAMPLED
     age = now - owner.said_at
     if age > max_age:
-        seconds, most = round(age.total_seconds()), round(max_age.total_seconds())
-        return f"{owner.client_id} last said what it holds {seconds} s ago: older than {most} s is too old"
+        said, most = spans.span(age.total_seconds()), spans.span(max_age.total_seconds())
+        return f"{owner.client_id} last said what it holds {said} ago: older than {most} is too old"
     if owner.cached_min is not None and owner.cached_max is not None:
         end = owner.cached_max + 1
         return _Span(owner.cached_min, end, end - owner.cached_min - owner.cached_count, owner.said_at)
@@ -139,8 +141,8 @@ def _distance(start: Stored, end: int, span: _Span, anomaly: str) -> tuple[int |
     if end >= start.offset:
         return end - start.offset, None
     if start.at is not None and span.said_at < start.at:
-        seconds = round((start.at - span.said_at).total_seconds())
-        return None, f"the client spoke {seconds} s before the offset was read, and has moved on since"
+        earlier = spans.span((start.at - span.said_at).total_seconds())
+        return None, f"the client spoke {earlier} before the offset was read, and has moved on since"
     return None, f"anomaly: {anomaly}: {start.offset} is stored, the client is at {end}"
 
 

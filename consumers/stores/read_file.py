@@ -21,6 +21,7 @@ from .findings import Finding, listed
 from .globs import BACKUP_SUFFIX
 from .kinds import kind_by_content, kind_by_name
 from .problems import FileProblem
+from .spans import span
 from .stored_file import Kind, StoredFile
 
 Wait = Callable[[float], None]
@@ -65,7 +66,7 @@ def _from_backup(path: Path, problem: FileProblem, now: datetime, max_bytes: int
         # That there is no backup either is nothing to add.
         return _failed(path, problem, f" Its {BACKUP_SUFFIX} {worse}" if os.path.exists(backup) else "")
     age = (now - parsed.modified_at).total_seconds()
-    sentence = f"These are the offsets of {backup.name}, written {age:.0f} s ago: {path.name} {problem}"
+    sentence = f"These are the offsets of {backup.name}, written {span(age)} ago: {path.name} {problem}"
     stored = _stored(path, parsed, from_backup=True)
     return stored.with_findings(Finding("from_backup", None, sentence))
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext as _
+
 from .hatching import HATCH_AXIS, hatched_windows
 from .layout import AXIS, QUIET, figure
 from .points import Change, Figure, Line, Span, on_axis
@@ -18,12 +20,18 @@ def lag_lines(
     changes: Sequence[Change],
     spans: Sequence[Span] = (),
     *,
+    live: tuple[datetime, float] | None = None,
     until: datetime,
 ) -> Figure:
-    """`starts` are the starts of the windows, oldest first; each value is that of its window's last reading."""
+    """`starts` are the starts of the complete windows, oldest first; each value is that of its window's last reading.
+
+    `live`: the lag that was read last, and when: a marker of its own, as its window is not complete.
+    """
     at = [on_axis(start + step) for start in starts]
     traces = [_line(at, part, f"var(--series-{i % SERIES + 1})", 1.2) for i, part in enumerate(parts)]
     traces.append(_line(at, total, "var(--line-total)", 2.2))
+    if live is not None:
+        traces.append(_live(*live))
     traces.append(hatched_windows(starts, step, [value is None for value in total.values], total.reasons))
     since = starts[0] if starts else until - step
     return figure(
@@ -41,16 +49,15 @@ def lag_lines(
             **AXIS,
             "title": {"text": "messages", "font": {"color": QUIET}},
             "tickformat": ",d",
-            **_foot(total, parts),
+            **_foot([*(value for line in (total, *parts) for value in line.values), live[1] if live else None]),
         },
         yaxis2=HATCH_AXIS,
     )
 
 
-def _foot(total: Line, parts: Sequence[Line]) -> Figure:
+def _foot(values: Sequence[float | None]) -> Figure:
     """The axis begins at zero. A few messages fill no chart, and their axis has no ticks between whole numbers."""
-    known = [value for line in (total, *parts) for value in line.values if value is not None]
-    if max(known, default=0) < FEW:
+    if max((value for value in values if value is not None), default=0) < FEW:
         return {"range": [0, FEW], "dtick": 2}
     return {"rangemode": "tozero"}
 
@@ -65,6 +72,19 @@ def _line(at: list[str], line: Line, colour: str, width: float) -> Figure:
         "connectgaps": False,
         "line": {"color": colour, "width": width},
         "marker": {"color": colour, "size": 3},
+        "hovertemplate": "%{y:,d} messages",
+    }
+
+
+def _live(at: datetime, lag: float) -> Figure:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": _("now"),
+        "x": [on_axis(at)],
+        "y": [lag],
+        "connectgaps": False,
+        "marker": {"color": "var(--line-total)", "size": 7, "symbol": "circle-open", "line": {"width": 2}},
         "hovertemplate": "%{y:,d} messages",
     }
 

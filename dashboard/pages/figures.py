@@ -7,8 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from consumers.selectors.groups.live import live_lag
 from consumers.selectors.history.rows import History, Series
 from consumers.selectors.history.series import NOT_AGGREGATED, group_history
+from consumers.selectors.history.window_range import OPEN_WINDOWS
 from consumers.selectors.overview.shown import changes
 from dashboard.figures.lag_lines import lag_lines
 from dashboard.figures.points import Change, Figure, Line, Span
@@ -20,8 +22,6 @@ from .ranges import Range, range_of
 from .rebalance_spans import rebalance_spans
 from .reset_spans import reset_spans
 
-# The windows that the pipeline has not come to yet: one that is open, and one that closed while it ran.
-OPEN_WINDOWS = 2
 QUEUES_SHOWN = 200
 
 
@@ -47,6 +47,7 @@ def lag_figure(
         [cut(part, size) for part in parts],
         marks_of(cluster, group, shown),
         spans,
+        live=live_lag(cluster, group, now) if shown.until >= now else None,
         until=shown.until,
     )
 
@@ -94,8 +95,11 @@ def spans_of(cluster: str, group: str, shown: Range) -> list[Span]:
 
 
 def line_of(series: Series, name: str) -> Line:
+    """Of complete windows: what was read of one so far would bend the line."""
     return Line(
-        name, [point.lag_messages for point in series.points], [point.unknown_reason for point in series.points]
+        name,
+        [point.lag_messages if point.complete else None for point in series.points],
+        [point.unknown_reason if point.complete else NOT_AGGREGATED for point in series.points],
     )
 
 

@@ -15,7 +15,6 @@ from consumers.selectors.alerts.of_group import open_incidents
 from consumers.selectors.groups.detail import group_detail
 from consumers.selectors.groups.rows import GroupDetail
 from consumers.selectors.queue_rows import QueueRow
-from consumers.selectors.queues import queue_list
 from dashboard.plotly_files import PATH
 
 from .access import page, part
@@ -66,9 +65,7 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
     topics = [row.topic for row in detail.topics if row.kind != TopicKind.DLQ]
     if topic and topic not in topics:
         raise UnknownFilter("topic", topic, topics)
-    rows = _own(
-        queue_list(detail.cluster, detail.group, topic=topic or None, with_lag=only_lag == "1" or None, now=frame.now)
-    )
+    rows = [row for row in _own(detail.queue_rows) if _is_chosen(row, topic, with_lag=only_lag == "1")]
     page, pages = page_number(frame.request), max(1, -(-len(rows) // ROWS))
     start = (min(page, pages) - 1) * ROWS
     shown = rows[start : start + ROWS]
@@ -89,6 +86,10 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
     }
 
 
-def _own(rows: list[QueueRow] | None) -> list[QueueRow]:
+def _own(rows: list[QueueRow]) -> list[QueueRow]:
     """Without the group's dead letters: nobody consumes them, so they have no position."""
-    return [row for row in rows or [] if row.kind != TopicKind.DLQ]
+    return [row for row in rows if row.kind != TopicKind.DLQ]
+
+
+def _is_chosen(row: QueueRow, topic: str, *, with_lag: bool) -> bool:
+    return topic in ("", row.topic) and (row.lag_messages != 0 or not with_lag)

@@ -48,7 +48,7 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
     query = GroupsQuery.of(request)
     filters = query.filters(frame.cluster)
     found = group_list(filters, now=frame.now, page=query.page, page_size=ROWS)
-    lines = sparklines([row.id for row in found.rows], frame.range.since, frame.range.until)
+    lines = sparklines({row.id: row.lag_messages for row in found.rows}, frame.range.since, frame.range.until)
     return context(
         frame,
         query=query,

@@ -51,7 +51,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
     in_range = RebalanceFilters(cluster=frame.cluster, since=shown.since, until=shown.until, touching=True)
     rebalanced = rebalance_marks(in_range)
     resets = reset_marks(cluster=frame.cluster, since=shown.since, until=shown.until)
-    lines = sparklines([row.id for row in rows], shown.since, shown.until)
+    lines = sparklines({row.id: row.lag_messages for row in rows}, shown.since, shown.until)
     return context(
         frame,
         overview=found,

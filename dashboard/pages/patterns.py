@@ -127,6 +127,7 @@ def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
         id=0, cluster="prod", group="billing", kind=GroupKind.USER, state=State.WARN, state_detail="an example",
         since=now, flags=(), flag_reasons={}, completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
         never_committed_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED, consume_rate=80.0,
+        time_lag_at=now - timedelta(seconds=20),
         produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",
         consume_type="CONSUME_PASSIVELY", retry_rate=0.0, retry_share=0.004, dlq_messages=312, dlq_day_messages=12,
         expired_messages=0,
@@ -136,12 +137,12 @@ def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
         judged_at=now - timedelta(seconds=20), unknown_reason=None, unknown={},
     )  # fmt: skip
     idle = replace(known, lag_messages=0, time_lag_seconds=0.0, time_lag_kind=TimeLagKind.EXACT, drain_seconds=None,
-                   unknown={"drain_seconds": "nothing to drain"})  # fmt: skip
+                   time_lag_at=known.taken_at, unknown={"drain_seconds": "nothing to drain"})  # fmt: skip
     partly = replace(known, lag_messages=None, lag_messages_at_least=9_120, time_lag_kind=TimeLagKind.AT_LEAST,
                      drain_seconds=None, unknown_reason="broker-b could not be read: connection refused",
                      taken_at=now - timedelta(minutes=46), unknown={"drain_seconds": "the lag is unknown"})  # fmt: skip
-    judged = ("time_lag_seconds", "consume_rate", "produce_rate", "drain_seconds", "retry_rate", "retry_share",
-              "dlq_day_messages", "completeness")  # fmt: skip
+    judged = ("time_lag_seconds", "time_lag_at", "consume_rate", "produce_rate", "drain_seconds", "retry_rate",
+              "retry_share", "dlq_day_messages", "completeness")  # fmt: skip
     blank: dict[str, Any] = dict.fromkeys((*judged, "members", "dlq_messages", "lag_messages_at_least"))
     unread = replace(partly, **blank, unknown=dict.fromkeys(blank, "broker-b could not be read: connection refused"))
     never = replace(unread, unknown_reason=NEVER_COMMITTED, unknown=dict.fromkeys(blank, "not judged yet"))

@@ -7,6 +7,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import ConsumerGroup
+from consumers.selectors.history.series import NOT_AGGREGATED
+from consumers.selectors.history.window_range import OPEN_WINDOWS
 from consumers.selectors.retries.ladder import ladder_of
 from consumers.selectors.retries.volume_rows import VolumeWindow
 from consumers.selectors.retries.volumes import volumes_of
@@ -15,7 +17,7 @@ from dashboard.figures.retry_ladder import retry_ladder
 from dashboard.figures.volume_bars import volume_bars
 
 from .access import page
-from .figures import OPEN_WINDOWS, marks_of
+from .figures import marks_of
 from .ranges import Range, range_of
 from .rebalance_spans import rebalance_spans
 
@@ -69,13 +71,18 @@ def volume_figure(cluster: str, group: str, shown: Range, now: datetime, names: 
 
 
 def closed(windows: list[VolumeWindow]) -> list[VolumeWindow]:
-    """Without the newest ones that the pipeline has not come to: that it is so at every moment is no news."""
+    """Without the newest ones that are not over for the pipeline: that it is so at every moment is no news."""
     size = len(windows)
     for _open in range(OPEN_WINDOWS):
-        if size and windows[size - 1].is_open and windows[size - 1].unknown:
+        if size and windows[size - 1].is_open:
             size -= 1
     return windows[:size]
 
 
 def line_of(windows: list[VolumeWindow], field: str, name: str) -> Line:
-    return Line(name, [getattr(window, field) for window in windows], [window.unknown.get(field) for window in windows])
+    """Of complete windows: the sum of a part of one is no sum."""
+    return Line(
+        name,
+        [None if window.is_open else getattr(window, field) for window in windows],
+        [NOT_AGGREGATED if window.is_open else window.unknown.get(field) for window in windows],
+    )

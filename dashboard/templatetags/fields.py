@@ -12,7 +12,9 @@ from django.utils.translation import gettext_lazy
 from consumers.pipeline.volumes.recent import NOTHING_CONSUMED
 from consumers.polling.flags import Flag
 from consumers.polling.reading import NO_LAG_REASONS
+from consumers.selectors.groups.row import DOES_NOT_DRAIN
 from dashboard.templatetags.ages import moment
+from dashboard.wording import times
 from dashboard.wording.fields import FIELDS
 
 register = template.Library()
@@ -34,7 +36,7 @@ def field(context: template.Context, row: Any, name: str, unit: bool = False, br
         return _not_known(context, row, name, brief)
     text = how.write(value)
     if name == "time_lag_seconds":
-        text = _time_lag(row, text)
+        return _time_lag(context, row, text, unit)
     return format_html('{} <span class="u">{}</span>', text, how.unit) if unit and how.unit else format_html("{}", text)
 
 
@@ -54,8 +56,15 @@ def last_good_of(row: Any, name: str) -> datetime | None:
 
 def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> SafeString:
     reason = reason_of(row, name)
+    if name == "drain_seconds" and reason == DOES_NOT_DRAIN:
+        return format_html(
+            '<span class="late" title="{}">{}</span>', _("it consumes no faster than is produced"), _("never")
+        )
     if _is_answer(row, name, reason):
         return format_html('<span class="quiet">{}</span>', reason)
+    if part := getattr(row, "known_parts", {}).get(name):
+        written = FIELDS[name].write(part.value)
+        return known_part(context, written if name == "retry_share" else f"≥ {written}", reason, part.since)
     if brief or _is_said_beside_it(row, name, reason):
         return unknown(context, reason, brief=True)
     at_least = getattr(row, "lag_messages_at_least", None) if name == "lag_messages" else None
@@ -81,12 +90,33 @@ def _is_answer(row: Any, name: str, reason: str) -> bool:
     return name == "lag_messages" and reason in NO_LAG_REASONS
 
 
-def _time_lag(row: Any, text: str) -> SafeString:
+def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool) -> SafeString:
+    """On hover its kind and, where it was judged before the lag beside it was read, of which moment it is.
+
+    `with_moment` says that in the text too.
+    """
     sign, kind = KINDS.get(row.time_lag_kind, ("", row.time_lag_kind))
     error = getattr(row, "time_lag_error_seconds", None)
     if error is not None:
         kind = f"{kind}, ± {FIELDS['time_lag_seconds'].write(error)}"
-    return format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if sign or error else format_html("{}", text)
+    at: datetime | None = getattr(row, "time_lag_at", None)
+    earlier = None if at == getattr(row, "taken_at", None) else at
+    if earlier is not None:
+        at_clock = times.clock(earlier, context["now"])
+        kind = f"{kind} · {_('as of %(time)s UTC') % {'time': at_clock}}"
+    hovered = sign or error or earlier
+    said = format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if hovered else format_html("{}", text)
+    if earlier is None or not with_moment:
+        return said
+    return format_html('{} <span class="u">{} {}</span>', said, _("at"), moment(earlier, context["now"]))
+
+
+def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:
+    """`≥ 44 · since 13:39:20`: what is known of a number; why it is not the whole on hover and for a screen reader."""
+    begun = format_html(" · {} {}", _("since"), moment(since, context["now"])) if since else ""
+    why = reason or _("no reason was recorded")
+    said = '<span class="known-part" title="{1}">{0}<span class="said">: {1}</span>{2}</span>'
+    return format_html(said, text, why, begun)
 
 
 @register.simple_tag(takes_context=True)

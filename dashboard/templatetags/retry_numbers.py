@@ -1,5 +1,7 @@
 """Volumes, samples and what is due: each with its unit, and "at least" or the reason where it is not known whole."""
 
+from datetime import datetime
+
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -8,7 +10,7 @@ from django.utils.translation import gettext as _
 from consumers.selectors.retries.ladder_rows import DueRetries, Ladder, LastAttempts, RetryPolicyRow
 from consumers.selectors.retries.volume_rows import VolumeTotals
 from dashboard.templatetags.ages import moment
-from dashboard.templatetags.fields import unknown
+from dashboard.templatetags.fields import known_part, unknown
 from dashboard.wording.numbers import count, duration, share
 from dashboard.wording.times import ago
 
@@ -17,13 +19,18 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def volume(context: template.Context, totals: VolumeTotals, name: str) -> SafeString:
-    return _sum(context, getattr(totals, name), totals.at_least[name], totals.unknown.get(name, ""))
+    at_least, reason = totals.at_least[name], totals.unknown.get(name, "")
+    return _sum(context, getattr(totals, name), at_least, reason, totals.known_since.get(name))
 
 
 @register.simple_tag(takes_context=True)
 def retried_share(context: template.Context, totals: VolumeTotals) -> SafeString:
     """Redeliveries for each message that was consumed, of the whole range."""
     if totals.into_retry is None or totals.consumed is None:
+        since = {totals.known_since.get(name) for name in ("into_retry", "consumed")}
+        retried, consumed = totals.at_least["into_retry"], totals.at_least["consumed"]
+        if len(since) == 1 and retried is not None and consumed and (begun := since.pop()):
+            return known_part(context, share(retried / consumed), totals.unknown.get("into_retry", ""), begun)
         name = "into_retry" if totals.into_retry is None else "consumed"
         return unknown(context, totals.unknown.get(name, ""), brief=True)
     if not totals.consumed:
@@ -100,11 +107,12 @@ def retry_policy(row: RetryPolicyRow) -> str:
     return _("Brokers have a retry policy for it (%(kind)s: %(delays)s); %(heeded)s.") % words
 
 
-def _sum(context: template.Context, value: int | None, at_least: int | None, reason: str) -> SafeString:
+def _sum(
+    context: template.Context, value: int | None, at_least: int | None, reason: str, since: datetime | None = None
+) -> SafeString:
+    """`10 messages`, `≥ 10 messages · since 13:39`; "unknown" only where nothing is known."""
     if value is not None:
         return format_html('{} <span class="u">{}</span>', count(value), _("messages"))
-    said = unknown(context, reason, brief=True)
-    if not at_least:
-        return said
-    known = _("at least %(n)s messages") % {"n": count(at_least)}
-    return format_html('<span class="at-least">{}</span>{}', known, said)
+    if at_least is None or (not at_least and since is None):
+        return unknown(context, reason, brief=True)
+    return known_part(context, f"≥ {count(at_least)} {_('messages')}", reason, since)

@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 from consumers.selectors import measures
 
 rate = measures.rate
+chosen = measures.chosen
 
 
 def count(value: float) -> str:
@@ -12,7 +13,7 @@ def count(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """0.41 s, 12 s, 3 min 12 s, 41 min, 2 d 4 h: below ten seconds the fraction still matters."""
+    """0.41 s, 12 s, 3 min 12 s, 41 min, 2 d 4 h, > 30 d: below ten seconds the fraction still matters."""
     if 0 < abs(seconds) < 10 and seconds != round(seconds):
         return _("%(n)s s") % {"n": f"{seconds:.2g}"}
     return measures.age(seconds)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus
 
-from .numbers import count, duration
+from .numbers import chosen, count
 from .times import absolute
 
 STATUSES: dict[str, str | Promise] = {
@@ -60,7 +60,7 @@ def destination(kind: str, value: Any) -> str:
     if kind == ResetKind.SHIFT:
         return (_("back by %s messages") if value < 0 else _("ahead by %s messages")) % count(abs(value))
     if kind == ResetKind.SKIP_OLDER:
-        return _("past everything older than %s") % duration(value)
+        return _("past everything older than %s") % chosen(value)
     if kind == ResetKind.COPY:
         return _("to where the group %s stands") % value
     if kind == ResetKind.OFFSETS:

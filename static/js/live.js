@@ -7,6 +7,7 @@
   if (!part) return;
   const [problem, age] = lost.children;
   const every = Number(part.dataset.every) * 1000;
+  const CAP_SECONDS = 30 * 86_400;
   let refreshedAt = new Date();
   let askedAt = Date.now();
   let kept = {};
@@ -32,8 +33,10 @@
 
   function tellAge() {
     const seconds = Math.floor((Date.now() - refreshedAt) / 1000);
-    const [size, unit] = seconds < 120 ? [1, "s"] : seconds < 7200 ? [60, "min"] : [3600, "h"];
-    age.textContent = lost.dataset.old.replace("{age}", `${Math.floor(seconds / size)} ${unit}`);
+    const units = [[1, "s", 120], [60, "min", 7200], [3600, "h", 172_800], [86_400, "d", Infinity]];
+    const [size, unit] = units.find(([, , below]) => seconds < below);
+    const [sign, shown] = seconds > CAP_SECONDS ? ["> ", CAP_SECONDS] : ["", seconds];
+    age.textContent = lost.dataset.old.replace("{age}", `${sign}${Math.floor(shown / size)} ${unit}`);
   }
 
   setInterval(() => {

@@ -35,6 +35,8 @@ TRUE_FALSES = {
     ("brokers", "reachable"),
     # A minute that was judged is over; and a condition that was seen not to hold does not.
     ("windows", "is_open"),
+    # The newest window was not aggregated to its end.
+    ("points", "complete"),
     ("conditions", "ok"),
     ("", "never_committed"),
     # Of a rebalance: no two readings have agreed.

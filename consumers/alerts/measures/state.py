@@ -53,8 +53,7 @@ class _States:
         if row.judged_state != row.state:
             return sentence(state_parts(row.state, "", {}))
         detail = self.scan.detail(place) | self._causes.get(row.id, {})
-        where = _where(detail) if row.state != State.OK else None
-        return sentence(state_parts(row.state, row.judged_rule or "", detail, place=where))
+        return sentence(state_parts(row.state, row.judged_rule or "", detail))
 
     def since(self, place: int) -> datetime | None:
         row = self.scan.rows[place]
@@ -102,9 +101,3 @@ def _may_be_still_read(row: GroupFacts) -> bool:
 def _queue(detail: dict[str, Any]) -> tuple[str, str, int] | None:
     topic, broker, queue_id = (detail.get(name) for name in ("topic", "broker", "queue_id"))
     return None if topic is None or broker is None or queue_id is None else (topic, broker, queue_id)
-
-
-def _where(detail: dict[str, Any]) -> str | None:
-    """As pages write it."""
-    where = _queue(detail)
-    return None if where is None else "/".join(map(str, where))

@@ -13,7 +13,7 @@ from consumers.selectors.groups.row import YOUNG_LAG
 from consumers.selectors.measures import age, messages
 from consumers.selectors.overlay import NOT_JUDGED_YET
 from consumers.selectors.resets.causes import RULES, Jump, causes
-from consumers.selectors.sentences import sentence, state_parts
+from consumers.selectors.sentences import queue_words, sentence, state_parts
 
 from .blocked import blocked_column, standing
 from .columns import judged_reason
@@ -97,7 +97,7 @@ def _state(whole: GroupScan, scan: GroupScan, parts: Parts, topic: str) -> Colum
         state, judged = found[place]
         if judged is None:
             return reason(place)
-        where = f"{topic}/{judged.broker}/{judged.queue_id}" if state != State.OK else None
+        where = queue_words(topic, judged.broker, judged.queue_id)
         return sentence(state_parts(state, judged.rule, parsed(judged.detail), place=where))
 
     def since(place: int) -> datetime | None:

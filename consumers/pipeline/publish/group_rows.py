@@ -25,7 +25,14 @@ COPIED = [
     "drain_seconds",
     "retry_rate",
 ]
-RECENT = ["retry_share", "dlq_day_messages", "volumes_unknown"]
+RECENT = [
+    "retry_share",
+    "dlq_day_messages",
+    "dlq_day_messages_at_least",
+    "dlq_day_since",
+    "retry_share_known",
+    "retry_share_since",
+]
 
 
 def write_group_states(
@@ -51,12 +58,13 @@ def write_group_states(
         row = _row(one, groups[one["cluster"], one["group"]], worst, before, judged_at)
         row.last_rebalance_at = rebalanced.get(row.group_id)
         volumes = recent.get(row.group_id, NOTHING_KNOWN)
-        row.retry_share, row.dlq_day_messages = volumes.retry_share, volumes.dlq_day_messages
+        for name in RECENT:
+            setattr(row, name, getattr(volumes, name))
         row.volumes_unknown = volumes.unknown
         rows.append(row)
         if before is None or before.state != row.state:
             changes.append(_change(row, before))
-    upsert(rows, ["group"], [*COPIED, *RECENT, "detail", "since", "worst_queue", "judged_at"])
+    upsert(rows, ["group"], [*COPIED, *RECENT, "volumes_unknown", "detail", "since", "worst_queue", "judged_at"])
     with transaction.atomic():
         # The same range judged again finds its changes written.
         StateChange.objects.bulk_create(changes, ignore_conflicts=True)

@@ -22,11 +22,19 @@ Tile = tuple[timedelta, datetime, datetime]
 
 @dataclass(frozen=True)
 class Recent:
-    """`retry_share`: redeliveries per message consumed. `unknown`: the reason of each that is null."""
+    """`retry_share`: redeliveries per message consumed. `unknown`: the reason of each that is null.
+
+    What is known of them all the same: `dlq_day_messages_at_least`, and `retry_share_known`, over a part of the hour;
+    `…_since` is when that part begins, null where it begins with the hour or the day.
+    """
 
     retry_share: float | None
     dlq_day_messages: int | None
     unknown: dict[str, str] = field(default_factory=dict)
+    dlq_day_messages_at_least: int | None = None
+    dlq_day_since: datetime | None = None
+    retry_share_known: float | None = None
+    retry_share_since: datetime | None = None
 
 
 NOTHING_KNOWN = Recent(None, None, dict.fromkeys(("retry_share", "dlq_day_messages"), NO_WINDOW))
@@ -70,15 +78,27 @@ def _recent(hour: "_Sums | None", day: "_Sums") -> Recent:
         unknown["dlq_day_messages"] = f"{day.partly}: at least {day.known['into_dlq']:,}"
     else:
         dead = day.known["into_dlq"]
-    return Recent(share, dead, unknown)
+    is_part = hour is not None and bool(hour.known["consumed"]) and hour.partly is not None
+    return Recent(
+        share,
+        dead,
+        unknown,
+        dlq_day_messages_at_least=day.known["into_dlq"] if day.has_known else None,
+        dlq_day_since=day.since,
+        retry_share_known=hour.known["into_retry"] / hour.known["consumed"] if hour and is_part else None,
+        retry_share_since=hour.since if hour and is_part else None,
+    )
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """What is known of each number; `partly` says of how much of the time that is, null where of all of it."""
+    """What is known of each number; `partly` says of how much of the time that is, null where of all of it. `since`:
+    when the first window begins that is known, where something before it is not."""
 
     known: dict[str, int]
     partly: str | None
+    since: datetime | None
+    has_known: bool
 
 
 def _sums(
@@ -112,10 +132,21 @@ def _sums(
         )
     )
     return {
-        row["group"]: _Sums({name: row[f"sum_{name}"] or 0 for name in names}, _partly(row, covered, reach))
+        row["group"]: _summed(row, names, covered, reach)
         for row in rows.iterator()
         if only is None or row["group"] in only
     }
+
+
+def _summed(row: dict[str, Any], names: Sequence[str], covered: Sequence[Tile], reach: timedelta) -> _Sums:
+    partly = _partly(row, covered, reach)
+    begins_late = partly is not None and row["whole"] and row["first_known"] > covered[0][1]
+    return _Sums(
+        {name: row[f"sum_{name}"] or 0 for name in names},
+        partly,
+        row["first_known"] if begins_late else None,
+        bool(row["whole"]),
+    )
 
 
 def _partly(row: dict[str, Any], covered: Sequence[Tile], reach: timedelta) -> str | None:

@@ -21,6 +21,7 @@ from consumers.resets.facts import GroupFacts
 from consumers.resets.own_topics import own_topics
 from consumers.resets.value_of import moment_of
 from consumers.rocketmq.names import is_retry_topic_of, retry_topic
+from consumers.selectors.measures import age
 
 from .totals import Totals, totals_of
 
@@ -102,7 +103,7 @@ def _of_nearest(reset: Reset, rows: Sequence[ResetQueue]) -> list[str]:
 
 
 def _in_words(span: timedelta) -> str:
-    return f"{span.total_seconds():.3f} s" if span < timedelta(seconds=60) else str(span).split(".")[0]
+    return f"{span.total_seconds():.3f} s" if span < timedelta(seconds=60) else age(span.total_seconds())
 
 
 def _of_strangers(group: ConsumerGroup, brokers: set[str]) -> list[str]:

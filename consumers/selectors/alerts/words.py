@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from consumers.models import Comparison, Measure, State
-from consumers.selectors.measures import age, messages
+from consumers.selectors.measures import age, chosen, messages
 from consumers.selectors.sentences import WORDS as STATE_WORDS
 
 MEASURES = {
@@ -37,10 +37,10 @@ def measure_words(measure: str) -> str:
     return str(MEASURES[Measure(measure)])
 
 
-def number_words(measure: str, number: float) -> str:
-    """With the measure's unit."""
+def number_words(measure: str, number: float, *, is_chosen: bool = False) -> str:
+    """With the measure's unit. `is_chosen`: somebody set it, so that a length of time is said in full."""
     if measure.endswith("_seconds"):
-        return age(number)
+        return chosen(number) if is_chosen else age(number)
     if measure == Measure.RETRY_SHARE:
         return f"{number:.1%}".replace(".0%", "%")
     if measure in IN_MESSAGES and number == round(number):
@@ -60,7 +60,7 @@ def condition_words(measure: str, comparison: str, threshold: float | None, stat
             "measure": measure_words(measure),
             "states": state_words(states or []),
         }
-    number = gettext("unknown") if threshold is None else number_words(measure, threshold)
+    number = gettext("unknown") if threshold is None else number_words(measure, threshold, is_chosen=True)
     words = {"measure": measure_words(measure), "number": number}
     if comparison == Comparison.ABOVE:
         return gettext("%(measure)s above %(number)s") % words
@@ -71,7 +71,7 @@ def rule_words(rule: Any) -> str:
     """The rule as a sentence: `time lag above 5 min for 5 min; over once it was at most 4 min for 5 min`."""
     words = condition_words(rule.measure, rule.comparison, rule.threshold, rule.states)
     if rule.for_seconds:
-        words = gettext("%(condition)s for %(time)s") % {"condition": words, "time": age(rule.for_seconds)}
+        words = gettext("%(condition)s for %(time)s") % {"condition": words, "time": chosen(rule.for_seconds)}
     return gettext("%(condition)s; over once it %(over)s") % {"condition": words, "over": _over(rule)}
 
 
@@ -81,12 +81,12 @@ def _over(rule: Any) -> str:
         over = gettext("was another one")
     else:
         template = gettext("was at most %s") if rule.comparison == Comparison.ABOVE else gettext("was at least %s")
-        over = template % number_words(rule.measure, limit)
+        over = template % number_words(rule.measure, limit, is_chosen=True)
     return f"{over} {_for(rule.clear_seconds)}" if rule.clear_seconds else over
 
 
 def _for(seconds: float) -> str:
-    return pgettext("a span of time", "for %s") % age(seconds)
+    return pgettext("a span of time", "for %s") % chosen(seconds)
 
 
 def selection_words(

@@ -1,10 +1,11 @@
 """One group with everything that its page and its REST resource show, but history."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 
-from consumers.models import ConsumerGroup
+from consumers.models import ConsumerGroup, TopicKind
 from consumers.polling.flags import retired_topics
+from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.anomalies.named import group_anomalies
 from consumers.selectors.ownership.members import member_list
 from consumers.selectors.queue_rows import QueueRow
@@ -26,13 +27,16 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
         return None
     [shown] = shown_groups(Overlay.at(now), [found])
     row, verdict = shown.group, shown.verdict
-    fields, queues = row_fields(shown), group_queues(row, now=now)
+    retired = retired_topics(row, now, shown.overlay.limits.kinds)
+    queues = group_queues(row, now=now)
+    fields = row_fields(shown, lag_of_queues(queues, retired))
     return GroupDetail(
         **(fields | {"unknown": fields["unknown"] | _reasons(shown, queues)}),
         rule=verdict.rule,
         detail=verdict.detail,
         worst_queue=verdict.worst,
-        topics=topic_rows(queues, retired_topics(row, now, shown.overlay.limits.kinds)),
+        queue_rows=queues,
+        topics=topic_rows(queues, retired),
         anomalies=group_anomalies(row, queues, online=fields["online"], flags=fields["flags"]),
         tag_samples=tag_samples(row),
         subscriptions=row.subscriptions,
@@ -42,6 +46,18 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
         retry_max_times=row.retry_max_times,
         retry_queue_nums=row.retry_queue_nums,
     )
+
+
+def lag_of_queues(queues: Iterable[QueueRow], retired: Container[str]) -> int | None:
+    """The sum of the queues that count, so that the parts on a page add up to their whole: its total is stored a moment
+    after they are. Null where one of them is not known, or none counts."""
+    counted = [
+        queue.lag_messages
+        for queue in queues
+        if queue.kind != TopicKind.DLQ and queue.topic not in retired and queue.unknown_reason not in NO_LAG_REASONS
+    ]
+    known = [lag for lag in counted if lag is not None]
+    return sum(known) if known and len(known) == len(counted) else None
 
 
 def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:

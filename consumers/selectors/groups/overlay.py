@@ -26,6 +26,9 @@ WORSE_THAN_UNKNOWN = STATES[:UNKNOWN_RANK]
 # Stands for a cluster that has no broker at all: a group of it is unread, and no broker is the cause.
 NO_BROKER = 0
 
+RATES = ("consume_rate", "produce_rate", "retry_rate")
+VOLUMES = ("retry_share", "dlq_day_messages", "dlq_day_messages_at_least", "dlq_day_since")
+
 Column = Combinable | Case | Value | F
 
 
@@ -81,10 +84,7 @@ class Overlay:
             f"shown_{name}": read(F(f"total__{name}"))
             for name in ("dlq_messages", "never_committed_queues", "expired_messages")
         }
-        columns |= {
-            f"shown_{name}": read(self._judged(F(f"judged__{name}")))
-            for name in ("consume_rate", "produce_rate", "retry_rate", "retry_share", "dlq_day_messages")
-        }
+        columns |= {f"shown_{name}": read(self._judged(F(f"judged__{name}"))) for name in (*RATES, *VOLUMES)}
         return groups.alias(
             shown_rank=self._rank(),
             shown_lag_messages=read(F("total__lag_messages")),

@@ -1,24 +1,35 @@
 """From a group under its overlay to its row: every null with its reason."""
 
+from datetime import datetime
 from typing import Any
 
 from consumers.models import GroupKind, TimeLagKind
 from consumers.selectors.overlay import NOT_JUDGED_YET
 
-from .rows import GroupRow
+from .rows import GroupRow, KnownPart
 from .shown import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = "its members have not been asked for yet"
+DOES_NOT_DRAIN = "it does not drain"
 NO_REBALANCE = "no rebalance of it has been seen"
 YOUNG_LAG = "the lag is younger than the last judgement"
 MEASURED = ("never_committed_queues", "members", "online", "dlq_messages", "expired_messages")
 JUDGED = ("consume_rate", "produce_rate", "retry_rate", "retry_share", "dlq_day_messages")
 
 
-def row_fields(shown: ShownGroup) -> dict[str, Any]:
-    """The values of all fields of GroupRow, as a detail needs them too."""
+def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str, Any]:
+    """The values of all fields of GroupRow, as a detail needs them too.
+
+    `lag_of_queues`: the lag by the queues that stand beside it, which takes the place of the stored total.
+    """
     group, judged, verdict = shown.group, shown.judged, shown.verdict
-    lag, time_lag = shown.shown("lag_messages"), shown.shown("time_lag_seconds")
+    lag, time_lag, drain = (shown.shown(name) for name in ("lag_messages", "time_lag_seconds", "drain_seconds"))
+    at_least = shown.shown("lag_messages_at_least")
+    if lag is not None and lag_of_queues is not None and lag != lag_of_queues:
+        # As in the overlay: zero exactly where the lag is, and what was judged of a lag of zero says nothing of one.
+        if not lag or not lag_of_queues:
+            time_lag, drain = (None if lag_of_queues else 0.0), None
+        lag = at_least = lag_of_queues
     fields: dict[str, Any] = {
         "id": group.pk,
         "cluster": group.cluster.name,
@@ -31,10 +42,11 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "flag_reasons": {str(flag): reason for flag, reason in shown.flags.reasons.items()},
         "completeness": judged.completeness if judged and not shown.unjudged_reason else None,
         "lag_messages": lag,
-        "lag_messages_at_least": shown.shown("lag_messages_at_least"),
+        "lag_messages_at_least": at_least,
         "time_lag_seconds": time_lag,
         "time_lag_kind": time_lag_kind(lag, time_lag, judged.time_lag_kind if judged else None),
-        "drain_seconds": shown.shown("drain_seconds"),
+        "time_lag_at": _time_lag_at(shown, lag, time_lag),
+        "drain_seconds": drain,
         "message_model": group.message_model,
         "consume_type": group.consume_type,
         "last_rebalance_at": judged.last_rebalance_at if judged else None,
@@ -44,7 +56,7 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "unknown_reason": shown.lag_reason,
     }
     fields |= {name: shown.shown(name) for name in (*MEASURED, *JUDGED)}
-    return fields | {"unknown": _reasons(shown, fields)}
+    return fields | {"unknown": _reasons(shown, fields), "known_parts": _known_parts(shown, fields)}
 
 
 def group_row(shown: ShownGroup) -> GroupRow:
@@ -71,6 +83,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "lag_messages_at_least": shown.lag_reason or NOT_READ_YET,
         "never_committed_queues": shown.unread_reason or NOT_READ_YET,
         "time_lag_seconds": _time_lag_reason(shown, fields["lag_messages"]),
+        "time_lag_at": _time_lag_reason(shown, fields["lag_messages"]),
         "drain_seconds": _drain_reason(shown, fields),
         "dlq_messages": shown.unread_reason
         or (NOT_READ_YET if shown.total is None else "its dead letters were not read"),
@@ -85,6 +98,26 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
     undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
     nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
     return nulls | ({"flags": undecided} if undecided else {})
+
+
+def _time_lag_at(shown: ShownGroup, lag: int | None, time_lag: float | None) -> datetime | None:
+    """A time lag of zero is the newest reading's; any other one was judged, of a moment before the lag beside it."""
+    if time_lag is None:
+        return None
+    taken_at: datetime | None = shown.shown("taken_at")
+    return taken_at if lag == 0 or shown.judged is None else shown.judged.judged_at
+
+
+def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPart]:
+    judged = shown.judged
+    if judged is None or shown.unread_reason or shown.unjudged_reason:
+        return {}
+    parts = {
+        "dlq_day_messages": (judged.dlq_day_messages_at_least, judged.dlq_day_since),
+        "retry_share": (judged.retry_share_known, judged.retry_share_since),
+    }
+    known = {name: (value, since) for name, (value, since) in parts.items() if fields[name] is None}
+    return {name: KnownPart(value, since) for name, (value, since) in known.items() if value is not None}
 
 
 def _volume_reasons(shown: ShownGroup) -> dict[str, str]:
@@ -115,6 +148,9 @@ def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
         return shown.lag_reason or NOT_READ_YET
     if fields["lag_messages"] == 0:
         return "nothing to drain"
-    return shown.unjudged_reason or (
-        "the rates are not known" if None in (fields["consume_rate"], fields["produce_rate"]) else "it does not drain"
-    )
+    if shown.unjudged_reason:
+        return shown.unjudged_reason
+    consumed, produced = fields["consume_rate"], fields["produce_rate"]
+    if consumed is None or produced is None:
+        return "the rates are not known"
+    return YOUNG_LAG if consumed > produced else DOES_NOT_DRAIN

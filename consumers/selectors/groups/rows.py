@@ -8,6 +8,7 @@ from typing import Any
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.ownership.rows import MemberRow
+from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.tag_samples import TagSampleRow
 
 
@@ -46,12 +47,23 @@ class IncidentCounts:
     pending: int
 
 
+@dataclass(frozen=True)
+class KnownPart:
+    """What is known of a number of a span of time, part of which is not known. `since`: when the known part begins;
+    null where that is no later than the span's own beginning."""
+
+    value: float
+    since: datetime | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class GroupRow:
     """One group. `unknown_reason` says why `lag_messages` is null, `unknown` why other fields are.
 
     `taken_at` is the reading that the numbers are from: while they are unknown, the last good one.
     `lag_messages_at_least` is the sum of the queues that are known; equal to `lag_messages` where all are.
+    `time_lag_at` is the moment that the time lag is of: it may be an earlier one than the lag's `taken_at`.
+    `known_parts`, by field: what is known of `retry_share` and `dlq_day_messages` where they are null.
     """
 
     id: int
@@ -69,6 +81,7 @@ class GroupRow:
     never_committed_queues: int | None
     time_lag_seconds: float | None
     time_lag_kind: TimeLagKind
+    time_lag_at: datetime | None
     consume_rate: float | None
     produce_rate: float | None
     drain_seconds: float | None
@@ -87,6 +100,7 @@ class GroupRow:
     judged_at: datetime | None
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
+    known_parts: dict[str, KnownPart] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,7 @@ class TopicRow:
     lag_messages: int | None
     lag_messages_at_least: int | None
     time_lag_seconds: float | None
+    time_lag_at: datetime | None
     retired_since: datetime | None
     unknown_reason: str | None
     unknown: dict[str, str]
@@ -131,12 +146,14 @@ class WorstQueue:
 class GroupDetail(GroupRow):
     """A group with the rule that decided and the numbers it looked at (`detail`), its topics, members and anomalies.
 
-    While a broker with queues of it is not read, `unknown` says of which queues no anomaly can be told.
+    While a broker with queues of it is not read, `unknown` says of which queues no anomaly can be told. `queue_rows`:
+    its queues, of the same reading as `topics` and the lag, which is their sum.
     """
 
     rule: str
     detail: dict[str, Any]
     worst_queue: WorstQueue | None
+    queue_rows: list[QueueRow]
     topics: list[TopicRow]
     anomalies: list[Anomaly]
     tag_samples: list[TagSampleRow]

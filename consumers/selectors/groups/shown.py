@@ -9,7 +9,7 @@ from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, Queue
 from consumers.polling.flags import GroupFlags, group_flags
 from consumers.selectors.overlay import NOT_JUDGED_YET, unjudged_reason
 from consumers.selectors.retries.blocked_rows import BlockedQueue
-from consumers.selectors.sentences import evidence, sentence, state_parts
+from consumers.selectors.sentences import evidence, queue_words, sentence, state_parts
 
 from .overlay import NO_BROKER, STATES, Overlay
 from .rows import IncidentCounts, WorstQueue
@@ -116,14 +116,10 @@ class ShownGroup:
         return self._judged_verdict(state, self.still_read, self.still_read.queue)
 
     def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
-        place = place_of(queue) if queue is not None and state != State.OK else None
+        place = queue_words(queue.topic.name, queue.broker, queue.queue_id) if queue is not None else None
         detail = judged.detail | self.cause
         if self.blocked is not None:
             parts = [self.blocked.sentence, *evidence({name: detail.get(name) for name in BESIDE_BLOCKED})]
         else:
             parts = state_parts(state, judged.rule, detail, place=place)
         return Verdict(state, parts, judged.rule, detail, judged.since, queue)
-
-
-def place_of(queue: Queue) -> str:
-    return f"{queue.topic.name}/{queue.broker}/{queue.queue_id}"

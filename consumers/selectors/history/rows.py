@@ -13,6 +13,7 @@ class Point(NamedTuple):
     """One window from `at`. Lag and time lag are those of its last reading; rates are messages per second.
 
     `unknown_reason` says why the window has no lag, and so nothing else; `unknown` why a window with a lag lacks more.
+    `complete`: it was aggregated to its end. One that was not holds what was read of it so far.
     """
 
     at: datetime
@@ -23,6 +24,7 @@ class Point(NamedTuple):
     readings: int | None
     unknown_reason: str | None
     unknown: Mapping[str, str] = NOTHING_MORE
+    complete: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The past of one group: itself, by topic or by queue."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -11,7 +12,7 @@ from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
 from .queue_windows import QueueKey, Window, queue_windows
 from .rows import History, Point, Series
 from .topic_windows import topic_windows
-from .window_range import WindowRange, window_range
+from .window_range import OPEN_WINDOWS, WindowRange, window_range
 
 By = Literal["group", "topic", "queue"]
 NOT_AGGREGATED = "not aggregated yet"
@@ -42,7 +43,7 @@ def group_history(
     if found is None:
         return None
     windows = window_range(since, until, step_seconds)
-    gaps = _gaps(windows, now)
+    gaps = _Gaps.of(windows, now)
     if by == "group":
         series = [Series(None, None, None, _points(windows, _group_windows(found, windows), gaps))]
     elif by == "topic":
@@ -54,16 +55,24 @@ def group_history(
     return History(windows.start, windows.until, windows.step_seconds, series)
 
 
-def sparklines(group_ids: Sequence[int], since: datetime, until: datetime) -> dict[int, list[int | None]]:
-    """The lag of each group at every window of the range, null where it is not known. One query."""
+def sparklines(lags: Mapping[int, int | None], since: datetime, until: datetime) -> dict[int, list[int | None]]:
+    """The lag of each group at every complete window of the range, null where it is not known, and last its lag at
+    this moment: `lags`, by group id. Two queries."""
     windows = window_range(since, until)
-    lines: dict[int, list[int | None]] = {pk: [None] * windows.count for pk in group_ids}
     rows = GroupWindow.objects.filter(
-        group__in=list(group_ids), step_seconds=windows.step_seconds, start__gte=windows.start, start__lt=windows.until
+        group__in=list(lags), step_seconds=windows.step_seconds, start__gte=windows.start, start__lt=windows.until
     )
-    for pk, start, lag in rows.values_list("group_id", "start", "lag_messages"):
-        lines[pk][windows.index(start)] = lag
-    return lines
+    known = [
+        (pk, windows.index(start), lag) for pk, start, lag in rows.values_list("group_id", "start", "lag_messages")
+    ]
+    complete = windows.complete_until(aggregated_until(until), (index for _, index, _ in known))
+    # That the newest windows are not complete is so at every moment, and no gap.
+    shown = max(complete, windows.count - OPEN_WINDOWS)
+    lines: dict[int, list[int | None]] = {pk: [None] * shown for pk in lags}
+    for pk, index, lag in known:
+        if index < complete:
+            lines[pk][index] = lag
+    return {pk: [*line, lags[pk]] for pk, line in lines.items()}
 
 
 def _group_windows(group: ConsumerGroup, windows: WindowRange) -> dict[int, Window]:
@@ -83,23 +92,39 @@ def _group_windows(group: ConsumerGroup, windows: WindowRange) -> dict[int, Wind
     }
 
 
-def _gaps(windows: WindowRange, now: datetime) -> list[str]:
-    """Why a window would be missing: the pipeline has not come to it, or there was nothing to read."""
-    done = PipelineRun.objects.filter(error=None, finished_at__lte=now).aggregate(until=Max("until"))["until"]
-    judged = windows.start if done is None else done
-    return [NO_READING if start < judged else NOT_AGGREGATED for start in windows.starts]
+def aggregated_until(now: datetime) -> datetime | None:
+    """Up to when the pipeline has aggregated readings; null before its first run."""
+    runs = PipelineRun.objects.filter(error=None, finished_at__lte=now)
+    found: datetime | None = runs.aggregate(until=Max("until"))["until"]
+    return found
 
 
-def _points(windows: WindowRange, known: dict[int, Window], gaps: list[str]) -> list[Point]:
+@dataclass(frozen=True)
+class _Gaps:
+    """`reasons`: why each window would be missing. The pipeline has not come to it, or there was nothing to read."""
+
+    reasons: list[str]
+    done: datetime | None
+
+    @classmethod
+    def of(cls, windows: WindowRange, now: datetime) -> "_Gaps":
+        done = aggregated_until(now)
+        judged = windows.start if done is None else done
+        reasons = [NO_READING if start < judged else NOT_AGGREGATED for start in windows.starts]
+        return cls(reasons, done)
+
+
+def _points(windows: WindowRange, known: dict[int, Window], gaps: _Gaps) -> list[Point]:
     points: list[Point] = []
+    complete_until = windows.complete_until(gaps.done, known)
     for number, start in enumerate(windows.starts):
-        window = known.get(number)
+        window, complete = known.get(number), number < complete_until
         if window is None:
-            points.append(Point(start, None, None, None, None, None, gaps[number]))
+            points.append(Point(start, None, None, None, None, None, gaps.reasons[number], complete=complete))
         elif window.unknown_reason is None:
-            points.append(Point(start, *window, _unknown(window)))
+            points.append(Point(start, *window, _unknown(window), complete))
         else:
-            points.append(Point(start, *window))
+            points.append(Point(start, *window, complete=complete))
     return points
 
 

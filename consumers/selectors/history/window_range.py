@@ -1,5 +1,6 @@
 """The windows of a stretch of time."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -8,6 +9,8 @@ STEPS = (60, 600, 3600)
 HOURS_IN_MINUTES = timedelta(hours=6)
 DAYS_IN_TEN_MINUTES = timedelta(days=7)
 MOST_WINDOWS = 11_000
+# The windows that the pipeline has not come to yet: one that is open, and one that closed while it ran.
+OPEN_WINDOWS = 2
 
 
 class RangeError(ValueError):
@@ -32,6 +35,12 @@ class WindowRange:
 
     def index(self, at: datetime) -> int:
         return int((at - self.start).total_seconds() // self.step_seconds)
+
+    def complete_until(self, done: datetime | None, known: Iterable[int] = ()) -> int:
+        """How many windows were aggregated to their end: by a pipeline that is `done` up to then, and all before the
+        newest of the `known` ones, as the pipeline goes through time in order."""
+        ended = 0 if done is None else min(max(self.index(done), 0), self.count)
+        return max(ended, max(known, default=0))
 
 
 def window_range(since: datetime, until: datetime, step_seconds: int | None = None) -> WindowRange:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from consumers.models import State, TimeLagKind
-from consumers.selectors.groups.rows import GroupRow
+from consumers.selectors.groups.rows import GroupRow, KnownPart
 from consumers.selectors.retries.condition_rows import FailingGroup
 
 
@@ -65,3 +65,8 @@ class Overview:
     changes: list[Change]
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
+    known_parts: dict[str, KnownPart] = field(default_factory=dict)
+
+    @property
+    def time_lag_at(self) -> datetime | None:
+        return None if self.oldest_group is None else self.oldest_group.time_lag_at

@@ -27,8 +27,9 @@ class VolumeWindow:
 
 @dataclass(frozen=True)
 class VolumeTotals:
-    """Sums over [since, until) of the windows. One null window makes a sum null; `at_least` has what is known of each,
-    null where nothing is, `unknown` the reason of each null sum."""
+    """Messages of [since, until): known between the first and the last reading of the range, whatever windows lie in
+    between. `at_least` has what is known of each, null where nothing is; `known_since` the moment from which a null one
+    counts, where something before it is not known; `unknown` the reason of each null sum."""
 
     since: datetime
     until: datetime
@@ -37,6 +38,7 @@ class VolumeTotals:
     into_dlq: int | None
     consumed: int | None
     at_least: Mapping[str, int | None]
+    known_since: Mapping[str, datetime]
     unknown: Mapping[str, str]
 
 

@@ -48,7 +48,7 @@ def test_volumes_have_every_window_of_the_range_and_their_sums(billing, api):
     }
     sums = {"into_retry": 1800, "out_of_retry": 1680, "into_dlq": 240, "consumed": 36000}
     ends = {"from": "2026-03-14T02:00:00Z", "to": "2026-03-14T02:59:30Z"}
-    assert found["totals"] == {**ends, **sums, "at_least": sums, "unknown": {}}
+    assert found["totals"] == {**ends, **sums, "at_least": sums, "known_since": {}, "unknown": {}}
 
 
 def test_an_unknown_window_makes_the_sum_unknown_and_both_say_why(billing, api):

@@ -11,6 +11,7 @@ from consumers.lake.store import Lake
 from consumers.polling.reading import NEVER_COMMITTED
 from consumers.resets.moment_targets import queues_of_then, targets_of_then
 from consumers.resets.wish import QueueKey, ResetRefused
+from consumers.selectors.measures import age
 from tests.pipeline_rows import at, put, rows
 
 A, B, C = (QueueKey("Orders", broker, 0) for broker in ("broker-a", "broker-b", "broker-c"))
@@ -59,7 +60,7 @@ def test_a_reading_from_well_before_is_told_with_its_age(aggregated, late, is_to
     assert bool(warnings) is is_told
     if is_told:
         assert f"1 of the queues were not read right before {at(late):%Y-%m-%d %H:%M:%S} UTC" in warnings[0]
-        assert f"{late} s earlier (Orders/broker-a/0 at 2026-03-01 02:00:00 UTC)" in warnings[0]
+        assert f"{age(late)} earlier (Orders/broker-a/0 at 2026-03-01 02:00:00 UTC)" in warnings[0]
 
 
 def test_the_oldest_reading_is_named_and_a_queue_without_target_is_not_counted(aggregated):
@@ -70,7 +71,7 @@ def test_the_oldest_reading_is_named_and_a_queue_without_target_is_not_counted(a
     assert (found[A], found[C]) == (10, 4)
     assert "went from 5000 back to 10" in found[B]
     assert warnings[0].startswith("2 of the queues")
-    assert "60 s earlier (Orders/broker-a/0" in warnings[0]
+    assert "1 min earlier (Orders/broker-a/0" in warnings[0]
 
 
 def test_a_queue_that_no_reading_saw_then_has_none(aggregated):

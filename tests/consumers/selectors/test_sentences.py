@@ -4,7 +4,7 @@ import pytest
 
 from consumers.models import State
 from consumers.selectors.measures import age, rate
-from consumers.selectors.sentences import WORDS, evidence, sentence, state_parts
+from consumers.selectors.sentences import WORDS, evidence, queue_words, sentence, state_parts
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,20 @@ def test_it_says_the_numbers_in_the_same_order_however_they_were_kept():
 
 
 def test_it_names_the_queue_that_decided():
-    assert state_parts(State.STALL, "blocked", {}, place="Stock/broker-a/3") == ["stalled: blocked on Stock/broker-a/3"]
+    place = queue_words("Stock", "broker-a", 3)
+    assert state_parts(State.STALL, "blocked", {}, place=place) == ["stalled: blocked", "queue 3 of Stock on broker-a"]
+
+
+@pytest.mark.parametrize("state", [State.OK, State.WARN])
+def test_numbers_of_one_queue_stand_behind_its_name_whatever_the_state(state):
+    detail = {"topic": "orders", "broker": "broker-a", "queue_id": 2, "lag_messages": 94, "consume_rate": 0.25}
+    said = "queue 2 of orders on broker-a: 94 messages behind, consumes 0.25/s"
+    assert state_parts(state, "behind, draining", detail)[1:] == [said]
+
+
+def test_a_state_without_numbers_that_is_well_names_no_queue():
+    detail = {"topic": "orders", "broker": "broker-a", "queue_id": 2, "queues": 8}
+    assert state_parts(State.OK, "caught up", detail) == ["OK: caught up"]
 
 
 def test_it_has_a_word_for_every_state():
@@ -96,5 +109,5 @@ def test_it_says_a_rate_with_the_digits_that_matter(per_second, expected):
 
 def test_the_place_is_said_once():
     detail = {"topic": "Stock", "broker": "broker-a", "queue_id": 3, "queues": 8, "still_seconds": 720}
-    parts = state_parts(State.STALL, "blocked", detail, place="Stock/broker-a/3")
-    assert parts == ["stalled: blocked on Stock/broker-a/3", "offset still for 12 min"]
+    parts = state_parts(State.STALL, "blocked", detail, place=queue_words("Stock", "broker-a", 3))
+    assert parts == ["stalled: blocked", "queue 3 of Stock on broker-a: offset still for 12 min"]

@@ -78,7 +78,11 @@ def test_without_a_file_the_death_of_both_is_unknown():
         (100, [], "no member holds it"),
         (100, [held(cached_count=None)], "not sampled"),
         (100, [held(112, 139, 28, said_at=ago(46))], "c1 last said what it holds 46 s ago: older than 45 s is too old"),
-        (100, [held(112, 139, 28), held(0, 9, 10, client="c2", said_at=ago(90))], "c2 last said what it holds 90 s"),
+        (
+            100,
+            [held(112, 139, 28), held(0, 9, 10, client="c2", said_at=ago(90))],
+            "c2 last said what it holds 1 min 30 s",
+        ),
         (100, [held(cached_count=3)], "c1 did not say which messages it holds"),
         (100, [held()], "c1 holds no message and has no offset in its memory"),
     ],

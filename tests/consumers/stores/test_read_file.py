@@ -145,7 +145,7 @@ def test_the_backup_is_read_in_the_end_and_said_so_with_its_age(tmp_path, left):
     assert rows(file, "source", "offset") == [(str(path), 5)]
     (finding,) = file.findings
     assert (finding.name, finding.where) == ("from_backup", None)
-    assert "consumerOffset.json.bak, written 65 s ago" in finding.sentence
+    assert "consumerOffset.json.bak, written 1 min 5 s ago" in finding.sentence
 
 
 def test_a_broken_backup_is_told_too(tmp_path):

@@ -7,7 +7,7 @@ from django.test import Client
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun, StateChange
 from tests.browser.windows import put_windows
-from tests.world import NOW, a_broker, a_cluster, a_group, ago
+from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, a_total, ago
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
@@ -44,6 +44,25 @@ def test_a_missing_window_is_a_gap_and_not_zero(admin_client: Client, group: Con
     a_window(group, 1, 30)
     a_window(group, 3, 10)
     assert trace(figure(admin_client, "lag"), "all topics")["y"][-3:] == [10, None, 30]
+
+
+def test_the_window_that_is_not_over_is_not_drawn_but_the_lag_of_this_moment_is(
+    admin_client: Client, group: ConsumerGroup
+) -> None:
+    PipelineRun.objects.update(until=NOW - timedelta(seconds=30))
+    a_window(group, 2, 10)
+    a_window(group, 1, 9999)
+    a_total(group, 30)
+    a_snapshot(group, a_queue(group.cluster), 10, 40)
+    drawn = figure(admin_client, "lag")
+    line, live = trace(drawn, "all topics"), trace(drawn, "now")
+    assert (line["x"][-1], line["y"][-1]) == ("2026-03-14 02:59:00", 10)
+    assert (live["x"], live["y"]) == (["2026-03-14 02:59:55"], [30])
+
+
+def test_a_lag_that_is_not_known_now_has_no_marker(admin_client: Client, group: ConsumerGroup) -> None:
+    a_total(group, None, unknown_reason="broker-b is silent")
+    assert "now" not in [one["name"] for one in figure(admin_client, "lag")["data"]]
 
 
 def test_an_unknown_window_says_why(admin_client: Client, group: ConsumerGroup) -> None:

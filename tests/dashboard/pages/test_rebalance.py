@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from consumers.models import Assignment, ConsumerGroup, GroupWindow
+from consumers.models import Assignment, ConsumerGroup, GroupWindow, PipelineRun
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.world import NOW, a_cluster, a_group, a_queue, ago
 
@@ -109,6 +109,7 @@ def test_the_others_of_its_episode_lead_to_their_pages(admin_client: Client, bil
 
 def test_the_figure_is_the_lag_around_it_with_its_time_marked(admin_client: Client, billing: ConsumerGroup) -> None:
     a_rebalance(billing)
+    PipelineRun.objects.create(since=ago(3600), until=NOW, started_at=NOW, finished_at=NOW)
     GroupWindow.objects.create(group=billing, step_seconds=60, start=ago(720), lag_messages=480, readings=4)
     figure = admin_client.get(FIGURE).json()
     assert figure["layout"]["xaxis"]["range"][0] == "2026-03-14 02:39:00"

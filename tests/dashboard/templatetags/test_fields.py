@@ -5,7 +5,7 @@ import pytest
 from django.template import Context, Template
 
 from consumers.polling.reading import NEVER_COMMITTED
-from consumers.selectors.groups.rows import GroupRow
+from consumers.selectors.groups.rows import GroupRow, KnownPart
 from dashboard.pages.patterns import examples
 from dashboard.wording.fields import FIELDS
 from tests.world import NOW, ago
@@ -67,9 +67,19 @@ def test_a_time_lag_says_what_kind_it_is(kind: str, sign: str) -> None:
     assert f"{sign}3 min 12 s" in shown(replace(KNOWN, time_lag_kind=kind), "time_lag_seconds")
 
 
-def test_a_group_that_does_not_drain_says_so_rather_than_unknown() -> None:
+def test_a_group_that_does_not_drain_never_does_rather_than_unknown() -> None:
     row = without("drain_seconds", "it does not drain")
-    assert shown(row, "drain_seconds") == '<span class="quiet">it does not drain</span>'
+    said = '<span class="late" title="it consumes no faster than is produced">never</span>'
+    assert shown(row, "drain_seconds") == said
+
+
+def test_nothing_to_drain_is_an_answer_too() -> None:
+    row = without("drain_seconds", "nothing to drain", lag_messages=0)
+    assert shown(row, "drain_seconds") == '<span class="quiet">nothing to drain</span>'
+
+
+def test_a_drain_time_of_an_age_is_capped() -> None:
+    assert shown(replace(KNOWN, drain_seconds=1.1e16), "drain_seconds") == "&gt; 30 d"
 
 
 def test_a_drain_time_is_unknown_where_a_rate_is() -> None:
@@ -79,3 +89,26 @@ def test_a_drain_time_is_unknown_where_a_rate_is() -> None:
 
 def test_reasons_are_escaped() -> None:
     assert "<script>" not in shown(without("members", "<script>"), "members")
+
+
+@pytest.mark.parametrize(("name", "value", "text"), [("dlq_day_messages", 44, "≥ 44"), ("retry_share", 0.05, "5 %")])
+def test_what_is_known_of_a_number_is_shown_since_when_and_its_reason_on_hover(
+    name: str, value: float, text: str
+) -> None:
+    row = without(name, "known since 02:40 only", known_parts={name: KnownPart(value, ago(1200))})
+    said = shown(row, name, "brief=True")
+    assert said.startswith(f'<span class="known-part" title="known since 02:40 only">{text}<span class="said">: ')
+    assert "since <time" in said
+    assert ">02:40:00</time>" in said
+    assert "unknown" not in said
+
+
+def test_a_time_lag_of_an_earlier_moment_than_the_lag_beside_it_says_its_own() -> None:
+    assert " · as of 02:59:40 UTC" in shown(KNOWN, "time_lag_seconds")
+    assert "02:59:40</time>" not in shown(KNOWN, "time_lag_seconds")
+    assert ">02:59:40</time>" in shown(KNOWN, "time_lag_seconds", "unit=True")
+
+
+def test_a_time_lag_of_the_same_moment_says_none() -> None:
+    row = replace(KNOWN, time_lag_at=KNOWN.taken_at)
+    assert "as of" not in shown(row, "time_lag_seconds", "unit=True")

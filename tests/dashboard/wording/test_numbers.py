@@ -1,6 +1,13 @@
-import pytest
+import re
 
-from dashboard.wording.numbers import count, duration, share, size
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consumers.selectors.alerts.words import number_words
+from consumers.stores.spans import span
+from dashboard.wording.numbers import chosen, count, duration, share, size
+from dashboard.wording.resets import destination
 
 
 @pytest.mark.parametrize(
@@ -13,10 +20,30 @@ from dashboard.wording.numbers import count, duration, share, size
         (192, "3 min 12 s"),
         (41 * 60, "41 min"),
         (4800, "1 h 20 min"),
+        (2 * 86400 + 4 * 3600, "2 d 4 h"),
+        (30 * 86400, "30 d"),
+        (30 * 86400 + 1, "> 30 d"),
+        (1.1e16, "> 30 d"),
     ],
 )
 def test_it_writes_a_duration_with_the_digits_that_matter(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+@given(seconds=st.floats(0, 1e18))
+def test_no_duration_is_above_the_cap_or_in_more_than_two_units(seconds: float) -> None:
+    text = duration(seconds)
+    assert text == span(seconds) or seconds < 10
+    assert len(text.split()) <= (3 if text.startswith(">") else 4)
+    days = re.search(r"(\d+) d", text)
+    assert days is None or int(days[1]) <= 30
+
+
+def test_what_somebody_chose_is_said_in_full() -> None:
+    assert chosen(45 * 86400) == "45 d"
+    assert destination("skip_older", 45 * 86400) == "past everything older than 45 d"
+    assert number_words("time_lag_seconds", 45 * 86400, is_chosen=True) == "45 d"
+    assert number_words("time_lag_seconds", 45 * 86400) == "> 30 d"
 
 
 def test_it_never_writes_a_short_duration_as_zero() -> None:

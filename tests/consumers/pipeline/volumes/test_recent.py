@@ -62,6 +62,8 @@ def test_it_is_the_share_of_the_hour_and_the_sum_of_the_day(group):
     fill(group)
     found = recent(group)
     assert (found.retry_share, found.dlq_day_messages, found.unknown) == (0.1, 2 * 24 * 60, {})
+    assert (found.dlq_day_messages_at_least, found.dlq_day_since) == (2 * 24 * 60, None)
+    assert (found.retry_share_known, found.retry_share_since) == (None, None)
 
 
 def test_what_began_in_the_middle_says_since_when_and_how_much_at_least(group):
@@ -72,6 +74,9 @@ def test_what_began_in_the_middle_says_since_when_and_how_much_at_least(group):
         "retry_share": "known since 2026-03-02T01:40:00Z only: at least 33 into retry, at least 330 consumed",
         "dlq_day_messages": "known since 2026-03-02T01:40:00Z only: at least 66",
     }
+    since = at(23 * 3600 + 40 * 60)
+    assert (found.dlq_day_messages_at_least, found.dlq_day_since) == (66, since)
+    assert (found.retry_share_known, found.retry_share_since) == (0.1, since)
 
 
 def test_of_the_last_hour_each_minute_counts(group):
@@ -93,6 +98,8 @@ def test_a_hole_says_how_much_is_known(group):
     in_the_hour = at(24 * 3600 - 600)
     GroupWindow.objects.filter(step_seconds__in=(60, 600), start=in_the_hour).update(into_retry=None)
     GroupWindow.objects.filter(step_seconds=3600, start=at(3600)).update(into_dlq=None)
+    # What is known begins with the range: there is no moment since when.
+    assert (recent(group).dlq_day_messages_at_least, recent(group).dlq_day_since) == (2760, None)
     assert recent(group).unknown == {
         "retry_share": "known of 59 of 60 minutes only: at least 59 into retry, at least 600 consumed",
         "dlq_day_messages": "known of 1,380 of 1,440 minutes only: at least 2,760",
@@ -122,7 +129,9 @@ def test_nothing_consumed_is_no_share(group):
 
 def test_windows_without_volumes_are_not_known_at_all(group):
     fill(group, consumed=None, into_dlq=None)
-    assert recent(group).unknown["dlq_day_messages"] == "not known of any of its windows: at least 0"
+    found = recent(group)
+    assert found.unknown["dlq_day_messages"] == "not known of any of its windows: at least 0"
+    assert (found.dlq_day_messages_at_least, found.retry_share_known) == (None, None)
 
 
 def test_a_group_without_windows_is_left_out(group):

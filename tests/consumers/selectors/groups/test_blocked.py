@@ -50,11 +50,11 @@ def test_the_sentence_names_the_message_that_blocks_the_queue(held):
 def test_where_the_member_holds_nothing_the_judgement_speaks(held):
     held.cached_min = held.head_since = None
     held.save()
-    assert parts(judged(held))[0] == "stalled: blocked on Stock/broker-a/3"
+    assert [part.split(":")[0] for part in parts(judged(held))] == ["stalled", "queue 3 of Stock on broker-a"]
 
 
 def test_another_rule_speaks_for_itself(held):
-    assert parts(judged(held, rule="nobody owns the queue"))[0].startswith("stalled: nobody owns the queue on Stock")
+    assert parts(judged(held, rule="nobody owns the queue"))[0] == "stalled: nobody owns the queue"
 
 
 def test_groups_that_are_not_blocked_cost_no_query(held, django_assert_max_num_queries):

@@ -4,7 +4,7 @@ import pytest
 
 from consumers.models import ConsumerGroup, State
 from consumers.selectors.groups.listing import ORDERINGS, UnknownOrdering, group_list, state_counts
-from consumers.selectors.groups.rows import GroupFilters
+from consumers.selectors.groups.rows import GroupFilters, KnownPart
 from tests.world import (
     NOW,
     a_broker,
@@ -126,6 +126,16 @@ def test_it_shows_what_is_retried_and_died_as_it_was_judged(judged, shown):
     [row] = group_list(GroupFilters(), now=NOW).rows
     reasons = [row.unknown.get(name) for name in WHY]
     assert (row.retry_share, row.dlq_day_messages, *reasons) == shown
+
+
+@pytest.mark.parametrize(("seconds", "known"), [(20, {"dlq_day_messages": KnownPart(3, ago(3600))}), (9000, {})])
+def test_it_shows_what_is_known_of_them_while_the_judgement_holds(seconds, known):
+    cluster = a_cluster()
+    a_broker(cluster)
+    part = {"dlq_day_messages": None, "dlq_day_messages_at_least": 3, "dlq_day_since": ago(3600)}
+    a_judged_group(a_group(cluster), judged_at=ago(seconds), **part)
+    [row] = group_list(GroupFilters(), now=NOW).rows
+    assert row.known_parts == known
 
 
 def test_it_finds_by_the_state_that_is_shown():

@@ -124,12 +124,38 @@ def test_it_draws_unknown_queues_as_gaps_of_the_heatmap(group, lake):
     assert heatmap.values == [[5, None], [None, 0]]
 
 
-def test_it_draws_all_sparklines_with_one_query(group, django_assert_num_queries):
+def test_it_draws_all_sparklines_of_complete_windows_and_now_with_two_queries(group, django_assert_num_queries):
     other = a_group(group.cluster, "audit")
-    a_group_window(group, 2, 3)
-    a_group_window(other, 1, 4)
+    a_group_window(group, 4, 3)
+    a_group_window(group, 2, 900)
+    a_group_window(other, 3, 4)
 
-    with django_assert_num_queries(1):
-        lines = sparklines([group.pk, other.pk], NOW - 2 * MINUTE, NOW)
+    with django_assert_num_queries(2):
+        lines = sparklines({group.pk: 7, other.pk: None}, NOW - 4 * MINUTE, NOW)
 
-    assert lines == {group.pk: [3, None], other.pk: [None, 4]}
+    assert lines == {group.pk: [3, None, 7], other.pk: [None, 4, None]}
+
+
+def test_a_pipeline_that_stands_still_is_a_gap_of_the_sparkline(group):
+    PipelineRun.objects.update(until=NOW - 5 * MINUTE)
+    a_group_window(group, 6, 3)
+    assert sparklines({group.pk: 7}, NOW - 6 * MINUTE, NOW)[group.pk] == [3, None, None, None, 7]
+
+
+@pytest.mark.parametrize("by", ["group", "topic", "queue"])
+def test_a_window_that_is_not_over_is_not_complete(group, lake, by):
+    PipelineRun.objects.update(until=NOW - 2 * MINUTE + timedelta(seconds=20))
+    write_windows(lake, 60, [(minutes, "Orders", 0, 5, 1.0) for minutes in (4, 3, 2)])
+    for minutes in (4, 3, 2):
+        a_group_window(group, minutes, 5)
+    [series] = the_history(4, by=by).series
+    assert [(point.lag_messages, point.complete) for point in series.points] == [
+        (5, True), (5, True), (5, False), (None, False)
+    ]  # fmt: skip
+
+
+def test_without_a_finished_run_all_windows_before_the_newest_are_complete(group):
+    PipelineRun.objects.all().delete()
+    assert not any(point.complete for point in the_history().series[0].points)
+    a_group_window(group, 2, 5)
+    assert [point.complete for point in the_history().series[0].points] == [True, True, True, False, False]

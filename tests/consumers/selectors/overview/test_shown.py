@@ -3,6 +3,7 @@
 import pytest
 
 from consumers.models import State, StateChange
+from consumers.selectors.groups.rows import KnownPart
 from consumers.selectors.overview.shown import overview
 from tests.world import (
     NOW,
@@ -74,8 +75,21 @@ def test_it_says_of_how_many_groups_it_is_not_known_what_died(cluster):
     seen = the_overview()
     assert seen.dlq_day_messages is None
     assert seen.unknown["dlq_day_messages"] == (
-        "of 1 of 2 groups it is not known how many messages died in 24 hours; the others have 1,200"
+        "the dead letters of 24 hours are not known in full of 1 of 2 groups: at least 1,200 of all"
     )
+
+
+def test_what_is_known_of_the_dead_letters_is_summed_and_said_since_when(cluster):
+    known = {"dlq_day_messages": None, "dlq_day_messages_at_least": 40, "dlq_day_since": ago(900)}
+    a_whole_group(cluster, "billing", **known)
+    a_whole_group(cluster, "audit", **(known | {"dlq_day_messages_at_least": 4, "dlq_day_since": ago(600)}))
+    assert the_overview().known_parts == {"dlq_day_messages": KnownPart(44, ago(900))}
+
+
+def test_where_a_group_is_known_of_the_whole_day_no_moment_says_since_when(cluster):
+    a_whole_group(cluster, "billing", dlq_day_messages=3, dlq_day_messages_at_least=3)
+    a_whole_group(cluster, "audit", dlq_day_messages=None, dlq_day_messages_at_least=4, dlq_day_since=ago(600))
+    assert the_overview().known_parts == {"dlq_day_messages": KnownPart(7, None)}
 
 
 def test_it_leaves_out_of_the_sum_a_group_that_never_committed(cluster):
@@ -123,9 +137,8 @@ def test_it_puts_the_worst_first_and_says_why(cluster):
 
     assert [row.row.group for row in worst] == ["inventory", "billing"]
     assert worst[0].parts == [
-        "stalled: blocked on Stock/broker-a/3",
-        "offset still for 12 min",
-        "9,120 messages behind",
+        "stalled: blocked",
+        "queue 3 of Stock on broker-a: offset still for 12 min, 9,120 messages behind",
     ]
 
 
