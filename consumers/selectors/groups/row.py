@@ -25,6 +25,7 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "group": group.name,
         "kind": GroupKind(group.kind),
         "state": verdict.state,
+        "stale": verdict.stale,
         "state_detail": verdict.sentence,
         "since": verdict.since,
         "flags": tuple(str(flag) for flag in shown.flags.reasons),

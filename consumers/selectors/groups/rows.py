@@ -51,7 +51,8 @@ class GroupRow:
     """One group. `unknown_reason` says why `lag_messages` is null, `unknown` why other fields are.
 
     `taken_at` is the reading that the numbers are from: while they are unknown, the last good one.
-    `lag_messages_at_least` is the sum of the queues that are known; equal to `lag_messages` where all are.
+    `lag_messages_at_least` is the sum of the queues that are known; equal to `lag_messages` where all are. `stale`:
+    evaluations are late, and the state is the last one's, of `judged_at`.
     """
 
     id: int
@@ -59,6 +60,7 @@ class GroupRow:
     group: str
     kind: GroupKind
     state: State
+    stale: bool
     state_detail: str
     since: datetime | None
     flags: tuple[str, ...]
