@@ -20,6 +20,7 @@ from .parameters import Choice, Paging
 from .refusals import NotNow
 from .schema import described
 
+STALE = "Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it"
 ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign in ("", "-")]
 
 
@@ -59,6 +60,7 @@ class GroupSerializer(serializers.Serializer[Any]):
     group = serializers.CharField()
     kind = serializers.ChoiceField(GroupKind.choices)
     state = serializers.ChoiceField(State.choices)
+    stale = serializers.BooleanField(help_text=STALE)
     state_detail = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)
     flags = serializers.ListField(child=serializers.CharField(), help_text="Kinds that hold: ghost, paused, …")

@@ -12,6 +12,7 @@ from consumers.models import State, TimeLagKind, TopicKind
 from consumers.selectors.queues import find_group, queue_list
 
 from .found import group_missing
+from .groups import STALE
 from .lists import list_response, whole
 from .narrowed import narrowed, ordering_by, taken
 from .parameters import Choice, Paging
@@ -51,6 +52,7 @@ class QueueSerializer(serializers.Serializer[Any]):
     time_lag_error_seconds = serializers.FloatField(allow_null=True)
     time_lag_at = serializers.DateTimeField(allow_null=True, help_text="The moment that the time lag is of")
     state = serializers.ChoiceField(State.choices, allow_null=True, help_text="Null: dead letters, retired topics")
+    stale = serializers.BooleanField(help_text=STALE)
     rule = serializers.CharField(allow_null=True)
     state_detail = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)

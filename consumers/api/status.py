@@ -13,7 +13,7 @@ from consumers.selectors.status import group_status
 
 from .found import group_missing
 from .group import WorstQueueSerializer
-from .groups import OpenIncidentsSerializer
+from .groups import STALE, OpenIncidentsSerializer
 from .objects import object_response
 from .parameters import Parameters
 from .schema import described
@@ -21,6 +21,7 @@ from .schema import described
 
 class StatusSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(State.choices)
+    stale = serializers.BooleanField(help_text=STALE)
     since = serializers.DateTimeField(allow_null=True)
     completeness = serializers.FloatField(allow_null=True)
     lag_messages = serializers.IntegerField(allow_null=True)

@@ -21,6 +21,9 @@ class QueueSnapshot(models.Model):
         null=True, help_text="The last known consumer offset of a queue whose offset is gone from its broker"
     )
     lost_at = models.DateTimeField(null=True, help_text="The last reading that had that offset")
+    waiting_since = models.DateTimeField(
+        null=True, help_text="The first reading that had this consumer offset with a lag; null without one"
+    )
     changed_at = models.DateTimeField()
 
     class Meta:

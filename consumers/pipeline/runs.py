@@ -1,17 +1,20 @@
 """Runs with their record: which range is due, a row for each run, failures with their sentence."""
 
+import logging
 import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from consumers.lake.store import Lake
 from consumers.models import PipelineRun
 
 from .durations import Durations
+from .failures import sentence
 from .job import Report, run
+
+logger = logging.getLogger(__name__)
 
 FIRST_RANGE = timedelta(minutes=10)
 # After a longer pause the missed hours stay without windows, rather than the newest states being late.
@@ -41,6 +44,7 @@ def recorded_run(
     try:
         report = run(spark, lake, clusters, since, until, durations)
     except Exception as error:
+        logger.exception("A run of the pipeline over %s to %s failed.", since, until)
         _finish(record, began, error=sentence(error))
         raise
     seconds = _finish(record, began, queues_judged=report.queues_judged, groups_judged=report.groups_judged)
@@ -55,10 +59,3 @@ def _finish(record: PipelineRun, began: float, **fields: object) -> float:
     record.finished_at = record.started_at + timedelta(seconds=seconds)
     record.save(update_fields=["seconds", "finished_at", *fields])
     return seconds
-
-
-def sentence(error: BaseException) -> str:
-    """One line: Spark's messages carry a plan and a Java stack behind it."""
-    spoken = error.getMessage() if isinstance(error, PySparkException) else None
-    text = (spoken or str(error)).strip()
-    return f"{type(error).__name__}: {(text.splitlines() or [''])[0]}"[:500]

@@ -10,9 +10,11 @@ from consumers.polling.flags import KindLimits
 
 @dataclass(frozen=True)
 class Limits:
-    """Ages in seconds: `late` makes a lag unknown, `unknown` a state, `judged` everything that was judged.
+    """Ages in seconds: `late` makes a lag unknown, `unknown` a state, `judged` every number that was evaluated; a state
+    that was evaluated longer ago stays, as stale, until what is polled contradicts it.
 
-    `clock_error_seconds` is how far a broker's clock may be from this host's.
+    `clock_error_seconds` is how far a broker's clock may be from this host's. `stop`, `stall`, `retry_stall` and
+    `allowance` are those of the evaluation.
     """
 
     poll_seconds: float
@@ -21,6 +23,10 @@ class Limits:
     judged_seconds: float
     clock_error_seconds: float = 1.0
     kinds: KindLimits = field(default_factory=KindLimits)
+    stop_seconds: float = 90.0
+    stall_seconds: float = 180.0
+    retry_stall_seconds: float = 300.0
+    allowance_seconds: float = 60.0
 
     def read_since(self, now: datetime) -> datetime:
         """A broker whose last good reading is older is late: its queues have no lag."""
@@ -33,6 +39,14 @@ class Limits:
     def judged_since(self, now: datetime) -> datetime:
         return now - timedelta(seconds=self.judged_seconds)
 
+    def stands_since(self, now: datetime, *, is_retry: bool = False) -> datetime:
+        """An offset with a lag that has not moved since then stands."""
+        return now - timedelta(seconds=self.retry_stall_seconds if is_retry else self.stall_seconds)
+
+    def allowed_since(self, now: datetime) -> datetime:
+        """What waits since a later time is within the threshold."""
+        return now - timedelta(seconds=self.allowance_seconds)
+
 
 def limits() -> Limits:
     late = 3 * settings.CONSUMERSCOPE_POLL_SECONDS
@@ -44,4 +58,6 @@ def limits() -> Limits:
         judged_seconds=3 * settings.CONSUMERSCOPE_AGGREGATE_SECONDS + settings.JUDGE["window_seconds"],
         clock_error_seconds=settings.JUDGE["clock_error_seconds"],
         kinds=KindLimits.of(settings.JUDGE),
+        **{f"{name}_seconds": settings.JUDGE[f"{name}_seconds"] for name in ("stall", "retry_stall", "allowance")},
+        stop_seconds=settings.JUDGE["stop_without_members_seconds"],
     )

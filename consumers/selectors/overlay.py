@@ -1,7 +1,8 @@
-"""The overlay of one queue: what its newest reading and its newest judgement still say at this moment.
+"""The overlay of one queue: what its newest reading and its newest evaluation still say at this moment.
 
 Pure: rows and times in, values out. A broker that is not read makes every number of its queues unknown, one that is
-silent their state too. The same rules for whole groups, in SQL: groups/overlay.py.
+silent their state too. An evaluation that is late leaves no number, but the state, as late_states.py has it. The same
+rules for whole groups, in SQL: groups/overlay.py.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState,
 from consumers.polling.reading import AHEAD
 
 from .brokers import BrokerAge
+from .late_states import WHY_UNKNOWN, Ground, LateTimes, Polled, is_stopped, late_state
 from .limits import Limits
 
 NOT_JUDGED_YET = "not judged yet"
@@ -33,6 +35,7 @@ class Offsets:
     expired_messages: int | None
     reason: str | None
     unread: bool
+    waiting_since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, li
         expired_messages=_expired(minimum, consumed, maximum),
         reason=_lag_reason(snapshot),
         unread=False,
+        waiting_since=snapshot.waiting_since,
     )
 
 
@@ -93,12 +97,14 @@ def _lag_reason(snapshot: QueueSnapshot) -> str | None:
 
 
 def unjudged_reason(judged: GroupState | None, now: datetime, limits: Limits) -> str | None:
-    """Why no judgement of the group holds; None while its newest one does."""
+    """Why no number of an evaluation of the group holds; None while those of its newest one do."""
     if judged is None:
         return NOT_JUDGED_YET
-    if judged.judged_at < limits.judged_since(now):
-        return f"not judged since {iso(judged.judged_at)}"
-    return None
+    return f"not evaluated since {iso(judged.judged_at)}" if is_late(judged, now, limits) else None
+
+
+def is_late(judged: GroupState, now: datetime, limits: Limits) -> bool:
+    return judged.judged_at < limits.judged_since(now)
 
 
 def asked_time_lag(
@@ -126,14 +132,18 @@ def time_lag(
     unjudged: str | None,
     asked: TimeLag | None,
     read_at: datetime | None = None,
+    waited: float | None = None,
 ) -> TimeLag:
-    """Zero exactly where the lag is zero; a judged zero beside a lag is from before the lag."""
+    """Zero exactly where the lag is zero; an evaluated zero beside a lag is from before the lag. `waited`: how long the
+    first message has waited at least, which is told while no evaluation tells."""
     if read.lag_messages == 0:
         return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None, read_at)
     if read.lag_messages is None:
         return _no_time_lag(read.reason or "the lag is not known")
     if asked is not None and asked.seconds is not None:
         return asked
+    if unjudged is not None and waited is not None:
+        return TimeLag(waited, TimeLagKind.AT_LEAST, None, None, read_at)
     if unjudged is not None or state is None:
         return _no_time_lag(unjudged or NOT_JUDGED_YET)
     if state.time_lag_seconds is None:
@@ -145,19 +155,55 @@ def time_lag(
     return TimeLag(state.time_lag_seconds, kind, state.time_lag_error_seconds, None, state.judged_at)
 
 
+def waited_seconds(read: Offsets, state: QueueState | None, judged: GroupState | None, now: datetime) -> float | None:
+    """How long the message at the consumer offset has waited at least: since the first reading that had the two, and
+    by what it had waited before, where it is the same message that was evaluated."""
+    if not read.lag_messages or read.waiting_since is None:
+        return None
+    seconds = max(0.0, (now - read.waiting_since).total_seconds())
+    is_same = judged is not None and read.waiting_since <= judged.judged_at
+    if is_same and judged is not None and state is not None and state.time_lag_seconds:
+        least = state.time_lag_seconds - (state.time_lag_error_seconds or 0.0)
+        return max(seconds, least + (now - judged.judged_at).total_seconds())
+    return seconds or None
+
+
 def _no_time_lag(reason: str) -> TimeLag:
     return TimeLag(None, TimeLagKind.UNKNOWN, None, reason)
 
 
+@dataclass(frozen=True)
+class ShownState:
+    """`reason` of one that is UNKNOWN by the overlay. `ground` is null while the newest evaluation is of now."""
+
+    state: State
+    reason: str | None = None
+    ground: Ground | None = None
+
+
 def shown_state(
-    state: QueueState | None, broker: BrokerAge | None, unjudged: str | None, now: datetime, limits: Limits
-) -> tuple[State, str | None]:
-    """The state that is shown; with UNKNOWN by the overlay comes the reason."""
+    state: QueueState | None,
+    judged: GroupState | None,
+    broker: BrokerAge | None,
+    polled: Polled,
+    now: datetime,
+    limits: Limits,
+    *,
+    is_retry: bool = False,
+) -> ShownState:
     if broker is None or broker.is_silent(now, limits):
-        return State.UNKNOWN, broker.unread_reason(now, limits) if broker else "its broker is not among the cluster's"
-    if unjudged is not None or state is None:
-        return State.UNKNOWN, unjudged or NOT_JUDGED_YET
-    return State(state.state), None
+        reason = broker.unread_reason(now, limits) if broker else "its broker is not among the cluster's"
+        return ShownState(State.UNKNOWN, reason)
+    if judged is not None and state is not None and not is_late(judged, now, limits):
+        return ShownState(State(state.state))
+    if judged is None or state is None:
+        if is_stopped(polled, limits.allowed_since(now)):
+            return ShownState(State.STOP, None, Ground.STOPPED)
+        return ShownState(State.UNKNOWN, unjudged_reason(judged, now, limits) or NOT_JUDGED_YET)
+    times = LateTimes(judged.judged_at, limits.stands_since(now, is_retry=is_retry), limits.allowed_since(now))
+    shown, ground = late_state(State(state.state), polled, times)
+    why = WHY_UNKNOWN.get(ground)
+    return ShownState(shown, f"{unjudged_reason(judged, now, limits)}; {why}" if why else None, ground)
 
 
 def iso(at: datetime) -> str:

@@ -1,15 +1,18 @@
 """How fresh what was judged is, and the runs that judged it."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Min
+from django.utils.translation import gettext as _
 
 from consumers.models import Cluster, PipelineRun
 from consumers.selectors.history.regularity import missed
 
 from .cluster_rows import Freshness, PipelineRow, PipelineStatus
 from .limits import limits
+from .measures import age
 
 HOUR = timedelta(hours=1)
 RUNS_SHOWN = 20
@@ -19,7 +22,7 @@ NEVER_RUN = "no run of the pipeline has finished yet"
 def pipeline_status(now: datetime) -> PipelineStatus:
     """Three queries: the runs of the last hour, the last that succeeded, and since when there is something to judge."""
     recent = list(PipelineRun.objects.filter(started_at__gt=now - HOUR, started_at__lte=now).order_by("started_at"))
-    good = PipelineRun.objects.filter(error=None, finished_at__isnull=False).order_by("-until").first()
+    good = _newest_good()
     last = recent[-1] if recent else PipelineRun.objects.filter(started_at__lte=now).first()
     freshness, detail = _freshness(good, last, now)
     registered = Cluster.objects.aggregate(first=Min("created_at"))["first"]
@@ -41,8 +44,48 @@ def pipeline_status(now: datetime) -> PipelineStatus:
     )
 
 
+@dataclass(frozen=True)
+class LateEvaluation:
+    """`since`: what states are as of; null before the first evaluation. `cause`: a sentence or two."""
+
+    since: datetime | None
+    cause: str
+
+
+def late_evaluation(now: datetime) -> LateEvaluation | None:
+    """Null while states are of now, and while there is nothing to evaluate. Three queries, one while it is in time."""
+    since = limits().judged_since(now)
+    good = _newest_good()
+    if good is not None and good.until >= since:
+        return None
+    registered = Cluster.objects.aggregate(first=Min("created_at"))["first"]
+    if registered is None or (good is None and registered >= since):
+        return None
+    last = PipelineRun.objects.filter(started_at__lte=now).order_by("-started_at").first()
+    return LateEvaluation(good.until if good else None, _cause(last, now))
+
+
+def _newest_good() -> PipelineRun | None:
+    return PipelineRun.objects.filter(error=None, finished_at__isnull=False).order_by("-until").first()
+
+
+def _cause(last: PipelineRun | None, now: datetime) -> str:
+    if last is None:
+        return _("No run was ever started. Start the Spark worker.")
+    if last.error:
+        return last.error
+    taken = age((now - last.started_at).total_seconds())
+    if last.finished_at is not None:
+        return (
+            _("No run was started for %s. See that the Spark worker runs, and that nothing else keeps it busy.") % taken
+        )
+    if now - last.started_at <= timedelta(seconds=settings.SPARK_RUN_LIMIT_SECONDS):
+        return _("A run has been going on for %s.") % taken
+    return _("A run was started %s ago and never ended: its worker was killed. See that the Spark worker runs.") % taken
+
+
 def _freshness(good: PipelineRun | None, last: PipelineRun | None, now: datetime) -> tuple[Freshness, str]:
-    failure = f"the last run failed: {last.error}" if last and last.error else None
+    failure = last.error if last else None
     if good is None:
         return Freshness.SILENT, failure or NEVER_RUN
     if good.until < limits().judged_since(now):

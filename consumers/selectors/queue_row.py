@@ -7,6 +7,7 @@ from typing import Any
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
 
 from .brokers import BrokerAge
+from .late_states import CAUGHT_UP, NO_MEMBERS, Ground, Polled
 from .limits import Limits
 from .overlay import (
     MIN_ABOVE_END,
@@ -14,6 +15,7 @@ from .overlay import (
     NOT_SAMPLED,
     OWN_DEAD_LETTERS,
     Offsets,
+    ShownState,
     TimeLag,
     asked_time_lag,
     iso,
@@ -21,6 +23,7 @@ from .overlay import (
     shown_state,
     time_lag,
     unjudged_reason,
+    waited_seconds,
 )
 from .ownership.expected import ExpectedOwners
 from .queue_rows import QueueRow
@@ -32,7 +35,8 @@ from .unacked import Unacked
 class GroupFacts:
     """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress.
 
-    `causes`: of offsets that jumped, by queue, beside the numbers of their rule.
+    `causes`: of offsets that jumped, by queue, beside the numbers of their rule. `online`, `stopped_since` (null: it is
+    not stopped, as far as rows alone tell) and `is_excused` are looked at while its evaluation is late.
     """
 
     name: str
@@ -48,6 +52,9 @@ class GroupFacts:
     unacked: Unacked = field(default_factory=lambda: Unacked(NOT_SAMPLED, {}))
     expected: ExpectedOwners = field(default_factory=lambda: ExpectedOwners(why=NOT_SAMPLED))
     causes: dict[int, dict[str, str]] = field(default_factory=dict)
+    online: bool | None = None
+    stopped_since: datetime | None = None
+    is_excused: bool = False
 
     @property
     def unjudged(self) -> str | None:
@@ -76,11 +83,13 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         behind = TimeLag(None, TimeLagKind.UNKNOWN, None, OWN_DEAD_LETTERS)
         lag, lag_reason = None, read.reason if read.unread else OWN_DEAD_LETTERS
     else:
-        verdict = _verdict(state, broker, facts)
+        verdict = _verdict(snapshot, state, broker, read, facts)
         if queue.topic.name in facts.retired:
             verdict = _unjudged(None, retired(queue.topic.name, facts.retired[queue.topic.name]))
         asked = asked_time_lag(facts.samples.get(queue.pk), read, broker, facts.limits)
-        behind = time_lag(read, state, facts.unjudged, asked, broker.last_read_at if broker else None)
+        waited = waited_seconds(read, state, facts.judged, facts.now)
+        read_at = broker.last_read_at if broker else None
+        behind = time_lag(read, state, facts.unjudged, asked, read_at, waited)
         lag, lag_reason = read.lag_messages, read.reason
     unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
     expected, why_not_expected = facts.expected.of_queue(queue.pk)
@@ -122,16 +131,42 @@ class _Verdict:
 
 
 def _unjudged(state: State | None, reason: str) -> _Verdict:
-    return _Verdict({"state": state, "rule": None, "since": None, "provisional": None}, reason, reason)
+    nothing = {"state": state, "rule": None, "since": None, "provisional": None, "stale": False}
+    return _Verdict(nothing, reason, reason)
 
 
-def _verdict(state: QueueState | None, broker: BrokerAge | None, facts: GroupFacts) -> _Verdict:
-    shown, reason = shown_state(state, broker, facts.unjudged, facts.now, facts.limits)
-    if reason is not None or state is None:
-        return _unjudged(shown, reason or NOT_JUDGED_YET)
-    values = {"state": shown, "rule": state.rule, "since": state.since, "provisional": state.provisional}
+def _verdict(
+    snapshot: QueueSnapshot, state: QueueState | None, broker: BrokerAge | None, read: Offsets, facts: GroupFacts
+) -> _Verdict:
+    is_retry = kind_for(facts.name, snapshot.queue.topic) == TopicKind.RETRY
+    polled = Polled(
+        lag_messages=read.lag_messages,
+        no_lag_reason=read.reason,
+        waiting_since=read.waiting_since,
+        online=facts.online,
+        is_stopped=facts.stopped_since is not None,
+        is_excused=facts.is_excused,
+    )
+    shown = shown_state(state, facts.judged, broker, polled, facts.now, facts.limits, is_retry=is_retry)
+    if shown.ground in (Ground.STOPPED, Ground.CAUGHT_UP):
+        return _by_rows(shown, snapshot, read, facts)
+    if shown.reason is not None or state is None:
+        return _unjudged(shown.state, shown.reason or NOT_JUDGED_YET)
+    values = {"state": shown.state, "rule": state.rule, "since": state.since, "provisional": state.provisional}
     detail = state.detail | facts.causes.get(state.queue_id, {})
-    return _Verdict(values, sentence(state_parts(shown, state.rule, detail)), "")
+    stale = {"stale": shown.ground is not None}
+    return _Verdict(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
+
+
+def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> _Verdict:
+    """What no evaluation is needed for."""
+    rule, since = CAUGHT_UP, snapshot.changed_at
+    detail: dict[str, float | None] = {"lag_messages": read.lag_messages}
+    if shown.ground == Ground.STOPPED and facts.stopped_since is not None:
+        rule, since = NO_MEMBERS, facts.stopped_since
+        detail["without_members_seconds"] = (facts.now - facts.stopped_since).total_seconds()
+    values = {"state": shown.state, "rule": rule, "since": since, "provisional": False, "stale": False}
+    return _Verdict(values, sentence(state_parts(shown.state, rule, detail)), "")
 
 
 def _numbers(read: Offsets) -> dict[str, int | None]:

@@ -12,7 +12,7 @@ class QueueRow:
 
     `kind` is the topic's as this group sees it: another group's dead letters are a normal topic to it.
     `state` is null for the group's own dead letters and for retired topics, which nobody judges. `since` is when it
-    began.
+    began. `stale`: evaluations are late, and it is the last one's, of `judged_at`.
     """
 
     topic: str
@@ -33,6 +33,7 @@ class QueueRow:
     time_lag_error_seconds: float | None
     time_lag_at: datetime | None
     state: State | None
+    stale: bool
     rule: str | None
     state_detail: str
     since: datetime | None

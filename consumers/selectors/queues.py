@@ -7,8 +7,9 @@ from consumers.models import Assignment, Client, ConsumerGroup, Queue, QueueSamp
 from consumers.polling.flags import outside_reason, retired_topics
 
 from .brokers import BrokerAge, broker_ages
+from .groups.live import NOBODY, LiveGroups
 from .limits import limits
-from .overlay import NOT_SAMPLED
+from .overlay import NOT_SAMPLED, unjudged_reason
 from .ownership.expected import ExpectedOwners, expected_owners
 from .queue_row import GroupFacts, queue_row
 from .queue_rows import QueueRow
@@ -58,9 +59,13 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     unread = why_nothing_is_read(brokers, now)
     owners, why_unowned = _owners(group, unread)
     states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
+    judged = getattr(group, "judged", None)
+    # Nothing is asked of a group that is evaluated in time.
+    is_due = unjudged_reason(judged, now, limits()) is not None
+    live = LiveGroups.at(now, limits(), pk=group.pk) if is_due else NOBODY
     facts = GroupFacts(
         name=group.name,
-        judged=getattr(group, "judged", None),
+        judged=judged,
         brokers={broker.name: broker for broker in brokers},
         owners=owners,
         no_owner_reason=why_unowned,
@@ -72,6 +77,9 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         expected=expected_owners(group) if unread is None else ExpectedOwners(why=unread),
         samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group)},
         causes=_causes(group, states),
+        online=group.online,
+        stopped_since=live.stopped.get(group.pk),
+        is_excused=group.pk in live.excused,
     )
     ordered = snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id")
     return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]

@@ -12,9 +12,11 @@ from consumers.selectors.groups.rows import IncidentCounts, WorstQueue
 
 @dataclass(frozen=True)
 class GroupStatus:
-    """`worst_queue` is null where no single queue decided; other nulls have their reason in `unknown`."""
+    """`worst_queue` is null where no single queue decided; other nulls have their reason in `unknown`. `stale`: the
+    evaluation is late, and the state is the last one's, of `judged_at`."""
 
     state: State
+    stale: bool
     since: datetime | None
     completeness: float | None
     lag_messages: int | None
@@ -28,7 +30,17 @@ class GroupStatus:
 
 
 FIELDS = (
-    *("state", "since", "completeness", "lag_messages", "time_lag_seconds", "open_incidents", "taken_at", "judged_at"),
+    *(
+        "state",
+        "stale",
+        "since",
+        "completeness",
+        "lag_messages",
+        "time_lag_seconds",
+        "open_incidents",
+        "taken_at",
+        "judged_at",
+    ),
 )
 
 

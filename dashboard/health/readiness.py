@@ -15,6 +15,7 @@ from consumers.selectors.alerts.evaluated import evaluated
 from consumers.selectors.alerts.waiting import waiting_messages
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.limits import Limits, limits
+from consumers.selectors.pipeline_status import late_evaluation
 from consumers.selectors.read_only import names_of_no_cluster
 
 REDIS_ANSWER_SECONDS = 1.0
@@ -127,8 +128,8 @@ def _judgement(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
     if newest is None:
         return _due(clusters, now, limit, "nothing has been judged yet")
     age = (now - newest.until).total_seconds()
-    fresh = age <= limit.judged_seconds or not clusters
-    return Part(fresh, "fresh" if fresh else f"older than {limit.judged_seconds:g} s", age)
+    late = late_evaluation(now)
+    return Part(late is None, "fresh" if late is None else f"older than {limit.judged_seconds:g} s: {late.cause}", age)
 
 
 def _alerts(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:

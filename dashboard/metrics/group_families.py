@@ -72,6 +72,12 @@ def group_families(
     )
     states = ((f'{text},state="{group.state.value}"', 1) for text, group in zip(texts, groups, strict=True))
     yield Family("consumerscope_group_state", "1 for the state of the group.", (*GROUP, "state"), states)
+    yield _family(
+        "state_age_seconds",
+        "How old the state is, of a group whose evaluation is late.",
+        texts,
+        map(_stale(now), groups),
+    )
     for place, span in enumerate(("hour", "day")):
         words = f"Rebalances in the last {span}; those in a row, as of a rollout, count once."
         yield _family(f"rebalances_{span}", words, texts, map(_episodes(happened, place), groups))
@@ -112,6 +118,14 @@ def _episodes(happened: Happened, place: int) -> Number:
         return happened.episodes.get(group.id, (0, 0))[place] if is_watched else None
 
     return count
+
+
+def _stale(now: datetime) -> Number:
+    def age(group: GroupGauges) -> float | None:
+        at = group.judged_at
+        return (now - at).total_seconds() if group.is_stale and at is not None else None
+
+    return age
 
 
 def _rebalance_age(now: datetime) -> Number:

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.selectors.groups.live import live_lag
+from consumers.selectors.groups.live_lag import live_lag
 from consumers.selectors.history.rows import History, Series
 from consumers.selectors.history.series import NOT_AGGREGATED, group_history
 from consumers.selectors.history.window_range import OPEN_WINDOWS

@@ -15,6 +15,7 @@ from consumers.selectors.alerts.evaluated import Evaluated, evaluated
 from consumers.selectors.alerts.untold import Untold, untold
 from consumers.selectors.cluster_rows import ClusterRow
 from consumers.selectors.clusters import cluster_list
+from consumers.selectors.pipeline_status import LateEvaluation, late_evaluation
 
 from .freshness import Freshness, freshness_of
 from .ranges import LABELS, Range, range_of
@@ -63,6 +64,10 @@ class Frame:
     def untold(self) -> list[Untold]:
         """Channels that do not deliver."""
         return untold(self.now)
+
+    @cached_property
+    def late_evaluation(self) -> LateEvaluation | None:
+        return late_evaluation(self.now)
 
     @property
     def alerts_page(self) -> str:

@@ -23,7 +23,7 @@ register = template.Library()
 KINDS = {
     "exact": ("", gettext_lazy("exact: the store time of the first message that is not consumed")),
     "interpolated": ("≈ ", gettext_lazy("interpolated between readings")),
-    "at_least": ("≥ ", gettext_lazy("at least: older than the history that is kept")),
+    "at_least": ("≥ ", gettext_lazy("at least: older than the history that is kept, or not evaluated lately")),
 }
 
 

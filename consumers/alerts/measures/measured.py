@@ -6,7 +6,7 @@ from datetime import datetime
 from consumers.alerts.measured import Measured
 from consumers.alerts.rules.notes import Notes
 from consumers.alerts.subjects import SITE, Subject
-from consumers.models import AlertRule, Measure, PipelineRun
+from consumers.models import AlertRule, Measure, PipelineRun, State
 from consumers.selectors.groups.overlay import Overlay
 
 from .brokers import brokers
@@ -58,7 +58,8 @@ def _explained(scan: GroupScan) -> dict[str, list[Subject]]:
     for place, row in enumerate(scan.rows):
         if row.unread_by is not None:
             key = scan.explainer.of_group(row.cluster_id, row.unread_by).key
-        elif scan.explainer.nothing_is_judged and scan.unjudged_reason(place) is not None:
+        elif scan.explainer.nothing_is_judged and row.state == State.UNKNOWN and scan.unjudged_reason(place):
+            # The others keep their last state.
             key = SITE.key
         else:
             continue

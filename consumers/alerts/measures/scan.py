@@ -24,7 +24,8 @@ CHUNK = 5000
 class GroupFacts(NamedTuple):
     """A group and what is stored of it; `judged_…` are null where it was never judged, `total_…` where never read.
 
-    Those of SHOWN are under the overlay: null where they say nothing about this moment.
+    Those of SHOWN are under the overlay: null where they say nothing about this moment. So is `rank`, of the state that
+    pages show: while evaluations are late, the last one that nothing polled since contradicts.
     """
 
     id: int
@@ -37,6 +38,7 @@ class GroupFacts(NamedTuple):
     consume_type: str | None
     membership_at: datetime | None
     membership_error: str | None
+    online: bool | None
     offline_since: datetime | None
     moved_at: datetime | None
     settled_at: datetime | None
@@ -114,8 +116,12 @@ class GroupScan:
         return None if row.unread_by is None else self.explainer.reason(row.cluster_id, row.unread_by)
 
     def unjudged_reason(self, place: int) -> str | None:
-        """Why no judgement of the group holds; None while its newest one does."""
+        """Why no number of an evaluation of the group holds; None while those of its newest one do."""
         return self.explainer.unjudged_reason(self.rows[place].judged_at)
+
+    def is_late(self, place: int) -> bool:
+        """It was evaluated, and too long ago to be of now: its state may be stale."""
+        return self.rows[place].judged_at is not None and self.unjudged_reason(place) is not None
 
     def detail(self, place: int) -> dict[str, Any]:
         return parsed(self.rows[place].detail)

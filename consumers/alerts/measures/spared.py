@@ -4,12 +4,9 @@ from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup
 from consumers.polling.flags import BROADCASTING, POPPING, has_unlisted_members, offline_share
+from consumers.selectors.groups.live import BY_HABIT, PULLING
 
 from .scan import GroupFacts, GroupScan, parsed
-
-PULLING = "CONSUME_ACTIVELY"
-# Rules of the judgement: it has looked at how long such a group usually waits, and whether its messages expire.
-BY_HABIT = "offline by habit"
 
 
 def spared_waiting(scan: GroupScan, place: int) -> str | None:
@@ -21,9 +18,9 @@ def spared_waiting(scan: GroupScan, place: int) -> str | None:
 
 
 def spared_by_habit(scan: GroupScan, place: int) -> str | None:
-    """Not for longer than it ever waited, nor when its messages expire within a day: so it was judged."""
+    """Not for longer than it ever waited, nor when its messages expire within a day: so it was evaluated."""
     row = scan.rows[place]
-    if row.judged_rule == BY_HABIT and scan.unjudged_reason(place) is None:
+    if row.judged_rule == BY_HABIT and (row.id in scan.overlay.live.excused or not scan.unjudged_reason(place)):
         return gettext("offline by habit, and waiting for no longer than usual")
     return None
 

@@ -6,6 +6,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext
+
 from consumers.alerts.measured import Column
 from consumers.models import State
 from consumers.selectors.groups.listing import shown_groups
@@ -19,8 +21,8 @@ from .scan import GroupFacts, GroupScan
 
 # Groups with an offset that jumped, of which resets are looked up: more at once were not moved by people.
 MOST_JUMPS = 2000
-# Groups on silent brokers of which a queue that is still read is in trouble.
-MOST_STILL_READ = 500
+# Groups whose state is another one than was evaluated of the whole: on silent brokers, or while evaluations are late.
+MOST_LOOKED_UP = 500
 
 
 def state(scan: GroupScan) -> Column:
@@ -48,16 +50,21 @@ class _States:
         row = self.scan.rows[place]
         if row.state == State.UNKNOWN:
             return self.reason(place)
-        if (shown := self._still_read_of(row)) is not None:
-            return shown.sentence
+        if (shown := self._looked_up_of(row)) is not None:
+            return sentence([*shown.parts, *self._as_of(place, shown.stale)])
         if row.judged_state != row.state:
             return sentence(state_parts(row.state, "", {}))
         detail = self.scan.detail(place) | self._causes.get(row.id, {})
-        return sentence(state_parts(row.state, row.judged_rule or "", detail))
+        parts = state_parts(row.state, row.judged_rule or "", detail)
+        return sentence([*parts, *self._as_of(place, self.scan.is_late(place))])
+
+    def _as_of(self, place: int, is_stale: bool) -> list[str]:
+        at = self.scan.rows[place].judged_at
+        return [gettext("as of %s UTC") % f"{at:%H:%M}"] if is_stale and at is not None else []
 
     def since(self, place: int) -> datetime | None:
         row = self.scan.rows[place]
-        if (shown := self._still_read_of(row)) is not None:
+        if (shown := self._looked_up_of(row)) is not None:
             return shown.since
         return row.judged_since if row.judged_state == row.state else None
 
@@ -82,20 +89,21 @@ class _States:
         where = _queue(self.scan.detail(place))
         return None if where is None else Jump(row.id, *where, row.judged_rule, row.judged_since, row.judged_at)
 
-    def _still_read_of(self, row: GroupFacts) -> Verdict | None:
-        """Of a group whose state may be that of a queue on a broker that still answers."""
-        return self._still_read.get(row.id) if _may_be_still_read(row) else None
+    def _looked_up_of(self, row: GroupFacts) -> Verdict | None:
+        """Of a group whose state is not simply the evaluated one."""
+        return self._looked_up.get(row.id) if _is_looked_up(row) else None
 
     @cached_property
-    def _still_read(self) -> dict[int, Verdict]:
+    def _looked_up(self) -> dict[int, Verdict]:
         """A fixed number of queries."""
-        wanted = [row.id for row in self.scan.rows if _may_be_still_read(row)]
-        shown = shown_groups(self.scan.overlay, wanted[:MOST_STILL_READ])
+        wanted = [row.id for row in self.scan.rows if _is_looked_up(row)]
+        shown = shown_groups(self.scan.overlay, wanted[:MOST_LOOKED_UP])
         return {one.group.pk: one.verdict for one in shown}
 
 
-def _may_be_still_read(row: GroupFacts) -> bool:
-    return row.unread_by is not None and row.rank < UNKNOWN_RANK
+def _is_looked_up(row: GroupFacts) -> bool:
+    """Its state may be that of a queue on a broker that still answers, or what rows tell while evaluations are late."""
+    return (row.unread_by is not None and row.rank < UNKNOWN_RANK) or row.state not in (row.judged_state, State.UNKNOWN)
 
 
 def _queue(detail: dict[str, Any]) -> tuple[str, str, int] | None:

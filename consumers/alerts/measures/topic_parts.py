@@ -12,13 +12,16 @@ from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State
 from consumers.polling.flags import retired_topics
 from consumers.polling.reading import AHEAD, NO_LAG_REASONS
 from consumers.selectors.brokers import BrokerAge
-from consumers.selectors.groups.overlay import RANKS, UNKNOWN_RANK
+from consumers.selectors.groups.overlay import RANKS, STATES, UNKNOWN_RANK
+from consumers.selectors.late_states import LateTimes, Polled, late_state
 from consumers.selectors.overlay import unread_reason
 
 from .scan import GroupScan
 from .spared import why_outside
 
-SNAPSHOT = ("group_id", "queue_id", "queue__broker", "consumer_offset", "broker_offset", "unknown_reason")
+SNAPSHOT = (
+    *("group_id", "queue_id", "queue__broker", "consumer_offset", "broker_offset", "unknown_reason", "waiting_since"),
+)
 JUDGED = ("group_id", "queue_id", "queue__broker", "queue__queue_id", "state", "rule", "since", "time_lag_seconds")
 
 
@@ -38,11 +41,13 @@ class JudgedPart(NamedTuple):
 
 @dataclass
 class TopicPart:
-    """One group's queues of the topic. `lags` of those that have one by their nature; null has its reason beside it."""
+    """One group's queues of the topic. `lags` of those that have one by their nature; null has its reason beside it.
+    `polled` and `judged` by the queue's id."""
 
     place: int
     lags: list[tuple[int, int | None, str]] = field(default_factory=list)  # queue pk, lag, reason
     judged: dict[int, JudgedPart] = field(default_factory=dict)
+    polled: dict[int, Polled] = field(default_factory=dict)
 
     @property
     def lag_messages(self) -> int | None:
@@ -72,13 +77,16 @@ def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
     parts: dict[int, TopicPart] = {}
     gone = _retired(scan, topic)
     snapshots = QueueSnapshot.objects.filter(**of_topic).order_by("queue__broker", "queue__queue_id")
-    for group, queue, broker, consumer, end, reason in snapshots.values_list(*SNAPSHOT):
+    for group, queue, broker, consumer, end, reason, waiting_since in snapshots.values_list(*SNAPSHOT):
         if (place := scan.places.get(group)) is None or group in gone:
             continue
         part = parts.setdefault(group, TopicPart(place))
         why = _unread(scan, place, broker) or why_outside(scan.rows[place]) or reason
+        lag, no_lag = _lag(consumer, end, why)
         if why not in NO_LAG_REASONS:
-            part.lags.append((queue, *_lag(consumer, end, why)))
+            part.lags.append((queue, lag, no_lag))
+        is_unread = _unread(scan, place, broker) is not None
+        part.polled[queue] = _polled(scan, place, lag, no_lag, None if is_unread else waiting_since)
     states = QueueState.objects.filter(**of_topic).annotate(text=Cast("detail", TextField()))
     for judged in map(JudgedPart._make, states.values_list(*JUDGED, "text")):
         if judged.group_id in parts:
@@ -87,19 +95,39 @@ def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
 
 
 def worst(scan: GroupScan, part: TopicPart) -> tuple[State, JudgedPart | None]:
-    """The worst state of a queue that is not on a silent broker; UNKNOWN where one is, and none is worse."""
+    """The worst state of a queue that is not on a silent broker; UNKNOWN where one is, and none is worse.
+
+    Null beside a state that its queue was not evaluated in: rows alone tell it while evaluations are late.
+    """
     found: list[tuple[int, datetime, JudgedPart]] = []
     is_any_silent = False
-    for judged in part.judged.values():
+    for queue, judged in part.judged.items():
         broker = _broker(scan, part.place, judged.broker)
         if broker is None or scan.overlay.is_silent(broker):
             is_any_silent = True
         else:
-            found.append((RANKS[State(judged.state)], judged.since, judged))
+            found.append((RANKS[_shown(scan, part, queue, judged)], judged.since, judged))
     best = min(found, key=lambda one: one[:2], default=None)
     if best is None or (is_any_silent and best[0] >= UNKNOWN_RANK):
         return State.UNKNOWN, None
-    return State(best[2].state), best[2]
+    state = STATES[best[0]]
+    return state, best[2] if best[2].state == state else None
+
+
+def _shown(scan: GroupScan, part: TopicPart, queue: int, judged: JudgedPart) -> State:
+    at, polled = scan.rows[part.place].judged_at, part.polled.get(queue)
+    if at is None or polled is None or not scan.is_late(part.place):
+        return State(judged.state)
+    limits, now = scan.overlay.limits, scan.now
+    return late_state(State(judged.state), polled, LateTimes(at, limits.stands_since(now), limits.allowed_since(now)))[
+        0
+    ]
+
+
+def _polled(scan: GroupScan, place: int, lag: int | None, no_lag: str, waiting_since: datetime | None) -> Polled:
+    row, live = scan.rows[place], scan.overlay.live
+    is_stopped, is_excused = row.id in live.stopped, row.id in live.excused
+    return Polled(lag, no_lag, waiting_since, row.online, is_stopped, is_excused)
 
 
 def _lag(consumer: int | None, end: int | None, why: str | None) -> tuple[int | None, str]:

@@ -83,8 +83,10 @@ def _time_lag(scan: GroupScan, parts: Parts) -> Column:
 
 
 def _state(whole: GroupScan, scan: GroupScan, parts: Parts, topic: str) -> Column:
-    found: list[tuple[State, JudgedPart | None]] = [
-        (State.UNKNOWN, None) if scan.unjudged_reason(place) else worst(whole, part) for place, part in enumerate(parts)
+    # Of a group that was never evaluated nothing is judged; of one whose evaluation is late, what still holds.
+    found = [
+        (State.UNKNOWN, None) if row.judged_at is None else worst(whole, part)
+        for row, part in zip(scan.rows, parts, strict=True)
     ]
 
     def reason(place: int) -> str:
@@ -96,7 +98,7 @@ def _state(whole: GroupScan, scan: GroupScan, parts: Parts, topic: str) -> Colum
     def evidence(place: int) -> str:
         state, judged = found[place]
         if judged is None:
-            return reason(place)
+            return reason(place) if state == State.UNKNOWN else sentence(state_parts(state, "", {}))
         where = queue_words(topic, judged.broker, judged.queue_id)
         return sentence(state_parts(state, judged.rule, parsed(judged.detail), place=where))
 

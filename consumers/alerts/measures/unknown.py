@@ -51,7 +51,9 @@ def explained(scan: GroupScan, place: int) -> str | None:
     """Why it is not its own matter that it is unknown; None where it is, or where it is known."""
     if reason := scan.unread_reason(place):
         return reason
-    return scan.unjudged_reason(place) if scan.explainer.nothing_is_judged else None
+    # The others keep their last state.
+    is_unknown = scan.explainer.nothing_is_judged and scan.rows[place].state == State.UNKNOWN
+    return scan.unjudged_reason(place) if is_unknown else None
 
 
 def _since(scan: GroupScan, place: int, again: Mapping[int, datetime]) -> datetime | None:

@@ -8,10 +8,12 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from consumers.models import AlertRule
+from consumers.models import AlertRule, Measure
+from consumers.selectors.limits import limits
 
 from .compared import Evaluated
 from .grid import Grid
+from .judged import evaluated_moments, judged_moments
 
 COMPARED = (
     *("measure", "comparison", "threshold", "states", "clear_threshold", "for_seconds", "clear_seconds"),
@@ -70,9 +72,16 @@ def _of_the_range(found: Evaluated, replay: Replay, now: datetime) -> Iterator[s
             )
             % count
         )
+    if replay.rule.measure == Measure.STATE and _was_late(replay.grid):
+        yield _("Evaluations were late for a time: what contradicted the last states then is not kept.")
     if replay.unknown_share:
         yield _("Not all values of that time are known.")
     if replay.grid.step_seconds > 60:
         yield _("What lasted for less than %d minutes is not seen here.") % (replay.grid.step_seconds // 60)
     if replay.grid.since < now - timedelta(days=settings.ALERT_HISTORY_DAYS):
         yield _("Incidents are kept for %g days.") % settings.ALERT_HISTORY_DAYS
+
+
+def _was_late(grid: Grid) -> bool:
+    holds = timedelta(seconds=limits().judged_seconds)
+    return len(judged_moments(grid, holds)) < len(evaluated_moments(grid))

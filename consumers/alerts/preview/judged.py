@@ -1,4 +1,7 @@
-"""Values that are known from one judgement to the next: states, and how many rebalances there were within an hour."""
+"""Values that are known from one evaluation to the next: states, and how many rebalances there were within an hour.
+
+A state stays while evaluations are late, as pages and rules have it then; rebalances are not known.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -36,6 +39,13 @@ def judged_moments(grid: Grid, holds_for: timedelta) -> list[int]:
         known.update(grid.moments_in(begin if newest is None else max(begin, newest), end))
         newest = end
     return sorted(known)
+
+
+def evaluated_moments(grid: Grid) -> list[int]:
+    """The moments of the grid at which there was a last evaluation, however long before, in order."""
+    runs = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=grid.until)
+    first = runs.order_by("until").values_list("until", flat=True).first()
+    return [] if first is None else list(grid.moments_in(microseconds(first), grid.last_us + 1))
 
 
 def state_values(

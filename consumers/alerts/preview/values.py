@@ -17,7 +17,7 @@ from .chosen import Chosen
 from .grid import Grid, step_for
 from .group_values import NAMED_AT_ONCE, group_values
 from .history import HISTORY, Source, finest_seconds
-from .judged import judged_moments, rebalance_values, state_values
+from .judged import evaluated_moments, judged_moments, rebalance_values, state_values
 from .member_values import member_values
 from .topic_values import topic_values
 from .unsettled_values import unsettled_values
@@ -64,7 +64,7 @@ def values_of(frames: Frames, rule: AlertRule, chosen: Chosen, grid: Grid, kept:
     if measure == Measure.MEMBERS:
         return member_values(frames, groups, grid, kept.membership), Calm()
     if measure == Measure.STATE:
-        return state_values(frames.spark, groups, grid, judged_moments(grid, kept.judgement), rule.states or [])
+        return state_values(frames.spark, groups, grid, evaluated_moments(grid), rule.states or [])
     if measure == Measure.REBALANCES:
         return rebalance_values(frames.spark, groups, grid, judged_moments(grid, kept.judgement))
     if measure == Measure.UNSETTLED:

@@ -12,8 +12,8 @@ from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from consumers.models import Cluster, PreviewStatus, RulePreview
+from consumers.pipeline.failures import sentence
 from consumers.pipeline.frames import Frames
-from consumers.pipeline.runs import sentence
 from consumers.pipeline.site import site_lake, warm_session
 from consumers.pipeline.upkeep import kept_for
 from consumers.pipeline.watchdog import bounded, leave

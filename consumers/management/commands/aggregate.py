@@ -12,8 +12,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from consumers.models import Cluster
+from consumers.pipeline.failures import sentence
 from consumers.pipeline.job import Report
-from consumers.pipeline.runs import due_range, sentence
+from consumers.pipeline.runs import due_range
 from consumers.pipeline.site import aggregate, site_durations
 from consumers.polling.locks import Locked, lock
 from consumers.tasks.aggregate import PIPELINE, lock_seconds
@@ -41,7 +42,7 @@ class Command(BaseCommand):
         except Locked:
             raise CommandError("Another run of the pipeline is not over; try again when it is.") from None
         except (PySparkException, Py4JError, OSError) as error:
-            raise CommandError(f"The run failed. {sentence(error)}") from error
+            raise CommandError(sentence(error)) from error
         self.stdout.write(json.dumps(_fields(report, seconds)) if options["json"] else _in_words(report, seconds))
 
 

@@ -36,6 +36,7 @@ from .samples import record_samples
 from .snapshots import Columns, changed, forget, stored_columns, write
 from .totals import totals, write_totals
 from .unsubscribed import record_unsubscribed
+from .waiting import by_waiting
 
 
 @dataclass
@@ -122,7 +123,8 @@ class Recorder:
         silent = np.isin(gone.groups, list(broadcasting))
         kept = gone.take(silent).with_reason(np.ones(int(silent.sum()), bool), NOT_REPORTED)
         after = fresh.joined(kept)
-        write(after.take(changed(self.stored, after)), reading.taken_at)
+        for part, waiting in by_waiting(self.stored, after, changed(self.stored, after), reading.taken_at):
+            write(after.take(part), reading.taken_at, **waiting)
         forget(gone.take(~silent))
         limits = KindLimits.of(settings.JUDGE)
         self.moves.note(self.stored, after, self.ids, read, reading.taken_at, limits)

@@ -115,8 +115,8 @@ def changed(before: Columns, after: Columns) -> np.ndarray:
     return ~same
 
 
-def write(rows: Columns, now: datetime) -> None:
-    """Stores the rows, in short transactions."""
+def write(rows: Columns, now: datetime, **alike: Any) -> None:
+    """Stores the rows, in short transactions. `alike`: values of other fields, the same in all rows."""
     for start in range(0, len(rows.keys), BATCH):
         part = rows.take(np.arange(start, min(start + BATCH, len(rows.keys))))
         columns: dict[str, Sequence[Any]] = {"group": part.groups.tolist(), "queue": part.queues.tolist()}
@@ -124,6 +124,7 @@ def write(rows: Columns, now: datetime) -> None:
             values = part.offsets[:, number]
             columns[name] = [None if value == NULL else value for value in values.tolist()]
         columns |= {"unknown_reason": part.reasons.to_list(), "changed_at": [now] * len(part.keys)}
+        columns |= {name: [value] * len(part.keys) for name, value in alike.items()}
         upsert(QueueSnapshot, ("group", "queue"), columns)
 
 

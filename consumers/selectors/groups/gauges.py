@@ -34,6 +34,7 @@ class GroupGauges(NamedTuple):
     total_unknown_reason: str | None
     judged_kind: str | None
     judged_at: datetime | None
+    judged_state: str | None
     judged_rule: str | None
     last_rebalance_at: datetime | None
     consume_enable: bool | None
@@ -65,6 +66,11 @@ class GroupGauges(NamedTuple):
         return STATES[self.rank]
 
     @property
+    def is_stale(self) -> bool:
+        """The state is the last one's of evaluations that are late."""
+        return self.is_fresh is False and self.state == self.judged_state
+
+    @property
     def is_judged(self) -> bool:
         """Everything of it is read, and its judgement is of now."""
         return bool(self.is_fresh) and self.unread_by is None
@@ -76,7 +82,7 @@ class GroupGauges(NamedTuple):
 
 STORED = (
     "pk", "cluster", "cluster__name", "name", "total__pk", "total__unknown_reason", "judged__time_lag_kind",
-    "judged__judged_at", "judged__rule", "judged__last_rebalance_at", "consume_enable", "consume_type",
+    "judged__judged_at", "judged__state", "judged__rule", "judged__last_rebalance_at", "consume_enable", "consume_type",
     "message_model", "outside_store", "membership_at", "membership_error", "settled_at", "members_changed_at",
 )  # fmt: skip
 SHOWN = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "members", "dlq_messages",

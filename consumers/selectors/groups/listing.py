@@ -5,12 +5,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Subquery
+from django.db.models import Case, Count, F, Q, QuerySet, Subquery, When
 from django.db.models.expressions import OrderBy
 
-from consumers.models import GroupKind, QueueState, State
+from consumers.models import ConsumerGroup, GroupKind, QueueState, State
 from consumers.polling.flags import ghosts
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
+from consumers.selectors.overlay import is_late
 
 from .blocked import with_blocked
 from .incidents import are_looked_at, fires, with_incidents
@@ -119,19 +120,26 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     """The groups of `ids`, in no order, with all that the overlay says of them."""
     columns: dict[str, Any] = {f"of_{name}": F(f"shown_{name}") for name in COLUMNS}
     columns |= {"of_unread_by": F("unread_by"), "of_silent_by": F("silent_by")}
-    columns["of_still_read"] = Subquery(overlay.still_read("pk"))
+    late = When(overlay.is_late(), then=Subquery(overlay.late_queues("pk")))
+    columns["of_still_read"] = Case(late, default=Subquery(overlay.still_read("pk")))
     wide = overlay.groups.filter(pk__in=ids).annotate(**columns)
     groups = list(wide.select_related("cluster", "total", "judged__worst_queue__topic"))
-    wanted = [group.of_still_read for group in groups if group.of_silent_by is not None]
-    states = QueueState.objects.select_related("queue__topic").in_bulk([pk for pk in wanted if pk is not None])
+    looked_up = [group for group in groups if group.of_silent_by is not None or _is_late(group, overlay)]
+    wanted = {group.pk: group.of_still_read for group in looked_up}
+    states = QueueState.objects.select_related("queue__topic").in_bulk([pk for pk in wanted.values() if pk is not None])
     pops = pop_answers(ids)
     shown = [
         ShownGroup(
             group,
             overlay,
-            states.get(group.of_still_read) if group.of_silent_by is not None else None,
+            states.get(wanted.get(group.pk)),
             pops.get(group.pk, NO_ANSWER).pops,
         )
         for group in groups
     ]
     return with_incidents(with_causes(with_blocked(shown, overlay.now)), overlay.now)
+
+
+def _is_late(group: ConsumerGroup, overlay: Overlay) -> bool:
+    judged = getattr(group, "judged", None)
+    return judged is not None and is_late(judged, overlay.now, overlay.limits)

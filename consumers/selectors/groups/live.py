@@ -1,22 +1,81 @@
-"""The lag of one group at this moment, as its page says it, and when it was read."""
+"""What rows alone tell of groups whose evaluation is late: no history is needed to see that nobody consumes."""
 
-from datetime import datetime
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
-from django.db.models import F
+from django.db.models import Q
 
-from .overlay import Overlay
+from consumers.models import ConsumerGroup, GroupKind, State
+from consumers.polling.flags import BROADCASTING, Flag, group_flags, has_unlisted_members, offline_share
+from consumers.polling.record.moves import EVERY
+from consumers.selectors.limits import Limits
+
+PULLING = "CONSUME_ACTIVELY"
+# Rules of the evaluation that leave a group at rest though messages wait.
+PAUSED, BY_HABIT = "paused by configuration", "offline by habit"
+# Their ids stand in queries. Who is left out keeps the last state, or is UNKNOWN.
+MOST = 2000
 
 
-class LiveLag(NamedTuple):
-    at: datetime
-    lag_messages: int
+@dataclass(frozen=True)
+class LiveGroups:
+    """`stopped`: groups without a member, and since when. `excused`: paused, or offline by habit, as last evaluated."""
+
+    stopped: Mapping[int, datetime] = field(default_factory=dict)
+    excused: frozenset[int] = frozenset()
+
+    @classmethod
+    def at(cls, now: datetime, limits: Limits, **chosen: object) -> "LiveGroups":
+        """Of user groups whose evaluation is late; `chosen` filters them. One query."""
+        late = Q(judged__judged_at__lt=limits.judged_since(now))
+        never = Q(judged__isnull=True, first_seen_at__lt=limits.judged_since(now))
+        concerned = Q(online=False, offline_since__isnull=False) | Q(judged__rule__in=(PAUSED, BY_HABIT))
+        groups = ConsumerGroup.objects.filter(late | never, concerned, kind=GroupKind.USER, **chosen)
+        found = list(groups.select_related("judged").order_by("-offline_since", "pk")[: 2 * MOST])
+        stopped = {group.pk: group.offline_since for group in _stopped(found, now, limits) if group.offline_since}
+        excused = [group.pk for group in found if is_excused(group, now)]
+        return cls(dict(list(stopped.items())[:MOST]), frozenset(excused[:MOST]))
 
 
-def live_lag(cluster: str, group: str, now: datetime) -> LiveLag | None:
-    """Null where it is not known. Three queries."""
-    found = Overlay.at(now).groups.filter(cluster__name=cluster, name=group)
-    row = (
-        found.annotate(of_lag=F("shown_lag_messages"), of_at=F("shown_taken_at")).values_list("of_at", "of_lag").first()
-    )
-    return None if row is None or None in row else LiveLag(*row)
+NOBODY = LiveGroups()
+
+
+def _stopped(groups: Iterable[ConsumerGroup], now: datetime, limits: Limits) -> Iterable[ConsumerGroup]:
+    return (group for group in groups if is_stopped(group, now, limits))
+
+
+def is_stopped(group: ConsumerGroup, now: datetime, limits: Limits) -> bool:
+    """As the rule of the evaluation: full answers without a member for long enough, and an offset that stands."""
+    if group.online is not False or group.offline_since is None or group.membership_at is None:
+        return False
+    if group.consume_enable is False or group.consume_type == PULLING or group.message_model == BROADCASTING:
+        return False
+    duration = timedelta(seconds=limits.stop_seconds)
+    is_watched = group.membership_at >= now - timedelta(seconds=limits.kinds.evidence_seconds)
+    # The last move is noted up to a minute late.
+    stands = group.moved_at is None or group.moved_at + EVERY <= now - duration
+    if not is_watched or group.membership_at - group.offline_since < duration or not stands:
+        return False
+    return not _is_offline_on_purpose(group, now, limits)
+
+
+def _is_offline_on_purpose(group: ConsumerGroup, now: datetime, limits: Limits) -> bool:
+    """Or is not known to be offline: its members may be a proxy's."""
+    if group.outside_store is not None or has_unlisted_members(group, limits.kinds):
+        return True
+    share = offline_share(group, now, limits.kinds)
+    is_habitual = share is not None and share > limits.kinds.habit_offline_share
+    return is_habitual or Flag.GHOST in group_flags(group, None, now, limits.kinds)
+
+
+def is_excused(group: ConsumerGroup, now: datetime) -> bool:
+    judged = getattr(group, "judged", None)
+    if judged is None or judged.state != State.OK:
+        return False
+    if judged.rule == PAUSED:
+        return group.consume_enable is False
+    limit = judged.detail.get("usual_limit_seconds")
+    if judged.rule != BY_HABIT or group.online is not False or limit is None or judged.time_lag_seconds is None:
+        return False
+    return judged.time_lag_seconds + (now - judged.judged_at).total_seconds() <= limit

@@ -1,7 +1,9 @@
 """The overlay of groups, in SQL, so that lists are filtered, ordered and paged by what is shown.
 
 A group with queues on a broker that is not read has no numbers; on one that is silent it is UNKNOWN, but for a worse
-state of a queue that is still read. What was judged too long ago says nothing. The rules of queues: overlay.py.
+state of a queue that is still read. Numbers that were evaluated too long ago say nothing; the state stays until what is
+polled contradicts it (late_queues.py), or the lag has grown by more than is produced within the threshold. The rules of
+queues: overlay.py.
 """
 
 from collections.abc import Callable
@@ -13,18 +15,24 @@ from typing import Any
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce, Concat
+from django.db.models.functions import Coalesce, Concat, Least
+from django.db.models.lookups import GreaterThan
 
-from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State, TopicKind
+from consumers.models import ConsumerGroup, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
 from consumers.selectors.brokers import BrokerAge, ClusterAge, broker_ages
+from consumers.selectors.late_states import ENDED_BY_NO_LAG
 from consumers.selectors.limits import Limits, limits
 
+from .late_queues import RANKS, with_late_ranks
+from .live import LiveGroups
+
 STATES = list(State)
-RANKS = {state: rank for rank, state in enumerate(STATES)}
 UNKNOWN_RANK = RANKS[State.UNKNOWN]
 WORSE_THAN_UNKNOWN = STATES[:UNKNOWN_RANK]
 # Stands for a cluster that has no broker at all: a group of it is unread, and no broker is the cause.
 NO_BROKER = 0
+# What was the lag when a group was last evaluated: the newest window that had begun.
+WINDOW_SECONDS = 60
 
 RATES = ("consume_rate", "produce_rate", "retry_rate")
 VOLUMES = ("retry_share", "dlq_day_messages", "dlq_day_messages_at_least", "dlq_day_since")
@@ -116,41 +124,100 @@ class Overlay:
     def _judged(self, column: Column) -> Column:
         return Case(When(judged__judged_at__gte=self.limits.judged_since(self.now), then=column))
 
+    @cached_property
+    def live(self) -> LiveGroups:
+        """What rows alone tell of groups whose evaluation is late."""
+        return LiveGroups.at(self.now, self.limits)
+
+    def is_late(self) -> Q:
+        """Of a group that was evaluated: too long ago to be of now."""
+        return Q(judged__judged_at__lt=self.limits.judged_since(self.now))
+
     def _rank(self) -> Case:
         """The cheap questions first: the database asks them in this order, and looks for queues only where it must."""
         unknown = Value(UNKNOWN_RANK)
         worst = Coalesce(Subquery(self.still_read("rank")), unknown)
-        ranks = [When(judged__state=state, then=Value(rank)) for state, rank in RANKS.items()]
+        late = self._late_rank()
         return Case(
+            When(Q(judged__isnull=True) & self._is_stopped(), then=Value(RANKS[State.STOP])),
             When(judged__isnull=True, then=unknown),
-            When(judged__judged_at__lt=self.limits.judged_since(self.now), then=unknown),
+            When(self.is_late() & (Q(silent_by__isnull=False) | self._has_grown()), then=Least(late, unknown)),
+            When(self.is_late(), then=late),
             When(Q(judged__state__in=WORSE_THAN_UNKNOWN) & Q(silent_by__isnull=False), then=worst),
             When(silent_by__isnull=False, then=unknown),
-            *ranks,
+            *_evaluated_ranks(),
             default=unknown,
             output_field=models.IntegerField(),
         )
 
+    def _late_rank(self) -> Combinable:
+        """Of the worst queue; without one, of the group's own sums."""
+        is_level = Q(unread_by__isnull=True, total__lag_messages=0)
+        of_sums = Case(
+            When(silent_by__isnull=False, then=Value(UNKNOWN_RANK)),
+            When(self._is_stopped() & ~Q(judged__state=State.LOSS), then=Value(RANKS[State.STOP])),
+            When(is_level & Q(judged__state__in=ENDED_BY_NO_LAG), then=Value(RANKS[State.OK])),
+            When(judged__state=State.STOP, online=True, then=Value(UNKNOWN_RANK)),
+            *_evaluated_ranks(),
+            default=Value(UNKNOWN_RANK),
+            output_field=models.IntegerField(),
+        )
+        return Coalesce(Subquery(self.late_queues("rank")), of_sums)
+
+    def _is_stopped(self) -> Q:
+        return Q(pk__in=self.live.stopped, total__lag_messages__gt=0, unread_by__isnull=True)
+
+    def _has_grown(self) -> Q:
+        """By more than is produced within the threshold, at the evaluated rate: so much comes and goes."""
+        newest = GroupWindow.objects.filter(
+            group=OuterRef("pk"), step_seconds=WINDOW_SECONDS, start__lt=OuterRef("judged__judged_at")
+        ).order_by("-start")
+        was = Coalesce(Subquery(newest.values("lag_messages")[:1]), 0, output_field=models.FloatField())
+        produced = Coalesce(F("judged__produce_rate"), 0.0) * Value(self.limits.allowance_seconds)
+        lag = Coalesce(F("total__lag_messages"), F("total__lag_messages_at_least"), output_field=models.FloatField())
+        is_told = Q(unread_by__isnull=True) & ~Q(pk__in=self.live.excused)
+        return is_told & Q(GreaterThan(lag, was + produced))
+
+    def late_queues(self, column: str) -> QuerySet[QueueState]:
+        """`column` of the worst queue of a group whose evaluation is late, of those that are not on a silent broker."""
+        queues = with_late_ranks(
+            self._own_queues().exclude(self._on(self.is_silent)),
+            is_unread=self._on(self.is_unread),
+            stopped=list(self.live.stopped),
+            excused=list(self.live.excused),
+            stands_since=self.limits.stands_since(self.now),
+            allowed_since=self.limits.allowed_since(self.now),
+        )
+        return queues.order_by("rank", "since", "pk").values(column)[:1]
+
     def still_read(self, column: str) -> QuerySet[QueueState]:
         """`column` of the worst queue of a group that is worse than UNKNOWN and not on a silent broker."""
-        silent = Q(pk__in=[])
-        for cluster in self.clusters.values():
-            names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
-            if len(names) == len(cluster.brokers):
-                silent |= Q(group__cluster=cluster.id)
-            elif names:
-                silent |= Q(group__cluster=cluster.id, queue__broker__in=names)
         worse = [When(state=state, then=Value(RANKS[state])) for state in WORSE_THAN_UNKNOWN]
-        own_letters = Concat(Value("%DLQ%"), F("group__name"))
         return (
-            QueueState.objects.filter(group=OuterRef("pk"), state__in=WORSE_THAN_UNKNOWN)
-            .exclude(silent)
-            .exclude(queue__topic__kind=TopicKind.RETRY)
-            .exclude(queue__topic__name=own_letters)
+            self._own_queues()
+            .filter(state__in=WORSE_THAN_UNKNOWN)
+            .exclude(self._on(self.is_silent))
             .annotate(rank=Case(*worse, output_field=models.IntegerField()))
             .order_by("rank", "since", "pk")
             .values(column)[:1]
         )
+
+    def _own_queues(self) -> QuerySet[QueueState]:
+        """Those of a group that decide its state: of its own topics, not of its retry topic."""
+        own_letters = Concat(Value("%DLQ%"), F("group__name"))
+        queues = QueueState.objects.filter(group=OuterRef("pk"))
+        return queues.exclude(queue__topic__kind=TopicKind.RETRY).exclude(queue__topic__name=own_letters)
+
+    def _on(self, chosen: Callable[[BrokerAge], bool]) -> Q:
+        """Of a queue's state: its broker is one of the chosen."""
+        found = Q(pk__in=[])
+        for cluster in self.clusters.values():
+            names = [broker.name for broker in cluster.brokers if chosen(broker)]
+            if len(names) == len(cluster.brokers):
+                found |= Q(group__cluster=cluster.id)
+            elif names:
+                found |= Q(group__cluster=cluster.id, queue__broker__in=names)
+        return found
 
     def _lag_at_least(self) -> Case:
         """The lag, or the sum of what the newest reading knows where that reading is young enough."""
@@ -188,6 +255,10 @@ class Overlay:
             return F("total__last_good_at")
         by_broker = Case(*times, *newest, output_field=models.DateTimeField())
         return Coalesce(F("total__last_good_at"), by_broker, output_field=models.DateTimeField())
+
+
+def _evaluated_ranks() -> list[When]:
+    return [When(judged__state=state, then=Value(rank)) for state, rank in RANKS.items()]
 
 
 def _drain() -> Case:

@@ -64,6 +64,7 @@ class GroupRow:
     `lag_messages_at_least` is the sum of the queues that are known; equal to `lag_messages` where all are.
     `time_lag_at` is the moment that the time lag is of: it may be an earlier one than the lag's `taken_at`.
     `known_parts`, by field: what is known of `retry_share` and `dlq_day_messages` where they are null.
+    `stale`: evaluations are late, and the state is the last one's, of `judged_at`.
     """
 
     id: int
@@ -71,6 +72,7 @@ class GroupRow:
     group: str
     kind: GroupKind
     state: State
+    stale: bool
     state_detail: str
     since: datetime | None
     flags: tuple[str, ...]

@@ -1,13 +1,16 @@
 """One group under its overlay: which verdict is shown, and why a number of it is not known."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 from consumers.polling.flags import GroupFlags, group_flags
-from consumers.selectors.overlay import NOT_JUDGED_YET, unjudged_reason
+from consumers.selectors.late_states import CALM, CAUGHT_UP, NO_MEMBERS
+from consumers.selectors.overlay import NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.selectors.retries.blocked_rows import BlockedQueue
 from consumers.selectors.sentences import evidence, queue_words, sentence, state_parts
 
@@ -22,7 +25,8 @@ BESIDE_BLOCKED = ("expires_in_seconds",)
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state that is shown: the parts of its sentence, and the rule with its numbers."""
+    """The state that is shown: the parts of its sentence, and the rule with its numbers. `stale`: evaluations are late,
+    and it is the last one's."""
 
     state: State
     parts: list[str]
@@ -30,6 +34,7 @@ class Verdict:
     detail: dict[str, Any]
     since: datetime | None
     queue: Queue | None = None
+    stale: bool = False
 
     @property
     def sentence(self) -> str:
@@ -45,7 +50,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class ShownGroup:
-    """`group` carries the overlay's columns, `still_read` is its worst queue on a broker that is not silent.
+    """`group` carries the overlay's columns, `still_read` is its worst queue on a broker that is not silent, where one
+    is or its evaluation is late.
 
     `pops`: whether its members say that they pop; null where none has said. `blocked`: what holds the queue that
     decided, where its member tells. `cause`: of an offset that jumped, beside the numbers of its rule. `incidents`:
@@ -102,18 +108,58 @@ class ShownGroup:
         return self.total.unknown_reason or "a queue of it is unknown"
 
     @property
+    def is_late(self) -> bool:
+        return self.judged is not None and is_late(self.judged, self.overlay.now, self.overlay.limits)
+
+    @property
     def verdict(self) -> Verdict:
         state = STATES[self.shown("rank")]
-        if self.unjudged_reason or self.judged is None:
-            reason = self.unread_reason or self.unjudged_reason or NOT_JUDGED_YET
-            since = self.judged.judged_at if self.judged else self.group.first_seen_at
-            return Verdict(state, [reason], reason, {}, since)
+        if self.judged is None:
+            return self._never_judged(state)
         silent = self._broker_reason(self.shown("silent_by"))
-        if silent is None:
-            return self._judged_verdict(state, self.judged, self.judged.worst_queue)
-        if self.still_read is None:
+        if silent is not None and (self.still_read is None or state == State.UNKNOWN):
             return Verdict(state, [silent], silent, {}, self.shown("taken_at"))
+        if self.is_late:
+            return self._late_verdict(state, self.judged)
+        if silent is None or self.still_read is None:
+            return self._judged_verdict(state, self.judged, self.judged.worst_queue)
         return self._judged_verdict(state, self.still_read, self.still_read.queue)
+
+    def _never_judged(self, state: State) -> Verdict:
+        if state == State.STOP:
+            return self._stopped_verdict()
+        reason = self.unread_reason or NOT_JUDGED_YET
+        return Verdict(state, [reason], reason, {}, self.group.first_seen_at)
+
+    def _late_verdict(self, state: State, judged: GroupState) -> Verdict:
+        """The last state that holds, of the group or of the queue that is now its worst; else what rows tell."""
+        worst = self.still_read
+        if state == State.STOP and self.group.pk in self.overlay.live.stopped:
+            return self._stopped_verdict()
+        if state == judged.state and (worst is None or worst.state == state):
+            return replace(self._judged_verdict(state, judged, judged.worst_queue), stale=True)
+        if worst is not None and worst.state == state:
+            return replace(self._judged_verdict(state, worst, worst.queue), stale=True)
+        if state == State.OK:
+            return self._caught_up_verdict()
+        why = _("the lag has grown, or stands still, since")
+        if judged.state not in CALM:
+            why = _("offsets have moved, or members are back, since")
+        reason = f"{self.unread_reason or self.unjudged_reason}; {why}"
+        return Verdict(state, [reason], reason, {}, judged.judged_at)
+
+    def _stopped_verdict(self) -> Verdict:
+        """By the answers of brokers: no evaluation is needed."""
+        since = self.overlay.live.stopped.get(self.group.pk)
+        detail = {"lag_messages": self.shown("lag_messages")}
+        if since is not None:
+            detail["without_members_seconds"] = (self.overlay.now - since).total_seconds()
+        return Verdict(State.STOP, state_parts(State.STOP, NO_MEMBERS, detail), NO_MEMBERS, detail, since)
+
+    def _caught_up_verdict(self) -> Verdict:
+        detail = {"lag_messages": self.shown("lag_messages")}
+        since = self.total.changed_at if self.total is not None else None
+        return Verdict(State.OK, state_parts(State.OK, CAUGHT_UP, detail), CAUGHT_UP, detail, since)
 
     def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
         place = queue_words(queue.topic.name, queue.broker, queue.queue_id) if queue is not None else None

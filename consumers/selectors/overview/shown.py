@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from consumers.models import State, StateChange
 from consumers.selectors.groups.listing import filtered, orders, shown_groups
@@ -32,7 +32,7 @@ def overview(
     read = filtered(overlay, filters, groups=overlay.read_groups)
     counted = {row["rank"]: row["groups"] for row in found.values(rank=F("shown_rank")).annotate(groups=Count("pk"))}
     known = sums(sum(counted.values()), found, read)
-    chosen = _worst(found, worst)
+    chosen = _worst(found, overlay, worst)
     oldest = read.order_by(*orders("-time_lag_seconds")).values_list("pk", flat=True).first()
     shown = {one.group.pk: one for one in shown_groups(overlay, [*chosen, *([oldest] if oldest else [])])}
     return Overview(
@@ -47,9 +47,10 @@ def overview(
     )
 
 
-def _worst(found: QuerySet[Any], count: int) -> list[int]:
-    """A group shown as worse than UNKNOWN was judged so: the others need no looking up."""
-    judged = found.filter(judged__state__in=WORSE_THAN_UNKNOWN, shown_rank__lt=UNKNOWN_RANK)
+def _worst(found: QuerySet[Any], overlay: Overlay, count: int) -> list[int]:
+    """A group shown as worse than UNKNOWN was judged so, or is stopped by rows alone: the others need no looking up."""
+    is_concerned = Q(judged__state__in=WORSE_THAN_UNKNOWN) | Q(pk__in=overlay.live.stopped)
+    judged = found.filter(is_concerned, shown_rank__lt=UNKNOWN_RANK)
     return list(judged.order_by(*orders(None)).values_list("pk", flat=True)[:count])
 
 

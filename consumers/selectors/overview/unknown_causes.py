@@ -11,7 +11,8 @@ from consumers.selectors.overlay import NOT_JUDGED_YET
 
 from .rows import UnknownCause
 
-NOT_JUDGED_FOR_LONG = "not judged for too long: the pipeline is behind or not running"
+# Counts groups whose states are stale as well: their rates and time lags are not known.
+NOT_JUDGED_FOR_LONG = "evaluation is late: the pipeline is behind or not running"
 NOT_POLLED = "no reading is being taken: the poll worker is behind or not running"
 # One process does it for all clusters.
 OF_THE_SITE = (NOT_JUDGED_FOR_LONG, NOT_POLLED)
@@ -65,7 +66,7 @@ def _united(causes: list[UnknownCause]) -> list[UnknownCause]:
 
 
 def _unjudged(overlay: Overlay, read: QuerySet[Any]) -> list[UnknownCause]:
-    """Groups whose brokers are read and that are UNKNOWN all the same."""
+    """Groups whose brokers are read, and that are UNKNOWN all the same or whose evaluation is late."""
     since = overlay.limits.judged_since(overlay.now)
     is_never, is_stale = Q(judged__isnull=True), Q(judged__judged_at__lt=since)
     cause = Case(

@@ -16,7 +16,7 @@ from consumers.models import (
     RebalanceTopic,
 )
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.runs import due_range, sentence
+from consumers.pipeline.runs import due_range
 from consumers.pipeline.slices import slices
 from consumers.pipeline.upkeep import kept_for, prune_rows
 from tests.world import NOW, a_cluster, a_group, a_queue, a_reading, ago
@@ -63,10 +63,6 @@ def test_a_long_range_is_cut_at_whole_ten_minutes():
         (NOW + 10 * MINUTE, NOW + 20 * MINUTE),
         (NOW + 20 * MINUTE, until),
     ]
-
-
-def test_an_error_is_one_sentence():
-    assert sentence(ValueError("The lake is gone.\n  at org.apache…")) == "ValueError: The lake is gone."
 
 
 def test_every_table_of_the_lake_is_kept_for_a_time():

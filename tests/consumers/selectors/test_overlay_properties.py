@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from consumers.models import Cluster, State
+from consumers.polling.reading import AHEAD
 from consumers.selectors.groups.listing import group_list, state_counts
 from consumers.selectors.groups.overlay import RANKS, UNKNOWN_RANK
 from consumers.selectors.groups.rows import GroupFilters
@@ -28,12 +29,37 @@ BROKERS = st.fixed_dictionaries(
         "failing_since": st.sampled_from([None, ago(3)]),
     }
 )
-QUEUES = st.tuples(st.integers(0, 1), st.sampled_from([0, 7]), st.sampled_from(list(State)))
+QUEUES = st.fixed_dictionaries(
+    {
+        "broker": st.integers(0, 1),
+        "lag": st.sampled_from([0, 7, 2000]),
+        "state": st.sampled_from(list(State)),
+        # Since before the last evaluation, since it, for long, for a moment, or not known.
+        "waiting_since": st.sampled_from([ago(3600), ago(240), ago(100), ago(10), None]),
+        "unknown_reason": st.sampled_from([None, None, None, "never committed", AHEAD]),
+    }
+)
+OFFLINE = {"online": False, "members": 0, "offline_since": ago(1200), "moved_at": ago(1300)}
+MEMBERS = st.sampled_from(
+    [
+        {},
+        {"online": None, "members": None},
+        OFFLINE,
+        # Gone for a moment only, and never listed though its offsets move.
+        OFFLINE | {"offline_since": ago(100), "moved_at": ago(120)},
+        OFFLINE | {"moved_at": ago(60)},
+        OFFLINE | {"consume_enable": False},
+        OFFLINE | {"consume_type": "CONSUME_ACTIVELY"},
+        {"outside_store": "com.example.Redis"},
+    ]
+)
 GROUPS = st.fixed_dictionaries(
     {
         "queues": st.lists(QUEUES, min_size=1, max_size=4),
-        "judged": st.sampled_from([ago(10), ago(269), ago(271), None]),
+        "judged": st.sampled_from([ago(10), ago(269), ago(271), ago(900), None]),
+        "rule": st.sampled_from(["keeping up", "paused by configuration"]),
         "time_lag": st.sampled_from([None, 0.0, 33.0]),
+        "members": MEMBERS,
     }
 )
 
@@ -45,15 +71,20 @@ def build(brokers, groups):
         a_broker(cluster, f"broker-{number}", **fields)
     made = []
     for number, wanted in enumerate(groups):
-        group = a_group(cluster, f"group-{number}")
-        for queue_id, (broker, lag, state) in enumerate(wanted["queues"]):
-            queue = a_queue(cluster, f"topic-{number}", queue_id, broker=f"broker-{broker}")
-            a_snapshot(group, queue, 0, lag)
-            a_judged_queue(group, queue, state, time_lag_seconds=wanted["time_lag"])
-        a_total(group, sum(lag for _, lag, _ in wanted["queues"]))
+        group = a_group(cluster, f"group-{number}", **wanted["members"])
+        queues, since = wanted["queues"], wanted["judged"] or ago(20)
+        for queue_id, one in enumerate(queues):
+            queue = a_queue(cluster, f"topic-{number}", queue_id, broker=f"broker-{one['broker']}")
+            waits = {"waiting_since": one["waiting_since"] if one["lag"] else None}
+            a_snapshot(group, queue, 0, one["lag"], unknown_reason=one["unknown_reason"], **waits)
+            a_judged_queue(group, queue, one["state"], time_lag_seconds=wanted["time_lag"], judged_at=since)
+        counted = [one["lag"] for one in queues if one["unknown_reason"] is None]
+        is_whole = AHEAD not in [one["unknown_reason"] for one in queues] and counted and not group.outside_store
+        a_total(group, sum(counted) if is_whole else None, lag_messages_at_least=sum(counted) if counted else None)
         if wanted["judged"]:
-            worst = min((state for _, _, state in wanted["queues"]), key=RANKS.__getitem__)
-            a_judged_group(group, worst, judged_at=wanted["judged"], time_lag_seconds=wanted["time_lag"])
+            worst = min((one["state"] for one in queues), key=RANKS.__getitem__)
+            fields = {"judged_at": wanted["judged"], "time_lag_seconds": wanted["time_lag"], "rule": wanted["rule"]}
+            a_judged_group(group, worst, **fields)
         made.append(group)
     return made
 
@@ -67,19 +98,35 @@ def test_a_group_shows_what_its_queues_show(brokers, groups):
     for group in build(brokers, groups):
         [row] = group_list(GroupFilters(search=group.name), now=NOW).rows
         queues = group_queues(group, now=NOW)
-
-        lags = [queue.lag_messages for queue in queues]
-        assert row.lag_messages == (None if None in lags or unseen else sum(lags))
-        assert (row.unknown_reason is None) == (row.lag_messages is not None)
         worst = min(RANKS[queue.state] for queue in queues)
-        assert RANKS[row.state] == worst or (worst > UNKNOWN_RANK and row.state == State.UNKNOWN)
+        assert RANKS[row.state] == worst or (worst > UNKNOWN_RANK and row.state == State.UNKNOWN), (row, queues)
         if row.lag_messages == 0:
             assert row.time_lag_seconds == 0
         else:
             assert row.time_lag_seconds is None or (row.time_lag_seconds > 0 and row.lag_messages)
-        if row.judged_at is None or row.judged_at == ago(271):
-            assert row.state == State.UNKNOWN
-            assert row.consume_rate is None
+        if unseen:
+            assert row.lag_messages is None
+        if row.judged_at is None:
+            assert row.state in (State.UNKNOWN, State.STOP)
+        if row.judged_at in (None, ago(271), ago(900)):
+            assert (row.consume_rate, row.drain_seconds) == (None, None)
+            assert row.time_lag_seconds in (None, 0.0)
+        else:
+            assert not row.stale
+        assert not (row.stale and row.state == State.UNKNOWN and group.judged.state != State.UNKNOWN)
+
+
+@pytest.mark.django_db
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(brokers=st.tuples(BROKERS, BROKERS), groups=st.lists(GROUPS, min_size=1, max_size=4))
+def test_a_group_has_the_lag_of_its_queues(brokers, groups):
+    unseen = any(broker["last_read_at"] is None for broker in brokers)
+    for group in build(brokers, groups):
+        [row] = group_list(GroupFilters(search=group.name), now=NOW).rows
+        queues = group_queues(group, now=NOW)
+        lags = [queue.lag_messages for queue in queues if queue.unknown_reason != "never committed"]
+        assert row.lag_messages == (None if None in lags or unseen or not lags else sum(lags))
+        assert (row.unknown_reason is None) == (row.lag_messages is not None)
 
 
 @pytest.mark.django_db

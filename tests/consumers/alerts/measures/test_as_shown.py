@@ -110,7 +110,9 @@ def _compare_state(found: Measured, place: int, row: GroupRow) -> None:
         assert column.reason(place)
         return
     assert column.values[place] == row.state
-    assert column.evidence(place) == row.state_detail
+    # Pages say beside the sentence how old a stale state is.
+    as_of = f" · as of {row.judged_at:%H:%M} UTC" if row.stale else ""
+    assert column.evidence(place) == row.state_detail + as_of
     assert column.since(place) in (row.since, None)
 
 

@@ -133,22 +133,25 @@ def test_without_any_broker_known_the_cluster_explains_its_groups(judged: None) 
     assert explained(found) == {"cluster:prod": ["billing"]}
 
 
-def test_a_pipeline_that_stops_explains_what_is_not_judged_and_leaves_lags_known() -> None:
+def test_a_pipeline_that_stops_explains_what_is_unknown_for_it_and_leaves_lags_and_last_states() -> None:
     PipelineRun.objects.create(since=ago(900), until=ago(600), started_at=ago(600), finished_at=ago(590))
     cluster = a_cluster()
     a_broker(cluster)
     a_total(group := a_group(cluster), 7)
     a_judged_group(group, judged_at=ago(600))
+    # More than the 12 messages a second that were produced can explain.
+    a_total(grown := a_group(cluster, "grown"), 7000)
+    a_judged_group(grown, judged_at=ago(600))
     found = everything()
     assert found.site.columns[Measure.JUDGEMENT_AGE].values == [600.0]
-    assert explained(found) == {"site:": ["billing"]}
+    assert explained(found) == {"site:": ["grown"]}
     columns = found.groups.columns
     assert [columns[measure].values for measure in (Measure.LAG, Measure.STATE, Measure.UNKNOWN)] == [
-        [7],
-        [None],
-        [None],
+        [7, 7000],
+        ["OK", None],
+        [0.0, None],
     ]
-    assert columns[Measure.UNKNOWN].reason(0).startswith("not judged for too long")
+    assert columns[Measure.UNKNOWN].reason(1).startswith("evaluation is late")
 
 
 def test_before_the_first_judgement_it_counts_from_the_first_cluster() -> None:

@@ -123,7 +123,7 @@ def test_it_tells_apart_why_groups_are_not_judged(cluster):
 
     causes = {cause.cause.split(":")[0]: cause.groups for cause in the_overview().causes}
 
-    assert causes == {"not judged yet": 1, "not judged for too long": 1, "too few readings": 1}
+    assert causes == {"not judged yet": 1, "evaluation is late": 1, "too few readings": 1}
 
 
 def test_it_puts_the_worst_first_and_says_why(cluster):

@@ -1,0 +1,157 @@
+"""Why a run failed, in one sentence: what failed, why, and what to do. The technical text stands in the log alone."""
+
+import errno
+from collections.abc import Iterator
+
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark.errors import PySparkException
+
+# A cause has causes; more of them would be a circle.
+DEEPEST = 12
+
+JVM_GONE = (
+    "The run failed because Spark's Java process is gone: it was killed, or its machine ran out of memory. The worker "
+    "starts another; if that repeats, look for 'out of memory' in the machine's log and lower SPARK_DRIVER_MEMORY."
+)
+OUT_OF_MEMORY = (
+    "The run ran out of memory in Spark's Java process. Raise SPARK_DRIVER_MEMORY, or the memory of Spark's executors."
+)
+PYTHON_OUT_OF_MEMORY = (
+    "The run ran out of memory in a Python process. Give the machine of the Spark worker more memory, or run fewer "
+    "processes on it."
+)
+DISK_FULL = (
+    "The run could not write its results: the disk is full. Free space in the history store, or on Spark's disk."
+)
+CANCELLED = (
+    "The run was cancelled because it took longer than SPARK_RUN_LIMIT_SECONDS, or because nobody waits for it. If "
+    "that repeats, give Spark more cores or raise the limit."
+)
+TIMED_OUT = (
+    "The run waited too long for an answer of another process. The next run tries again; if that repeats, the machine "
+    "is overloaded: give it more cores."
+)
+STOPPED = "The run ended early because its Spark session was stopped. The worker starts another."
+NO_JAVA = "Spark could not start its Java process. Install Java 17 or newer, and see that JAVA_HOME names it."
+NO_MASTER = "The run found no Spark master that answers. See that the cluster of SPARK_MASTER is up."
+WORKER_DIED = (
+    "A Python process of Spark ended in the middle of its work: it was killed, or it crashed. The next run tries "
+    "again; if that repeats, look for 'out of memory' in the machine's log."
+)
+FILE_GONE = (
+    "A file of the history store was removed while the run read it. The next run reads the files that are there."
+)
+FILE_DAMAGED = (
+    "A file of the history store cannot be read: it is damaged, or not complete. The log of the Spark worker names it: "
+    "restore the file, or remove it."
+)
+FORBIDDEN = (
+    "The run may not read or write the history store. Give the user of the Spark worker the right to "
+    "CONSUMERSCOPE_LAKE."
+)
+DATABASE = (
+    "The database did not take the results of the run, or did not answer. The next run tries again; if that repeats, "
+    "look at the database's log."
+)
+WITHIN_SPARK = "The run failed within Spark for a reason that is not among the known ones. See the Spark worker's log."
+
+# The first that is part of what the exceptions say decides. Lower case: names of classes, and words of messages.
+KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("no space left on device", "disk quota exceeded"), DISK_FULL),
+    (("java.lang.outofmemoryerror", "gc overhead limit", "unable to acquire", "sparkoutofmemory"), OUT_OF_MEMORY),
+    (("memoryerror", "arrowmemoryerror", "cannot allocate memory"), PYTHON_OUT_OF_MEMORY),
+    (("java gateway process exited", "java_gateway_exited", "unsupportedclassversion"), NO_JAVA),
+    (("all masters are unresponsive", "failed to connect to master"), NO_MASTER),
+    (("cancelled job group", "was cancelled", "operation_canceled", "sparkjobcancelled", "job_cancelled"), CANCELLED),
+    (("stopped sparkcontext", "sparkcontext was shut down", "sparkcontext has been shutdown"), STOPPED),
+    (
+        ("python worker exited", "python worker crashed", "worker process died", "workerlost", "executorlost"),
+        WORKER_DIED,
+    ),
+    (("not a parquet file", "could not read footer", "cannot_read_file_footer", "parquet magic bytes"), FILE_DAMAGED),
+    (("filenotfoundexception", "file_not_exist", "path_not_found", "path does not exist"), FILE_GONE),
+    (("accesscontrolexception", "permission denied", "accessdenied"), FORBIDDEN),
+    (("timeoutexception", "timed out", "rpctimeout"), TIMED_OUT),
+)
+OF_ERRNO = {
+    errno.ENOSPC: DISK_FULL,
+    errno.EDQUOT: DISK_FULL,
+    errno.EACCES: FORBIDDEN,
+    errno.EPERM: FORBIDDEN,
+    errno.EROFS: FORBIDDEN,
+    errno.ENOENT: FILE_GONE,
+    errno.ENOMEM: PYTHON_OUT_OF_MEMORY,
+    errno.ETIMEDOUT: TIMED_OUT,
+}
+
+
+def sentence(error: BaseException) -> str:
+    """For people who run the site: no name of a Java class, no plan and no stack."""
+    chain = list(_chain(error))
+    for one in chain:
+        if (known := _by_type(one)) is not None:
+            return known
+    try:
+        said = " ".join(_said(one) for one in chain).lower()
+    except (Py4JNetworkError, ConnectionError):
+        # What the exception says is asked of the Java process, which does not answer.
+        return JVM_GONE
+    for words, known in KNOWN:
+        if any(word in said for word in words):
+            return known
+    if any(_is_of_spark(one) for one in chain):
+        return WITHIN_SPARK
+    first = (str(error).strip().splitlines() or [""])[0]
+    return (
+        f"The run failed for an unexpected reason ({type(error).__name__}: {first[:200]}). See the Spark worker's log."
+    )
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The exception and its causes, as Python has them."""
+    found: BaseException | None = error
+    for _ in range(DEEPEST):
+        if found is None:
+            return
+        yield found
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+
+
+def _by_type(error: BaseException) -> str | None:
+    # Their own texts are of sockets and tables.
+    if isinstance(error, Py4JNetworkError | ConnectionError):
+        return JVM_GONE
+    if isinstance(error, MemoryError):
+        return PYTHON_OUT_OF_MEMORY
+    if isinstance(error, TimeoutError):
+        return TIMED_OUT
+    if isinstance(error, OSError) and error.errno in OF_ERRNO:
+        return OF_ERRNO[error.errno]
+    return DATABASE if _is_of_database(error) else None
+
+
+def _is_of_database(error: BaseException) -> bool:
+    return any(kind.__module__ == "django.db.utils" for kind in type(error).__mro__)
+
+
+def _is_of_spark(error: BaseException) -> bool:
+    return isinstance(error, PySparkException | Py4JError)
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, Py4JJavaError):
+        return f"{error.errmsg} {_of_java(error.java_exception)}"
+    if isinstance(error, PySparkException):
+        return f"{type(error).__name__} {error.getMessage() or ''} {_of_java(getattr(error, '_origin', None))}"
+    return f"{type(error).__name__} {error}"
+
+
+def _of_java(thrown: object) -> str:
+    """Names and messages of a Java exception and of its causes."""
+    said: list[str] = []
+    for _ in range(DEEPEST):
+        if thrown is None:
+            break
+        said += [str(thrown.getClass().getName()), str(thrown.getMessage())]  # type: ignore[attr-defined]
+        thrown = thrown.getCause()  # type: ignore[attr-defined]
+    return " ".join(said)

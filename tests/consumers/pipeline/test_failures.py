@@ -1,0 +1,138 @@
+"""What people read of a run that failed: a sentence that names the cause and what to do, and nothing of Java."""
+
+import errno
+import re
+
+import pytest
+from django.db.utils import OperationalError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark.errors import AnalysisException, PySparkRuntimeError
+
+from consumers.lake.store import Lake
+from consumers.models import PipelineRun
+from consumers.pipeline import failures, runs
+from consumers.pipeline.durations import Durations
+from tests.world import NOW, ago
+
+TECHNICAL = re.compile(r"py4j|org\.apache|java\.(lang|util|io)|Exception|\bat \w+\.\w+|\$|Traceback|\n")
+STACK = """
+\tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(DAGScheduler.scala:2898)
+\tat java.base/java.lang.Thread.run(Thread.java:840)"""
+ABORTED = (
+    "Job aborted due to stage failure: Task 3 in stage 41.0 failed 1 times, most recent failure: Lost task 3.0 in "
+    "stage 41.0 (TID 180) (127.0.0.1 executor driver): "
+)
+
+
+class _JavaClass:
+    def __init__(self, name):
+        self._name = name
+
+    def getName(self):
+        return self._name
+
+
+class _Thrown:
+    """As py4j hands a Java exception over: three of its methods are asked."""
+
+    def __init__(self, name, message, cause=None):
+        self._target_id, self._class, self._message, self._cause = "o1", _JavaClass(name), message, cause
+
+    def getClass(self):
+        return self._class
+
+    def getMessage(self):
+        return self._message
+
+    def getCause(self):
+        return self._cause
+
+
+class _OfNobody(_Thrown):
+    """Of a process that has ended."""
+
+    def getClass(self):
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+
+def of_java(*chain):
+    """`chain`: name and message of the exception and of its causes."""
+    thrown = None
+    for name, message in reversed(chain):
+        thrown = _Thrown(name, message, thrown)
+    return Py4JJavaError("An error occurred while calling o287.collectToPython.\n", thrown)
+
+
+SPARK = "org.apache.spark.SparkException"
+OUT_OF_HEAP = "java.lang.OutOfMemoryError"
+REAL = [
+    (of_java((SPARK, ABORTED + OUT_OF_HEAP + ": Java heap space" + STACK)), failures.OUT_OF_MEMORY),
+    (of_java((SPARK, "Job aborted."), (OUT_OF_HEAP, "GC overhead limit exceeded")), failures.OUT_OF_MEMORY),
+    (of_java(("org.apache.spark.memory.SparkOutOfMemoryError", "[UNABLE_TO_ACQUIRE_MEMORY]")), failures.OUT_OF_MEMORY),
+    (of_java((SPARK, ABORTED + "MemoryError\n" + STACK)), failures.PYTHON_OUT_OF_MEMORY),
+    (of_java((SPARK, "Job 5 cancelled part of cancelled job group consumerscope-9f" + STACK)), failures.CANCELLED),
+    (of_java((SPARK, "[SPARK_JOB_CANCELLED] Job 5 cancelled as part of job group")), failures.CANCELLED),
+    (of_java((SPARK, "Exception thrown in awaitResult"), ("java.util.concurrent.TimeoutException", "[120 seconds]")),
+     failures.TIMED_OUT),
+    (of_java((SPARK, ABORTED + "java.io.IOException: No space left on device" + STACK)), failures.DISK_FULL),
+    (of_java((SPARK, ABORTED + "Python worker exited unexpectedly (crashed)" + STACK)), failures.WORKER_DIED),
+    (of_java(("java.lang.IllegalStateException", "Cannot call methods on a stopped SparkContext." + STACK)),
+     failures.STOPPED),
+    (of_java((SPARK, "Job aborted."), ("java.io.FileNotFoundException", "File file:/lake/x.parquet does not exist")),
+     failures.FILE_GONE),
+    (of_java((SPARK, ABORTED + "java.lang.RuntimeException: file:/lake/x.parquet is not a Parquet file.")),
+     failures.FILE_DAMAGED),
+    (of_java(("java.lang.NullPointerException", None)), failures.WITHIN_SPARK),
+    (of_java((SPARK, ABORTED + "scala.MatchError: null" + STACK)), failures.WITHIN_SPARK),
+    (AnalysisException("[UNRESOLVED_COLUMN] A column cannot be resolved. JVM stacktrace: org.apache.spark.sql…"),
+     failures.WITHIN_SPARK),
+    (PySparkRuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number."),
+     failures.NO_JAVA),
+    (Py4JError("org.apache.spark.api.python.PythonUtils does not exist in the JVM"), failures.WITHIN_SPARK),
+    (Py4JNetworkError("Answer from Java side is empty"), failures.JVM_GONE),
+    (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), failures.JVM_GONE),
+    (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), failures.JVM_GONE),
+    (Py4JJavaError("An error occurred while calling o287.count.\n", _OfNobody("", "")), failures.JVM_GONE),
+    (OSError(errno.ENOSPC, "No space left on device"), failures.DISK_FULL),
+    (PermissionError(errno.EACCES, "Permission denied", "/lake/windows_60"), failures.FORBIDDEN),
+    (FileNotFoundError(errno.ENOENT, "No such file or directory", "/lake/x.parquet"), failures.FILE_GONE),
+    (MemoryError(), failures.PYTHON_OUT_OF_MEMORY),
+    (TimeoutError("timed out"), failures.TIMED_OUT),
+    (OperationalError("database is locked"), failures.DATABASE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "said"), REAL, ids=[f"{number}" for number in range(len(REAL))])
+def test_a_failure_is_one_sentence_that_says_what_to_do(error, said):
+    assert failures.sentence(error) == said
+    assert not TECHNICAL.search(failures.sentence(error))
+
+
+def test_a_cause_of_python_decides_where_the_exception_itself_says_nothing():
+    error = RuntimeError("The windows were not written.")
+    error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+    assert failures.sentence(error) == failures.DISK_FULL
+
+
+def test_an_exception_of_ours_says_its_first_line():
+    said = failures.sentence(ValueError("The lake is gone.\n  at org.apache…"))
+    assert "(ValueError: The lake is gone.)" in said
+    assert not TECHNICAL.search(said.replace("ValueError", ""))
+
+
+def test_causes_that_go_in_a_circle_come_to_an_end():
+    thrown = _Thrown("java.lang.IllegalStateException", "It goes round.")
+    thrown._cause = thrown
+    assert failures.sentence(Py4JJavaError("An error occurred.\n", thrown)) == failures.WITHIN_SPARK
+
+
+@pytest.mark.django_db
+def test_the_record_of_a_run_holds_the_sentence_and_the_log_the_rest(tmp_path, monkeypatch, caplog):
+    def fail(*_):
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+    monkeypatch.setattr(runs, "run", fail)
+    with pytest.raises(Py4JNetworkError):
+        runs.recorded_run(None, Lake.at(str(tmp_path)), ["prod"], ago(60), NOW, Durations(), NOW)
+    assert PipelineRun.objects.get().error == failures.JVM_GONE
+    assert "Answer from Java side is empty" in caplog.text
