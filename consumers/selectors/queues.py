@@ -10,10 +10,12 @@ from .brokers import BrokerAge, broker_ages
 from .limits import limits
 from .overlay import NOT_SAMPLED
 from .ownership.expected import ExpectedOwners, expected_owners
+from .queue_loss import is_lost
 from .queue_row import GroupFacts, queue_row
 from .queue_rows import QueueRow
 from .resets.causes import RULES, Jump, causes
 from .unacked import Unacked
+from .would_start import Told, told_start
 
 BROADCASTING = "BROADCASTING"
 # Why a queue has no owner, where that is proven.
@@ -58,6 +60,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     unread = why_nothing_is_read(brokers, now)
     owners, why_unowned = _owners(group, unread)
     states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
+    ordered = list(snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id"))
     facts = GroupFacts(
         name=group.name,
         judged=getattr(group, "judged", None),
@@ -72,9 +75,14 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         expected=expected_owners(group) if unread is None else ExpectedOwners(why=unread),
         samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group)},
         causes=_causes(group, states),
+        consume_from_where=group.consume_from_where,
+        told_start=_told_start(group) if any(map(is_lost, ordered)) else (None, None),
     )
-    ordered = snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id")
     return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]
+
+
+def _told_start(group: ConsumerGroup) -> Told:
+    return told_start(Client.objects.filter(group=group, gone_by=None).values("settings", "started_at"))
 
 
 def _causes(group: ConsumerGroup, states: dict[int, QueueState]) -> dict[int, dict[str, str]]:

@@ -11,6 +11,7 @@ from django.db.models.expressions import OrderBy
 from consumers.models import GroupKind, QueueState, State
 from consumers.polling.flags import ghosts
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
+from consumers.selectors.lost_offsets import group_losses
 
 from .blocked import with_blocked
 from .incidents import are_looked_at, fires, with_incidents
@@ -124,6 +125,8 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     groups = list(wide.select_related("cluster", "total", "judged__worst_queue__topic"))
     wanted = [group.of_still_read for group in groups if group.of_silent_by is not None]
     states = QueueState.objects.select_related("queue__topic").in_bulk([pk for pk in wanted if pk is not None])
+    losing = [group.pk for group in groups if getattr(group, "total", None) and group.total.lost_queues]
+    losses = group_losses(losing, overlay.slaves) if losing else {}
     pops = pop_answers(ids)
     shown = [
         ShownGroup(
@@ -131,6 +134,7 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
             overlay,
             states.get(group.of_still_read) if group.of_silent_by is not None else None,
             pops.get(group.pk, NO_ANSWER).pops,
+            loss=losses.get(group.pk),
         )
         for group in groups
     ]

@@ -16,6 +16,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Concat
 
 from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State, TopicKind
+from consumers.polling.reading import OFFSET_LOST
 from consumers.selectors.brokers import BrokerAge, ClusterAge, broker_ages
 from consumers.selectors.limits import Limits, limits
 
@@ -44,6 +45,12 @@ class Overlay:
     @cached_property
     def brokers(self) -> dict[int, BrokerAge]:
         return {broker.id: broker for cluster in self.clusters.values() for broker in cluster.brokers}
+
+    @cached_property
+    def slaves(self) -> dict[tuple[int, str], str]:
+        """The slaves that are read in the place of their masters, by cluster and broker name."""
+        brokers = self.brokers.values()
+        return {(one.cluster_id, one.name): one.read_from for one in brokers if one.read_from is not None}
 
     @cached_property
     def everything_is_read(self) -> bool:
@@ -79,7 +86,7 @@ class Overlay:
         columns = {f"shown_{name}": read(F(name)) for name in ("members", "online")}
         columns |= {
             f"shown_{name}": read(F(f"total__{name}"))
-            for name in ("dlq_messages", "never_committed_queues", "expired_messages")
+            for name in ("dlq_messages", "never_committed_queues", "lost_queues", "expired_messages")
         }
         columns |= {
             f"shown_{name}": read(self._judged(F(f"judged__{name}")))
@@ -122,6 +129,7 @@ class Overlay:
         worst = Coalesce(Subquery(self.still_read("rank")), unknown)
         ranks = [When(judged__state=state, then=Value(rank)) for state, rank in RANKS.items()]
         return Case(
+            When(self.is_lost, then=Value(RANKS[State.LOSS])),
             When(judged__isnull=True, then=unknown),
             When(judged__judged_at__lt=self.limits.judged_since(self.now), then=unknown),
             When(Q(judged__state__in=WORSE_THAN_UNKNOWN) & Q(silent_by__isnull=False), then=worst),
@@ -130,6 +138,15 @@ class Overlay:
             default=unknown,
             output_field=models.IntegerField(),
         )
+
+    @cached_property
+    def is_lost(self) -> Q:
+        """Whether offsets of the group are gone from a broker that still answers: for that nothing need be judged."""
+        lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=OFFSET_LOST)
+        for cluster in self.clusters.values():
+            names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
+            lost = lost.exclude(group__cluster=cluster.id, queue__broker__in=names) if names else lost
+        return Q(total__lost_queues__gt=0) & (Q(silent_by__isnull=True) | Exists(lost))
 
     def still_read(self, column: str) -> QuerySet[QueueState]:
         """`column` of the worst queue of a group that is worse than UNKNOWN and not on a silent broker."""
