@@ -10,6 +10,7 @@ NOTE = (
     "Committed offsets that were read before are gone from the broker: its file was lost, or a slave without them took"
     " over. Members that start now begin where ConsumeFromWhere says. Reset each group to its past position before."
 )
+VIEW, ROLES = "view_lossacknowledgement", ("viewer", "operator", "admin")
 MEASURES = [
     ("state", "State"),
     ("lag_messages", "Lag"),
@@ -55,6 +56,23 @@ def make(apps, schema_editor):
 def remove(apps, schema_editor):
     """Rules of people that look at the measure go too: nothing knows it any more."""
     apps.get_model("consumers", "AlertRule").objects.filter(measure="lost_queues").delete()
+
+
+def grant(apps, schema_editor):
+    """Every role may see who took note of which losses."""
+    content_type, _ = apps.get_model("contenttypes", "ContentType").objects.get_or_create(
+        app_label="consumers", model="lossacknowledgement"
+    )
+    permission, _ = apps.get_model("auth", "Permission").objects.get_or_create(
+        content_type=content_type, codename=VIEW, defaults={"name": "Can view loss acknowledgement"}
+    )
+    for group in apps.get_model("auth", "Group").objects.filter(name__in=ROLES):
+        group.permissions.add(permission)
+
+
+def withdraw(apps, schema_editor):
+    for group in apps.get_model("auth", "Group").objects.filter(name__in=ROLES):
+        group.permissions.remove(*group.permissions.filter(content_type__app_label="consumers", codename=VIEW))
 
 
 class Migration(migrations.Migration):
@@ -110,4 +128,5 @@ class Migration(migrations.Migration):
         migrations.AlterField("alertrule", "measure", models.CharField(choices=MEASURES, max_length=30)),
         migrations.AlterField("incident", "measure", models.CharField(choices=MEASURES, max_length=30)),
         migrations.RunPython(make, remove),
+        migrations.RunPython(grant, withdraw),
     ]

@@ -161,8 +161,8 @@ def _lost(
         return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))
     if broker is None or broker.is_silent(facts.now, facts.limits):
         return verdict
-    values = {"state": State.LOSS, "rule": OFFSET_LOST, "since": snapshot.lost_at, "provisional": False}
-    return _Verdict(values, sentence(loss.sentence(broker.read_from)), "when it was last read is not known")
+    values = {"state": State.LOSS, "rule": OFFSET_LOST, "since": snapshot.lost_at, "provisional": None}
+    return _Verdict(values, sentence(loss.sentence(broker.read_from)), "the newest reading alone says it")
 
 
 def _numbers(read: Offsets) -> dict[str, int | None]:

@@ -23,6 +23,7 @@ from .chart_policy import with_charts
 from .frame import Choice, Frame, context, frame_of
 from .group_tabs import tabs
 from .groups_query import page_links, page_number
+from .lost_offsets import loss_context
 from .problems import UnknownFilter
 
 ROWS = 100
@@ -55,7 +56,13 @@ def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, An
         evaluation=frame.evaluation,
         noted=Notes.of_site().said(Subject(SubjectKind.GROUP, cluster=cluster, group=name, group_id=detail.id)),
         **_queues(frame, detail),
+        **(_losses(frame, detail) if detail.lost_queues else {}),
     )
+
+
+def _losses(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
+    rows = queue_list(detail.cluster, detail.group, now=frame.now)
+    return loss_context(frame, detail.cluster, detail.group, rows)
 
 
 def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:

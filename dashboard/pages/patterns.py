@@ -126,8 +126,8 @@ def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
     known = GroupRow(
         id=0, cluster="prod", group="billing", kind=GroupKind.USER, state=State.WARN, state_detail="an example",
         since=now, flags=(), flag_reasons={}, completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
-        never_committed_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED, consume_rate=80.0,
-        produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",
+        never_committed_queues=0, lost_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED,
+        consume_rate=80.0, produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",
         consume_type="CONSUME_PASSIVELY", retry_rate=0.0, retry_share=0.004, dlq_messages=312, dlq_day_messages=12,
         expired_messages=0,
         last_rebalance_at=now - timedelta(minutes=12),

@@ -4,22 +4,11 @@ import pytest
 
 from consumers.alerts.evaluation.run import evaluate
 from consumers.models import AlertRule, Incident, Measure, PipelineRun, QueueSnapshot
-from consumers.polling.reading import NEVER_COMMITTED, OFFSET_LOST
+from consumers.polling.reading import NEVER_COMMITTED
 from tests.alert_rows import a_rule, an_incident
 from tests.consumers.alerts.measures.of_all import everything
-from tests.world import (
-    NOW,
-    a_broker,
-    a_cluster,
-    a_dead_broker,
-    a_group,
-    a_judged_group,
-    a_judged_queue,
-    a_queue,
-    a_snapshot,
-    a_total,
-    ago,
-)
+from tests.lost_rows import a_losing_group
+from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 
 pytestmark = pytest.mark.django_db
 TOLD_OF_BROKER = "the offsets of 2 queues are lost: that is told of their broker"
@@ -32,18 +21,6 @@ def cluster():
     a_broker(cluster)
     a_broker(cluster, "broker-b")
     return cluster
-
-
-def a_losing_group(cluster, name="billing", *, queues=2, broker="broker-a", state="OK", **fields):
-    group = a_group(cluster, name, **fields)
-    for number in range(queues):
-        queue = a_queue(cluster, f"Of{name}", number, broker=broker)
-        lost = {"lost_offset": 7, "lost_at": ago(30 + number)}
-        a_snapshot(group, queue, None, 12, unknown_reason=OFFSET_LOST, **lost)
-        a_judged_queue(group, queue)
-    a_total(group, None, unknown_queues=queues, lost_queues=queues, unknown_reason=OFFSET_LOST)
-    a_judged_group(group, state)
-    return group
 
 
 def lost_queues(found):
