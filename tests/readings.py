@@ -14,6 +14,7 @@ from consumers.polling.reading import (
     OffsetsReading,
     OwnedQueue,
 )
+from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
 
 T0 = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
 ROW = pa.schema(
@@ -56,15 +57,22 @@ def row(group, topic, queue_id, consumer_offset, broker_offset, **more):
     }
 
 
-def broker(name, *rows, dead_letters=(), error=None):
+def broker(name, *rows, dead_letters=(), error=None, lists=None, **more):
+    """`lists`: names of groups, and {topic: read queues}, as the broker gives them when it is asked for them."""
     if error is not None:
         return BrokerReading(name=name, address="127.0.0.1:1", error=error)
+    if lists is not None:
+        groups, topics = lists
+        unsaid = dict.fromkeys(GroupConfig.__dataclass_fields__)
+        more["groups"] = tuple(GroupConfig(**unsaid | {"name": group, "consume_enable": True}) for group in groups)
+        more["topics"] = tuple(TopicConfig(*one, one[1], 6, order=False, attributes=None) for one in topics.items())
     return BrokerReading(
         name=name,
         address="127.0.0.1:1",
         version="V5_4_0",
         rows=pa.Table.from_pylist(list(rows), ROW),
         dead_letters=pa.Table.from_pylist(list(dead_letters), DEAD),
+        **more,
     )
 
 

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
-from consumers.models import Reset, ResetEvent, ResetQueue
+from consumers.models import LossAcknowledgement, Reset, ResetEvent, ResetQueue
 
 from .read_only import ReadOnlyAdmin
 
@@ -47,4 +47,12 @@ class ResetEventAdmin(ReadOnlyAdmin):
     list_display = ["at", "reset", "by_name", "address", "via", "sentence"]
     list_select_related = ["reset"]
     search_fields = ["reset__group_name", "by_name", "sentence"]
+    date_hierarchy = "at"
+
+
+@admin.register(LossAcknowledgement)
+class LossAcknowledgementAdmin(ReadOnlyAdmin):
+    list_display = ["at", "group", "by_name", "applied_at"]
+    list_select_related = ["group"]
+    search_fields = ["group__name", "by_name"]
     date_hierarchy = "at"

@@ -69,6 +69,9 @@ class GroupSerializer(serializers.Serializer[Any]):
     lag_messages = serializers.IntegerField(allow_null=True)
     lag_messages_at_least = serializers.IntegerField(allow_null=True, help_text="The sum of the queues that are known")
     never_committed_queues = serializers.IntegerField(allow_null=True)
+    lost_queues = serializers.IntegerField(
+        allow_null=True, help_text="Queues whose committed offset was read before, and is gone from the broker"
+    )
     time_lag_seconds = serializers.FloatField(allow_null=True)
     time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
     time_lag_at = serializers.DateTimeField(allow_null=True, help_text="The moment that the time lag is of")

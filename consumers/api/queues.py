@@ -40,6 +40,14 @@ class QueueSerializer(serializers.Serializer[Any]):
     broker_offset = serializers.IntegerField(allow_null=True)
     pull_offset = serializers.IntegerField(allow_null=True)
     consumer_offset = serializers.IntegerField(allow_null=True)
+    lost_offset = serializers.IntegerField(
+        allow_null=True, help_text="The last offset that was read, of a queue whose offset is gone from its broker"
+    )
+    lost_at = serializers.DateTimeField(allow_null=True, help_text="The last reading that had it")
+    would_start_at = serializers.IntegerField(allow_null=True, help_text="Where a member starts without an offset")
+    would_start_rule = serializers.CharField(allow_null=True)
+    would_skip_messages = serializers.IntegerField(allow_null=True, help_text="From lost_offset to would_start_at")
+    would_redeliver_messages = serializers.IntegerField(allow_null=True, help_text="From would_start_at to lost_offset")
     lag_messages = serializers.IntegerField(allow_null=True)
     in_flight = serializers.IntegerField(allow_null=True)
     ready = serializers.IntegerField(allow_null=True)

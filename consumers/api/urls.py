@@ -16,6 +16,7 @@ from .group import GroupView
 from .group_notes import GroupNoteListView, GroupNoteView
 from .groups import GroupListView
 from .history import HistoryView
+from .losses import AcknowledgeLossView
 from .members import MemberListView
 from .offsets import OffsetListView
 from .queues import QueueListView
@@ -40,6 +41,7 @@ urlpatterns = [
     path("v1/groups/", GroupListView.as_view(), name="api-groups"),
     path(GROUP, GroupView.as_view(), name="api-group"),
     path(f"{GROUP}queues/", QueueListView.as_view(), name="api-group-queues"),
+    path(f"{GROUP}lost-offsets/acknowledge/", AcknowledgeLossView.as_view(), name="api-acknowledge-loss"),
     path(f"{GROUP}members/", MemberListView.as_view(), name="api-group-members"),
     path(f"{GROUP}assignments/", AssignmentListView.as_view(), name="api-group-assignments"),
     path(f"{GROUP}subscriptions/", SubscriptionView.as_view(), name="api-group-subscriptions"),

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("consumers", "0027_lost_offsets")]
+    dependencies = [("consumers", "0028_lost_offset_rules")]
 
     operations = [
         migrations.AddField(

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('consumers', '0027_lost_offsets'),
+        ('consumers', '0031_totals_since'),
     ]
 
     operations = [

@@ -11,6 +11,7 @@ from .group_broker import GroupBroker
 from .head import HeadMessage
 from .incident import AlertEngine, Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, SubjectKind
 from .lease import Lease
+from .loss import LossAcknowledgement
 from .offset_file import OffsetFile, OffsetFileKind
 from .reading import PipelineRun, Reading
 from .rebalance import Rebalance, RebalanceTopic
@@ -61,6 +62,7 @@ __all__ = [
     "IncidentEventKind",
     "IncidentStatus",
     "Lease",
+    "LossAcknowledgement",
     "Measure",
     "OffsetFile",
     "OffsetFileKind",

@@ -30,6 +30,7 @@ class Measure(models.TextChoices):
     BLOCKED = "blocked_seconds"  # how long the oldest message that is held has not been finished
     MEMBERS = "members"
     UNKNOWN = "unknown_seconds"  # how long the lag or the state of a group has not been known, for a cause of its own
+    LOST = "lost_queues"  # of a broker: queues whose committed offset is gone from it
     BROKER_UNREAD = "broker_unread_seconds"  # of a broker: since its last good reading
     NAME_SERVER = "name_server_unread_seconds"  # of a cluster: since name servers last told its brokers
     READING_AGE = "reading_age_seconds"  # of a cluster, or of the site where no cluster is read

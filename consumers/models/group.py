@@ -74,6 +74,7 @@ class GroupTotal(models.Model):
     queues = models.IntegerField()
     unknown_queues = models.IntegerField(null=True, help_text="Null while a broker was never read: nobody knows")
     never_committed_queues = models.IntegerField()
+    lost_queues = models.IntegerField(default=0, help_text="Whose offset was read before and is gone from its broker")
     lag_messages = models.BigIntegerField(null=True)
     lag_messages_at_least = models.BigIntegerField(null=True)
     expired_messages = models.BigIntegerField(null=True, help_text="Null while a min offset that matters is not known")

@@ -10,6 +10,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from consumers.polling.brokers.circuit import Circuit, Patience
+from consumers.polling.brokers.committed_pairs import CommittedPairs, Pair
 from consumers.polling.brokers.min_offset_memory import MinOffsets
 from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
 from consumers.rocketmq.offset_memory import OffsetMemory
@@ -17,7 +18,8 @@ from consumers.rocketmq.offset_memory import OffsetMemory
 
 @dataclass
 class BrokerMemory:
-    """`rows`: the last good reading of a master that has slaves."""
+    """`rows`: the last good reading of a master that has slaves. `committed`: the pairs of its last consumer offsets;
+    `missing`: those that it had before, and had no more when its topics and groups were last listed for it."""
 
     address: str
     version: str | None = None
@@ -27,6 +29,8 @@ class BrokerMemory:
     consumer_offsets: OffsetMemory = field(default_factory=OffsetMemory)
     min_offsets: MinOffsets = field(default_factory=MinOffsets)
     rows: pa.Table | None = None
+    committed: CommittedPairs = field(default_factory=CommittedPairs)
+    missing: frozenset[Pair] = frozenset()
 
     @property
     def read_queues(self) -> dict[str, int]:
@@ -37,7 +41,8 @@ class BrokerMemory:
 class ClusterMemory:
     """One per cluster and process. `subscribed`: the topics of each clustering group, by its last membership answer.
 
-    `brokers` by name, `slaves` and `circuits` by address. `name_server` is the one that answered last.
+    `brokers` by name, `slaves` and `circuits` by address. `name_server` is the one that answered last. `committed` by
+    broker name: groups and topics with an offset there at any reading, until the broker lists one of them no more.
     """
 
     brokers: dict[str, BrokerMemory] = field(default_factory=dict)
@@ -46,6 +51,7 @@ class ClusterMemory:
     circuits: dict[str, Circuit] = field(default_factory=dict)
     patience: Patience = field(default_factory=Patience)
     name_server: str | None = None
+    committed: dict[str, frozenset[Pair]] = field(default_factory=dict)
 
     @property
     def topics(self) -> frozenset[str] | None:
@@ -62,10 +68,19 @@ class ClusterMemory:
             known = self.brokers[name] = BrokerMemory(address)
         return known
 
-    def subscriptions(self, topics: Iterable[str]) -> pa.Table:
-        """group, topic of what is subscribed among the topics that a broker has."""
+    def is_slave(self, known: BrokerMemory) -> bool:
+        return any(known is slave for slave in self.slaves.values())
+
+    def give_up(self, pairs: Iterable[tuple[str, str, str]]) -> None:
+        """Broker, group, topic: nobody expects an offset there any more."""
+        for broker, group, topic in pairs:
+            self.committed[broker] = self.committed.get(broker, frozenset()) - {(group, topic)}
+
+    def subscriptions(self, topics: Iterable[str], also: Iterable[Pair] = ()) -> pa.Table:
+        """group, topic of what is subscribed among the topics that a broker has, and of `also`."""
         present = set(topics)
         rows = [(group, topic) for group, wanted in self.subscribed.items() for topic in wanted & present]
+        rows += sorted(set(also) - set(rows))
         return pa.table(
             {
                 "group": pa.array([group for group, _ in rows], pa.string()),

@@ -8,10 +8,12 @@ from datetime import datetime, timedelta
 
 import pyarrow.compute as pc
 from django.conf import settings as site
+from django.db.models import Q
 
 from consumers.lake.disk import below_floor
 from consumers.lake.store import Lake
-from consumers.models import Cluster, Reading
+from consumers.models import Cluster, QueueSnapshot, Reading
+from consumers.polling.brokers.committed_pairs import Pair
 from consumers.polling.brokers.routed_permissions import RoutedPermission, read_routed_permissions
 from consumers.polling.brokers.store_configs import StoreConfigMemory, read_store_configs
 from consumers.polling.delays.delay_poller import DelayPoller
@@ -76,6 +78,7 @@ class ClusterPoller:
         samples = self._poll_samples(offsets, members, now, until)
         began = time.perf_counter()
         row = self.recorder.record(offsets, members, self._lake(), samples)
+        self.memory.give_up(self.recorder.given_up)
         row.record_seconds = time.perf_counter() - began
         if not offsets.nothing_read:
             row.members["heads"] = self.heads.poll(self.wire, offsets, now, self.settings.deadline_seconds)
@@ -188,7 +191,18 @@ def remembered(cluster: Cluster) -> ClusterMemory:
         memory.broker(broker.name, broker.address)
     for group in cluster.groups.filter(message_model="CLUSTERING").only("name", "subscriptions"):
         memory.subscribed[group.name] = frozenset(s["topic"] for s in group.subscriptions)
+    memory.committed.update(committed_pairs(cluster))
     return memory
+
+
+def committed_pairs(cluster: Cluster) -> dict[str, frozenset[Pair]]:
+    """Groups and topics that have an offset, or had one, by broker."""
+    rows = QueueSnapshot.objects.filter(group__cluster=cluster).exclude(group__message_model="BROADCASTING")
+    rows = rows.filter(Q(consumer_offset__isnull=False) | Q(lost_offset__isnull=False))
+    found: dict[str, set[Pair]] = {}
+    for broker, group, topic in rows.values_list("queue__broker", "group__name", "queue__topic__name").distinct():
+        found.setdefault(broker, set()).add((group, topic))
+    return {broker: frozenset(pairs) for broker, pairs in found.items()}
 
 
 def remember_subscriptions(memory: ClusterMemory, members: MembersReading) -> None:

@@ -63,6 +63,7 @@ class BrokerReading:
     topics: tuple[TopicConfig, ...] | None = None
     groups: tuple[GroupConfig, ...] | None = None
     delays: DelayOffsets | None = None
+    broadcasting: frozenset[str] = frozenset()  # groups of which members report offsets of their own
     appeared: tuple[str, ...] = ()  # retry and dead-letter topics that it has, and had not when it was last asked
 
     @property

@@ -5,10 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
+from consumers.stores.start import Start
 
 from .brokers import BrokerAge
 from .late_states import CAUGHT_UP, NO_MEMBERS, Ground, Polled
 from .limits import Limits
+from .lost_offsets import RULE as OFFSET_LOST
 from .overlay import (
     MIN_ABOVE_END,
     NOT_JUDGED_YET,
@@ -26,17 +28,20 @@ from .overlay import (
     waited_seconds,
 )
 from .ownership.expected import ExpectedOwners
+from .queue_loss import NO_LOSS, QueueLoss, acknowledged_words, is_lost, queue_loss
 from .queue_rows import QueueRow
 from .sentences import sentence, state_parts
 from .unacked import Unacked
+from .would_start import Told, start_without_offset
 
 
 @dataclass(frozen=True)
 class GroupFacts:
     """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress.
 
-    `causes`: of offsets that jumped, by queue, beside the numbers of their rule. `online`, `stopped_since` (null: it is
-    not stopped, as far as rows alone tell) and `is_excused` are looked at while its evaluation is late.
+    `causes`: of offsets that jumped, by queue, beside the numbers of their rule. `told_start`: what its members say of
+    where they start, besides `consume_from_where`. `online`, `stopped_since` (null: it is not stopped, as far as rows
+    alone tell) and `is_excused` are looked at while its evaluation is late.
     """
 
     name: str
@@ -55,6 +60,8 @@ class GroupFacts:
     online: bool | None = None
     stopped_since: datetime | None = None
     is_excused: bool = False
+    consume_from_where: str | None = None
+    told_start: Told = (None, None)
 
     @property
     def unjudged(self) -> str | None:
@@ -78,12 +85,15 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
     if facts.outside is not None and not read.unread:
         read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=facts.outside)
     kind = kind_for(facts.name, queue.topic)
+    loss = queue_loss(snapshot, _start(kind, snapshot, read, facts))
     if kind == TopicKind.DLQ:
         verdict = _unjudged(None, OWN_DEAD_LETTERS)
         behind = TimeLag(None, TimeLagKind.UNKNOWN, None, OWN_DEAD_LETTERS)
         lag, lag_reason = None, read.reason if read.unread else OWN_DEAD_LETTERS
     else:
         verdict = _verdict(snapshot, state, broker, read, facts)
+        if loss is not NO_LOSS and facts.outside is None:
+            verdict = _lost(snapshot, loss, verdict, broker, facts)
         if queue.topic.name in facts.retired:
             verdict = _unjudged(None, retired(queue.topic.name, facts.retired[queue.topic.name]))
         asked = asked_time_lag(facts.samples.get(queue.pk), read, broker, facts.limits)
@@ -95,6 +105,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
     expected, why_not_expected = facts.expected.of_queue(queue.pk)
     values = {
         **_numbers(read),
+        **loss.values,
         "unacked_messages": unacked,
         "lag_messages": lag,
         "time_lag_seconds": behind.seconds,
@@ -109,6 +120,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
     reasons = _reasons(read, behind, verdict.reason, values["owner"], facts.no_owner_reason) | {
         "unacked_messages": unacked_reason,
         "expected_owner": why_not_expected,
+        **loss.reasons,
     }
     return QueueRow(
         topic=queue.topic.name,
@@ -167,6 +179,26 @@ def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: G
         detail["without_members_seconds"] = (facts.now - facts.stopped_since).total_seconds()
     values = {"state": shown.state, "rule": rule, "since": since, "provisional": False, "stale": False}
     return _Verdict(values, sentence(state_parts(shown.state, rule, detail)), "")
+
+
+def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> Start | None:
+    """Of a queue whose offset is lost and whose broker is read."""
+    if read.unread or not is_lost(snapshot):
+        return None
+    sample = facts.samples.get(snapshot.queue_id)
+    return start_without_offset(kind, facts.consume_from_where, facts.told_start, read, sample)
+
+
+def _lost(
+    snapshot: QueueSnapshot, loss: QueueLoss, verdict: "_Verdict", broker: BrokerAge | None, facts: GroupFacts
+) -> "_Verdict":
+    """What the newest reading says needs no judgement, as long as its broker is not silent."""
+    if not is_lost(snapshot):
+        return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))
+    if broker is None or broker.is_silent(facts.now, facts.limits):
+        return verdict
+    values = {"state": State.LOSS, "rule": OFFSET_LOST, "since": snapshot.lost_at, "provisional": None, "stale": False}
+    return _Verdict(values, sentence(loss.sentence(broker.read_from)), "the newest reading alone says it")
 
 
 def _numbers(read: Offsets) -> dict[str, int | None]:

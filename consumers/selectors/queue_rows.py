@@ -12,7 +12,9 @@ class QueueRow:
 
     `kind` is the topic's as this group sees it: another group's dead letters are a normal topic to it.
     `state` is null for the group's own dead letters and for retired topics, which nobody judges. `since` is when it
-    began. `stale`: evaluations are late, and it is the last one's, of `judged_at`.
+    began. `stale`: evaluations are late, and it is the last one's, of `judged_at`. `lost_offset`: the last offset that
+    was read of a queue whose offset is gone from its broker, at `lost_at`; `would_start_at` is where a member would
+    start there, and what that skips or redelivers, compared with it.
     """
 
     topic: str
@@ -23,6 +25,12 @@ class QueueRow:
     broker_offset: int | None
     pull_offset: int | None
     consumer_offset: int | None
+    lost_offset: int | None
+    lost_at: datetime | None
+    would_start_at: int | None
+    would_start_rule: str | None
+    would_skip_messages: int | None
+    would_redeliver_messages: int | None
     lag_messages: int | None
     in_flight: int | None
     ready: int | None

@@ -11,10 +11,12 @@ from .groups.live import NOBODY, LiveGroups
 from .limits import limits
 from .overlay import NOT_SAMPLED, unjudged_reason
 from .ownership.expected import ExpectedOwners, expected_owners
+from .queue_loss import is_lost
 from .queue_row import GroupFacts, queue_row
 from .queue_rows import QueueRow
 from .resets.causes import RULES, Jump, causes
 from .unacked import Unacked
+from .would_start import Told, told_start
 
 BROADCASTING = "BROADCASTING"
 # Why a queue has no owner, where that is proven.
@@ -63,6 +65,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     # Nothing is asked of a group that is evaluated in time.
     is_due = unjudged_reason(judged, now, limits()) is not None
     live = LiveGroups.at(now, limits(), pk=group.pk) if is_due else NOBODY
+    ordered = list(snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id"))
     facts = GroupFacts(
         name=group.name,
         judged=judged,
@@ -80,9 +83,14 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         online=group.online,
         stopped_since=live.stopped.get(group.pk),
         is_excused=group.pk in live.excused,
+        consume_from_where=group.consume_from_where,
+        told_start=_told_start(group) if any(map(is_lost, ordered)) else (None, None),
     )
-    ordered = snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id")
     return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]
+
+
+def _told_start(group: ConsumerGroup) -> Told:
+    return told_start(Client.objects.filter(group=group, gone_by=None).values("settings", "started_at"))
 
 
 def _causes(group: ConsumerGroup, states: dict[int, QueueState]) -> dict[int, dict[str, str]]:

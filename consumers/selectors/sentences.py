@@ -1,12 +1,15 @@
 """A state, its rule and the numbers it looked at as one sentence, in the language of the request."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import State
 
+from .lost_offsets import RULE as OFFSET_LOST
+from .lost_offsets import utc
 from .measures import age, count, messages, rate
 
 WORDS = {
@@ -38,13 +41,14 @@ PHRASES = {
     "expired_messages": gettext_lazy("%s expired unread"),
     "lost_messages_at_least": gettext_lazy("at least %s lost"),
     "lost_messages_at_most": gettext_lazy("at most %s lost"),
+    "lost_offset": gettext_lazy("last known offset %s"),
+    "lost_at": gettext_lazy("last read %s"),
     "missing_messages": gettext_lazy("back by %s"),
     "from_offset": gettext_lazy("from offset %s"),
     "to_offset": gettext_lazy("to offset %s"),
     "allowance_seconds": gettext_lazy("%s are allowed"),
     "time_lag_at_least_seconds": gettext_lazy("oldest waits at least %s"),
     "limit_seconds": gettext_lazy("limit %s"),
-    "lost_offset": gettext_lazy("last known offset %s"),
     "readings": gettext_lazy("readings: %s"),
     "seen_seconds": gettext_lazy("seen for %s"),
     "seconds_since_read": gettext_lazy("not read for %s"),
@@ -77,6 +81,9 @@ def state_parts(state: State, rule: str, detail: Mapping[str, Any], *, place: st
     """
     word = str(WORDS[state])
     opening = word if not rule or rule == word else gettext("%(state)s: %(rule)s") % {"state": word, "rule": rule}
+    if rule == OFFSET_LOST:
+        # Whether messages are lost depends on where the group goes on.
+        opening = gettext("offset lost")
     where, numbers = place or _place_in(detail), evidence(detail)
     if where is None:
         return [opening, *numbers]
@@ -133,6 +140,8 @@ def _phrase(name: str, value: Any) -> str:
 
 def _said(name: str, value: Any) -> str:
     """A number with the unit that its name carries; anything else as it is."""
+    if name == "lost_at":
+        return utc(datetime.fromisoformat(value))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if name.endswith("_seconds") or name.startswith("seconds_"):

@@ -6,7 +6,15 @@ The sentences with broker, error and time stand on pages and in REST.
 from datetime import datetime
 from enum import StrEnum
 
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED, NO_BROKER_OFFSET, NOT_REPORTED, QUEUE_GONE, TOPIC_GONE
+from consumers.polling.reading import (
+    AHEAD,
+    NEVER_COMMITTED,
+    NO_BROKER_OFFSET,
+    NOT_REPORTED,
+    OFFSET_LOST,
+    QUEUE_GONE,
+    TOPIC_GONE,
+)
 from consumers.polling.record.totals import NO_QUEUES, RETIRED_ONLY
 from consumers.selectors.groups.overlay import NO_BROKER, Overlay
 
@@ -24,6 +32,7 @@ class UnknownWord(StrEnum):
     RETIRED_ONLY = "retired_only"
     OUTSIDE_STORE = "outside_store"
     NEVER_COMMITTED = "never_committed"
+    OFFSET_LOST = "offset_lost"
     TOPIC_GONE = "topic_gone"
     QUEUE_GONE = "queue_gone"
     CONSUMER_AHEAD = "consumer_ahead"
@@ -56,6 +65,7 @@ OF_TOTAL = {
     NO_QUEUES: UnknownWord.NO_OFFSETS,
     RETIRED_ONLY: UnknownWord.RETIRED_ONLY,
     NEVER_COMMITTED: UnknownWord.NEVER_COMMITTED,
+    OFFSET_LOST: UnknownWord.OFFSET_LOST,
     TOPIC_GONE: UnknownWord.TOPIC_GONE,
     QUEUE_GONE: UnknownWord.QUEUE_GONE,
     AHEAD: UnknownWord.CONSUMER_AHEAD,

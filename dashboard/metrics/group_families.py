@@ -25,6 +25,7 @@ NUMBERS: dict[str, str] = {
     "retry_share": "Redeliveries of failed messages per message consumed, over the last hour.",
     "expired_messages": "Messages that were deleted by their broker before the group consumed them.",
     "never_committed_queues": "Queues of the group's topics on which it never committed an offset.",
+    "lost_queues": "Queues whose committed offset was read before, and is gone from the broker.",
 }
 
 SPARED = "1 for each reason why alert rules leave some measures of the group alone."

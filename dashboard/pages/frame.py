@@ -119,7 +119,11 @@ class Frame:
 
     def to(self, name: str, *args: str, **filters: str) -> str:
         """The address of a page, with the cluster and range of this one."""
-        query = urlencode(dict(self.kept_fields) | filters)
+        return self.to_many(name, *args, **filters)
+
+    def to_many(self, name: str, *args: str, **filters: str | list[str]) -> str:
+        """The same, where a filter may have several values."""
+        query = urlencode(dict(self.kept_fields) | filters, doseq=True)
         return reverse(name, args=args) + (f"?{query}" if query else "")
 
     def here(self, **changed: str | None) -> str:

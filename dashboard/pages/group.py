@@ -22,6 +22,7 @@ from .chart_policy import with_charts
 from .frame import Choice, Frame, context, frame_of
 from .group_tabs import tabs
 from .groups_query import page_links, page_number
+from .lost_offsets import loss_context
 from .problems import UnknownFilter
 
 ROWS = 100
@@ -54,7 +55,12 @@ def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, An
         evaluation=frame.evaluation,
         noted=Notes.of_site().said(Subject(SubjectKind.GROUP, cluster=cluster, group=name, group_id=detail.id)),
         **_queues(frame, detail),
+        **(_losses(frame, detail) if detail.lost_queues else {}),
     )
+
+
+def _losses(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
+    return loss_context(frame, detail.cluster, detail.group, detail.queue_rows)
 
 
 def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from consumers.models import IncidentStatus, State
 from consumers.selectors.alerts.incidents import IncidentFilters, incident_list
 from consumers.selectors.history.series import sparklines
+from consumers.selectors.lost_offsets import BrokerLoss, broker_loss_words
 from consumers.selectors.overview import shown as selector
 from consumers.selectors.overview.rows import Change, Overview
 from consumers.selectors.rebalances.events import rebalance_count
@@ -28,7 +29,7 @@ from .incident_spans import incident_flags
 from .rebalance_spans import mark_words
 from .reset_spans import reset_words
 
-FAILING, FIRING = 10, 5
+FAILING, FIRING, NAMED = 10, 5, 5
 # Shown even where no group is in them; the others only where one is.
 ALWAYS = (State.STOP, State.STALL, State.REWIND, State.WARN, State.UNKNOWN, State.OK)
 
@@ -70,6 +71,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
             _("Changes of state, rebalances, offset resets and incidents"),
         ),
         resets=len(resets),
+        losses=[_loss(frame, loss) for loss in found.losses],
         **_firing(frame),
         rebalances=rebalance_count(in_range),
         clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],
@@ -89,6 +91,14 @@ def _firing(frame: Frame) -> dict[str, Any]:
         "firing_more": count - len(rows),
         "evaluation": frame.evaluation,
     }
+
+
+def _loss(frame: Frame, loss: BrokerLoss) -> tuple[BrokerLoss, str, list[tuple[str, str]], int, str]:
+    """One row for all groups of a broker; the first of them by name."""
+    names = list(loss.groups.values())
+    links = [(name, frame.group(loss.cluster, name)) for name in names[:NAMED]]
+    everything = frame.to("groups", cluster=loss.cluster, state=State.LOSS)
+    return loss, broker_loss_words(loss), links, len(names) - len(links), everything
 
 
 def _where_retried(frame: Frame, row: FailingGroup) -> str:

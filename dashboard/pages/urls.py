@@ -19,6 +19,7 @@ from . import (
     group_ownership,
     group_retries,
     groups,
+    lost_offsets,
     overview,
     ownership_picture,
     patterns,
@@ -42,6 +43,7 @@ urlpatterns = [
     path("groups/<str:cluster>/<str:group>/ownership/", group_ownership.ownership, name="group_ownership"),
     path("groups/<str:cluster>/<str:group>/retries/", group_retries.retries, name="group_retries"),
     path("groups/<str:cluster>/<str:group>/offsets/", group_offsets.offsets, name="group_offsets"),
+    path("groups/<str:cluster>/<str:group>/lost-offsets/", lost_offsets.lost_offsets, name="lost_offsets"),
     path("groups/<str:cluster>/<str:group>/dlq/", group_dlq.dlq, name="group_dlq"),
     path("groups/<str:cluster>/<str:group>/dlq/read/", group_dlq.dlq_read, name="group_dlq_read"),
     path(

@@ -29,7 +29,7 @@ PROD_BILLING = {
 # Whoever asks for these changes something.
 ACTS = frozenset(
     {"api-resend-start", "api-resend-cancel", "api-alert-acknowledge", "api-alert-previews", "api-channel-test"}
-    | {"api-alert-preview-cancel"}
+    | {"api-alert-preview-cancel", "api-acknowledge-loss"}
 ) | {f"api-reset-{act}" for act in ("apply", "resume", "restore", "cancel")}
 # These are no documents of ours.
 NO_DOCUMENTS = frozenset({"schema", "docs"}) | {

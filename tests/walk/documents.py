@@ -17,6 +17,11 @@ TRUE_ZEROS = {
     # A broker that refuses a connection costs no call.
     ("brokers", "calls"),
     ("brokers", "bytes"),
+    # Of a group that is read, and has its offsets.
+    ("", "lost_queues"),
+    # Where a member starts that neither skips nor redelivers; and from a start, it does one of the two.
+    ("", "would_skip_messages"),
+    ("", "would_redeliver_messages"),
     # While its owners stay, a broker's death repeats nothing: they commit again.
     ("exposure", "broker_dies"),
     # Of a group whose retry topics no reading saw.

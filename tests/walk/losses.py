@@ -27,7 +27,7 @@ from consumers.models import (
     Rung,
     StateChange,
 )
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED
+from consumers.polling.reading import AHEAD, NEVER_COMMITTED, OFFSET_LOST
 from consumers.selectors.retries.volume_rows import VOLUMES
 from tests.walk.world import BROKERS
 from tests.world import a_reading, ago
@@ -105,6 +105,16 @@ def never_committed(group: ConsumerGroup) -> None:
         model.objects.update(
             state="OK", rule=NEVER_COMMITTED, detail={}, time_lag_seconds=None, time_lag_kind="unknown"
         )
+
+
+def offsets_lost(group: ConsumerGroup) -> None:
+    QueueSnapshot.objects.update(
+        consumer_offset=None, pull_offset=None, unknown_reason=OFFSET_LOST, lost_offset=7, lost_at=ago(60)
+    )
+    GroupTotal.objects.update(
+        lag_messages=None, lag_messages_at_least=None, lost_queues=7, unknown_queues=7, unknown_reason=OFFSET_LOST,
+        expired_messages=None,
+    )  # fmt: skip
 
 
 def not_sampled(group: ConsumerGroup) -> None:
@@ -213,7 +223,7 @@ WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
     lose.__name__: lose
     for lose in (
         everything_known, dead_broker, just_died_broker, never_read_broker, unasked_broker, no_pipeline, stale_pipeline,
-        polling_stopped, no_name_server, no_broker_known, never_committed, not_sampled, silent_members,
+        polling_stopped, no_name_server, no_broker_known, never_committed, offsets_lost, not_sampled, silent_members,
         members_not_asked, unsampled_rebalance, min_offsets_unread, retries_unread, dead_letters_forbidden,
         silent_dead_letters, consumer_ahead, never_read_group, never_read_cluster,
         rules_not_evaluated, rules_evaluated_long_ago, incidents_unknown,

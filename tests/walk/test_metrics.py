@@ -20,6 +20,7 @@ GROUP = {
     "retry_share",
     "expired_messages",
     "never_committed_queues",
+    "lost_queues",
     "expires_in_seconds",
     "drain_seconds",
     "dlq_inflow_messages",
@@ -29,11 +30,13 @@ GROUP = {
     "blocked_seconds",
 }
 # A broker that did not answer is down, and a reading that did not get it is not whole: both are known. So is how many
-# incidents of a severity fire, once rules were evaluated, and that a channel took what was tried last.
+# incidents of a severity fire, once rules were evaluated, and that a channel took what was tried last. A group that is
+# read has its offsets.
 TRUE_ZEROS = {
     "consumerscope_broker_up",
     "consumerscope_reading_complete",
     "consumerscope_alerts_firing",
+    "consumerscope_group_lost_queues",
     "consumerscope_alerts_channel_failing_seconds",
 }
 UNREAD = {"broker_unreachable", "broker_never_read", "broker_late", "no_broker", "not_read"}

@@ -27,7 +27,7 @@ GROUP_PAGE = "/groups/prod/billing/"
 # and offsets that a rule or a cure names.
 TRUE_ZEROS = re.compile(
     r"0 (?:not whole|failed in the last|changes of state|rebalances|of \d+ brokers)|0 in '(?:system|ghosts) 0'"
-    r"|0.* in '.*(?:a retry topic from 0|resetOffsetByTime -s 0|A member that pulls is moved)"
+    r"|0.* in '.*(?:a retry topic from 0|a member would start at|resetOffsetByTime -s 0|A member that pulls is moved)"
 )
 UNREAD = {"dead_broker", "polling_stopped", "no_name_server"}
 FOOT = HEIGHT - PAD

@@ -28,11 +28,11 @@ class Age:
 
 def age_table(subjects: Sequence[Subject], ages: dict[Measure, Sequence[Age]]) -> Table:
     """Notes are of groups: nothing here has labels."""
-    columns = {measure: _column(found) for measure, found in ages.items()}
+    columns = {measure: age_column(found) for measure, found in ages.items()}
     return Table(subjects, columns, [{} for _ in subjects])
 
 
-def _column(ages: Sequence[Age]) -> Column:
+def age_column(ages: Sequence[Age]) -> Column:
     return Column(
         values=[one.seconds for one in ages],
         reason=lambda place: ages[place].sentence,

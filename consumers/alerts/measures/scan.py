@@ -45,6 +45,7 @@ class GroupFacts(NamedTuple):
     members_changed_at: datetime | None
     outside_store: str | None
     total_unknown_reason: str | None
+    total_lost_queues: int | None
     total_last_good_at: datetime | None
     total_changed_at: datetime | None
     judged_state: str | None

@@ -6,13 +6,14 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column
 from consumers.models import State
 from consumers.selectors.groups.listing import shown_groups
 from consumers.selectors.groups.overlay import UNKNOWN_RANK
 from consumers.selectors.groups.shown import Verdict
+from consumers.selectors.lost_offsets import RULE as OFFSET_LOST
 from consumers.selectors.resets.causes import RULES, Jump, causes
 from consumers.selectors.sentences import evidence, sentence, state_parts
 
@@ -36,10 +37,20 @@ class _States:
 
     @cached_property
     def values(self) -> Sequence[State | None]:
-        return [None if row.state == State.UNKNOWN else row.state for row in self.scan.rows]
+        """None too where offsets are lost: that is told of the broker, and ends nothing that fires of the group."""
+        return [None if row.state == State.UNKNOWN or self._is_lost(row) else row.state for row in self.scan.rows]
+
+    def _is_lost(self, row: GroupFacts) -> bool:
+        """Whether nothing but lost offsets puts it into LOSS."""
+        if row.state != State.LOSS or not row.total_lost_queues:
+            return False
+        is_judged = row.judged_state == State.LOSS and row.judged_rule != OFFSET_LOST
+        return not is_judged or self.scan.explainer.unjudged_reason(row.judged_at) is not None
 
     def reason(self, place: int) -> str:
         row = self.scan.rows[place]
+        if self._is_lost(row):
+            return told_of_broker(row)
         if reason := judged_reason(self.scan, place):
             return reason
         # What is told is that it is not known: the state's own word would say so twice.
@@ -48,7 +59,7 @@ class _States:
 
     def evidence(self, place: int) -> str:
         row = self.scan.rows[place]
-        if row.state == State.UNKNOWN:
+        if row.state == State.UNKNOWN or self._is_lost(row):
             return self.reason(place)
         if (shown := self._looked_up_of(row)) is not None:
             return sentence([*shown.parts, *self._as_of(place, shown.stale)])
@@ -99,6 +110,16 @@ class _States:
         wanted = [row.id for row in self.scan.rows if _is_looked_up(row)]
         shown = shown_groups(self.scan.overlay, wanted[:MOST_LOOKED_UP])
         return {one.group.pk: one.verdict for one in shown}
+
+
+def told_of_broker(row: GroupFacts) -> str:
+    lost = row.total_lost_queues or 0
+    words = ngettext(
+        "the offset of %d queue is lost: that is told of its broker",
+        "the offsets of %d queues are lost: that is told of their broker",
+        lost,
+    )
+    return words % lost
 
 
 def _is_looked_up(row: GroupFacts) -> bool:

@@ -16,7 +16,7 @@ from .known_again import known_again
 from .number_column import number_column
 from .scan import GroupScan
 from .spared import why_outside
-from .state import state
+from .state import state, told_of_broker
 
 # These groups have no lag by what they are: nothing of them failed to be read.
 NO_LAG = frozenset({NO_QUEUES, RETIRED_ONLY, NEVER_COMMITTED, TOPIC_GONE, QUEUE_GONE, NOT_REPORTED})
@@ -51,6 +51,8 @@ def explained(scan: GroupScan, place: int) -> str | None:
     """Why it is not its own matter that it is unknown; None where it is, or where it is known."""
     if reason := scan.unread_reason(place):
         return reason
+    if scan.rows[place].total_lost_queues:
+        return told_of_broker(scan.rows[place])
     # The others keep their last state.
     is_unknown = scan.explainer.nothing_is_judged and scan.rows[place].state == State.UNKNOWN
     return scan.unjudged_reason(place) if is_unknown else None

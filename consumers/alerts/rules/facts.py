@@ -43,6 +43,7 @@ FACTS: dict[Measure, MeasureFacts] = {
     Measure.BLOCKED: MeasureFacts(_GROUP, Unit.SECONDS, knows_topics=True),
     Measure.MEMBERS: MeasureFacts(_GROUP, Unit.COUNT, _EITHER),
     Measure.UNKNOWN: MeasureFacts(_GROUP, Unit.SECONDS),
+    Measure.LOST: MeasureFacts(_BROKER, Unit.COUNT),
     Measure.BROKER_UNREAD: MeasureFacts(_BROKER, Unit.SECONDS),
     Measure.NAME_SERVER: MeasureFacts(_CLUSTER, Unit.SECONDS),
     # Of the site where no cluster is read.

@@ -23,6 +23,7 @@ from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
 from consumers.rocketmq.offset_tables import BROKER_OFFSETS
 from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_name
 
+from .committed_pairs import listed_pairs
 from .min_offsets import read_min_offsets, with_min_offsets
 from .rows import join_rows
 
@@ -70,12 +71,21 @@ class _Part:
         topics = set(pc.unique(offsets["topic"]).to_pylist())
         if not configured and topics - known.topics.keys():
             configured = await self._refresh_config(0)
-        subscribed = memory.subscriptions(known.topics)
+        known.committed.take(offsets)
+        missing = memory.committed.get(name, frozenset()) - known.committed.pairs
+        # An offset that is gone is lost, or its topic or group was deleted: the broker's lists of this moment tell.
+        if missing - known.missing:
+            configured = await self._refresh_config(0)
+        listed = listed_pairs(missing, known.groups, known.topics)
+        subscribed = memory.subscriptions(known.topics, listed)
         wanted = topics | set(subscribed["topic"].to_pylist()) | {t for t in known.topics if t.startswith(DLQ_PREFIX)}
         asked = (wanted | {SCHEDULE_TOPIC}) & known.topics.keys()
         ends, level_ends = take_level_ends(await self._broker_offsets(sorted(asked)), keep=SCHEDULE_TOPIC in wanted)
         rows = await _joined(offsets, ends, subscribed, known.read_queues)
         await read_min_offsets(self.admin, known.min_offsets, rows, ends, self.cadence, self.now, self.deadline_seconds)
+        known.missing = missing
+        # A slave may not have been told yet of a topic or group that its master has.
+        memory.committed[name] = known.committed.pairs | (missing if memory.is_slave(known) else listed)
         dead = ends.filter(pc.starts_with(ends["topic"].cast(pa.string()), DLQ_PREFIX))
         return BrokerReading(
             name=name,
@@ -86,6 +96,7 @@ class _Part:
             topics=tuple(known.topics.values()) if configured else None,
             groups=tuple(known.groups.values()) if configured else None,
             delays=replace(delays, ends=level_ends),
+            broadcasting=known.committed.broadcasting,
             appeared=() if before is None else _appeared(known.topics.keys() - before),
         )
 

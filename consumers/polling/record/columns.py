@@ -15,7 +15,7 @@ from .coded import Coded
 from .first_stored_column import first_stored_column
 from .ids import EntityIds
 from .row_queues import HeldKey, RowQueues, numbers_at
-from .snapshots import NULL, OFFSETS, Columns
+from .snapshots import LOST, NULL, OFFSETS, Columns
 
 # Texts stay encoded: a million rows share a few thousand of them.
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -75,7 +75,8 @@ def _pull_offsets(rows: pa.Table, members: MembersReading | None) -> pa.Array:
 
 def reading_columns(rows: pa.Table, queues: RowQueues, ids: EntityIds) -> Columns:
     """`rows` with primary keys for names, sorted by key. Every group and queue of it must have its key by then."""
-    offsets = np.column_stack([pc.fill_null(rows[name], NULL).to_numpy() for name in OFFSETS])
+    unlost = np.full((rows.num_rows, len(LOST)), NULL, np.int64)
+    offsets = np.column_stack([*(pc.fill_null(rows[name], NULL).to_numpy() for name in OFFSETS), unlost])
     columns = Columns(
         (_keys_of(rows["group"], ids.groups) << 32) | queues.keyed(ids.queues),
         offsets.astype(np.int64, copy=False),
@@ -84,6 +85,15 @@ def reading_columns(rows: pa.Table, queues: RowQueues, ids: EntityIds) -> Column
         Coded.of_arrow(rows["kind"]),
     )
     return columns.take(np.argsort(columns.keys, kind="stable"))
+
+
+def stored_keys(rows: pa.Table, queues: RowQueues, ids: EntityIds) -> np.ndarray:
+    """The key of each row, -1 where its group or queue is not stored yet."""
+    names = encoded(rows["group"])
+    known = np.array([ids.groups.get(name, -1) for name in names.dictionary.to_pylist()], np.int64)
+    groups = known[names.indices.to_numpy()] if len(known) else np.empty(0, np.int64)
+    places = np.array([ids.queues.get(key, -1) for key in queues.keys], np.int64)[queues.places]
+    return np.where((groups < 0) | (places < 0), -1, groups << 32 | places)
 
 
 def _keys_of(column: pa.ChunkedArray, known: dict[str, int]) -> np.ndarray:

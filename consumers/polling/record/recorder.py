@@ -5,7 +5,7 @@ database holds, taken into memory only after it was written.
 """
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,14 @@ from consumers.polling.reading import NOT_REPORTED, MembersReading, OffsetsReadi
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
 
-from .brokers import broker_entries, record_brokers, record_group_config, record_topic_config, write_only_queues
+from .acknowledged import apply_acknowledgements
+from .brokers import MASTER, broker_entries, record_brokers, record_group_config, record_topic_config, write_only_queues
 from .columns import reading_columns, reading_rows
 from .group_brokers import GroupBrokers
 from .group_kinds import GroupKinds
 from .history import write_history
 from .ids import EntityIds
+from .lost import GivenUp, Losses, remembering
 from .members import record_members
 from .moves import Moves
 from .presence import Presence
@@ -37,6 +39,8 @@ from .snapshots import Columns, changed, forget, stored_columns, write
 from .totals import totals, write_totals
 from .unsubscribed import record_unsubscribed
 from .waiting import by_waiting
+
+READ_AT = ("name", "last_read_at")
 
 
 @dataclass
@@ -50,13 +54,17 @@ class Recorder:
     group_brokers: GroupBrokers = field(default_factory=GroupBrokers)
     presence: Presence = field(default_factory=Presence)
     newest: int | None = None  # the reading's row up to which that is so
+    read_at: dict[str, datetime] = field(default_factory=dict)  # the last good reading of each broker
+    broadcasting: set[str] = field(default_factory=set)  # groups of which a reading had offsets of members
+    given_up: GivenUp = frozenset()  # by the newest reading
 
     @classmethod
     def of(cls, cluster: Cluster) -> "Recorder":
         newest = newest_reading(cluster)
         stored = stored_columns(cluster, kind_in_group)
         configs = GroupBrokers.of(cluster)
-        return cls(cluster, EntityIds.of(cluster), stored, Moves.of(cluster), configs, newest=newest)
+        read_at = dict(cluster.brokers.filter(broker_id=MASTER, last_read_at__isnull=False).values_list(*READ_AT))
+        return cls(cluster, EntityIds.of(cluster), stored, Moves.of(cluster), configs, newest=newest, read_at=read_at)
 
     def record(
         self,
@@ -67,8 +75,12 @@ class Recorder:
     ) -> Reading:
         """Writes everything of one reading. Without a lake (its disk is full) rows are stored, history is not."""
         self._catch_up()
+        self.stored = apply_acknowledgements(self.cluster, self.stored, reading.taken_at)
         kinds = GroupKinds.of(self.cluster, reading.taken_at, KindLimits.of(settings.JUDGE))
         rows = kinds.marked(reading_rows(reading, members, samples.holding if samples else {}))
+        broadcasting = self._broadcasting(reading)
+        losses = Losses(self.stored, self.ids, kinds, broadcasting)
+        rows, self.given_up = losses.marked(rows, reading)
         if lake is not None:
             write_history(lake, rows, reading, members)
         queues = RowQueues.of(rows)
@@ -79,7 +91,7 @@ class Recorder:
             for broker in reading.brokers:
                 record_topic_config(self.cluster, self.ids, broker, reading.taken_at)
         self.group_brokers.record(self.cluster, self.ids, reading)
-        self._record_snapshots(reading, reading_columns(rows, queues, self.ids), kinds)
+        self._record_snapshots(reading, reading_columns(rows, queues, self.ids), kinds, broadcasting)
         if members is not None:
             stand_ins = {broker.name for broker in reading.brokers if broker.read_from is not None}
             record_members(self.cluster, self.ids, members, stand_ins, longest_silence())
@@ -97,7 +109,13 @@ class Recorder:
             fresh = Recorder.of(self.cluster)
             fresh.ids.configured = self.ids.configured
             self.ids, self.stored, self.moves = fresh.ids, fresh.stored, fresh.moves
-            self.group_brokers = fresh.group_brokers
+            self.group_brokers, self.read_at = fresh.group_brokers, fresh.read_at
+
+    def _broadcasting(self, reading: OffsetsReading) -> set[int]:
+        """Groups whose offsets leave the brokers with their members, by what members or brokers said."""
+        self.broadcasting |= {group for broker in reading.brokers for group in broker.broadcasting}
+        told = self.cluster.groups.filter(message_model="BROADCASTING").values_list("pk", flat=True)
+        return {self.ids.groups[name] for name in self.broadcasting if name in self.ids.groups} | set(told)
 
     def _make_entities(
         self, reading: OffsetsReading, members: MembersReading | None, rows: pa.Table, row_queues: RowQueues
@@ -113,22 +131,24 @@ class Recorder:
             self.ids.make_groups(self.cluster, groups, reading.taken_at)
             self.ids.make_queues(self.cluster, queues, reading.taken_at)
 
-    def _record_snapshots(self, reading: OffsetsReading, fresh: Columns, kinds: GroupKinds) -> None:
+    def _record_snapshots(
+        self, reading: OffsetsReading, fresh: Columns, kinds: GroupKinds, broadcasting: set[int]
+    ) -> None:
         read = {broker.name for broker in reading.brokers if broker.read}
         on_read_brokers = self.stored.brokers.is_in(read)
         gone = self.stored.take(on_read_brokers & ~fresh.has(self.stored.keys))
         unread = self.stored.take(~on_read_brokers)
         # A broadcasting group's offset leaves the broker with its members: the queue stays, its lag is not known.
-        broadcasting = self.cluster.groups.filter(message_model="BROADCASTING").values_list("pk", flat=True)
         silent = np.isin(gone.groups, list(broadcasting))
         kept = gone.take(silent).with_reason(np.ones(int(silent.sum()), bool), NOT_REPORTED)
-        after = fresh.joined(kept)
+        after = remembering(fresh.joined(kept), self.stored, self.read_at)
         for part, waiting in by_waiting(self.stored, after, changed(self.stored, after), reading.taken_at):
             write(after.take(part), reading.taken_at, **waiting)
         forget(gone.take(~silent))
         limits = KindLimits.of(settings.JUDGE)
         self.moves.note(self.stored, after, self.ids, read, reading.taken_at, limits)
         self.stored = after.joined(unread)
+        self.read_at |= dict.fromkeys(read, reading.taken_at)
         self._record_totals(reading, read, kinds)
 
     def _record_totals(self, reading: OffsetsReading, read: set[str], kinds: GroupKinds) -> None:

@@ -6,18 +6,22 @@ makes the next reading write them again.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from consumers.models import Cluster, QueueSnapshot, QueueState
+from consumers.polling.brokers.min_offset_memory import EPOCH, microseconds
 
 from .coded import Coded
 from .keyed_rows import BATCH, delete, upsert
 
 OFFSETS = ("consumer_offset", "broker_offset", "min_offset", "pull_offset")
+# What is remembered of an offset that is gone; its time in microseconds since 1970.
+LOST = ("lost_offset", "lost_at")
+NUMBERS = (*OFFSETS, *LOST)
 NULL = np.iinfo(np.int64).min
 PIECE = 50_000
 
@@ -27,7 +31,7 @@ class Columns:
     """One row per group and queue, sorted by `keys` (group id << 32 | queue id). Unknown numbers are NULL."""
 
     keys: np.ndarray  # int64
-    offsets: np.ndarray  # int64, one column per name in OFFSETS
+    offsets: np.ndarray  # int64, one column per name in NUMBERS
     reasons: Coded  # why the lag is not known, or null
     brokers: Coded
     kinds: Coded
@@ -79,13 +83,13 @@ class Columns:
 
 def no_columns() -> Columns:
     empty = Coded.of([])
-    return Columns(np.empty(0, np.int64), np.empty((0, len(OFFSETS)), np.int64), empty, empty, empty)
+    return Columns(np.empty(0, np.int64), np.empty((0, len(NUMBERS)), np.int64), empty, empty, empty)
 
 
 def stored_columns(cluster: Cluster, kind_of: Callable[[str, str], str]) -> Columns:
     """What the database holds of a cluster; `kind_of(group, topic)` is a topic's kind as the group sees it."""
     rows = QueueSnapshot.objects.filter(group__cluster=cluster).values_list(
-        "group_id", "queue_id", *OFFSETS, "unknown_reason", "queue__broker", "group__name", "queue__topic__name"
+        "group_id", "queue_id", *NUMBERS, "unknown_reason", "queue__broker", "group__name", "queue__topic__name"
     )
     columns, found = no_columns(), rows.iterator(chunk_size=BATCH)
     # In pieces, because a million rows as Python's objects would be a gigabyte.
@@ -97,12 +101,16 @@ def stored_columns(cluster: Cluster, kind_of: Callable[[str, str], str]) -> Colu
 def _columns_of(rows: Sequence[tuple[Any, ...]], kind_of: Callable[[str, str], str]) -> Columns:
     columns = Columns(
         np.array([row[0] << 32 | row[1] for row in rows], np.int64),
-        np.array([[NULL if value is None else value for value in row[2:6]] for row in rows], np.int64),
-        Coded.of(row[6] for row in rows),
-        Coded.of(row[7] for row in rows),
-        Coded.of(kind_of(row[8], row[9]) for row in rows),
+        np.array([[NULL if value is None else _number(value) for value in row[2:8]] for row in rows], np.int64),
+        Coded.of(row[8] for row in rows),
+        Coded.of(row[9] for row in rows),
+        Coded.of(kind_of(row[10], row[11]) for row in rows),
     )
     return columns.take(np.argsort(columns.keys))
+
+
+def _number(value: int | datetime) -> int:
+    return microseconds(value) if isinstance(value, datetime) else value
 
 
 def changed(before: Columns, after: Columns) -> np.ndarray:
@@ -120,12 +128,16 @@ def write(rows: Columns, now: datetime, **alike: Any) -> None:
     for start in range(0, len(rows.keys), BATCH):
         part = rows.take(np.arange(start, min(start + BATCH, len(rows.keys))))
         columns: dict[str, Sequence[Any]] = {"group": part.groups.tolist(), "queue": part.queues.tolist()}
-        for number, name in enumerate(OFFSETS):
-            values = part.offsets[:, number]
-            columns[name] = [None if value == NULL else value for value in values.tolist()]
+        for number, name in enumerate(NUMBERS):
+            values = part.offsets[:, number].tolist()
+            columns[name] = [None if value == NULL else _stored(name, value) for value in values]
         columns |= {"unknown_reason": part.reasons.to_list(), "changed_at": [now] * len(part.keys)}
         columns |= {name: [value] * len(part.keys) for name, value in alike.items()}
         upsert(QueueSnapshot, ("group", "queue"), columns)
+
+
+def _stored(name: str, value: int) -> int | datetime:
+    return EPOCH + timedelta(microseconds=value) if name == "lost_at" else value
 
 
 def forget(rows: Columns) -> None:

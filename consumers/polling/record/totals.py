@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 
 from consumers.models import Cluster, GroupTotal
-from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS
+from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS, OFFSET_LOST
 
 from .group_kinds import NO_KINDS, GroupKinds
 from .keyed_rows import upsert
@@ -23,6 +23,7 @@ class Total:
     queues: int
     unknown_queues: int | None
     never_committed_queues: int
+    lost_queues: int
     lag_messages: int | None
     lag_messages_at_least: int | None
     expired_messages: int | None
@@ -67,20 +68,23 @@ def _totals(
     known = counted.reasons.is_in([None])
     known &= (counted.offsets[:, CONSUMER] != NULL) & (counted.offsets[:, BROKER] != NULL)
     never = counted.reasons.is_in([NEVER_COMMITTED])
+    lost = counted.reasons.is_in([OFFSET_LOST])
     unknown = ~known & ~counted.reasons.is_in(NO_LAG_REASONS)
     lag = np.zeros(size, np.int64)
     np.add.at(lag, group[known], counted.offsets[known, BROKER] - counted.offsets[known, CONSUMER])
-    count = {
-        name: np.bincount(group[chosen], minlength=size).tolist()
-        for name, chosen in {"all": slice(None), "unknown": unknown, "never": never, "known": known}.items()
+    chosen_rows = {"all": slice(None), "unknown": unknown, "never": never, "lost": lost, "known": known}
+    count = {name: np.bincount(group[chosen], minlength=size).tolist() for name, chosen in chosen_rows.items()}
+    # A loss is said before what is merely not read.
+    reasons = {
+        pk: reason for part in (never, unknown, lost) for pk, reason in _first_reasons(counted.take(part)).items()
     }
-    reasons = _first_reasons(counted.take(never)) | _first_reasons(counted.take(unknown))
     lags, expired = lag.tolist(), _expired(counted.take(known), size)
     return {
         pk: Total(
             queues=count["all"][pk],
             unknown_queues=count["unknown"][pk],
             never_committed_queues=count["never"][pk],
+            lost_queues=count["lost"][pk],
             lag_messages=lags[pk] if count["known"][pk] and not count["unknown"][pk] else None,
             lag_messages_at_least=lags[pk] if count["known"][pk] else None,
             expired_messages=expired[pk] if count["known"][pk] and not count["unknown"][pk] else None,

@@ -25,6 +25,7 @@ MEASURES = {
     Measure.BLOCKED: gettext_lazy("time that a message has been held"),
     Measure.MEMBERS: gettext_lazy("members"),
     Measure.UNKNOWN: gettext_lazy("time for which a group is not known"),
+    Measure.LOST: gettext_lazy("queues with a lost offset"),
     Measure.BROKER_UNREAD: gettext_lazy("time since a broker was read"),
     Measure.NAME_SERVER: gettext_lazy("time since a name server answered"),
     Measure.READING_AGE: gettext_lazy("age of the newest reading"),

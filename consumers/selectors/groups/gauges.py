@@ -55,6 +55,7 @@ class GroupGauges(NamedTuple):
     members: int | None
     dlq_messages: int | None
     never_committed_queues: int | None
+    lost_queues: int | None
     retry_share: float | None
     dlq_day_messages: int | None
     consume_rate: float | None
@@ -86,7 +87,8 @@ STORED = (
     "message_model", "outside_store", "membership_at", "membership_error", "settled_at", "members_changed_at",
 )  # fmt: skip
 SHOWN = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "members", "dlq_messages",
-         "never_committed_queues", "retry_share", "dlq_day_messages", "consume_rate", "produce_rate")  # fmt: skip
+         "never_committed_queues", "lost_queues", "retry_share", "dlq_day_messages", "consume_rate",
+         "produce_rate")  # fmt: skip
 
 
 def group_gauges(overlay: Overlay, cluster: str | None = None) -> Iterator[GroupGauges]:

@@ -11,6 +11,7 @@ from django.db.models.expressions import OrderBy
 from consumers.models import ConsumerGroup, GroupKind, QueueState, State
 from consumers.polling.flags import ghosts
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
+from consumers.selectors.lost_offsets import group_losses
 from consumers.selectors.overlay import is_late
 
 from .blocked import with_blocked
@@ -127,6 +128,8 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     looked_up = [group for group in groups if group.of_silent_by is not None or _is_late(group, overlay)]
     wanted = {group.pk: group.of_still_read for group in looked_up}
     states = QueueState.objects.select_related("queue__topic").in_bulk([pk for pk in wanted.values() if pk is not None])
+    losing = [group.pk for group in groups if getattr(group, "total", None) and group.total.lost_queues]
+    losses = group_losses(losing, overlay.slaves) if losing else {}
     pops = pop_answers(ids)
     shown = [
         ShownGroup(
@@ -134,6 +137,7 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
             overlay,
             states.get(wanted.get(group.pk)),
             pops.get(group.pk, NO_ANSWER).pops,
+            loss=losses.get(group.pk),
         )
         for group in groups
     ]

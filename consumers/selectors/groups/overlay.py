@@ -19,6 +19,7 @@ from django.db.models.functions import Coalesce, Concat, Least
 from django.db.models.lookups import GreaterThan
 
 from consumers.models import ConsumerGroup, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
+from consumers.polling.reading import OFFSET_LOST
 from consumers.selectors.brokers import BrokerAge, ClusterAge, broker_ages
 from consumers.selectors.late_states import ENDED_BY_NO_LAG
 from consumers.selectors.limits import Limits, limits
@@ -57,6 +58,12 @@ class Overlay:
         return {broker.id: broker for cluster in self.clusters.values() for broker in cluster.brokers}
 
     @cached_property
+    def slaves(self) -> dict[tuple[int, str], str]:
+        """The slaves that are read in the place of their masters, by cluster and broker name."""
+        brokers = self.brokers.values()
+        return {(one.cluster_id, one.name): one.read_from for one in brokers if one.read_from is not None}
+
+    @cached_property
     def everything_is_read(self) -> bool:
         known = all(cluster.brokers for cluster in self.clusters.values())
         return known and not any(self.is_unread(broker) for broker in self.brokers.values())
@@ -90,7 +97,7 @@ class Overlay:
         columns = {f"shown_{name}": read(F(name)) for name in ("members", "online")}
         columns |= {
             f"shown_{name}": read(F(f"total__{name}"))
-            for name in ("dlq_messages", "never_committed_queues", "expired_messages")
+            for name in ("dlq_messages", "never_committed_queues", "lost_queues", "expired_messages")
         }
         columns |= {f"shown_{name}": read(self._judged(F(f"judged__{name}"))) for name in (*RATES, *VOLUMES)}
         return groups.alias(
@@ -139,6 +146,7 @@ class Overlay:
         worst = Coalesce(Subquery(self.still_read("rank")), unknown)
         late = self._late_rank()
         return Case(
+            When(self.is_lost, then=Value(RANKS[State.LOSS])),
             When(Q(judged__isnull=True) & self._is_stopped(), then=Value(RANKS[State.STOP])),
             When(judged__isnull=True, then=unknown),
             When(self.is_late() & (Q(silent_by__isnull=False) | self._has_grown()), then=Least(late, unknown)),
@@ -189,6 +197,15 @@ class Overlay:
             allowed_since=self.limits.allowed_since(self.now),
         )
         return queues.order_by("rank", "since", "pk").values(column)[:1]
+
+    @cached_property
+    def is_lost(self) -> Q:
+        """Whether offsets of the group are gone from a broker that still answers: for that nothing need be judged."""
+        lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=OFFSET_LOST)
+        for cluster in self.clusters.values():
+            names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
+            lost = lost.exclude(group__cluster=cluster.id, queue__broker__in=names) if names else lost
+        return Q(total__lost_queues__gt=0) & (Q(silent_by__isnull=True) | Exists(lost))
 
     def still_read(self, column: str) -> QuerySet[QueueState]:
         """`column` of the worst queue of a group that is worse than UNKNOWN and not on a silent broker."""

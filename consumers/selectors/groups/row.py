@@ -13,7 +13,7 @@ NOT_ASKED = "its members have not been asked for yet"
 DOES_NOT_DRAIN = "it does not drain"
 NO_REBALANCE = "no rebalance of it has been seen"
 YOUNG_LAG = "the lag is younger than the last judgement"
-MEASURED = ("never_committed_queues", "members", "online", "dlq_messages", "expired_messages")
+MEASURED = ("never_committed_queues", "lost_queues", "members", "online", "dlq_messages", "expired_messages")
 JUDGED = ("consume_rate", "produce_rate", "retry_rate", "retry_share", "dlq_day_messages")
 
 
@@ -82,7 +82,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "since": shown.unread_reason or NOT_JUDGED_YET,
         "completeness": shown.unjudged_reason or NOT_JUDGED_YET,
         "lag_messages_at_least": shown.lag_reason or NOT_READ_YET,
-        "never_committed_queues": shown.unread_reason or NOT_READ_YET,
+        **dict.fromkeys(("never_committed_queues", "lost_queues"), shown.unread_reason or NOT_READ_YET),
         "time_lag_seconds": _time_lag_reason(shown, fields["lag_messages"]),
         "time_lag_at": _time_lag_reason(shown, fields["lag_messages"]),
         "drain_seconds": _drain_reason(shown, fields),

@@ -81,6 +81,7 @@ class GroupRow:
     lag_messages: int | None
     lag_messages_at_least: int | None
     never_committed_queues: int | None
+    lost_queues: int | None
     time_lag_seconds: float | None
     time_lag_kind: TimeLagKind
     time_lag_at: datetime | None

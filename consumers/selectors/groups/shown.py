@@ -6,10 +6,13 @@ from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 from consumers.polling.flags import GroupFlags, group_flags
+from consumers.polling.reading import OFFSET_LOST
 from consumers.selectors.late_states import CALM, CAUGHT_UP, NO_MEMBERS
+from consumers.selectors.lost_offsets import RULE, GroupLoss, group_loss_parts
 from consumers.selectors.overlay import NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.selectors.retries.blocked_rows import BlockedQueue
 from consumers.selectors.sentences import evidence, queue_words, sentence, state_parts
@@ -55,7 +58,7 @@ class ShownGroup:
 
     `pops`: whether its members say that they pop; null where none has said. `blocked`: what holds the queue that
     decided, where its member tells. `cause`: of an offset that jumped, beside the numbers of its rule. `incidents`:
-    how many of it are open, or why that is not known.
+    how many of it are open, or why that is not known. `loss`: of its offsets, those that are gone from their brokers.
     """
 
     group: ConsumerGroup
@@ -65,6 +68,7 @@ class ShownGroup:
     blocked: BlockedQueue | None = None
     cause: dict[str, str] = field(default_factory=dict)
     incidents: IncidentCounts | str = "nobody has counted them"
+    loss: GroupLoss | None = None
 
     @cached_property
     def flags(self) -> GroupFlags:
@@ -105,7 +109,7 @@ class ShownGroup:
             return self.unread_reason
         if self.total is None:
             return NOT_READ_YET
-        return self.total.unknown_reason or "a queue of it is unknown"
+        return lost_reason(self.total.unknown_reason, self.total.lost_queues) or "a queue of it is unknown"
 
     @property
     def is_late(self) -> bool:
@@ -114,6 +118,8 @@ class ShownGroup:
     @property
     def verdict(self) -> Verdict:
         state = STATES[self.shown("rank")]
+        if state == State.LOSS and self.loss is not None:
+            return self._loss_verdict(self.loss)
         if self.judged is None:
             return self._never_judged(state)
         silent = self._broker_reason(self.shown("silent_by"))
@@ -161,6 +167,12 @@ class ShownGroup:
         since = self.total.changed_at if self.total is not None else None
         return Verdict(State.OK, state_parts(State.OK, CAUGHT_UP, detail), CAUGHT_UP, detail, since)
 
+    def _loss_verdict(self, loss: GroupLoss) -> Verdict:
+        detail = {"lost_queues": loss.queues, "lost_offset": loss.lost_offset, "brokers": loss.brokers}
+        detail |= {"lost_at": loss.lost_at.isoformat() if loss.lost_at else None}
+        parts = group_loss_parts(loss, self.total.queues if self.total else loss.queues)
+        return Verdict(State.LOSS, parts, RULE, detail, loss.lost_at, loss.worst)
+
     def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
         place = queue_words(queue.topic.name, queue.broker, queue.queue_id) if queue is not None else None
         detail = judged.detail | self.cause
@@ -169,3 +181,10 @@ class ShownGroup:
         else:
             parts = state_parts(state, judged.rule, detail, place=place)
         return Verdict(state, parts, judged.rule, detail, judged.since, queue)
+
+
+def lost_reason(reason: str | None, lost_queues: int) -> str | None:
+    """`reason`, with how many queues it is of where offsets are lost."""
+    if reason != OFFSET_LOST or not lost_queues:
+        return reason
+    return ngettext("%(why)s: %(n)d queue", "%(why)s: %(n)d queues", lost_queues) % {"why": reason, "n": lost_queues}

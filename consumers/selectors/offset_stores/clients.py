@@ -7,6 +7,7 @@ from typing import Any
 
 from consumers.models import Assignment, Client, ConsumerGroup
 from consumers.selectors.queues import BROADCASTING, no_owner_reason
+from consumers.selectors.would_start import told_start
 from consumers.stores.exposure import NOT_SAMPLED, Held
 
 from .rows import CLIENT_MEMORY, PopRow, StoreRow
@@ -45,9 +46,7 @@ class Members:
     @property
     def start(self) -> tuple[str | None, datetime | None]:
         """consumeTimestamp, and the start of the member that says it: the newest one's."""
-        told = [client for client in self.clients if client["settings"] and client["started_at"]]
-        newest = max(told, key=lambda client: client["started_at"], default=None)
-        return (newest["settings"].get("consumeTimestamp"), newest["started_at"]) if newest else (None, None)
+        return told_start(self.clients)
 
     def pops(self) -> list[PopRow]:
         return [

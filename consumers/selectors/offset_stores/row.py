@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, TopicKind
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.flags import outside_reason
-from consumers.polling.reading import NEVER_COMMITTED
+from consumers.polling.reading import NEVER_COMMITTED, OFFSET_LOST
 from consumers.selectors.brokers import BrokerAge
 from consumers.selectors.limits import Limits
 from consumers.selectors.overlay import OWN_DEAD_LETTERS, Offsets, offsets, unread_reason
+from consumers.selectors.would_start import start_without_offset
 from consumers.stores.exposure import NUMBERS, Exposure, Stored, exposure
-from consumers.stores.start import AT_END, Start, would_start
+from consumers.stores.start import Start
 
 from .clients import Members, behind
 from .files import NO_BROKER, Files
@@ -113,7 +114,7 @@ def _exposure(place: Place, memory: StoreRow, files: list[StoreRow], facts: Fact
         return Exposure(unknown=dict.fromkeys(NUMBERS, elsewhere))
     file = next((store for store in files if store.kind == BROKER_FILE), None)
     return exposure(
-        Stored(memory.offset, memory.at, memory.finding, is_empty=memory.finding == NEVER_COMMITTED),
+        Stored(memory.offset, memory.at, memory.finding, is_empty=memory.finding in (NEVER_COMMITTED, OFFSET_LOST)),
         Stored(file.offset, file.at, file.finding) if file else Stored(None, None, NO_BROKER),
         facts.members.held.get(place.pk, ()) if place.pk is not None else (),
         facts.members.no_owner,
@@ -137,24 +138,10 @@ def _start(place: Place, read: Offsets, facts: Facts) -> Start:
         return Start(None, OWN_DEAD_LETTERS, OWN_DEAD_LETTERS)
     if elsewhere := _elsewhere(facts):
         return Start(None, elsewhere, elsewhere)
-    if not _is_never_committed(place, read):
+    if not _is_never_committed(place, read) and read.reason != OFFSET_LOST:
         return _after_commit(read)
     sample = facts.samples.get(place.pk) if place.pk is not None else None
-    if sample is not None and (sample.start_offset is not None or sample.start_error is not None):
-        return _as_of_now(Start(sample.start_offset, sample.start_rule or "", sample.start_error), read)
-    where, members_start = facts.group.consume_from_where, facts.members.start
-    return would_start(kind, where, *members_start, read.min_offset, read.broker_offset, None)
-
-
-def _as_of_now(start: Start, read: Offsets) -> Start:
-    """The broker was asked a while ago: since then the queue has grown at one end, and may have lost the other."""
-    if start.offset is None:
-        return start
-    if start.rule in AT_END:
-        return Start(read.broker_offset, start.rule, None if read.broker_offset is not None else read.reason)
-    if read.min_offset is not None and read.min_offset > start.offset:
-        return Start(read.min_offset, f"{start.rule}, moved up to the min offset")
-    return start
+    return start_without_offset(kind, facts.group.consume_from_where, facts.members.start, read, sample)
 
 
 def _after_commit(read: Offsets) -> Start:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from consumers.models import State, TimeLagKind
 from consumers.selectors.groups.rows import GroupRow, KnownPart
+from consumers.selectors.lost_offsets import BrokerLoss
 from consumers.selectors.retries.condition_rows import FailingGroup
 
 
@@ -47,7 +48,8 @@ class Overview:
     """`lag_messages` is null as soon as one group's is unknown; `lag_messages_at_least` is then the known sum.
 
     `time_lag_seconds` is the longest that is known, `at_least` where one is unknown; `oldest_group` has it. `failing`:
-    what loses failed messages or holds queues up, and brokers that are closed, whatever their groups' states.
+    what loses failed messages or holds queues up, and brokers that are closed, whatever their groups' states. `losses`:
+    brokers from which committed offsets are gone, whatever else is known of their groups.
     """
 
     counts: dict[State, int]
@@ -61,6 +63,7 @@ class Overview:
     dlq_day_messages: int | None
     worst: list[WorstGroup]
     causes: list[UnknownCause]
+    losses: list[BrokerLoss]
     failing: list[FailingGroup]
     changes: list[Change]
     unknown_reason: str | None

@@ -10,6 +10,7 @@ from consumers.selectors.groups.listing import filtered, orders, shown_groups
 from consumers.selectors.groups.overlay import STATES, UNKNOWN_RANK, WORSE_THAN_UNKNOWN, Overlay
 from consumers.selectors.groups.row import group_row
 from consumers.selectors.groups.rows import GroupFilters
+from consumers.selectors.lost_offsets import broker_losses
 from consumers.selectors.retries.condition_rows import Severity
 from consumers.selectors.retries.failing import failing_groups
 from consumers.selectors.sentences import sentence, state_parts
@@ -41,6 +42,7 @@ def overview(
         oldest_group=group_row(shown[oldest]) if oldest and known["time_lag_seconds"] is not None else None,
         worst=[WorstGroup(group_row(shown[pk]), shown[pk].verdict.parts) for pk in chosen],
         causes=unknown_causes(overlay, found, read),
+        losses=broker_losses(overlay.slaves, cluster),
         failing=[row for row in failing_groups(cluster, now) if row.severity is Severity.CRITICAL or row.group is None],
         changes=changes(cluster=cluster, since=since, until=until),
         **known,
@@ -48,10 +50,11 @@ def overview(
 
 
 def _worst(found: QuerySet[Any], overlay: Overlay, count: int) -> list[int]:
-    """A group shown as worse than UNKNOWN was judged so, or is stopped by rows alone: the others need no looking up."""
-    is_concerned = Q(judged__state__in=WORSE_THAN_UNKNOWN) | Q(pk__in=overlay.live.stopped)
-    judged = found.filter(is_concerned, shown_rank__lt=UNKNOWN_RANK)
-    return list(judged.order_by(*orders(None)).values_list("pk", flat=True)[:count])
+    """A group shown as worse than UNKNOWN was judged so, lost offsets, or is stopped by rows alone: the others need no
+    looking up."""
+    bad = Q(judged__state__in=WORSE_THAN_UNKNOWN) | Q(pk__in=overlay.live.stopped) | Q(total__lost_queues__gt=0)
+    shown = found.filter(bad, shown_rank__lt=UNKNOWN_RANK)
+    return list(shown.order_by(*orders(None)).values_list("pk", flat=True)[:count])
 
 
 def changes(*, cluster: str | None = None, group: str | None = None, since: datetime, until: datetime) -> list[Change]:

@@ -38,6 +38,7 @@ def test_a_known_group_has_all_its_numbers_and_no_cause(cluster: Cluster, scrape
         "group_retry_share": 0.2,
         "group_expired_messages": 3,
         "group_never_committed_queues": 2,
+        "group_lost_queues": 0,
     }
 
 
@@ -84,7 +85,14 @@ def test_it_says_what_rest_says(cluster: Cluster, scrape: Scrape, api: Client) -
         a_whole_group(cluster, f"group-{number}", broker)
     a_group(cluster, "fresh", members=None, online=None)
     samples = scrape()
-    names = ("lag_messages", "lag_messages_at_least", "members", "dlq_messages", "never_committed_queues")
+    names = (
+        "lag_messages",
+        "lag_messages_at_least",
+        "members",
+        "dlq_messages",
+        "never_committed_queues",
+        "lost_queues",
+    )
     names += ("retry_share", "dlq_day_messages", "consume_rate", "produce_rate")
     for row in api.get("/api/v1/groups/").json()["results"]:
         seen = of_group(samples, row["group"])

@@ -174,6 +174,8 @@ def test_intervals_that_are_set_to_be_long_are_no_trouble(settings: Any) -> None
     for table in (found.brokers, found.clusters, found.site):
         for measure, column in table.columns.items():
             assert column.values[0] is not None
+            if measure == Measure.LOST:
+                continue  # no age
             assert column.values[0] >= 500
             assert column.spared(0) == column.evidence(0), measure
 

@@ -13,6 +13,7 @@ from tests.alert_rows import a_rule
 pytestmark = pytest.mark.django_db
 DEFAULTS = import_module("consumers.migrations.0022_default_rules")
 UNSETTLED = import_module("consumers.migrations.0026_unsettled_rule")
+LOST = import_module("consumers.migrations.0028_lost_offset_rules")
 WRITTEN = ("measure", "comparison", "threshold", "states", "clear_threshold", "for_seconds", "severity", "note")
 
 
@@ -20,6 +21,7 @@ WRITTEN = ("measure", "comparison", "threshold", "states", "clear_threshold", "f
 def rules() -> list[AlertRule]:
     DEFAULTS.make(apps, None)
     UNSETTLED.make(apps, None)
+    LOST.make(apps, None)
     return list(AlertRule.objects.all())
 
 
@@ -27,17 +29,18 @@ def test_each_passes_what_a_rule_of_people_must_pass(rules: list[AlertRule]) -> 
     for rule in rules:
         kept = checked_rule({}, rule)
         assert {name: kept[name] for name in WRITTEN} == {name: getattr(rule, name) for name in WRITTEN}
-    assert len(rules) == len(DEFAULTS.RULES) + 1 == 25
-    assert sum(rule.enabled for rule in rules) == 18
+    assert len(rules) == len(DEFAULTS.RULES) + 2 == 26
+    assert sum(rule.enabled for rule in rules) == 19
 
 
 def test_they_are_made_once(rules: list[AlertRule]) -> None:
-    keys = ("stalled", "unsettled")
+    keys = ("stalled", "unsettled", "offsets_lost")
     for key in keys:
         AlertRule.objects.filter(key=key).update(name=f"Our {key}", for_seconds=60)
     DEFAULTS.make(apps, None)
     UNSETTLED.make(apps, None)
-    assert [AlertRule.objects.get(key=key).name for key in keys] == ["Our stalled", "Our unsettled"]
+    LOST.make(apps, None)
+    assert [AlertRule.objects.get(key=key).name for key in keys] == [f"Our {key}" for key in keys]
     assert AlertRule.objects.count() == len(rules)
 
 
@@ -70,8 +73,16 @@ def test_one_stall_is_told_by_one_of_those_that_are_on(rules: list[AlertRule]) -
     assert told == ["stalled"]
 
 
+def test_lost_offsets_are_critical_at_once(rules: list[AlertRule]) -> None:
+    rule = AlertRule.objects.get(key="offsets_lost")
+    assert (rule.name, rule.measure, rule.threshold) == ("Offsets lost", "lost_queues", 0)
+    assert (rule.enabled, rule.severity, rule.for_seconds) == (True, "critical", 0)
+
+
 def test_they_can_be_taken_back(rules: list[AlertRule]) -> None:
-    UNSETTLED.remove(apps, None)
+    LOST.remove(apps, None)
     assert len(rules) - AlertRule.objects.count() == 1
+    UNSETTLED.remove(apps, None)
+    assert len(rules) - AlertRule.objects.count() == 2
     DEFAULTS.remove(apps, None)
     assert not AlertRule.objects.exists()

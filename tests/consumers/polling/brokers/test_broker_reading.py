@@ -8,6 +8,7 @@ import pytest
 from consumers.polling.brokers.broker_reading import read_broker
 from consumers.polling.cadence import Cadence
 from consumers.polling.memory import BrokerMemory, ClusterMemory
+from consumers.polling.reading import NEVER_COMMITTED
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.codes import RequestCode
 from consumers.rocketmq.frames import encode
@@ -130,6 +131,75 @@ def test_a_topic_that_the_configuration_lacks_makes_it_read_again_at_once():
     part, asked = read(grown, readings=2)
     assert asked.count(RequestCode.GET_ALL_TOPIC_CONFIG) == 2
     assert part.rows["unknown_reason"].to_pylist() == [None]
+
+
+def groups(*names):
+    table = {name: {"groupName": name, "consumeEnable": True} for name in names}
+    return json.dumps({"dataVersion": DATA_VERSION, "subscriptionGroupTable": table}).encode()
+
+
+def offsets(table):
+    return f'{{"dataVersion":{{}},"offsetTable":{table}}}'.encode()
+
+
+def lost(table='{"Orders@billing":{0:7}}', **more):
+    """The offsets of the first reading are gone in the second; `more` by the name of a code."""
+    answers = {RequestCode[name]: list(bodies) for name, bodies in more.items()}
+    return (
+        HEALTHY
+        | {
+            RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: groups("billing"),
+            RequestCode.GET_ALL_CONSUMER_OFFSET: [offsets(table), offsets("{}")],
+        }
+        | answers
+    )
+
+
+LISTS = (RequestCode.GET_ALL_TOPIC_CONFIG, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
+
+
+def test_a_queue_whose_offset_is_gone_keeps_its_row_with_the_numbers_of_the_broker():
+    part, _ = read(lost(), readings=2)
+    (row,) = part.rows.to_pylist()
+    assert (row["group"], row["topic"], row["consumer_offset"]) == ("billing", "Orders", None)
+    assert (row["unknown_reason"], row["broker_offset"], row["min_offset"]) == (NEVER_COMMITTED, 10, 2)
+
+
+def test_an_offset_that_is_gone_makes_the_broker_list_its_topics_and_groups_once():
+    part, asked = read(lost(), readings=2)
+    assert [group.name for group in part.groups] == ["billing"]
+    assert [asked.count(code) for code in LISTS] == [2, 2]
+    _, asked = read(lost(), readings=4)
+    assert [asked.count(code) for code in LISTS] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        {"GET_ALL_SUBSCRIPTIONGROUP_CONFIG": [groups("billing"), groups()]},
+        {"GET_ALL_TOPIC_CONFIG": [topics("Orders"), topics()]},
+    ],
+    ids=["group", "topic"],
+)
+def test_what_was_deleted_has_no_row_and_the_lists_say_so(gone):
+    part, _ = read(lost(**gone), readings=2)
+    assert part.rows.num_rows == 0
+    assert (part.topics, part.groups).count(()) == 1
+    part, _ = read(lost(**gone), readings=3)
+    assert part.rows.num_rows == 0
+
+
+def test_an_offset_that_is_gone_is_looked_into_again_where_the_reading_failed():
+    good = HEALTHY[RequestCode.GET_CONSUME_STATS]
+    part, asked = read(lost(GET_CONSUME_STATS=[good, b"{", good]), readings=3)
+    assert part.groups is not None
+    assert [asked.count(code) for code in LISTS] == [3, 3]
+
+
+def test_offsets_of_broadcasting_members_are_expected_of_nobody():
+    table = '{"Orders@billing@broadcast":{0:7}}'
+    assert read(lost(table))[0].broadcasting == {"billing"}
+    assert read(lost(table), readings=2)[0].rows.num_rows == 0
 
 
 GROWN = topics("Other", "Orders", "%DLQ%billing", "%RETRY%billing")

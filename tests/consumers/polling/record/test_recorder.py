@@ -92,9 +92,10 @@ def test_the_age_of_a_brokers_figures_is_its_last_good_reading(recorder, lake):
     assert (row_.reachable, row_.last_read_at, row_.failing_since, row_.error) == (False, at(0), at(15), "silent")
 
 
-def test_a_queue_that_the_group_gave_up_is_forgotten(recorder, lake):
+def test_a_queue_that_its_topic_lost_is_forgotten(recorder, lake):
     recorder.record(reading(0, broker("broker-a", ORDERS, row("billing", "Orders", 1, 0, 5))), None, lake)
-    recorder.record(reading(15, broker("broker-a", ORDERS)), None, lake)
+    lists = (["billing"], {"Orders": 1})
+    recorder.record(reading(15, broker("broker-a", ORDERS, lists=lists)), None, lake)
     assert list(QueueSnapshot.objects.values_list("queue__queue_id", flat=True)) == [0]
 
 
@@ -197,7 +198,7 @@ def test_an_offset_that_went_back_to_what_it_was_before_another_process_polled_i
 def test_a_queue_that_another_process_forgot_is_stored_again(cluster, lake):
     worker = Recorder.of(cluster)
     worker.record(reading(0, broker("broker-a", ORDERS)), None, lake)
-    Recorder.of(cluster).record(reading(15, broker("broker-a")), None, lake)
+    Recorder.of(cluster).record(reading(15, broker("broker-a", lists=([], {}))), None, lake)
     assert not QueueSnapshot.objects.exists()
     worker.record(reading(30, broker("broker-a", ORDERS)), None, lake)
     assert QueueSnapshot.objects.count() == 1

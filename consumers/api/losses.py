@@ -1,0 +1,57 @@
+"""POST groups/{cluster}/{group}/lost-offsets/acknowledge/"""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers, status
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.models import LossAcknowledgement
+from consumers.resets.losses import acknowledge_loss
+from consumers.resets.wish import ResetRefused
+from consumers.selectors.queues import find_group
+
+from .alert_wishes import said
+from .found import group_missing
+from .refusals import Refused
+from .reset_access import MayReset
+from .reset_wishes import NothingSerializer
+from .schema import acted
+
+
+class LostQueueSerializer(serializers.Serializer[Any]):
+    topic = serializers.CharField()
+    broker = serializers.CharField()
+    queue_id = serializers.IntegerField()
+    lost_offset = serializers.IntegerField(allow_null=True, help_text="Null: its last known offset is not known")
+    lost_at = serializers.DateTimeField(allow_null=True, help_text="Null: when it was last read is not known")
+
+
+class LossAcknowledgementSerializer(serializers.Serializer[Any]):
+    cluster = serializers.CharField(source="group.cluster.name")
+    group = serializers.CharField(source="group.name")
+    at = serializers.DateTimeField()
+    by = serializers.CharField(source="by_name")
+    queues = LostQueueSerializer(many=True)
+    applied_at = serializers.DateTimeField(allow_null=True, help_text="Null until the next poll has taken note of it")
+
+
+class AcknowledgeLossView(APIView):
+    permission_classes = [IsAuthenticated, MayReset]
+
+    @acted("acknowledge_loss", NothingSerializer, LossAcknowledgementSerializer, status.HTTP_202_ACCEPTED)
+    def post(self, request: Request, cluster: str, group: str) -> Response:
+        """Takes note of every offset that the group has lost by now: its queues count as never committed from the next
+        poll on. Nothing is changed on brokers."""
+        said(NothingSerializer, request)
+        found = find_group(cluster, group)
+        if found is None:
+            raise group_missing(cluster, group)
+        try:
+            made: LossAcknowledgement = acknowledge_loss(found, request.user, timezone.now())
+        except ResetRefused as refusal:
+            raise Refused(str(refusal)) from None
+        return Response(LossAcknowledgementSerializer(made).data, status=status.HTTP_202_ACCEPTED)
