@@ -26,4 +26,4 @@ def flag(name: str, default: bool) -> bool:
 
 
 def words(name: str, default: str) -> list[str]:
-    return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+    return [word.strip() for word in (os.environ.get(name) or default).split(",") if word.strip()]

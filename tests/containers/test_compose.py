@@ -1,8 +1,11 @@
 import pytest
 
-from tests.containers.compose import own_services, services
+from tests.containers.compose import environment_of, own_services, services
+from tests.settings_variables import settings_variables
 
 CELERY_QUEUES = {"poll", "general", "spark"}
+# Where the volume is, whatever `.env` says.
+FIXED = {"CONSUMERSCOPE_HOME"}
 
 
 @pytest.mark.parametrize("name", services())
@@ -35,3 +38,21 @@ def test_it_waits_only_for_what_is_there(name: str) -> None:
 def test_only_rocketmq_and_its_registration_belong_to_the_demo() -> None:
     demo = {name for name, service in services().items() if service.get("profiles") == ["demo"]}
     assert demo == {"namesrv", "broker", "watch-demo"}
+
+
+@pytest.mark.parametrize("name", own_services())
+def test_what_env_says_reaches_every_service(name: str) -> None:
+    said = {variable: f"said of {variable}" for variable in settings_variables() - FIXED}
+    found = environment_of(own_services(said)[name], said)
+    assert {variable: found.get(variable) for variable in said} == said
+
+
+@pytest.mark.parametrize("name", own_services())
+def test_a_service_starts_without_env_being_there(name: str) -> None:
+    assert [file["required"] for file in own_services()[name]["env_file"]] == [False]
+
+
+@pytest.mark.parametrize("name", own_services())
+def test_a_variable_that_is_not_set_keeps_the_default_of_the_settings(name: str) -> None:
+    named = settings_variables() & set(environment_of(own_services()[name], {}))
+    assert named == FIXED | {"DATABASE_URL", "REDIS_URL"}
