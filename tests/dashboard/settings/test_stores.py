@@ -1,6 +1,8 @@
 """How the database is connected to."""
 
 import importlib.util
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ from django.db import connection, connections
 
 import dashboard.settings.stores as read
 
+# As SQLite numbers its levels.
+FULL = 2
 URL = "postgres://consumerscope@db.example.org/consumerscope"
 
 
@@ -33,6 +37,14 @@ def test_a_host_that_is_gone_is_not_waited_for_longer_than_a_page_is(
 
 def test_sqlite_has_options_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(database_of(monkeypatch, "")["OPTIONS"]) == {"timeout", "transaction_mode", "init_command"}
+
+
+def test_sqlite_has_each_commit_on_the_disk_before_it_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    command = database_of(monkeypatch, "")["OPTIONS"]["init_command"]
+    with closing(sqlite3.connect(tmp_path / "site.sqlite3")) as opened:
+        opened.executescript(command)
+        found = [opened.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    assert found == ["wal", FULL]
 
 
 # SQLite has no server that could end a connection.
