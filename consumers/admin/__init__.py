@@ -2,9 +2,9 @@
 
 from . import (  # noqa: F401 - each registers its pages
     alerts,
+    audit,
     cluster,
     entities,
-    looks,
     rebalances,
     records,
     resets,
@@ -12,4 +12,5 @@ from . import (  # noqa: F401 - each registers its pages
     samples,
     states,
     token,
+    users,
 )
