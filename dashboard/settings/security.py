@@ -2,7 +2,7 @@
 
 from csp.constants import NONE, SELF
 
-from .environment import flag, words
+from .environment import flag, number, words
 
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "overview"
@@ -14,6 +14,11 @@ CSRF_TRUSTED_ORIGINS = words("CONSUMERSCOPE_TRUSTED_ORIGINS", "")
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+
+# Failed logins within so many seconds: of a user name from one address or browser, and of all names from one address.
+LOGIN_WINDOW_SECONDS = int(number("LOGIN_WINDOW_SECONDS", 300, least=1))
+LOGIN_FAILURES = int(number("LOGIN_FAILURES", 5, least=1))
+LOGIN_ADDRESS_FAILURES = int(number("LOGIN_ADDRESS_FAILURES", 50, least=1))
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
