@@ -3,11 +3,27 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.core import checks
 from django.db import connection
 
 from consumers.models import Cluster
 from consumers.selectors.read_only import words_that_protect_nothing
+from dashboard.settings.home import OTHERS
+
+
+def private_home(**_: Any) -> list[checks.CheckMessage]:
+    """The settings close the home; they cannot close one that belongs to somebody else."""
+    home = settings.CONSUMERSCOPE_HOME
+    if not home.stat().st_mode & OTHERS:
+        return []
+    return [
+        checks.Warning(
+            f"Other users of this machine can open the home, {home}: database, history and secret key are in it.",
+            hint=f"'chmod 700 {home}' by its owner closes it. Or set CONSUMERSCOPE_HOME to a folder of your own.",
+            id="consumerscope.W002",
+        )
+    ]
 
 
 def read_only_clusters(*, databases: Sequence[str] | None = None, **_: Any) -> list[checks.CheckMessage]:
