@@ -12,13 +12,17 @@ ROOT = Path(__file__).resolve().parents[2]
 _VARIABLE = re.compile(r"\$\{([A-Z_]+):([-?])((?:[^{}]|\$\{[^{}]*\})*)\}")
 
 
+PASSWORDS = {"POSTGRES_PASSWORD": "of-postgres", "REDIS_PASSWORD": "of-redis"}
+
+
 class NotSet(Exception):
     """Docker does not start without this variable."""
 
 
 def services(env: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-    """`env`: what `.env` says."""
-    return _filled(yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"], env or {})
+    """`env`: what `.env` says; the passwords alone where it is not given."""
+    said = PASSWORDS if env is None else env
+    return _filled(yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"], said)
 
 
 def _filled(part: Any, env: Mapping[str, str]) -> Any:

@@ -15,7 +15,7 @@ from dashboard.demo.children import start_child, stop_child
 from dashboard.demo.ports import free_ports
 from dashboard.launch.redis_server import answers, redis_program
 from dashboard.launch.supervisor import Supervisor
-from tests.containers.compose import ROOT, environment_of, own_services
+from tests.containers.compose import PASSWORDS, ROOT, environment_of, own_services
 from tests.plugins.postgres import postgres_url
 
 pytestmark = pytest.mark.postgres
@@ -52,7 +52,7 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
 
 def environment(service: dict[str, Any], surroundings: dict[str, str]) -> dict[str, str]:
     """As `.env` of a site that is reached by a name of its own."""
-    said = environment_of(service, {"CONSUMERSCOPE_ALLOWED_HOSTS": "scope.example.org"})
+    said = environment_of(service, PASSWORDS | {"CONSUMERSCOPE_ALLOWED_HOSTS": "scope.example.org"})
     return {**os.environ, **said, **surroundings, "HOSTNAME": HOSTNAME}
 
 
