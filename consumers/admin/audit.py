@@ -35,10 +35,9 @@ class Audited(admin.ModelAdmin):
         return self._noted(request, obj, super().log_change(request, obj, message))
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        subjects = list(queryset)
-        for subject in subjects:
+        for subject in queryset:
             note(subject, str(subject), request.user, "Deleted.", timezone.now(), AuditAction.DELETED)
-        return super().log_deletions(request, subjects)
+        return super().log_deletions(request, queryset)
 
     def _noted(self, request: HttpRequest, subject: Model, entry: LogEntry) -> LogEntry:
         action = ACTIONS[entry.action_flag]

@@ -35,7 +35,7 @@ def _note(
         at=now,
         by_name=by.get_username(),
         action=action,
-        subject_kind=model._meta.model_name,
+        subject_kind=str(model._meta.model_name),
         subject_id=subject_id,
         subject=title[:LONGEST],
         sentence=sentence,
