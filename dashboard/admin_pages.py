@@ -10,6 +10,8 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_http_methods
 
+from dashboard.pages.login import limited
+
 View = Callable[..., HttpResponseBase]
 
 
@@ -22,6 +24,7 @@ class AdminPages(AdminSite):
         return opened_or_sent(guarded)
 
     @method_decorator(opened_or_sent)
+    @method_decorator(limited)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Django gives it no `admin_view`: it is for those who are not in yet."""
         return super().login(request, extra_context)

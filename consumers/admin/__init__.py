@@ -2,9 +2,9 @@
 
 from . import (  # noqa: F401 - each registers its pages
     alerts,
+    audit,
     cluster,
     entities,
-    looks,
     rebalances,
     records,
     resets,
@@ -13,4 +13,5 @@ from . import (  # noqa: F401 - each registers its pages
     states,
     thresholds,
     token,
+    users,
 )

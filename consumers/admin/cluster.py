@@ -9,12 +9,13 @@ from django.utils import timezone
 from consumers.models import Broker, Cluster
 from consumers.polling.registration.cluster_options import described
 
+from .audit import Audited
 from .cluster_form import ClusterForm
 from .read_only import ReadOnlyAdmin
 
 
 @admin.register(Cluster)
-class ClusterAdmin(admin.ModelAdmin):
+class ClusterAdmin(Audited):
     form = ClusterForm
     fieldsets = [
         (None, {"fields": ["name", "namesrv"]}),

@@ -5,9 +5,11 @@ from django.http import HttpRequest
 
 from consumers.models import ApiToken
 
+from .audit import Audited
+
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(admin.ModelAdmin):
+class ApiTokenAdmin(Audited):
     list_display = ["name", "user", "created_at", "expires_at", "last_used_at"]
     list_select_related = ["user"]
     exclude = ["digest"]

@@ -1,22 +1,42 @@
-"""Who did what with a job: kept in Django's own log of actions, beside the job itself."""
+"""Notes who did what. The name is kept, not the user: what somebody did stays known after they are gone."""
 
 from datetime import datetime
 from typing import Any
 
-from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
+
+from consumers.models import AuditAction, AuditEvent
 
 LONGEST = 200
 
 
-def note(job: Model, title: str, by: Any, sentence: str, now: datetime) -> None:
-    LogEntry.objects.create(
-        user_id=by.pk,
-        content_type=ContentType.objects.get_for_model(type(job)),
-        object_id=str(job.pk),
-        object_repr=title[:LONGEST],
-        action_flag=CHANGE,
-        change_message=sentence,
-        action_time=now,
+def note(
+    subject: Model, title: str, by: Any, sentence: str, now: datetime, action: AuditAction = AuditAction.CHANGED
+) -> None:
+    """`title`: what people call the subject."""
+    _note(type(subject), str(subject.pk), title, by, sentence, now, action)
+
+
+def note_seen(model: type[Model], title: str, by: Any, sentence: str, now: datetime) -> None:
+    """Somebody asked for content that not everybody may see; `title` says which."""
+    _note(model, None, title, by, sentence, now, AuditAction.SEEN)
+
+
+def _note(
+    model: type[Model],
+    subject_id: str | None,
+    title: str,
+    by: Any,
+    sentence: str,
+    now: datetime,
+    action: AuditAction,
+) -> None:
+    AuditEvent.objects.create(
+        at=now,
+        by_name=by.get_username(),
+        action=action,
+        subject_kind=str(model._meta.model_name),
+        subject_id=subject_id,
+        subject=title[:LONGEST],
+        sentence=sentence,
     )

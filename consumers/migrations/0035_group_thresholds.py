@@ -28,7 +28,7 @@ def grant(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("consumers", "0032_moves")]
+    dependencies = [("consumers", "0033_audit_events")]
 
     operations = [
         migrations.CreateModel(

@@ -1,6 +1,7 @@
 """Django rows: entities, newest snapshots, judged states, group windows, events. Each file says who writes it."""
 
 from .alert_rule import AlertRule, Comparison, GroupNote, Measure, Severity, Silence
+from .audit import AuditAction, AuditEvent
 from .channel import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
 from .client import Assignment, Client, ClientSubscription
 from .cluster import Broker, Cluster
@@ -32,6 +33,8 @@ __all__ = [
     "AlertRule",
     "ApiToken",
     "Assignment",
+    "AuditAction",
+    "AuditEvent",
     "Broker",
     "Channel",
     "ChannelKind",

@@ -4,11 +4,11 @@ Written by `consumers.resets` only. A group that is removed leaves its resets be
 """
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
 
+from .append_only import AppendOnly
 from .group import ConsumerGroup
 
 
@@ -172,8 +172,8 @@ class ResetQueue(models.Model):
         return f"{self.topic}/{self.broker}/{self.queue_id}: {self.step}"
 
 
-class ResetEvent(models.Model):
-    """One act around a reset. Rows are added, never changed or deleted."""
+class ResetEvent(AppendOnly):
+    """One act around a reset."""
 
     reset = models.ForeignKey(Reset, on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField()
@@ -187,11 +187,3 @@ class ResetEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M:%S} {self.sentence}"
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk is not None:
-            raise TypeError("What was done is not rewritten.")
-        super().save(*args, **kwargs)
-
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        raise TypeError("What was done is not deleted.")

@@ -9,7 +9,7 @@ from consumers.selectors.history.regularity import missed
 from .brokers import MASTER, BrokerAge, ClusterAge, broker_ages
 from .cluster_rows import BrokerRow, ClusterRow, Connection, Freshness, ReadingRow
 from .limits import Limits, limits
-from .read_only import is_read_only
+from .read_only import read_only_clusters
 
 HOUR = timedelta(hours=1)
 READINGS_SHOWN = 20
@@ -19,7 +19,10 @@ NOT_ITS_TURN = "a slave is read only while its master gives no answer"
 
 
 def cluster_list(now: datetime, *, name: str | None = None) -> list[ClusterRow]:
-    """All clusters by name, each with its brokers and its readings of the last hour, newest first. Five queries."""
+    """All clusters by name, each with its brokers and its readings of the last hour, newest first.
+
+    Five queries, two more where clusters are marked read-only.
+    """
     clusters = Cluster.objects.order_by("name").prefetch_related("brokers")
     if name is not None:
         clusters = clusters.filter(name=name)
@@ -27,10 +30,18 @@ def cluster_list(now: datetime, *, name: str | None = None) -> list[ClusterRow]:
     recent: dict[int, list[Reading]] = {}
     for reading in Reading.objects.filter(taken_at__gt=now - HOUR, taken_at__lte=now).order_by("taken_at"):
         recent.setdefault(reading.cluster_id, []).append(reading)
-    return [_cluster_row(cluster, ages[cluster.pk], recent.get(cluster.pk, []), now, limit) for cluster in clusters]
+    marked = read_only_clusters()
+    return [
+        _cluster_row(
+            cluster, ages[cluster.pk], recent.get(cluster.pk, []), now, limit, read_only=cluster.name in marked
+        )
+        for cluster in clusters
+    ]
 
 
-def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: datetime, limit: Limits) -> ClusterRow:
+def _cluster_row(
+    cluster: Cluster, age: ClusterAge, recent: list[Reading], now: datetime, limit: Limits, *, read_only: bool
+) -> ClusterRow:
     # A reading older than an hour is still the last one.
     last = recent[-1] if recent else Reading.objects.filter(cluster=cluster).first()
     freshness, detail, since = cluster_freshness(age, now, limit)
@@ -39,7 +50,7 @@ def _cluster_row(cluster: Cluster, age: ClusterAge, recent: list[Reading], now: 
         name=cluster.name,
         namesrv=cluster.namesrv,
         connection=_connection(cluster),
-        read_only=is_read_only(cluster.name),
+        read_only=read_only,
         brokers=[_broker_row(broker, _entry(last, broker), late.get(broker.pk)) for broker in cluster.brokers.all()],
         last_reading=reading_row(last) if last else None,
         freshness=freshness,

@@ -16,7 +16,7 @@ from consumers.selectors.alerts.waiting import waiting_messages
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.limits import Limits, limits
 from consumers.selectors.pipeline_status import late_evaluation
-from consumers.selectors.read_only import names_of_no_cluster
+from consumers.selectors.read_only import words_that_protect_nothing
 
 REDIS_ANSWER_SECONDS = 1.0
 # A receiver that is restarted is no news.
@@ -152,9 +152,9 @@ def _alerts(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
 def _read_only_clusters() -> Part:
     """A misspelt name is told here and does not take the pages away: everything else works."""
     named = settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS
-    strange = ", ".join(names_of_no_cluster())
+    strange = ", ".join(words_that_protect_nothing())
     if strange:
-        return Part(True, f"no registered cluster bears a name of CONSUMERSCOPE_READ_ONLY_CLUSTERS: {strange}")
+        return Part(True, f"no registered cluster has a name or address of CONSUMERSCOPE_READ_ONLY_CLUSTERS: {strange}")
     return Part(True, ", ".join(named) if named else "none")
 
 

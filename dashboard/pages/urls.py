@@ -33,6 +33,7 @@ from . import (
     retry_figures,
     theme,
 )
+from .login import limited
 
 opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -97,7 +98,7 @@ urlpatterns = [
     path("figures/<str:cluster>/<str:group>/volumes/", retry_figures.volumes, name="volumes_figure"),
     path("figures/<str:cluster>/<str:group>/ladder/", retry_figures.ladder, name="ladder_figure"),
     path("figures/<str:cluster>/<str:group>/dead-letters/", retry_figures.dead_letters, name="dead_letters_figure"),
-    path("login/", opened_or_sent(LoginView.as_view(redirect_authenticated_user=True)), name="login"),
+    path("login/", opened_or_sent(limited(LoginView.as_view(redirect_authenticated_user=True))), name="login"),
     path("logout/", require_POST(LogoutView.as_view()), name="logout"),
     path("favicon.ico", require_safe(RedirectView.as_view(url=static("icons/consumerscope.svg"))), name="favicon"),
     path("theme/", theme.theme, name="theme"),

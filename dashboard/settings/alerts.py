@@ -1,13 +1,12 @@
 """Alerts: how long they are kept, where channels may send to and for how long, and the mail server."""
 
-import ipaddress
 import os
 from email.utils import parseaddr
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from .environment import number, words
+from .environment import networks, number
 
 # So long incidents, deliveries and previews are kept once they are over.
 ALERT_HISTORY_DAYS = number("ALERT_HISTORY_DAYS", 90, least=1)
@@ -38,17 +37,8 @@ def _own_address(text: str) -> str:
 CONSUMERSCOPE_URL = _own_address(os.environ.get("CONSUMERSCOPE_URL", ""))
 
 
-def _networks(said: list[str]) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    try:
-        return [ipaddress.ip_network(word) for word in said]
-    except ValueError as error:
-        raise ImproperlyConfigured(
-            f"CONSUMERSCOPE_ALERT_NETWORKS must be networks as 10.0.0.0/8, separated by commas: {error}."
-        ) from None
-
-
 # Channels send to addresses that everybody can reach, and to those of these networks: never to others.
-CONSUMERSCOPE_ALERT_NETWORKS = _networks(words("CONSUMERSCOPE_ALERT_NETWORKS", ""))
+CONSUMERSCOPE_ALERT_NETWORKS = networks("CONSUMERSCOPE_ALERT_NETWORKS")
 
 
 def _mail_server(url: str) -> dict[str, object]:

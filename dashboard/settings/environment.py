@@ -1,5 +1,6 @@
 """Reads the environment; a value that makes no sense stops the program with one sentence."""
 
+import ipaddress
 import os
 
 from django.core.exceptions import ImproperlyConfigured
@@ -26,4 +27,11 @@ def flag(name: str, default: bool) -> bool:
 
 
 def words(name: str, default: str) -> list[str]:
-    return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+    return [word.strip() for word in (os.environ.get(name) or default).split(",") if word.strip()]
+
+
+def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    try:
+        return [ipaddress.ip_network(word) for word in words(name, "")]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be networks as 10.0.0.0/8, separated by commas: {error}.") from None

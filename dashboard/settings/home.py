@@ -3,11 +3,26 @@
 import contextlib
 import os
 import secrets
+import stat
 from pathlib import Path
+
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+# The home has passwords' hashes, sessions and messages: whatever this process makes is for its user alone.
+os.umask(OTHERS)
+
+
+def make_private(home: Path) -> None:
+    """Makes the home, for its user alone. One of another user is theirs to close; what all users share is no home."""
+    home.mkdir(parents=True, exist_ok=True)
+    found = home.stat()
+    if found.st_uid == os.geteuid() and found.st_mode & OTHERS and not found.st_mode & stat.S_ISVTX:
+        home.chmod(stat.S_IRWXU)
+
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 CONSUMERSCOPE_HOME = Path(os.environ.get("CONSUMERSCOPE_HOME") or BASE_DIR / "var").resolve()
-CONSUMERSCOPE_HOME.mkdir(parents=True, exist_ok=True)
+make_private(CONSUMERSCOPE_HOME)
 
 
 def _read_or_make_secret(path: Path) -> str:

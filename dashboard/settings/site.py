@@ -25,10 +25,12 @@ INSTALLED_APPS = [
     "dashboard",
 ]
 MIDDLEWARE = [
+    "dashboard.zero_bytes.WithoutZeroBytes",
+    "dashboard.proxies.BehindProxies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "dashboard.health.any_host.CommonForAnyProbe",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -16,14 +16,27 @@ DATABASES = {
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Several processes write: the log must not block readers, and a writer waits for its turn rather than fails.
+    # FULL: a commit is on the disk before it returns. A reset and a resend note each step before a broker is told, and
+    # that note must survive a power cut. The price is one fsync a commit; a poll has a few commits.
     DATABASES["default"]["OPTIONS"] = {
         "timeout": 30,
         "transaction_mode": "IMMEDIATE",
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    # A host that is gone is told of before a browser stops waiting for its page. The URL may say other seconds.
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+    # A host that is gone is noticed before a browser stops waiting for its page, and while an answer is awaited: else
+    # the kernel waits for a quarter of an hour. The URL may say other numbers.
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": 5,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        # Milliseconds until what was sent must have been received.
+        "tcp_user_timeout": 20_000,
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
+# A statement for a page or for REST that takes longer is cancelled by PostgreSQL; 0: none is.
+DATABASE_STATEMENT_SECONDS = number("DATABASE_STATEMENT_SECONDS", 30)
 
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{CONSUMERSCOPE_HOME / 'redis.sock'}"
 

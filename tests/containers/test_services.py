@@ -15,7 +15,7 @@ from dashboard.demo.children import start_child, stop_child
 from dashboard.demo.ports import free_ports
 from dashboard.launch.redis_server import answers, redis_program
 from dashboard.launch.supervisor import Supervisor
-from tests.containers.compose import ROOT, own_services
+from tests.containers.compose import PASSWORDS, ROOT, environment_of, own_services
 from tests.plugins.postgres import postgres_url
 
 pytestmark = pytest.mark.postgres
@@ -51,7 +51,9 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
 
 
 def environment(service: dict[str, Any], surroundings: dict[str, str]) -> dict[str, str]:
-    return {**os.environ, **service["environment"], **surroundings, "HOSTNAME": HOSTNAME}
+    """As `.env` of a site that is reached by a name of its own."""
+    said = environment_of(service, PASSWORDS | {"CONSUMERSCOPE_ALLOWED_HOSTS": "scope.example.org"})
+    return {**os.environ, **said, **surroundings, "HOSTNAME": HOSTNAME}
 
 
 def run_to_its_end(name: str, environ: dict[str, str]) -> str:

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from django.conf import settings
+
+from tests.settings_variables import SOURCE, settings_variables
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
-SETTINGS = "".join(path.read_text() for path in (ROOT / "dashboard" / "settings").glob("*.py"))
 ROW = re.compile(r"^\| `([A-Z_]+)` \| (.+?) \|", re.MULTILINE)
 # The demo reads this one, not the settings.
 DEMO_VARIABLES = {"CONSUMERSCOPE_JARS"}
@@ -21,10 +21,7 @@ def make_targets() -> set[str]:
 
 
 def read_variables() -> set[str]:
-    """What the settings read, by the calls that read it."""
-    read = re.findall(r'(?:number|flag|words|environ\.get)\(\s*"([A-Z_]+)"|env="([A-Z_]+)"', SETTINGS)
-    judging = {f"CONSUMERSCOPE_{name.upper()}" for name in settings.JUDGE}
-    return {name for pair in read for name in pair if name} | judging | DEMO_VARIABLES
+    return settings_variables() | DEMO_VARIABLES
 
 
 def documented_defaults() -> dict[str, str]:
@@ -51,7 +48,7 @@ def test_a_page_names_only_variables_that_are_read(page: Path) -> None:
     assert set(re.findall(r"CONSUMERSCOPE_[A-Z_]+[A-Z]", page.read_text())) <= read_variables()
 
 
-@pytest.mark.parametrize("call", re.findall(r'number\("([A-Z_]+)", ([0-9.]+)', SETTINGS), ids=lambda call: call[0])
+@pytest.mark.parametrize("call", re.findall(r'number\("([A-Z_]+)", ([0-9.]+)', SOURCE), ids=lambda call: call[0])
 def test_a_documented_default_is_the_default(call: tuple[str, str]) -> None:
     name, default = call
     assert documented_defaults()[name] == default

@@ -188,7 +188,7 @@ class Overlay:
 
     def late_queues(self, column: str) -> QuerySet[QueueState]:
         """`column` of the worst queue of a group whose evaluation is late, of those that are not on a silent broker."""
-        queues = with_late_ranks(
+        queues: QuerySet[Any] = with_late_ranks(
             self._own_queues().exclude(self._on(self.is_silent)),
             is_unread=self._on(self.is_unread),
             stopped=list(self.live.stopped),
@@ -199,7 +199,7 @@ class Overlay:
         return queues.order_by("rank", "since", "pk").values(column)[:1]
 
     @cached_property
-    def is_lost(self) -> Q:
+    def is_lost(self) -> Combinable:
         """Whether offsets of the group are gone from a broker that still answers: for that nothing need be judged."""
         lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=OFFSET_LOST)
         for cluster in self.clusters.values():

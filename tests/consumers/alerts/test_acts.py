@@ -1,12 +1,11 @@
 """Somebody says that they look after an incident, and takes that back."""
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 
 from consumers.alerts.acts import acknowledge, unacknowledge
 from consumers.alerts.refused import AlertRefused
-from consumers.models import Incident
+from consumers.models import AuditEvent, Incident
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -40,7 +39,7 @@ def test_it_says_who_looks_after_it_since_when(incident: Incident, ann: User) ->
     assert (incident.acknowledgement, incident.status) == ("I restart a member.", "firing")
     assert events(incident) == [(1, "firing", None), (2, "acknowledged", "ann")]
     assert incident.events.get(sequence=2).sentence == "Acknowledged: I restart a member."
-    assert LogEntry.objects.get().change_message == "Acknowledged: I restart a member."
+    assert AuditEvent.objects.get().sentence == "Acknowledged: I restart a member."
 
 
 def test_a_second_click_changes_nothing(incident: Incident, ann: User) -> None:

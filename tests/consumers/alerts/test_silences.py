@@ -3,12 +3,11 @@
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.silences import end, make
-from consumers.models import AlertRule, Silence
+from consumers.models import AlertRule, AuditEvent, Silence
 from tests.alert_rows import a_rule, a_silence
 from tests.world import NOW, ago
 
@@ -35,7 +34,7 @@ def test_it_begins_now_and_is_of_everything_where_that_is_said(ann: User) -> Non
         None,
         {},
     )
-    assert LogEntry.objects.get().change_message == "Made the silence."
+    assert AuditEvent.objects.get().sentence == "Made the silence."
 
 
 @pytest.mark.parametrize(

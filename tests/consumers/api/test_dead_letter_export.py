@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from redis import Redis
@@ -18,7 +17,7 @@ from consumers.dead_letters.exports.channel import Channel
 from consumers.dead_letters.exports.chunk_writer import ChunkWriter
 from consumers.dead_letters.exports.rows import CONTENT, FACTS
 from consumers.errands.wires import close_wires
-from consumers.models import Broker, ConsumerGroup
+from consumers.models import AuditEvent, Broker, ConsumerGroup
 from consumers.rocketmq.codes import RequestCode, ResponseCode
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
 from tests.dead_letter_rows import a_letter, a_resend, an_item
@@ -86,7 +85,7 @@ def test_bodies_are_for_those_who_may_see_them(api: Client, api_user: User, role
     become(api_user, role)
     answer = api.get(URL, {"bodies": "1"})
     assert status_of(answer) == status
-    assert LogEntry.objects.filter(change_message__contains="with their bodies").count() == (status == 200)
+    assert AuditEvent.objects.filter(sentence__contains="with their bodies").count() == (status == 200)
     if status == 403:
         assert "consumers.view_message_body" in answer.json()["detail"]
 
@@ -98,7 +97,7 @@ def test_without_bodies_nothing_of_the_content_leaves_the_worker(api: Client, ap
     assert "Ada" not in text
     assert '\\"order\\"' not in text
     assert not any(name in text for name in CONTENT)
-    assert not LogEntry.objects.exists()
+    assert not AuditEvent.objects.exists()
 
 
 @pytest.mark.usefixtures("group")

@@ -48,3 +48,20 @@ def test_redis_that_is_back_counts_again(redis, settings):
     assert not redis.keys()
     counts.add("ann", now=MINUTE + 10, seconds=60)
     assert len(redis.keys()) == 1
+
+
+@pytest.mark.parametrize("with_redis", [True, False])
+def test_what_was_counted_is_taken_back_or_forgotten(redis, settings, tmp_path, with_redis):
+    counts, window = Counts(settings.REDIS_URL) if with_redis else nobody(tmp_path), {"now": MINUTE, "seconds": 60}
+    counted = [counts.add("ann", **window) for _ in range(3)]
+    counts.take_back("ann", **window)
+    counted.append(counts.add("ann", **window))
+    counts.forget("ann", **window)
+    counted.append(counts.add("ann", **window))
+    assert counted == [1, 2, 3, 3, 1]
+
+
+def test_without_redis_windows_of_other_lengths_count_apart(tmp_path):
+    counts = nobody(tmp_path)
+    counted = [counts.add("ann", now=MINUTE + 60, seconds=seconds) for seconds in (300, 60, 300, 60)]
+    assert counted == [1, 1, 2, 2]

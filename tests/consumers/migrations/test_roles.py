@@ -38,5 +38,5 @@ def test_who_operates_may_look_into_messages_send_them_again_and_reset_offsets(c
 
 
 def test_only_an_admin_sees_who_looked_at_what():
-    assert "view_logentry" in permissions("admin")
-    assert "view_logentry" not in permissions("operator")
+    assert "view_auditevent" in permissions("admin")
+    assert "view_auditevent" not in permissions("operator")

@@ -21,7 +21,7 @@ def test_a_read_only_name_that_no_cluster_bears_is_warned_of(settings: Any) -> N
     settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = ["prod", "pord", "*"]
     a_cluster()
     said = warned("--database", "default")
-    assert "names 'pord', and no registered cluster bears that name" in said
+    assert "names 'pord', and no registered cluster has that name or address" in said
     assert said.count("consumerscope.W001") == 1
 
 

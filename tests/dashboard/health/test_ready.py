@@ -4,16 +4,19 @@ import socket
 import threading
 from datetime import timedelta
 
+import psycopg
 import pytest
 import time_machine
+from django.db import OperationalError, connection
 from django.test import Client
 
 from consumers.models import Cluster, PipelineRun
 from dashboard.health.readiness import readiness
-from tests.alert_rows import an_evaluation
+from tests.alert_rows import a_channel, a_delivery, an_evaluation
 from tests.world import NOW, a_cluster, a_reading, ago
 
 pytestmark = pytest.mark.django_db
+UNJUDGED = ["spark_worker", "judgement"]
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +131,51 @@ def test_it_answers_with_the_status_that_a_balancer_understands(client: Client):
     with time_machine.travel(NOW, tick=False):
         a_cluster(read_at=ago(3600))
         answer = client.get("/readyz")
-    assert (answer.status_code, answer.json()["readings"]["prod"]["age_seconds"]) == (503, 3600)
+    assert (answer.status_code, answer.json()["parts"]["poll_worker"]) == (503, {"well": False})
+
+
+@pytest.fixture
+def secretive_world(settings):
+    """All that it says of what is wrong has a name in it that strangers are not told."""
+    settings.REDIS_URL = "unix:///nowhere/redis.secret.sock"
+    settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = ["prod-secret", "misspelt-secret"]
+    a_cluster("prod-secret", read_at=ago(3600))
+    an_evaluation(ago(20), error="OperationalError: secret", error_at=ago(5))
+    a_delivery(a_channel("channel-secret"), status="waiting", created_at=ago(400))
+    with time_machine.travel(NOW, tick=False):
+        yield
+
+
+@pytest.mark.usefixtures("secretive_world")
+@pytest.mark.parametrize("headers", [{}, {"authorization": "Token wrong"}, {"cookie": "sessionid=wrong"}])
+def test_a_stranger_is_told_which_parts_are_well_and_nothing_else(client: Client, headers):
+    answer = client.get("/readyz", headers=headers)
+    assert (answer.status_code, "secret" in answer.content.decode()) == (503, False)
+    said = answer.json()
+    assert set(said) == {"ready", "detail", "parts"}
+    assert all(set(part) == {"well"} for part in said["parts"].values())
+    assert [name for name, part in said["parts"].items() if not part["well"]] == ["redis", "poll_worker", *UNJUDGED]
+
+
+@pytest.mark.usefixtures("secretive_world")
+@pytest.mark.parametrize("by_token", [True, False])
+def test_who_is_logged_in_is_told_all_of_it(api: Client, admin_client: Client, by_token):
+    answer = (api if by_token else admin_client).get("/readyz")
+    said = answer.json()
+    assert (answer.status_code, said["readings"]["prod-secret"]["age_seconds"]) == (503, 3600)
+    assert "redis.secret.sock" in said["parts"]["redis"]["detail"]
+    assert "channel-secret" in said["parts"]["alerts"]["detail"]
+    assert {"Cookie", "Authorization"} <= set(answer["Vary"].split(", "))
+
+
+def test_without_the_database_nobody_is_known(admin_client: Client):
+    def goes_away(execute, sql, *rest):
+        raise OperationalError("could not connect to db.secret") from psycopg.OperationalError("refused")
+
+    with connection.execute_wrapper(goes_away):
+        answer = admin_client.get("/readyz")
+    assert (answer.status_code, answer.json()["parts"]["database"]) == (503, {"well": False})
+    assert "secret" not in answer.content.decode()
 
 
 def test_a_read_only_name_that_no_cluster_bears_is_told_and_keeps_nobody_out(settings):

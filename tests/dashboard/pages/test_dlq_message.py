@@ -6,13 +6,12 @@ from datetime import timedelta
 
 import pytest
 import time_machine
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from redis import Redis
 
 from consumers.errands.wires import close_wires
-from consumers.models import Cluster, ConsumerGroup, ResendOutcome
+from consumers.models import AuditEvent, Cluster, ConsumerGroup, ResendOutcome
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
 from tests.dead_letter_rows import a_letter, a_resend, an_item
 from tests.world import NOW, a_broker, a_cluster, a_group
@@ -74,12 +73,12 @@ def test_what_is_hidden_is_not_in_redis_either(redis: Redis) -> None:
 @pytest.mark.usefixtures("tasks_at_once", "group")
 def test_who_asked_for_which_body_is_kept() -> None:
     as_role("viewer").get(URL)
-    assert LogEntry.objects.count() == 0
+    assert AuditEvent.objects.count() == 0
     as_role("operator").get(URL)
-    entry = LogEntry.objects.get()
-    assert (entry.user.username, entry.object_repr) == ("an-operator", "prod/billing: broker-a/0 at 7")
-    assert entry.change_message == "Asked to see the body of the dead letter."
-    assert entry.action_time == NOW
+    entry = AuditEvent.objects.get()
+    assert (entry.by_name, entry.subject) == ("an-operator", "prod/billing: broker-a/0 at 7")
+    assert entry.sentence == "Asked to see the body of the dead letter."
+    assert entry.at == NOW
 
 
 @pytest.mark.usefixtures("tasks_at_once", "group")
@@ -174,7 +173,7 @@ def test_with_redis_down_the_row_stands_and_one_sentence_says_so() -> None:
     text = as_role("operator").get(URL).text
     assert "UNIQ-7" in text
     assert "Redis does not answer" in text
-    assert LogEntry.objects.count() == 0
+    assert AuditEvent.objects.count() == 0
 
 
 @pytest.mark.usefixtures("redis", "group")

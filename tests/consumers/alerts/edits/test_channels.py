@@ -3,12 +3,11 @@
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 
 from consumers.alerts.channels.settings_of import ChannelRefused
 from consumers.alerts.edits.channels import keep_channel, remove_channel
-from consumers.models import Channel, Delivery
+from consumers.models import AuditEvent, Channel, Delivery
 from tests.alert_rows import a_channel, a_delivery
 from tests.world import NOW
 
@@ -24,7 +23,7 @@ def bob() -> User:
 
 
 def noted() -> list[str]:
-    return list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True))
+    return list(AuditEvent.objects.order_by("pk").values_list("sentence", flat=True))
 
 
 def test_a_channel_is_kept_with_who_wrote_it_and_without_its_secrets_in_the_open(bob: User) -> None:

@@ -1,12 +1,11 @@
 """Notes about groups that people write and remove."""
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 
 from consumers.alerts.edits.notes import keep_note, remove_note
 from consumers.alerts.rules.refused import RuleRefused
-from consumers.models import GroupNote
+from consumers.models import AuditEvent, GroupNote
 from tests.alert_rows import a_note
 from tests.world import NOW
 
@@ -40,4 +39,4 @@ def test_what_is_refused_changes_nothing(bob: User) -> None:
 def test_a_note_that_is_removed_leaves_who_did_it(bob: User) -> None:
     remove_note(a_note(), bob, NOW)
     assert not GroupNote.objects.exists()
-    assert LogEntry.objects.get().change_message == "Removed the note."
+    assert AuditEvent.objects.get().sentence == "Removed the note."

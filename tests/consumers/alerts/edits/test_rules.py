@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 
 from consumers.alerts.edits.rules import keep_rule, remove_rule
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
-from consumers.models import AlertRule, Incident
+from consumers.models import AlertRule, AuditEvent, Incident
 from tests.alert_rows import a_channel, a_rule, an_incident
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -24,7 +23,7 @@ def bob() -> User:
 
 
 def noted() -> list[str]:
-    return list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True))
+    return list(AuditEvent.objects.order_by("pk").values_list("sentence", flat=True))
 
 
 def test_a_rule_is_kept_with_who_wrote_it(bob: User) -> None:

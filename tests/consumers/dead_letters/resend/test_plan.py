@@ -4,12 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 
 from consumers.dead_letters.resend.plan import PlanRefused, Wish, plan
 from consumers.dead_letters.resend.selection import Selection
-from consumers.models import ConsumerGroup, DeadLetter, Destination, ResendOutcome, ResendStatus
+from consumers.models import AuditEvent, ConsumerGroup, DeadLetter, Destination, ResendOutcome, ResendStatus
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import stored_id
@@ -151,8 +150,8 @@ def test_it_refuses_on_a_read_only_cluster(
 def test_who_planned_is_kept(billing: ConsumerGroup, ann: User) -> None:
     a_letter(billing, 0)
     resend = plan(billing, wish(0), ann, NOW)
-    entry = LogEntry.objects.get(object_id=str(resend.pk))
-    assert (entry.user, entry.action_time, "1 dead letters" in entry.change_message) == (ann, NOW, True)
+    entry = AuditEvent.objects.get(subject_id=str(resend.pk))
+    assert (entry.by_name, entry.at, "1 dead letters" in entry.sentence) == ("ann", NOW, True)
 
 
 def test_hundreds_of_messages_are_planned_with_few_queries(

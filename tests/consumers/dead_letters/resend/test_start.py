@@ -5,12 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 
 from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, expire, start
 from consumers.errands.hold import left_behind
-from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus
+from consumers.models import AuditEvent, ConsumerGroup, Resend, ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.world import NOW, a_broker, a_cluster, a_group, ago
 
@@ -38,7 +37,7 @@ def test_a_started_one_runs_from_then_on(billing: ConsumerGroup, ann: User) -> N
     start(resend, ann, "billing", NOW)
     resend.refresh_from_db()
     assert (resend.status, resend.started_at) == (RUNNING, NOW)
-    assert LogEntry.objects.get().change_message == "Started the re-send."
+    assert AuditEvent.objects.get().sentence == "Started the re-send."
 
 
 def _expired(group: ConsumerGroup) -> Resend:

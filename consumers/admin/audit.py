@@ -1,0 +1,45 @@
+"""Who did what: audit events to look at, and what is done on the admin pages noted as one."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils import timezone
+
+from consumers.errands.audit import note
+from consumers.models import AuditAction, AuditEvent
+
+from .read_only import ReadOnlyAdmin
+
+# Django's own log of actions is deleted together with its user.
+ACTIONS = {1: AuditAction.ADDED, 2: AuditAction.CHANGED, 3: AuditAction.DELETED}
+
+
+@admin.register(AuditEvent)
+class AuditEventAdmin(ReadOnlyAdmin):
+    list_display = ["at", "by_name", "action", "subject_kind", "subject", "sentence"]
+    list_filter = ["action", "subject_kind"]
+    search_fields = ["by_name", "subject", "sentence"]
+    date_hierarchy = "at"
+
+
+class Audited(admin.ModelAdmin):
+    """Notes as audit events what Django's log of actions is told."""
+
+    def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> LogEntry:
+        return self._noted(request, obj, super().log_addition(request, obj, message))
+
+    def log_change(self, request: HttpRequest, obj: Model, message: Any) -> LogEntry:
+        return self._noted(request, obj, super().log_change(request, obj, message))
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        for subject in queryset:
+            note(subject, str(subject), request.user, "Deleted.", timezone.now(), AuditAction.DELETED)
+        return super().log_deletions(request, queryset)
+
+    def _noted(self, request: HttpRequest, subject: Model, entry: LogEntry) -> LogEntry:
+        action = ACTIONS[entry.action_flag]
+        note(subject, str(subject), request.user, entry.get_change_message(), entry.action_time, action)
+        return entry
