@@ -11,6 +11,7 @@ from consumers.errands.read_only import why_read_only
 from consumers.errands.wires import connected
 from consumers.models import Resend, ResendStatus
 from consumers.polling.registration.access import NoAccess
+from consumers.polling.wire import WireClosed
 
 from .batch import Clock
 from .finish import abandon
@@ -27,11 +28,15 @@ def run(resend_id: UUID, clock: Clock, pause: Pause) -> None:
         return
     try:
         wire = connected(cluster)
-    except NoAccess as reason:
+    except (NoAccess, WireClosed) as reason:
         logger.error("The re-send %s ends: %s", resend_id, reason)
         _give_up(resend_id, str(reason), clock)
         return
-    work(resend_id, Ports.of(cluster, wire, settings.POLL_CALL_DEADLINE_SECONDS), clock, pause)
+    try:
+        work(resend_id, Ports.of(cluster, wire, settings.POLL_CALL_DEADLINE_SECONDS), clock, pause)
+    except WireClosed as lost:
+        # Its mark grows stale; whoever takes it up then looks for what was being sent before it sends more.
+        logger.warning("The re-send %s goes on soon, with other connections: %s", resend_id, lost)
 
 
 def _give_up(resend_id: UUID, reason: str, clock: Clock) -> None:

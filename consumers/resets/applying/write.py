@@ -13,6 +13,7 @@ from django.db import transaction
 from consumers.errands.hold import Hold
 from consumers.errands.ports import Ports
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
+from consumers.polling.wire import WireClosed
 from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 from consumers.rocketmq.offset_writes import NotApplied
 
@@ -26,6 +27,7 @@ Call = list[ResetQueue]
 LOOKED_AT = 16
 # So often in a row a broker does not answer, and the rest of its queues is not tried.
 SILENT_IN_A_ROW = 3
+TOLD = (ResetStep.WRITTEN, ResetStep.UNANSWERED)
 FIELDS = ["step", "before", "before_at", "written_at", "answered", "error"]
 
 
@@ -41,7 +43,8 @@ class Writing:
     def write(self, rows: Sequence[ResetQueue]) -> None:
         """Each of `rows` is WRITTEN, UNANSWERED, FAILED or NOT_DONE afterwards.
 
-        Raises NotHeld, and then has neither told a broker nor written anything since.
+        Raises NotHeld, and then has neither told a broker nor written anything since. Raises WireClosed: the rest of
+        them is as it was, and may be written through another wire.
         """
         for broker, there in groupby(sorted(rows, key=_place), key=lambda row: row.broker):
             self._silences = 0
@@ -94,8 +97,13 @@ class Writing:
         error = tell(self._ports, self._reset, call)
         told_at = self._clock()
         for row in call:
-            row.written_at = None if row.step == ResetStep.FAILED else told_at
+            if isinstance(error, WireClosed) and error.never_sent:
+                # Nothing is wrong with the queue: it waits for another wire.
+                row.step, row.error = ResetStep.PLANNED, None
+            row.written_at = told_at if row.step in TOLD else None
         self._save(call, FIELDS)
+        if isinstance(error, WireClosed):
+            raise error
         self._count(call[0].broker, error)
 
     def _count(self, broker: str, error: RocketMQError | None) -> None:

@@ -1,9 +1,15 @@
-"""What ends a re-send before anything is sent."""
+"""What ends or breaks off a re-send before anything is sent."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from consumers.dead_letters.resend.run import run
+from consumers.dead_letters.resend.work import work
+from consumers.errands.hold import STALE
 from consumers.models import ResendOutcome, ResendStatus
+from consumers.polling.wire import Wire, WireClosed
 from tests.consumers.dead_letters.resend.conftest import Site, an_item, outcomes
 from tests.fake_clock import FakeClock
 
@@ -20,3 +26,29 @@ def test_one_that_runs_ends_once_its_cluster_is_read_only(site: Site, clock: Fak
     assert resend.status == ResendStatus.PARTIAL
     assert resend.error is not None
     assert "marked read-only" in resend.error
+
+
+def test_a_closed_wire_fails_no_message_and_whoever_goes_on_sends_each_once(site: Site, clock: FakeClock) -> None:
+    resend = site.running(site.died(3))
+    closed = Wire()
+    closed.close()
+    with pytest.raises(WireClosed):
+        work(resend.pk, replace(site.ports, wire=closed), clock, clock.pause)
+    assert (outcomes(resend), site.broker.keys(site.retry)) == ([ResendOutcome.PLANNED] * 3, [])
+    clock.pass_by(STALE.total_seconds() + 1)
+    work(resend.pk, site.ports, clock, clock.pause)
+    assert (outcomes(resend), len(site.broker.keys(site.retry))) == ([ResendOutcome.SENT] * 3, 3)
+
+
+def test_a_closed_wire_says_nothing_of_what_was_being_sent(site: Site, clock: FakeClock) -> None:
+    resend = site.running(site.died(1))
+    item = resend.items.get()
+    item.outcome, item.at, item.floor_offset = ResendOutcome.SENDING, clock(), 0
+    item.target_broker, item.target_queue_id = next(iter(site.ports.addresses)), 0
+    item.save()
+    closed = Wire()
+    closed.close()
+    clock.pass_by(3600)
+    with pytest.raises(WireClosed):
+        work(resend.pk, replace(site.ports, wire=closed), clock, clock.pause)
+    assert outcomes(resend) == [ResendOutcome.SENDING]
