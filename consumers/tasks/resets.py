@@ -14,7 +14,7 @@ from consumers.models import Reset, ResetStatus
 from consumers.polling.locks import Locked, lock
 from consumers.resets.applying.hopeless import give_up_hopeless
 from consumers.resets.applying.run import run
-from consumers.resets.overdue import PLANNED_WITHIN, expire, refuse_forgotten, refuse_unplanned
+from consumers.resets.overdue import PLANNED_WITHIN, expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.resets.planning.run import run_plan
 
 logger = logging.getLogger(__name__)
@@ -57,6 +57,7 @@ def reset_apply(reset_id: str) -> None:
 def resets_due() -> None:
     now = timezone.now()
     expire(now)
+    expire_untaken(now)
     refuse_forgotten(now)
     give_up_hopeless(now)
     for reset_id in left_behind(Reset, ResetStatus.APPLYING, now):

@@ -18,6 +18,7 @@ from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 from consumers.rocketmq.offset_writes import NotApplied
 
 from .before import LeftAlone, is_there_by_itself, look_before, why_left_alone
+from .may_write import why_not_written
 from .tell import tell
 
 Clock = Callable[[], datetime]
@@ -35,6 +36,10 @@ class Silent(Exception):
     """str() is one sentence: the broker is not worth another try."""
 
 
+class MayNotWrite(Exception):
+    """str() is one sentence: what was allowed when it began is not any more."""
+
+
 class Writing:
     def __init__(self, reset: Reset, ports: Ports, hold: Hold, clock: Clock) -> None:
         self._reset, self._ports, self._hold, self._clock = reset, ports, hold, clock
@@ -43,8 +48,8 @@ class Writing:
     def write(self, rows: Sequence[ResetQueue]) -> None:
         """Each of `rows` is WRITTEN, UNANSWERED, FAILED or NOT_DONE afterwards.
 
-        Raises NotHeld, and then has neither told a broker nor written anything since. Raises WireClosed: the rest of
-        them is as it was, and may be written through another wire.
+        Raises NotHeld, and then has neither told a broker nor written anything since. Raises MayNotWrite or WireClosed:
+        the rest of them is as it was, and after the latter may be written through another wire.
         """
         for broker, there in groupby(sorted(rows, key=_place), key=lambda row: row.broker):
             self._silences = 0
@@ -60,6 +65,8 @@ class Writing:
         calls = list(calls_of(rows))
         for start in range(0, len(calls), LOOKED_AT):
             together = calls[start : start + LOOKED_AT]
+            if against := why_not_written(self._reset.pk):
+                raise MayNotWrite(against)
             left_alone = self._look([row for call in together for row in call])
             for call in together:
                 if call[0].method != ResetMethod.NOTHING:
