@@ -139,7 +139,9 @@ def _alerts(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
     channels = waiting_messages(now)
     stuck = [row for row in channels if row.since is not None and now - row.since > MESSAGES_WAIT]
     waiting = [f"{row.channel}: {row.messages} since {row.since:%Y-%m-%d %H:%M} UTC" for row in stuck]
-    words = [evaluation.freshness_detail, *(["messages wait: " + ", ".join(waiting)] if waiting else [])]
+    is_silent = evaluation.freshness == Freshness.SILENT and evaluation.error is None
+    advice = ": see that a worker of the queue alerts runs" if is_silent else ""
+    words = [evaluation.freshness_detail + advice, *(["messages wait: " + ", ".join(waiting)] if waiting else [])]
     failing = [row.channel for row in channels if row.failing is not None and row.failing > MESSAGES_WAIT]
     words += ["nothing is taken through: " + ", ".join(failing)] if failing else []
     # One of a moment to come keeps all others away until then.

@@ -2,7 +2,7 @@ import pytest
 
 from tests.containers.compose import own_services, services
 
-CELERY_QUEUES = {"poll", "general", "spark"}
+CELERY_QUEUES = {"poll", "general", "alerts", "spark"}
 
 
 @pytest.mark.parametrize("name", services())
