@@ -16,7 +16,7 @@ from consumers.alerts.channels.deliver import deliver
 from consumers.alerts.channels.due import channels_due
 from consumers.alerts.evaluation.run import evaluate
 from consumers.alerts.retention import forget
-from consumers.errands.hold import STALE
+from consumers.errands.hold import stale_after
 from consumers.errands.publishing import publish
 from consumers.errands.redis_client import RedisDown
 from consumers.polling.locks import Locked, lock
@@ -35,7 +35,7 @@ _sends = threading.BoundedSemaphore(SENDS_AT_ONCE)
 def hand_over_channel(channel_id: int) -> bool:
     """Tells the workers that something waits for it. False where Redis is down: then beat finds it in its turn."""
     try:
-        publish(alerts_send, queue=QUEUE, expires_seconds=STALE.total_seconds(), channel_id=channel_id)
+        publish(alerts_send, queue=QUEUE, expires_seconds=stale_after().total_seconds(), channel_id=channel_id)
     except RedisDown:
         return False
     return True
@@ -78,5 +78,5 @@ def alerts_forget() -> None:
 def _send_again(channel_id: int, at: datetime, now: datetime) -> None:
     seconds = max(1.0, (at - now).total_seconds())
     if seconds <= settings.ALERT_SECONDS:
-        expires = seconds + STALE.total_seconds()
+        expires = seconds + stale_after().total_seconds()
         alerts_send.apply_async(kwargs={"channel_id": channel_id}, countdown=seconds, expires=expires)

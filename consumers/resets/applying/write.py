@@ -101,6 +101,8 @@ class Writing:
         for row in call:
             row.step = ResetStep.WRITING
         self._save(call, FIELDS)
+        # A process may stand still in between, as a laptop that sleeps: what it noted may be another worker's by now.
+        self._hold.renew_if_old(self._clock())
         error = tell(self._ports, self._reset, call)
         told_at = self._clock()
         for row in call:

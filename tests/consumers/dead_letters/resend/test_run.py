@@ -7,7 +7,7 @@ import pytest
 
 from consumers.dead_letters.resend.run import run
 from consumers.dead_letters.resend.work import work
-from consumers.errands.hold import STALE
+from consumers.errands.hold import LEAST_STALE
 from consumers.errands.wires import close_wires
 from consumers.models import Cluster, ResendOutcome, ResendStatus
 from consumers.polling.wire import Wire, WireClosed
@@ -37,7 +37,7 @@ def test_a_closed_wire_fails_no_message_and_whoever_goes_on_sends_each_once(site
     with pytest.raises(WireClosed):
         work(resend.pk, replace(site.ports, wire=closed), clock, clock.pause)
     assert (outcomes(resend), site.broker.keys(site.retry)) == ([ResendOutcome.PLANNED] * 3, [])
-    clock.pass_by(STALE.total_seconds() + 1)
+    clock.pass_by(LEAST_STALE.total_seconds() + 1)
     work(resend.pk, site.ports, clock, clock.pause)
     assert (outcomes(resend), len(site.broker.keys(site.retry))) == ([ResendOutcome.SENT] * 3, 3)
 
