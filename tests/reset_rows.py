@@ -43,6 +43,13 @@ def an_asker(role: str = "operator", address: str | None = "10.0.0.9", via: str 
     return Asker(user, address, via)
 
 
+def an_operator() -> User:
+    """Ann, who may apply resets. She may be there already."""
+    user = User.objects.filter(username="ann").first() or User.objects.create_user("ann")
+    user.groups.add(Group.objects.get(name="operator"))
+    return user
+
+
 def a_reset(group: ConsumerGroup, **fields: Any) -> Reset:
     """A plan that holds for another ten minutes."""
     said = {

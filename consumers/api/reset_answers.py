@@ -59,7 +59,7 @@ def reset_answer(request: Request, reset_id: UUID, code: int) -> Response:
 def _acts(reset: Reset, user: Any) -> dict[str, str | None]:
     return {
         "apply": why_not_applied(reset, user, timezone.now()),
-        "resume": why_not_resumed(reset, user),
+        "resume": why_not_resumed(reset, user, timezone.now()),
         "restore": why_not_restored(reset, user),
         "cancel": why_not_cancelled(reset, user),
     }

@@ -8,12 +8,22 @@ from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Model, Q
 
-# A worker that was not seen for so long is taken for dead.
-STALE = timedelta(seconds=30)
-# An own mark that is older is renewed before anything is sent: with a call's deadline on top it is still not stale.
+# An own mark that is older is renewed before anything is sent.
 FRESH = timedelta(seconds=10)
+# A worker that was not seen for so long is taken for dead, and for longer where calls may take long.
+LEAST_STALE = timedelta(seconds=30)
+# Between two marks a worker makes so many calls in a row: for a dead letter, the route and the end of its target.
+CALLS_BETWEEN_MARKS = 3
+SPARE = timedelta(seconds=5)
+
+
+def stale_after() -> timedelta:
+    """A mark that is older is a dead worker's: a fresh one, with the deadlines of what it waits for on top, is not."""
+    calls = timedelta(seconds=CALLS_BETWEEN_MARKS * settings.POLL_CALL_DEADLINE_SECONDS)
+    return max(LEAST_STALE, FRESH + calls + SPARE)
 
 
 Key = TypeVar("Key", UUID, int)
@@ -36,11 +46,11 @@ class Hold(Generic[Key]):
 
     @classmethod
     def take(
-        cls, model: type[Model], pk: Key, running: str | None, now: datetime, stale: timedelta = STALE
+        cls, model: type[Model], pk: Key, running: str | None, now: datetime, stale: timedelta | None = None
     ) -> "Hold[Key]":
-        """Raises NotHeld."""
+        """`stale`: older marks are of the dead; null: `stale_after`. Raises NotHeld."""
         hold = cls(model, pk, running, now)
-        free = Q(working_at=None) | Q(working_at__lt=now - stale)
+        free = Q(working_at=None) | Q(working_at__lt=now - (stale or stale_after()))
         if not hold._rows.filter(free).update(working_at=now):
             raise NotHeld(f"{hold._name} does not run, or another worker has it.")
         return hold
@@ -62,6 +72,7 @@ class Hold(Generic[Key]):
 
 def left_behind(model: type[Model], running: str, now: datetime) -> list[UUID]:
     """Running jobs that no living worker has: never taken up, or whose worker was not seen for a while."""
-    lost = Q(working_at=None, started_at__lt=now - STALE) | Q(working_at__lt=now - STALE)
+    long_ago = now - stale_after()
+    lost = Q(working_at=None, started_at__lt=long_ago) | Q(working_at__lt=long_ago)
     rows = model._default_manager.filter(lost, status=running).order_by("started_at")
     return list(rows.values_list("pk", flat=True))

@@ -6,6 +6,7 @@ next compaction finishes what was left. The file names the parts that it is made
 writer was stopped for a while) is taken in, and never taken for one that is in it.
 """
 
+import logging
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -16,11 +17,14 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
 from .paths import HOUR
-from .reader import COMPACTED, TIME_COLUMN, dataset
+from .reader import COMPACTED, TIME_COLUMN, dataset, whole_files
 from .schemas import TABLES
 from .store import Lake, parquet_writer
 from .thinning import thin
+from .unreadable import is_of_a_file, put_aside_unreadable
 from .whole_hour import merged_parts, parts_note, rows_in_group
+
+logger = logging.getLogger(__name__)
 
 ORDER = ("group", "topic", "broker", "queue_id")
 # Sorted at once in memory: about 1 GB of readings.
@@ -34,14 +38,33 @@ def compact(lake: Lake, now: datetime, margin: timedelta, rows_at_once: int = RO
     for table in TABLES:
         for folder, hour in _hours(lake, table):
             if hour + HOUR + margin <= now and _is_unfinished(lake, folder):
-                compact_hour(lake, table, folder, rows_at_once)
-                compacted += 1
+                compacted += _compact_what_can_be_read(lake, table, folder, rows_at_once)
     return compacted
 
 
+def _compact_what_can_be_read(lake: Lake, table: str, folder: str, rows_at_once: int) -> bool:
+    """One hour that cannot be compacted keeps no other from it. False where nothing came of it."""
+    for _ in range(2):
+        try:
+            compact_hour(lake, table, folder, rows_at_once)
+            return True
+        except (pa.ArrowException, OSError) as error:
+            if not is_of_a_file(lake, error):
+                raise
+            logger.exception("%s could not be compacted.", folder)
+            whole = lake.path(f"{folder}/{COMPACTED}")
+            is_there = lake.filesystem.get_file_info(whole).type == pafs.FileType.File
+            if not put_aside_unreadable(lake, [*_parts(lake, folder), *([whole] if is_there else [])]):
+                break
+    return False
+
+
 def compact_hour(lake: Lake, table: str, folder: str, rows_at_once: int = ROWS_AT_ONCE) -> None:
-    names = _parts(lake, folder)
     whole = lake.path(f"{folder}/{COMPACTED}")
+    # What is cut off is put aside before anything that it would replace is deleted.
+    names = whole_files(lake, _parts(lake, folder))
+    if lake.filesystem.get_file_info(whole).type == pafs.FileType.File:
+        whole_files(lake, [whole])
     if lake.filesystem.get_file_info(whole).type == pafs.FileType.NotFound:
         if names:
             write_hour(lake, table, folder, names, set(), rows_at_once)
@@ -68,7 +91,7 @@ def write_hour(
         for chunk in _sorted_chunks(source, table, rows_at_once):
             writer.write_table(chunk, row_group_size=size)
         writer.add_key_value_metadata(parts_note(parts))
-    lake.filesystem.move(aside, lake.path(f"{folder}/{COMPACTED}"))
+    lake.put_in_place(aside, lake.path(f"{folder}/{COMPACTED}"))
 
 
 def delete_parts(lake: Lake, folder: str) -> None:

@@ -6,10 +6,9 @@ which means nothing: knots are a set.
 
 from datetime import UTC, datetime, timedelta
 
-import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
-from .reader import COMPACTED, folder_files
+from .reader import COMPACTED, dataset, folder_files, steadily
 from .schemas import KNOTS
 from .store import Lake
 from .thinning import thin
@@ -38,8 +37,11 @@ def _settle_day(lake: Lake, day_folder: str) -> bool:
     first = f"{day_folder}/hour=00"
     if hours == [first]:
         return False
-    names = [name for hour in hours for name in folder_files(lake, hour)]
-    knots = ds.dataset(names, schema=KNOTS, format="parquet", filesystem=lake.filesystem).to_table()
+    knots = steadily(
+        lake,
+        lambda: [name for hour in hours for name in folder_files(lake, hour)],
+        lambda names: dataset(lake, "knots", names).to_table(),
+    )
     lake.write(thin(knots, STEP), f"{first}/{COMPACTED}", KNOTS)
     for hour in hours:
         if hour != first:

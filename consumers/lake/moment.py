@@ -22,7 +22,7 @@ def read_moment(
         found = dataset(lake, table, names)
         return found.to_table(columns=list(columns), filter=wanted) if names else None
 
-    return steadily(lambda: moment_files(lake, table, cluster, at), rows)
+    return steadily(lake, lambda: moment_files(lake, table, cluster, at), rows)
 
 
 def moment_files(lake: Lake, table: str, cluster: str, at: datetime) -> list[str]:

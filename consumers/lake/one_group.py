@@ -33,9 +33,11 @@ def read_group(
 
     def part(name: str) -> pa.Table:
         with lake.filesystem.open_input_file(name) as source, pq.ParquetFile(source) as file:
-            chosen = row_groups_of(file.metadata, group)
             # A column that is younger than the file is null in it.
             stored = set(file.schema_arrow.names)
+            if "group" not in stored:
+                raise pa.ArrowInvalid(f"{name} has no column group: it is no file of the table {table}.")
+            chosen = row_groups_of(file.metadata, group)
             rows = file.read_row_groups(chosen, columns=[name for name in wanted if name in stored], use_threads=False)
             for field in schema:
                 if field.name not in stored:
@@ -50,7 +52,7 @@ def read_group(
         with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
             return pa.concat_tables([schema.empty_table(), *pool.map(part, names)])
 
-    return steadily(lambda: _within(files(lake, table, cluster, since, until), table, since, until), rows)
+    return steadily(lake, lambda: _within(files(lake, table, cluster, since, until), table, since, until), rows)
 
 
 def _within(names: Sequence[str], table: str, since: datetime, until: datetime) -> list[str]:

@@ -7,6 +7,7 @@ An hour may be swapped while it is read: its files are looked up again then, so 
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
@@ -17,12 +18,17 @@ import pyarrow.fs as pafs
 from .paths import hour_folder, hours_between
 from .schemas import TABLES
 from .store import Lake
+from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable
 
 COMPACTED = "hour.parquet"
 # An hour is swapped once, and a run swaps one hour after another: the second look finds it.
 LOOKS = 10
 
 Found = TypeVar("Found")
+
+# Files that were found whole by this process: they are not opened again for that.
+MOST_LOOKED_AT = 200_000
+_looked_at: set[tuple[str, int, int]] = set()
 
 
 class LakeUnsteady(OSError):
@@ -58,22 +64,60 @@ def folder_files(lake: Lake, folder: str) -> list[str]:
     """
     names = _visible(lake, folder)
     for _ in range(LOOKS):
-        if names and names[0].endswith(f"/{COMPACTED}"):
-            return names
-        before, names = names, _visible(lake, folder)
-        if names == before:
-            return names
+        if (names and names[0].endswith(f"/{COMPACTED}")) or names == (again := _visible(lake, folder)):
+            whole = whole_files(lake, names)
+            if whole == names:
+                return names
+            # Where the hour's one file was put aside, its parts may be there still.
+            names = _visible(lake, folder)
+            continue
+        names = again
     raise LakeUnsteady(f"The files of {folder} change all the time: is more than one pipeline running?")
 
 
-def steadily(find: Callable[[], list[str]], scan: Callable[[list[str]], Found]) -> Found:
-    """What `scan` makes of the files that `find` gives; both once more where a file went away in between."""
+def steadily(lake: Lake, find: Callable[[], list[str]], scan: Callable[[list[str]], Found]) -> Found:
+    """What `scan` makes of the files that `find` gives; both once more where a file went away in between, or was put
+    aside as it cannot be read."""
+    names: list[str] = []
+    gone: Exception | None = None
     for _ in range(LOOKS):
         try:
-            return scan(find())
+            names = find()
+            return scan(names)
         except FileNotFoundError as error:
             gone = error
+        except (pa.ArrowException, OSError) as error:
+            if not is_of_a_file(lake, error) or not put_aside_unreadable(lake, names):
+                raise
+            gone = error
     raise LakeUnsteady(f"Files go away all the time: is more than one pipeline running? {gone}")
+
+
+def whole_files(lake: Lake, names: Sequence[str]) -> list[str]:
+    """Without those whose end is missing, which are put aside: one of them would fail every read of its hour."""
+    return [name for name in names if not _was_cut_off(lake, name)]
+
+
+def _was_cut_off(lake: Lake, name: str) -> bool:
+    if not is_local(lake):
+        # Stores of objects keep a file whole or not at all.
+        return False
+    try:
+        found = Path(name).stat()
+        looked_at = (name, found.st_size, found.st_mtime_ns)
+        if looked_at in _looked_at:
+            return False
+        is_broken = is_cut_off(name)
+    except FileNotFoundError:
+        # It was swapped in this very moment: whoever opens it looks again.
+        return False
+    if is_broken:
+        put_aside(lake, name, "its end is missing")
+        return True
+    if len(_looked_at) >= MOST_LOOKED_AT:
+        _looked_at.clear()
+    _looked_at.add(looked_at)
+    return False
 
 
 def _visible(lake: Lake, folder: str) -> list[str]:
@@ -112,7 +156,7 @@ def read(
             columns=list(columns) if columns else None, filter=within if filter is None else within & filter
         )
 
-    return steadily(lambda: files(lake, table, cluster, since, until), rows)
+    return steadily(lake, lambda: files(lake, table, cluster, since, until), rows)
 
 
 def dataset(lake: Lake, table: str, names: Sequence[str]) -> ds.Dataset:

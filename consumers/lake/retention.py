@@ -7,6 +7,7 @@ import pyarrow.fs as pafs
 
 from .paths import HOUR
 from .store import Lake
+from .unreadable import FOLDER as UNREADABLE
 
 DAY = timedelta(days=1)
 
@@ -14,8 +15,10 @@ DAY = timedelta(days=1)
 def expire(lake: Lake, now: datetime, keep: Mapping[str, timedelta]) -> int:
     """Deletes hours that ended longer ago than `keep` says of their table. Returns the number of deleted folders."""
     deleted = 0
-    for table, kept in keep.items():
-        for cluster in _folders(lake, lake.path(table)):
+    # What could not be read goes when the hour that it is missing in does.
+    places = [(place, kept) for table, kept in keep.items() for place in (table, f"{UNREADABLE}/{table}")]
+    for place, kept in places:
+        for cluster in _folders(lake, lake.path(place)):
             for day_folder in _folders(lake, cluster.path):
                 day = _day(day_folder.base_name)
                 if day + DAY <= now - kept:

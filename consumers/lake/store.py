@@ -1,5 +1,6 @@
 """The lake's file system, and the one way a file gets into it: whole or not at all."""
 
+import os
 import uuid
 from dataclasses import dataclass
 
@@ -39,8 +40,26 @@ class Lake:
         rows = stored_form(table, schema)
         with parquet_writer(self, aside, rows.schema) as writer:
             writer.write_table(rows, row_group_size=row_group_size)
-        self.filesystem.move(aside, target)
+        self.put_in_place(aside, target)
         return table.num_rows
+
+    def put_in_place(self, aside: str, target: str) -> None:
+        """Renames a finished file. Its bytes reach the disk before its name does, so that a power cut leaves the whole
+        file or none."""
+        if isinstance(self.filesystem, pafs.LocalFileSystem):
+            _sync(aside)
+        self.filesystem.move(aside, target)
+        if isinstance(self.filesystem, pafs.LocalFileSystem):
+            _sync(target.rsplit("/", 1)[0])
+
+
+def _sync(path: str) -> None:
+    """Of a file its bytes, of a folder its names."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def stored_form(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -155,7 +155,13 @@ class ClusterPoller:
         )
 
     def _lake(self) -> Lake | None:
-        if below_floor(self.settings.lake, self.settings.disk_floor_mib):
+        try:
+            is_full = below_floor(self.settings.lake, self.settings.disk_floor_mib)
+        except OSError:
+            # A mount that is gone tells no free space. Whether it can be written, the write itself tells.
+            logger.exception("The lake's disk does not tell its free space.")
+            return self.settings.lake
+        if is_full:
             logger.error(
                 "The lake's disk has less than %s MiB free: no history is written.", self.settings.disk_floor_mib
             )

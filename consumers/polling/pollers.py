@@ -17,17 +17,22 @@ REGISTRATION = ("pk", "namesrv", "access_key", "sealed_secret", "tls", "offset_f
 
 def poller_of(name: str) -> ClusterPoller:
     """The process's poller of a cluster. One whose cluster was registered anew, or otherwise, is replaced, and so is
-    one that remembers a broker which was forgotten.
+    one that remembers a broker which was forgotten, or whose wire was given up. A poll under way then ends with
+    WireClosed.
     """
     cluster = Cluster.objects.get(name=name)
     with _guard:
         known = _pollers.get(name)
-        if known is not None and registration(known.cluster) == registration(cluster) and not _is_behind(known):
+        if known is not None and _still_fits(known, cluster):
             return known
-        if known is not None:
-            known.close()
-        _pollers[name] = ClusterPoller(cluster, PollSettings.of_site())
-        return _pollers[name]
+        _pollers[name] = poller = ClusterPoller(cluster, PollSettings.of_site())
+    if known is not None:
+        known.close()
+    return poller
+
+
+def _still_fits(poller: ClusterPoller, cluster: Cluster) -> bool:
+    return poller.wire.usable and registration(poller.cluster) == registration(cluster) and not _is_behind(poller)
 
 
 def _is_behind(poller: ClusterPoller) -> bool:

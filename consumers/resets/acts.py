@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from consumers.errands.read_only import why_read_only
-from consumers.models import Reset, ResetOutcome, ResetQueue, ResetStatus, ResetStep
+from consumers.models import Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 
 MAY_RESET = "consumers.reset_offsets"
 # Each holds a process of the general worker, which has other work too.
@@ -19,28 +19,33 @@ def why_not_applied(reset: Reset, user: Any, now: datetime) -> str | None:
     """Null where `user` may apply it. Some queries; the group's typed name is not part of it."""
     if against := _why_not_now(reset, user):
         return against
-    if reset.status == ResetStatus.PLANNED and reset.expires_at is not None and reset.expires_at <= now:
-        return _("The plan has expired: plan anew, as the group has moved on since.")
+    if reset.status == ResetStatus.PLANNED and _has_expired(reset, now):
+        return why_expired()
     if reset.status != ResetStatus.PLANNED:
         return _("Only a plan can be applied, and this reset is %s.") % reset.get_status_display().lower()
     return _why_busy(reset)
 
 
-def why_not_resumed(reset: Reset, user: Any) -> str | None:
-    """Null where `user` may let it go on with the queues that were not moved."""
+def why_not_resumed(reset: Reset, user: Any, now: datetime) -> str | None:
+    """Null where `user` may let it go on with the queues that were not moved, to the numbers of its plan."""
     if against := _why_not_now(reset, user):
         return against
     if reset.status not in (ResetStatus.PARTIAL, ResetStatus.FAILED):
         return _("Only a reset that ended half-way can go on, and this one is %s.") % reset.get_status_display().lower()
     if not resumable(reset).exists():
         return _("No queue of it is left to be moved: those that are not confirmed were written.")
+    if _has_expired(reset, now):
+        return why_expired()
     return _why_busy(reset)
 
 
 def why_not_cancelled(reset: Reset, user: Any) -> str | None:
+    """Null where `user` may give it up: a plan, or one that is being applied of which no broker was told anything."""
     if not user.has_perm(MAY_RESET):
         return why_no_role()
     if reset.status == ResetStatus.APPLYING:
+        if not may_be_written(reset).exists():
+            return None
         return _(
             "It is being applied, which takes a minute or two and is not broken off half-way: restore it afterwards."
         )
@@ -51,6 +56,19 @@ def why_not_cancelled(reset: Reset, user: Any) -> str | None:
 
 def why_no_role() -> str:
     return _("Offset resets need the permission %s: the roles operator and admin have it.") % MAY_RESET
+
+
+def why_expired() -> str:
+    return _("The plan has expired: plan anew, as the group has moved on since.")
+
+
+def may_be_written(reset: Reset) -> QuerySet[ResetQueue]:
+    """Queues of which a broker was told, or is being told, since somebody let it be applied or go on."""
+    told = Q(step__in=(ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED))
+    # Of one that goes on, queues were written before.
+    lately = Q() if reset.started_at is None else Q(written_at=None) | Q(written_at__gte=reset.started_at)
+    was_told = Q(step=ResetStep.READ_BACK) & ~Q(method=ResetMethod.NOTHING) & lately
+    return ResetQueue.objects.filter(told | was_told, reset=reset)
 
 
 def resumable(reset: Reset) -> QuerySet[ResetQueue]:
@@ -70,6 +88,10 @@ def _why_not_now(reset: Reset, user: Any) -> str | None:
     if reset.group_id is None:
         return _("The group %s is not known any more: nothing can be checked against it.") % reset.group_name
     return None
+
+
+def _has_expired(reset: Reset, now: datetime) -> bool:
+    return reset.expires_at is not None and reset.expires_at <= now
 
 
 def _planned_by(reset: Reset, user: Any) -> bool:

@@ -8,11 +8,13 @@ import pyarrow as pa
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from consumers.lake.knot_days import day_start
 from consumers.lake.store import Lake
+from consumers.lake.unreadable import put_aside_of
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.selectors.measures import age
 
-from .positions import Position, in_words, looked_back, positions_at, was_read
+from .positions import INSTANT, Position, in_words, looked_back, positions_at, was_read
 from .remade import remade_since
 from .wish import QueueKey, ResetRefused
 
@@ -24,6 +26,7 @@ def stood_then(cluster: str, group: str, at: datetime) -> dict[QueueKey, Positio
     back = looked_back(settings.CONSUMERSCOPE_POLL_SECONDS)
     with _the_lake() as lake:
         found = positions_at(lake, cluster, group, at, back)
+        _check_nothing_is_missing(lake, "readings", cluster, at - back, at + INSTANT)
         if found:
             return found
         is_read = was_read(lake, cluster, at, back)
@@ -65,6 +68,8 @@ def targets_of_then(
     stood = {key: then[key] for key in keys if key in then}
     with _the_lake() as lake:
         remade = remade_since(lake, cluster, stood, at, now)
+        # The knots of a settled day stand in its first hour.
+        _check_nothing_is_missing(lake, "knots", cluster, day_start(at), now + INSTANT)
     targets: dict[QueueKey, int | str] = {}
     for key in keys:
         position = stood.get(key)
@@ -94,6 +99,19 @@ def _the_lake() -> Iterator[Lake]:
         raise ResetRefused(
             _("The history could not be read (%s): see that the lake is there and whole, and plan again.") % error
         ) from error
+
+
+def _check_nothing_is_missing(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> None:
+    """Raises ResetRefused: what was put aside may have said where the group stood, or that a queue was made anew."""
+    if missing := put_aside_of(lake, table, cluster, since, until):
+        words = {"n": len(missing), "place": missing[0]}
+        raise ResetRefused(
+            _(
+                "The history could not be read: %(n)s of its files of that time are damaged and were put aside "
+                "(%(place)s). Choose another moment, or give the offsets yourself."
+            )
+            % words
+        )
 
 
 def _late(stood: dict[QueueKey, Position], at: datetime) -> str | None:

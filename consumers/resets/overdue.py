@@ -8,9 +8,16 @@ from django.db.models import Q, QuerySet
 
 from consumers.models import Reset, ResetStatus
 
+from .acts import may_be_written
 from .events import note_work
+from .read_back.finish import end_untold
 
 PLANNED_WITHIN = timedelta(seconds=60)
+# One that is to be applied, and that no worker was on for so long, moves nothing (more).
+TAKEN_UP_WITHIN = timedelta(minutes=5)
+NOT_TAKEN_UP = (
+    "No worker took it up within 5 minutes: see that a Celery worker for the queue general runs, and plan anew."
+)
 NOT_PLANNED = (
     "No worker took it up within a minute: see that a Celery worker for the queue general runs, and plan again."
 )
@@ -34,6 +41,28 @@ def refuse_unplanned(reset_id: UUID, reason: str, now: datetime) -> None:
     """One that cannot be planned for want of a worker. Nothing where it is planned by now."""
     for reset in _planning(reset_id):
         _close(reset, ResetStatus.REFUSED, reason, reason, now)
+
+
+def expire_untaken(now: datetime) -> int:
+    """Those that are to be applied, and that no worker took up: they would move offsets of long ago once one is back.
+
+    How many there were.
+    """
+    ended = 0
+    for reset_id in _untaken(now).values_list("pk", flat=True):
+        with transaction.atomic():
+            # Asked again in its turn: a worker may take it up just now.
+            reset = _untaken(now).select_for_update().filter(pk=reset_id).first()
+            if reset is None or may_be_written(reset).exists():
+                continue
+            end_untold(reset, ResetStatus.EXPIRED, NOT_TAKEN_UP, now)
+            note_work(reset, NOT_TAKEN_UP, now)
+            ended += 1
+    return ended
+
+
+def _untaken(now: datetime) -> QuerySet[Reset]:
+    return Reset.objects.filter(status=ResetStatus.APPLYING, working_at=None, started_at__lt=now - TAKEN_UP_WITHIN)
 
 
 def _planning(reset_id: UUID) -> QuerySet[Reset]:

@@ -60,7 +60,7 @@ def was_read(lake: Lake, cluster: str, at: datetime, back: timedelta = LOOKED_BA
         source: ds.Dataset = dataset(lake, "readings", names)
         return bool(source.head(1, columns=["taken_at"], filter=within).num_rows)
 
-    return steadily(lambda: files(lake, "readings", cluster, at - back, at + INSTANT), any_row)
+    return steadily(lake, lambda: files(lake, "readings", cluster, at - back, at + INSTANT), any_row)
 
 
 def _newest(rows: pa.Table) -> dict[QueueKey, dict[str, Any]]:

@@ -61,6 +61,7 @@ def _knots(lake: Lake, cluster: str, topics: Collection[str], since: datetime, n
         return list(dict.fromkeys([*first, *files(lake, "knots", cluster, since, now + INSTANT)]))
 
     return steadily(
+        lake,
         names,
         lambda found: dataset(lake, "knots", found).to_table(columns=[*PLACE, "at", "broker_offset"], filter=wanted),
     )

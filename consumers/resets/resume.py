@@ -20,7 +20,7 @@ def resume(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
     check_typed(reset, confirm)
     with transaction.atomic():
         take_turn(reset)
-        if against := why_not_resumed(reset, asker.user):
+        if against := why_not_resumed(reset, asker.user, now):
             raise ResetRefused(against)
         left = resumable(reset).update(
             step=ResetStep.PLANNED,
@@ -36,6 +36,6 @@ def resume(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
             evidence=None,
         )
         ended = reset.error or "some queues were not confirmed"
-        set_going(reset, now)
+        set_going(reset, asker, now)
         queues = "1 queue" if left == 1 else f"{left} queues"
         note_act(reset, asker, f"Let it go on with {queues}. It had ended before: {ended}", now)

@@ -21,8 +21,7 @@ def apply(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
             raise ResetRefused(against)
         if not ResetQueue.objects.filter(reset=reset, left_out=None).exists():
             raise ResetRefused(_("None of its queues would be moved: see why each is left out."))
-        reset.applied_by, reset.applied_by_name = asker.user, asker.user.get_username()
-        set_going(reset, now)
+        set_going(reset, asker, now)
         note_act(reset, asker, "Let the plan be applied.", now)
 
 
@@ -33,13 +32,17 @@ def check_typed(reset: Reset, confirm: str) -> None:
 
 
 def take_turn(reset: Reset) -> None:
-    """Within a transaction: the group's row is what two acts wait for in turn, and the reset is read afterwards."""
+    """Within a transaction: the group's row is what two acts wait for in turn, the reset's own is what an act and its
+    worker wait for, and the reset is read afterwards."""
     if reset.group_id is not None:
         ConsumerGroup.objects.select_for_update().filter(pk=reset.group_id).first()
+    Reset.objects.select_for_update().filter(pk=reset.pk).first()
     reset.refresh_from_db()
 
 
-def set_going(reset: Reset, now: datetime) -> None:
+def set_going(reset: Reset, asker: Asker, now: datetime) -> None:
+    """On the word of `asker`, whose permission its worker asks for again."""
+    reset.applied_by, reset.applied_by_name = asker.user, asker.user.get_username()
     reset.status, reset.started_at = ResetStatus.APPLYING, now
     reset.working_at, reset.finished_at, reset.moved, reset.error = None, None, None, None
     fields = ["status", "started_at", "working_at", "finished_at", "moved", "error", "applied_by", "applied_by_name"]

@@ -1,6 +1,10 @@
-"""Alerts as tasks of the general worker: rules are evaluated, channels send what waits, old incidents are forgotten."""
+"""Alerts as tasks of a worker of their own: rules are evaluated, channels send what waits, old incidents are forgotten.
+
+Its threads are for nothing else, and receivers that are slow never take all of them: an evaluation finds a thread.
+"""
 
 import logging
+import threading
 import time
 from datetime import datetime
 
@@ -12,7 +16,7 @@ from consumers.alerts.channels.deliver import deliver
 from consumers.alerts.channels.due import channels_due
 from consumers.alerts.evaluation.run import evaluate
 from consumers.alerts.retention import forget
-from consumers.errands.hold import STALE
+from consumers.errands.hold import stale_after
 from consumers.errands.publishing import publish
 from consumers.errands.redis_client import RedisDown
 from consumers.polling.locks import Locked, lock
@@ -21,12 +25,17 @@ logger = logging.getLogger(__name__)
 
 # A worker that is killed keeps the next evaluations away for no longer. Two at once do no harm: one loses its turn.
 LEAST_LOCK_SECONDS = 15.0
+QUEUE = "alerts"
+# Of a worker's eight threads, so many send at once.
+SENDS_AT_ONCE = 6
+
+_sends = threading.BoundedSemaphore(SENDS_AT_ONCE)
 
 
 def hand_over_channel(channel_id: int) -> bool:
     """Tells the workers that something waits for it. False where Redis is down: then beat finds it in its turn."""
     try:
-        publish(alerts_send, expires_seconds=STALE.total_seconds(), channel_id=channel_id)
+        publish(alerts_send, queue=QUEUE, expires_seconds=stale_after().total_seconds(), channel_id=channel_id)
     except RedisDown:
         return False
     return True
@@ -49,8 +58,14 @@ def alerts_due() -> None:
 
 @shared_task(name="consumers.alerts_send")
 def alerts_send(channel_id: int) -> None:
-    """A try that is due before beat comes by is waited for."""
-    again_at = deliver(channel_id, timezone.now, time.sleep)
+    """A try that is due before beat comes by is waited for. Beat hands over again what finds no place."""
+    if not _sends.acquire(blocking=False):
+        logger.warning("%d channels are being sent to at once: the channel %d waits.", SENDS_AT_ONCE, channel_id)
+        return
+    try:
+        again_at = deliver(channel_id, timezone.now, time.sleep)
+    finally:
+        _sends.release()
     if again_at is not None:
         _send_again(channel_id, again_at, timezone.now())
 
@@ -63,5 +78,5 @@ def alerts_forget() -> None:
 def _send_again(channel_id: int, at: datetime, now: datetime) -> None:
     seconds = max(1.0, (at - now).total_seconds())
     if seconds <= settings.ALERT_SECONDS:
-        expires = seconds + STALE.total_seconds()
+        expires = seconds + stale_after().total_seconds()
         alerts_send.apply_async(kwargs={"channel_id": channel_id}, countdown=seconds, expires=expires)

@@ -13,6 +13,7 @@ from consumers.errands.publishing import publish
 from consumers.errands.questions import PATIENCE
 from consumers.models import Cluster, ConsumerGroup
 from consumers.polling.locks import Locked, lock
+from consumers.polling.wire import WireClosed
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,8 @@ def look_into_dead_letters() -> None:
                 look_into(cluster, None, LookRules.of_site(), timezone.now())
         except Locked:
             logger.warning("Somebody looks into the dead letters of %s just now: this turn is left out.", cluster.name)
+        except WireClosed as lost:
+            logger.warning("The look into the dead letters of %s goes on in the next turn: %s", cluster.name, lost)
 
 
 def ask_for_dead_letters(group: ConsumerGroup, now: datetime) -> None:

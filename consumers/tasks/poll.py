@@ -9,6 +9,7 @@ from django.utils import timezone
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
 from consumers.polling.pollers import poller_of
+from consumers.polling.wire import WireClosed
 
 logger = logging.getLogger(__name__)
 
@@ -33,3 +34,5 @@ def poll_cluster(name: str) -> None:
             poller_of(name).poll(timezone.now())
     except Locked:
         logger.warning("The last reading of %s still runs: this one is left out.", name)
+    except WireClosed as lost:
+        logger.warning("The reading of %s was broken off, and the next begins anew: %s", name, lost)

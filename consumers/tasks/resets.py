@@ -7,14 +7,14 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from consumers.errands.hold import STALE, left_behind
+from consumers.errands.hold import left_behind, stale_after
 from consumers.errands.publishing import publish
 from consumers.errands.redis_client import RedisDown
 from consumers.models import Reset, ResetStatus
 from consumers.polling.locks import Locked, lock
 from consumers.resets.applying.hopeless import give_up_hopeless
 from consumers.resets.applying.run import run
-from consumers.resets.overdue import PLANNED_WITHIN, expire, refuse_forgotten, refuse_unplanned
+from consumers.resets.overdue import PLANNED_WITHIN, expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.resets.planning.run import run_plan
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def hand_over_plan(reset_id: UUID) -> None:
 def hand_over(reset_id: UUID) -> bool:
     """Tells the workers of one that is to be applied. False where Redis is down: then beat finds it in its turn."""
     try:
-        publish(reset_apply, expires_seconds=STALE.total_seconds(), reset_id=str(reset_id))
+        publish(reset_apply, expires_seconds=stale_after().total_seconds(), reset_id=str(reset_id))
     except RedisDown:
         return False
     return True
@@ -47,7 +47,7 @@ def reset_plan(reset_id: str) -> None:
 def reset_apply(reset_id: str) -> None:
     """The lock is for the beginning alone: what runs for longer is kept by its mark of life in the row."""
     try:
-        with lock(f"reset:{reset_id}", STALE.total_seconds()):
+        with lock(f"reset:{reset_id}", stale_after().total_seconds()):
             run(UUID(reset_id), timezone.now, time.sleep)
     except Locked:
         logger.warning("Another worker has the reset %s.", reset_id)
@@ -57,7 +57,8 @@ def reset_apply(reset_id: str) -> None:
 def resets_due() -> None:
     now = timezone.now()
     expire(now)
+    expire_untaken(now)
     refuse_forgotten(now)
     give_up_hopeless(now)
     for reset_id in left_behind(Reset, ResetStatus.APPLYING, now):
-        reset_apply.apply_async((str(reset_id),), expires=STALE.total_seconds())
+        reset_apply.apply_async((str(reset_id),), expires=stale_after().total_seconds())

@@ -10,7 +10,9 @@ from django.db import DatabaseError
 from consumers.alerts.evaluation.run import CLOCKS_DIFFER
 from consumers.lake.disk import free_mib
 from consumers.lake.store import Lake
+from consumers.lake.unreadable import FOLDER, files_put_aside
 from consumers.models import Cluster, PipelineRun, Reading
+from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.selectors.alerts.evaluated import evaluated
 from consumers.selectors.alerts.waiting import waiting_messages
 from consumers.selectors.cluster_rows import Freshness
@@ -20,9 +22,10 @@ from consumers.selectors.read_only import words_that_protect_nothing
 
 REDIS_ANSWER_SECONDS = 1.0
 # A receiver that is restarted is no news.
+FILES_NAMED = 3
 MESSAGES_WAIT = timedelta(minutes=5)
 # Parts that the database is asked for.
-ASKING = ("poll_worker", "spark_worker", "judgement", "alerts", "read_only_clusters")
+ASKING = ("poll_worker", "spark_worker", "judgement", "alerts", "history", "read_only_clusters")
 NO_CLUSTER = "no cluster is registered: 'manage.py cluster add' registers one"
 
 
@@ -56,6 +59,7 @@ def readiness(now: datetime) -> Readiness:
         parts["spark_worker"] = _spark_worker(clusters, now, limit)
         parts["judgement"] = _judgement(clusters, now, limit)
         parts["alerts"] = _alerts(clusters, now, limit)
+        parts["history"] = _history(clusters)
         parts["read_only_clusters"] = _read_only_clusters()
         parts["database"] = Part(True, "it answers")
         fine = fine if clusters else NO_CLUSTER
@@ -87,6 +91,30 @@ def _disk() -> Part:
     if free < floor:
         return Part(False, f"{free:,.0f} MiB free, less than the floor of {floor:,.0f} MiB: no history is written")
     return Part(True, f"{free:,.0f} MiB free, the floor is {floor:,.0f} MiB")
+
+
+def _history(clusters: list[Cluster]) -> Part:
+    """Files that were put aside are told here and do not take the pages away: all that can be read is shown."""
+    newest = {cluster.name: Reading.objects.filter(cluster=cluster).first() for cluster in clusters}
+    unwritten = {
+        name: row.members[HISTORY_ERROR] for name, row in newest.items() if row and HISTORY_ERROR in row.members
+    }
+    if unwritten:
+        named = "; ".join(f"{name}: {reason}" for name, reason in unwritten.items())
+        return Part(False, f"the newest reading is missing in it, and is in no window: {named}")
+    lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
+    try:
+        aside = files_put_aside(lake)
+    except OSError as error:
+        return Part(False, f"its folder cannot be read: {error}")
+    if not aside:
+        return Part(True, "it is written, and every file of it that was opened could be read")
+    some = ", ".join(aside[:FILES_NAMED]) + (" …" if len(aside) > FILES_NAMED else "")
+    files = "1 file" if len(aside) == 1 else f"{len(aside)} files"
+    return Part(
+        True,
+        f"{files} could not be read, and what they held is missing: see {lake.path(FOLDER)}: {some}",
+    )
 
 
 def _reading(cluster: Cluster, now: datetime, limit: Limits) -> Part:
@@ -140,7 +168,9 @@ def _alerts(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
     channels = waiting_messages(now)
     stuck = [row for row in channels if row.since is not None and now - row.since > MESSAGES_WAIT]
     waiting = [f"{row.channel}: {row.messages} since {row.since:%Y-%m-%d %H:%M} UTC" for row in stuck]
-    words = [evaluation.freshness_detail, *(["messages wait: " + ", ".join(waiting)] if waiting else [])]
+    is_silent = evaluation.freshness == Freshness.SILENT and evaluation.error is None
+    advice = ": see that a worker of the queue alerts runs" if is_silent else ""
+    words = [evaluation.freshness_detail + advice, *(["messages wait: " + ", ".join(waiting)] if waiting else [])]
     failing = [row.channel for row in channels if row.failing is not None and row.failing > MESSAGES_WAIT]
     words += ["nothing is taken through: " + ", ".join(failing)] if failing else []
     # One of a moment to come keeps all others away until then.

@@ -61,6 +61,7 @@ class Launch:
         self._wait_for_web(supervisor)
         self.say(f"Consumerscope answers at http://{programs.HOST}:{self.port}/  ({sign_in})")
         supervisor.start(programs.general_worker(environ))
+        supervisor.start(programs.alerts_worker(environ))
         supervisor.start(programs.spark_worker(environ))
         watch = self._start_demo(supervisor, environ) if demo else None
         supervisor.start(programs.poll_worker(environ))

@@ -33,6 +33,11 @@ def general_worker(environ: Mapping[str, str]) -> Program:
     return worker_program("general", ("-P", "threads", "-c", "6"), environ)
 
 
+def alerts_worker(environ: Mapping[str, str]) -> Program:
+    """Rules are evaluated and messages sent, whatever else goes on. Six threads send at most: two are left."""
+    return worker_program("alerts", ("-P", "threads", "-c", "8"), environ)
+
+
 def spark_worker(environ: Mapping[str, str]) -> Program:
     """One process, one warm session, one run at a time."""
     return worker_program("spark", ("-P", "solo"), environ)

@@ -39,7 +39,7 @@ def offers(row: ResetRow, user: Any, now: datetime) -> Offers:
     return Offers(
         role=None if user.has_perm(MAY_RESET) else why_no_role(),
         apply=why_not_applied(reset, user, now),
-        resume=why_not_resumed(reset, user),
+        resume=why_not_resumed(reset, user, now),
         restore=why_not_restored(reset, user),
         cancel=why_not_cancelled(reset, user),
         again=again,

@@ -54,7 +54,12 @@ CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "general"
-CELERY_TASK_ROUTES = {"consumers.poll*": {"queue": "poll"}, "consumers.aggregate*": {"queue": "spark"}}
+CELERY_TASK_ROUTES = {
+    "consumers.poll*": {"queue": "poll"},
+    "consumers.aggregate*": {"queue": "spark"},
+    # Whoever is to be paged must not wait behind exports, re-sends and resets.
+    "consumers.alerts*": {"queue": "alerts"},
+}
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -78,9 +83,13 @@ CELERY_BEAT_SCHEDULE = {
     "alerts": {
         "task": "consumers.alerts_due",
         "schedule": ALERT_SECONDS,
-        "options": {"expires": ALERT_SECONDS},
+        "options": {"expires": ALERT_SECONDS, "queue": "alerts"},
     },
-    "old alerts": {"task": "consumers.alerts_forget", "schedule": 3600.0, "options": {"expires": 3600}},
+    "old alerts": {
+        "task": "consumers.alerts_forget",
+        "schedule": 3600.0,
+        "options": {"expires": 3600, "queue": "alerts"},
+    },
     "pipeline": {
         "task": "consumers.aggregate_due",
         "schedule": CONSUMERSCOPE_AGGREGATE_SECONDS,

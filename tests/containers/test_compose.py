@@ -3,7 +3,7 @@ import pytest
 from tests.containers.compose import PASSWORDS, NotSet, environment_of, own_services, services
 from tests.settings_variables import settings_variables
 
-CELERY_QUEUES = {"poll", "general", "spark"}
+CELERY_QUEUES = {"poll", "general", "alerts", "spark"}
 # Where the volume is, whatever `.env` says.
 FIXED = {"CONSUMERSCOPE_HOME"}
 

@@ -24,6 +24,7 @@ READY = {
     "web": "Listening at",
     "poll": " ready.",
     "general": " ready.",
+    "alerts": " ready.",
     "spark": " ready.",
     "beat": "beat: Starting",
 }

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from consumers.errands.hold import STALE, Hold, NotHeld
+from consumers.errands.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Channel, ChannelKind, Delivery
 from consumers.models.channel import SEVERAL
 
@@ -90,4 +90,4 @@ def _stale(channel_id: int) -> timedelta:
     Each step has ALERT_DELIVERY_SECONDS, and before each mail the mark is renewed.
     """
     steps = 5 if Channel.objects.filter(pk=channel_id, kind=ChannelKind.EMAIL).exists() else 2
-    return max(STALE, timedelta(seconds=steps * settings.ALERT_DELIVERY_SECONDS + 10))
+    return max(LEAST_STALE, timedelta(seconds=steps * settings.ALERT_DELIVERY_SECONDS + 10))

@@ -19,7 +19,7 @@ from .back_off import LONGEST_PAUSE, is_held
 TEST_WAITS = timedelta(minutes=10)
 AT_ONCE = 100
 SWITCHED_OFF = "The channel was switched off before it went."
-NOBODY_CAME = "No worker took the test up in time: see that a general worker runs, and test again."
+NOBODY_CAME = "No worker took the test up in time: see that a worker of the queue alerts runs, and test again."
 
 
 def next_delivery(channel: Channel, now: datetime) -> Delivery | None:

@@ -10,7 +10,7 @@ from consumers.models import Channel, SubjectKind
 
 from .default_words import BODY, TITLE
 from .payload import Payload
-from .templates import TemplateFailed, rendered
+from .templates import TemplateFailed, own_words, rendered
 
 LONGEST_TITLE = 250
 LONGEST_BODY = 20_000
@@ -59,11 +59,11 @@ def _title(subject: dict[str, str]) -> str:
 def _filled(template: str, own: str, payload: Payload, named: int) -> tuple[str, str | None]:
     """Each sees a context of its own: a template may empty what it is given."""
     if not template.strip():
-        return rendered(own, template_context(payload, named)), None
+        return own_words(own, template_context(payload, named)), None
     try:
         return rendered(template, template_context(payload, named)), None
     except TemplateFailed as error:
-        return rendered(own, template_context(payload, named)), str(error)
+        return own_words(own, template_context(payload, named)), str(error)
 
 
 def _one_line(title: str) -> str:

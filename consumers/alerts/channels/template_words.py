@@ -1,6 +1,10 @@
 """The tags and filters that templates of channels may use: those that cannot read files, load code or grow a text."""
 
+from typing import Any
+
 from django.template import Library, defaultfilters, defaulttags
+
+from .template_bounds import TooMuch, paid, pay
 
 register = Library()
 
@@ -9,8 +13,39 @@ FILTERS = (
     *("capfirst", "cut", "date", "default", "default_if_none", "first", "join", "last", "length", "lower"),
     *("pluralize", "slice", "time", "title", "truncatechars", "upper", "yesno"),
 )
+# Each letter of a format may become a date of some thirty characters.
+LONGEST_FORMAT = 100
+
+
+def join(value: Any, arg: Any, autoescape: bool = True) -> Any:
+    """Paid for before it is made: a text that is joined with itself grows as its square."""
+    if isinstance(arg, str) and isinstance(value, (str, list, tuple, dict)):
+        pay(len(value) * len(arg) + sum(len(part) for part in value if isinstance(part, str)))
+    return defaultfilters.join(value, arg, autoescape=autoescape)
+
+
+def date(value: Any, arg: Any = None) -> Any:
+    _check_format(arg)
+    return defaultfilters.date(value, arg)
+
+
+def time(value: Any, arg: Any = None) -> Any:
+    _check_format(arg)
+    return defaultfilters.time(value, arg)
+
+
+def _check_format(arg: Any) -> None:
+    if len(str(arg)) > LONGEST_FORMAT:
+        raise TooMuch
+
+
+BOUNDED = {"join": join, "date": date, "time": time}
 
 for name in TAGS:
     register.tag(name, defaulttags.register.tags[name])
 for name in FILTERS:
-    register.filter(name, defaultfilters.register.filters[name])
+    theirs = defaultfilters.register.filters[name]
+    own = BOUNDED.get(name, theirs)
+    # How Django calls a filter stands in attributes of the function: time zones, and whether text is to be escaped.
+    flags = {flag: getattr(theirs, flag, False) for flag in ("is_safe", "needs_autoescape", "expects_localtime")}
+    register.filter(name, paid(own), **flags)

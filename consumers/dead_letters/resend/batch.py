@@ -11,6 +11,7 @@ from django.db import transaction
 from consumers.errands.hold import Hold
 from consumers.errands.ports import Ports
 from consumers.models import Resend, ResendItem, ResendOutcome
+from consumers.polling.wire import WireClosed
 from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 
 from .errand import Errand
@@ -38,7 +39,7 @@ class Batch:
         self._hold, self._clock = hold, clock
 
     def send(self, items: Sequence[ResendItem]) -> None:
-        """Raises NotHeld, and then has neither sent nor written anything since."""
+        """Raises NotHeld or WireClosed, and then has neither sent nor written anything since."""
         prepared = self._ports.wire.run(prepare(self._ports, self._errand, items))
         ready = self._mark(prepared)
         sent = self._send_all(ready)
@@ -90,6 +91,9 @@ class Batch:
         )
         try:
             answer = self._ports.wire.run(sending)
+        except WireClosed:
+            # Its row says that it is being sent: whoever goes on looks for it before anything else.
+            raise
         except RocketMQError as error:
             is_certain = isinstance(error, BrokerRefused) or error.never_sent
             item.outcome = ResendOutcome.FAILED if is_certain else ResendOutcome.SENDING

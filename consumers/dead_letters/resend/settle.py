@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from consumers.errands.ports import Ports
 from consumers.models import ResendItem, ResendOutcome
+from consumers.polling.wire import WireClosed
 from consumers.rocketmq.errors import RocketMQError
 
 from .errand import Errand
@@ -23,7 +24,7 @@ def settled_from(items: Sequence[ResendItem]) -> datetime:
 
 
 def settle(ports: Ports, errand: Errand, items: Sequence[ResendItem], now: datetime) -> None:
-    """Sets what each became; SENDING stays where its broker did not answer and may yet."""
+    """Sets what each became; SENDING stays where its broker did not answer and may yet. Raises WireClosed."""
     for target, there in by_target(items).items():
         looked = _look(ports, errand, target, there)
         for item in there:
@@ -43,6 +44,9 @@ def _look(ports: Ports, errand: Errand, target: Target, items: Sequence[ResendIt
     try:
         looking = search(admin, target.topic, target.queue_id, floor, marks, ports.deadline_seconds)
         return ports.wire.run(looking)
+    except WireClosed:
+        # It says nothing about the broker: whoever goes on asks through another wire.
+        raise
     except RocketMQError as error:
         return error
 

@@ -3,6 +3,8 @@
 import logging
 from datetime import datetime
 
+import pyarrow as pa
+
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.memory import ClusterMemory
@@ -63,15 +65,26 @@ class OffsetFilePoller:
         self, reading: FilesReading, offsets: OffsetsReading, memory: ClusterMemory, lake: Lake | None
     ) -> FilesReading:
         if self._before is None:
-            self._before = remembered_files(self._cluster, lake)
+            self._before = self._remembered(lake)
         groups = {file.group for file in reading.files if file.group is not None}
         known = known_names(self._cluster, offsets, memory, groups)
         now = memory_offsets(offsets)
         files = assign_brokers(reading.files, reading.named, known.brokers)
         judged = tuple(self._judge_file(file, known, now, reading.taken_at) for file in files)
-        self._before |= {str(file.path): file for file in files if file.rows is not None and file.kind == "broker_file"}
+        if self._before is not None:
+            self._before |= {
+                str(file.path): file for file in files if file.rows is not None and file.kind == "broker_file"
+            }
         self._memory_before = now
         return FilesReading(reading.taken_at, judged, reading.named)
+
+    def _remembered(self, lake: Lake | None) -> dict[str, StoredFile] | None:
+        """None while the lake cannot be read: then the next reading asks again."""
+        try:
+            return remembered_files(self._cluster, lake)
+        except (OSError, pa.ArrowException):
+            logger.exception("What the offset files of %s held before cannot be read from the lake.", self._cluster)
+            return None
 
     def _judge_file(
         self, file: StoredFile, known: KnownNames, memory: dict[str, MemoryOffsets], now: datetime

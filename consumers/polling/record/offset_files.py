@@ -97,7 +97,7 @@ def _write(cluster: Cluster, reading: FilesReading, lake: Lake) -> bool:
     folder = hour_folder(TABLE, cluster.name, reading.taken_at)
     try:
         lake.write(rows, f"{folder}/{file_name(reading.taken_at)}", STORED_OFFSETS)
-    except OSError:
+    except (OSError, pa.ArrowException):
         logger.exception("The offsets of %s's files could not be written to the lake.", cluster)
         return False
     return True

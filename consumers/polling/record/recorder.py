@@ -4,6 +4,7 @@ A crash between the two stores leaves a file whose rows the next reading brings 
 database holds, taken into memory only after it was written.
 """
 
+import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -42,6 +43,12 @@ from .waiting import by_waiting
 
 READ_AT = ("name", "last_read_at")
 
+logger = logging.getLogger(__name__)
+
+# In a reading's `members`: why its history is missing.
+HISTORY_ERROR = "history_error"
+BELOW_FLOOR = "the lake's disk is too full"
+
 
 @dataclass
 class Recorder:
@@ -73,7 +80,8 @@ class Recorder:
         lake: Lake | None,
         samples: SamplesReading | None = None,
     ) -> Reading:
-        """Writes everything of one reading. Without a lake (its disk is full) rows are stored, history is not."""
+        """Writes everything of one reading. Without a lake (its disk is full), or with one that cannot be written, rows
+        are stored, history is not, and the reading says so."""
         self._catch_up()
         self.stored = apply_acknowledgements(self.cluster, self.stored, reading.taken_at)
         kinds = GroupKinds.of(self.cluster, reading.taken_at, KindLimits.of(settings.JUDGE))
@@ -81,8 +89,7 @@ class Recorder:
         broadcasting = self._broadcasting(reading)
         losses = Losses(self.stored, self.ids, kinds, broadcasting)
         rows, self.given_up = losses.marked(rows, reading)
-        if lake is not None:
-            write_history(lake, rows, reading, members)
+        unwritten = BELOW_FLOOR if lake is None else _why_not_written(lake, rows, reading, members)
         queues = RowQueues.of(rows)
         self._make_entities(reading, members, rows, queues)
         with transaction.atomic():
@@ -99,7 +106,7 @@ class Recorder:
             self.presence.note(self.ids, members.groups, members.taken_at)
         if samples is not None:
             record_samples(self.ids, samples)
-        row = self._record_reading(reading, members, samples)
+        row = self._record_reading(reading, members, samples, unwritten)
         self.newest = newest_reading(self.cluster)
         return row
 
@@ -187,13 +194,19 @@ class Recorder:
         return {pk: counts.get(name, 0) for name, pk in self.ids.groups.items() if name in user}
 
     def _record_reading(
-        self, reading: OffsetsReading, members: MembersReading | None, samples: SamplesReading | None
+        self,
+        reading: OffsetsReading,
+        members: MembersReading | None,
+        samples: SamplesReading | None,
+        unwritten: str | None,
     ) -> Reading:
         answered: dict[str, Any] = {"groups_read": 0, "clients_read": 0, "calls": 0, "seconds": 0.0}
         if members is not None:
             answered = dict(members.summary)
         if samples is not None:
             answered["samples"] = samples.summary
+        if unwritten is not None:
+            answered[HISTORY_ERROR] = unwritten
         return Reading.objects.update_or_create(
             cluster=self.cluster,
             taken_at=reading.taken_at,
@@ -208,6 +221,16 @@ class Recorder:
                 "members": answered,
             },
         )[0]
+
+
+def _why_not_written(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: MembersReading | None) -> str | None:
+    """Null where it was. A reading that brokers answered is no less true for want of a place for its history."""
+    try:
+        write_history(lake, rows, reading, members)
+    except (OSError, pa.ArrowException) as error:
+        logger.exception("The history of %s at %s could not be written.", reading.cluster, reading.taken_at)
+        return " ".join(str(error).split()) or type(error).__name__
+    return None
 
 
 def longest_silence() -> timedelta:

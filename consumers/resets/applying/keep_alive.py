@@ -1,23 +1,43 @@
 """Waits for the cluster longer than a worker may be silent: its mark of life is renewed meanwhile."""
 
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime
 from typing import TypeVar
 
 from consumers.errands.hold import Hold
+from consumers.polling.wire import WireClosed
 
 BEAT_SECONDS = 5.0
+# Each call of a look has a deadline of its own; a look at ten thousand queues far away takes minutes.
+LONGEST_SECONDS = 300.0
 
 Answer = TypeVar("Answer")
 
 
+class NoEnd(WireClosed):
+    """What was asked did not end, and its wire did not end it either: another wire may be asked."""
+
+
 def keep_alive(
-    hold: Hold, clock: Callable[[], datetime], ask: Callable[[], Answer], *, beat_seconds: float = BEAT_SECONDS
+    hold: Hold,
+    clock: Callable[[], datetime],
+    ask: Callable[[], Answer],
+    *,
+    beat_seconds: float = BEAT_SECONDS,
+    longest_seconds: float = LONGEST_SECONDS,
 ) -> Answer:
-    """What `ask` returns or raises. It runs in a thread, so it must not touch the database. Raises NotHeld."""
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="reset") as thread:
-        asked = thread.submit(ask)
-        while not wait([asked], beat_seconds).done:
-            hold.renew(clock())
-        return asked.result()
+    """What `ask` returns or raises. It runs in a thread, so it must not touch the database.
+
+    Raises NotHeld; NoEnd where `ask` lasts too long. Its thread is not waited for: the wire
+    bounds it too.
+    """
+    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reset")
+    asked = thread.submit(ask)
+    thread.shutdown(wait=False)
+    for _ in range(math.ceil(longest_seconds / beat_seconds)):
+        if wait([asked], beat_seconds).done:
+            return asked.result(timeout=0)
+        hold.renew(clock())
+    raise NoEnd(f"the cluster gave no result within {longest_seconds:.3g} s")

@@ -10,9 +10,10 @@ from consumers.errands.ports import Ports
 from consumers.errands.wires import connected
 from consumers.models import Cluster, Reset, ResetStatus
 from consumers.polling.registration.access import NoAccess
+from consumers.polling.wire import WireClosed
 
 from .abandon import abandon
-from .work import Clock, Pause, work
+from .work import CannotGoOn, Clock, Pause, work
 
 logger = logging.getLogger(__name__)
 
@@ -21,13 +22,32 @@ def run(reset_id: UUID, clock: Clock, pause: Pause) -> None:
     """Ends it at once where its cluster cannot be asked anything."""
     name = Reset.objects.get(pk=reset_id).cluster_name
     try:
-        cluster = Cluster.objects.get(name=name)
-        wire = connected(cluster)
-    except Cluster.DoesNotExist:
-        return _give_up(reset_id, f"The cluster {name} is not registered any more.", clock)
-    except NoAccess as reason:
+        cluster, ports = _ports(name)
+    except CannotGoOn as reason:
         return _give_up(reset_id, str(reason), clock)
-    work(reset_id, Ports.of(cluster, wire, settings.POLL_CALL_DEADLINE_SECONDS), clock, pause)
+    work(reset_id, ports, clock, pause, lambda: _again(cluster))
+
+
+def _ports(name: str) -> tuple[Cluster, Ports]:
+    """Raises CannotGoOn."""
+    try:
+        cluster = Cluster.objects.get(name=name)
+        return cluster, Ports.of(cluster, connected(cluster), settings.POLL_CALL_DEADLINE_SECONDS)
+    except Cluster.DoesNotExist:
+        raise CannotGoOn(f"The cluster {name} is not registered any more.") from None
+    except (NoAccess, WireClosed) as reason:
+        raise CannotGoOn(str(reason)) from None
+
+
+def _again(before: Cluster) -> Ports:
+    """Of the same cluster, which may want another key by now. Raises CannotGoOn."""
+    cluster, ports = _ports(before.name)
+    if not set(cluster.name_servers) & set(before.name_servers):
+        raise CannotGoOn(
+            f"The cluster {before.name} was registered with other name servers meanwhile: whether it is the same "
+            "cluster is not known."
+        )
+    return ports
 
 
 def _give_up(reset_id: UUID, reason: str, clock: Clock) -> None:

@@ -12,8 +12,8 @@ from django.db import transaction
 
 from consumers.errands.hold import Hold, NotHeld
 from consumers.errands.ports import Ports
-from consumers.errands.read_only import why_read_only
 from consumers.models import ConsumerGroup, Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
+from consumers.polling.wire import WireClosed
 from consumers.resets.events import note_work
 from consumers.resets.facts import GroupFacts
 from consumers.resets.planning.gather import gather
@@ -22,34 +22,78 @@ from consumers.resets.read_back.finish import finish
 from consumers.resets.read_back.loop import read_back
 from consumers.resets.wish import QueueKey
 
+from .abandon import abandon
 from .in_doubt import doubt, settle
 from .keep_alive import keep_alive
+from .may_write import GONE, why_not_written, why_too_late
 from .revalidate import what_moved
-from .write import FIELDS, Clock, Writing
+from .write import FIELDS, Clock, MayNotWrite, Writing
 
 logger = logging.getLogger(__name__)
 
 Pause = Callable[[float], None]
+# Raises CannotGoOn.
+Reconnect = Callable[[], Ports]
 
-GONE = "the group is not known any more."
+# A cluster that is registered again and again must not keep a worker for ever.
+MOST_WIRES = 3
+
 MOVED = "Stopped: the group or its queues have moved since the plan, so that it would do something else than it says."
 
 
-def work(reset_id: UUID, ports: Ports, clock: Clock, pause: Pause) -> None:
+class CannotGoOn(Exception):
+    """There is no other wire to the same cluster; str() is one sentence."""
+
+
+def work(reset_id: UUID, ports: Ports, clock: Clock, pause: Pause, reconnect: Reconnect | None = None) -> None:
+    """`reconnect` gives other ports where the wire of the first was closed; without it the reset then ends."""
     try:
-        was_begun = Reset.objects.filter(pk=reset_id).exclude(working_at=None).exists()
+        before = _read(reset_id)
         hold = Hold.take(Reset, reset_id, ResetStatus.APPLYING, clock())
-        reset = Reset.objects.select_related("group").get(pk=reset_id)
-        said = "Took it over from a worker that had stopped." if was_begun else "A worker began to apply it."
+        reset = _read(reset_id)
+        said = "Took it over from a worker that had stopped." if before.working_at else "A worker began to apply it."
         note_work(reset, said, clock())
-        _Work(reset, ports, hold, clock, pause).to_the_end()
+        late = why_too_late(before, clock())
+        _through_wires(reset, late, ports, hold, clock, pause, reconnect)
     except NotHeld as other:
         logger.info("%s", other)
 
 
+def _through_wires(
+    reset: Reset,
+    late: str | None,
+    ports: Ports,
+    hold: Hold,
+    clock: Clock,
+    pause: Pause,
+    reconnect: Reconnect | None,
+) -> None:
+    """Raises NotHeld."""
+    for wires_left in range(MOST_WIRES - 1, -1, -1):
+        try:
+            return _Work(reset, late, ports, hold, clock, pause).to_the_end()
+        except WireClosed as lost:
+            logger.warning("The reset %s lost its connections: %s", reset.pk, lost)
+            if reconnect is None or not wires_left:
+                return abandon(hold, f"Its connections were lost: {lost}.", clock())
+        hold.renew(clock())
+        try:
+            ports = reconnect()
+        except CannotGoOn as reason:
+            return abandon(hold, str(reason), clock())
+        reset = _read(reset.pk)
+        note_work(reset, "Its connections were closed meanwhile: it goes on with new ones.", clock())
+
+
+def _read(reset_id: UUID) -> Reset:
+    return Reset.objects.select_related("group").get(pk=reset_id)
+
+
 class _Work:
-    def __init__(self, reset: Reset, ports: Ports, hold: Hold, clock: Clock, pause: Pause) -> None:
-        self._reset, self._ports, self._hold = reset, ports, hold
+    """`late`: why nothing more of it may be written; null where it may."""
+
+    def __init__(self, reset: Reset, late: str | None, ports: Ports, hold: Hold, clock: Clock, pause: Pause) -> None:
+        self._reset, self._late, self._ports, self._hold = reset, late, ports, hold
         self._clock, self._pause = clock, pause
 
     def to_the_end(self) -> None:
@@ -63,7 +107,7 @@ class _Work:
     def _write(self, rows: Sequence[ResetQueue]) -> str | None:
         """Why nothing (more) was written; null where all of it was tried."""
         in_doubt = [row for row in rows if row.step == ResetStep.WRITING]
-        group, against = self._reset.group, why_read_only(self._reset.cluster_name)
+        group, against = self._reset.group, self._late or why_not_written(self._reset.pk)
         if group is None or against:
             doubt(in_doubt, self._clock())
             self._save(in_doubt)
@@ -76,7 +120,10 @@ class _Work:
             self._stop(waiting, moved)
             return MOVED
         to_write = [row for row in waiting if row.method != ResetMethod.NOTHING]
-        Writing(self._reset, self._ports, self._hold, self._clock).write(to_write)
+        try:
+            Writing(self._reset, self._ports, self._hold, self._clock).write(to_write)
+        except MayNotWrite as against:
+            return f"Stopped: {against}"
         return None
 
     def _look(self, group: ConsumerGroup, rows: Sequence[ResetQueue]) -> GroupFacts:

@@ -13,10 +13,12 @@ from django.db import transaction
 from consumers.errands.hold import Hold
 from consumers.errands.ports import Ports
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
+from consumers.polling.wire import WireClosed
 from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 from consumers.rocketmq.offset_writes import NotApplied
 
 from .before import LeftAlone, is_there_by_itself, look_before, why_left_alone
+from .may_write import why_not_written
 from .tell import tell
 
 Clock = Callable[[], datetime]
@@ -26,11 +28,16 @@ Call = list[ResetQueue]
 LOOKED_AT = 16
 # So often in a row a broker does not answer, and the rest of its queues is not tried.
 SILENT_IN_A_ROW = 3
+TOLD = (ResetStep.WRITTEN, ResetStep.UNANSWERED)
 FIELDS = ["step", "before", "before_at", "written_at", "answered", "error"]
 
 
 class Silent(Exception):
     """str() is one sentence: the broker is not worth another try."""
+
+
+class MayNotWrite(Exception):
+    """str() is one sentence: what was allowed when it began is not any more."""
 
 
 class Writing:
@@ -41,7 +48,8 @@ class Writing:
     def write(self, rows: Sequence[ResetQueue]) -> None:
         """Each of `rows` is WRITTEN, UNANSWERED, FAILED or NOT_DONE afterwards.
 
-        Raises NotHeld, and then has neither told a broker nor written anything since.
+        Raises NotHeld, and then has neither told a broker nor written anything since. Raises MayNotWrite or WireClosed:
+        the rest of them is as it was, and after the latter may be written through another wire.
         """
         for broker, there in groupby(sorted(rows, key=_place), key=lambda row: row.broker):
             self._silences = 0
@@ -57,6 +65,8 @@ class Writing:
         calls = list(calls_of(rows))
         for start in range(0, len(calls), LOOKED_AT):
             together = calls[start : start + LOOKED_AT]
+            if against := why_not_written(self._reset.pk):
+                raise MayNotWrite(against)
             left_alone = self._look([row for call in together for row in call])
             for call in together:
                 if call[0].method != ResetMethod.NOTHING:
@@ -91,11 +101,18 @@ class Writing:
         for row in call:
             row.step = ResetStep.WRITING
         self._save(call, FIELDS)
+        # A process may stand still in between, as a laptop that sleeps: what it noted may be another worker's by now.
+        self._hold.renew_if_old(self._clock())
         error = tell(self._ports, self._reset, call)
         told_at = self._clock()
         for row in call:
-            row.written_at = None if row.step == ResetStep.FAILED else told_at
+            if isinstance(error, WireClosed) and error.never_sent:
+                # Nothing is wrong with the queue: it waits for another wire.
+                row.step, row.error = ResetStep.PLANNED, None
+            row.written_at = told_at if row.step in TOLD else None
         self._save(call, FIELDS)
+        if isinstance(error, WireClosed):
+            raise error
         self._count(call[0].broker, error)
 
     def _count(self, broker: str, error: RocketMQError | None) -> None:

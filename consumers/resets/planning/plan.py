@@ -8,10 +8,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from consumers.errands.hold import Hold, NotHeld
 from consumers.errands.ports import Ports
 from consumers.models import ConsumerGroup, Reset, ResetQueue, ResetStatus
+from consumers.polling.wire import WireClosed
 from consumers.resets.events import note_work
 from consumers.resets.facts import GroupFacts
 from consumers.resets.overdue import refuse_unplanned
@@ -35,6 +37,9 @@ def make_plan(reset_id: UUID, ports: Ports, clock: Clock) -> None:
             made = draft(reset, group, ports, clock(), lambda: hold.renew_if_old(clock()))
         except ResetRefused as refusal:
             refuse_unplanned(reset_id, str(refusal), clock())
+            return
+        except WireClosed as lost:
+            refuse_unplanned(reset_id, _("Could not plan: %s. Plan again.") % lost, clock())
             return
         _write(reset, made, hold, clock())
     except NotHeld as other:

@@ -9,6 +9,7 @@ from consumers.errands.ports import Ports
 from consumers.errands.wires import connected
 from consumers.models import Reset
 from consumers.polling.registration.access import NoAccess
+from consumers.polling.wire import WireClosed
 from consumers.resets.overdue import refuse_unplanned
 
 from .plan import Clock, make_plan
@@ -22,7 +23,7 @@ def run_plan(reset_id: UUID, clock: Clock) -> None:
         return
     try:
         wire = connected(reset.group.cluster)
-    except NoAccess as reason:
+    except (NoAccess, WireClosed) as reason:
         refuse_unplanned(reset_id, str(reason), clock())
         return
     make_plan(reset_id, Ports.of(reset.group.cluster, wire, settings.POLL_CALL_DEADLINE_SECONDS), clock)

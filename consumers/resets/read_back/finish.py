@@ -29,6 +29,15 @@ def finish(hold: Hold, reason: str | None, now: datetime) -> ResetStatus:
     return ResetStatus(reset.status)
 
 
+def end_untold(reset: Reset, status: ResetStatus, reason: str, now: datetime) -> None:
+    """Within a transaction. `status`: where no broker was ever told of it; one that went on ends as it had ended."""
+    rows = ResetQueue.objects.filter(reset=reset, left_out=None)
+    was_told = rows.exclude(outcome=None).exists()
+    rows.filter(step=ResetStep.PLANNED).update(step=ResetStep.NOT_DONE, error=reason)
+    reset.status, reset.finished_at, reset.error = status_of(_counts(rows)) if was_told else status, now, reason
+    reset.save(update_fields=["status", "finished_at", "error"])
+
+
 def status_of(counts: Mapping[str, int]) -> ResetStatus:
     """`counts` of the queues that were to move, by outcome, or by step where there is none."""
     if set(counts) <= {ResetOutcome.CONFIRMED.value}:

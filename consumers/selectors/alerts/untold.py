@@ -27,7 +27,7 @@ class Untold:
     @property
     def sentence(self) -> str:
         if self.why is None:
-            return _("no worker sends what waits: see that a general worker runs")
+            return _("no worker sends what waits: see that a worker of the queue alerts runs")
         return self.why
 
 

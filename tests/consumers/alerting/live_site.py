@@ -94,6 +94,7 @@ class LiveSite:
             redis,
             programs.web_program(self._port, environ),
             programs.general_worker(environ),
+            programs.alerts_worker(environ),
             programs.poll_worker(environ),
             programs.beat_program(logs.parent, environ),
         ]

@@ -26,9 +26,9 @@ DOWN_SECONDS = float(os.environ.get("ALERT_RECEIVER_DOWN_SECONDS", "15"))
 def stalls_while_workers_die(site: LiveSite, receiver: Receiver, member: CountingConsumers) -> None:
     member.freeze()
     until(lambda: any(row["subject"]["group"] == STALLS for row in site.incidents()))
-    site.kill("general")
+    site.kill("alerts")
     receiver.wait_for("Behind", STALLS, "firing")
-    site.kill("general")
+    site.kill("alerts")
     member.thaw()
     receiver.wait_for("Behind", STALLS, "resolved")
 

@@ -1,10 +1,11 @@
 """Which worker a running job belongs to."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from consumers.errands.hold import Hold, NotHeld
+from consumers.errands.hold import Hold, NotHeld, left_behind
 from consumers.models import Channel, ConsumerGroup, Resend, ResendStatus
 from tests.alert_rows import a_channel
 from tests.consumers.dead_letters.resend.conftest import a_resend
@@ -83,3 +84,19 @@ def test_one_whose_steps_take_longer_is_left_to_its_worker_for_longer(db: None) 
     Hold.take(Channel, channel.pk, None, ago(60))
     with pytest.raises(NotHeld):
         Hold.take(Channel, channel.pk, None, NOW, stale=timedelta(seconds=90))
+
+
+@pytest.mark.parametrize(("deadline", "seconds"), [(0.1, 30), (5, 30), (20, 75), (60, 195)])
+def test_a_worker_in_the_middle_of_its_calls_does_not_pass_for_dead(
+    group: ConsumerGroup, settings: Any, deadline: float, seconds: float
+) -> None:
+    settings.POLL_CALL_DEADLINE_SECONDS = deadline
+    resend = running(group)
+    # Its mark was nearly old when it began to wait, as long as it may.
+    Hold.take(Resend, resend.pk, ResendStatus.RUNNING, ago(10 + 3 * deadline))
+    assert left_behind(Resend, ResendStatus.RUNNING, NOW) == []
+    with pytest.raises(NotHeld):
+        Hold.take(Resend, resend.pk, ResendStatus.RUNNING, NOW)
+    Resend.objects.update(working_at=ago(seconds + 1))
+    assert left_behind(Resend, ResendStatus.RUNNING, NOW) == [resend.pk]
+    Hold.take(Resend, resend.pk, ResendStatus.RUNNING, NOW)

@@ -7,11 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db.models.signals import post_save
 
-from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetStatus
+from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.cancel import cancel
-from consumers.resets.overdue import expire, refuse_forgotten, refuse_unplanned
+from consumers.resets.overdue import expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.resets.wish import Asker, ResetRefused
-from tests.reset_rows import a_reset, an_asker
+from tests.reset_rows import a_reset, a_reset_queue, an_asker
 from tests.world import NOW, a_cluster, a_group, ago
 
 PLANNED, PLANNING = ResetStatus.PLANNED, ResetStatus.PLANNING
@@ -46,9 +46,72 @@ def test_a_cancelled_plan_ends_at_once(billing: ConsumerGroup, ann: Asker) -> No
 )
 def test_only_a_plan_is_cancelled(billing: ConsumerGroup, ann: Asker, status: ResetStatus, words: str) -> None:
     reset = a_reset(billing, status=status)
+    a_reset_queue(reset, step=ResetStep.WRITTEN)
     with pytest.raises(ResetRefused, match=words):
         cancel(reset, ann, NOW)
     assert Reset.objects.get().status == status
+
+
+APPLYING = {"status": ResetStatus.APPLYING, "started_at": ago(60)}
+BEFORE_IT_WENT_ON = {"step": ResetStep.READ_BACK, "outcome": ResetOutcome.CONFIRMED, "written_at": ago(90)}
+
+
+def test_one_that_is_applied_is_cancelled_while_no_broker_was_told(billing: ConsumerGroup, ann: Asker) -> None:
+    reset = a_reset(billing, **APPLYING)
+    row = a_reset_queue(reset)
+    cancel(reset, ann, NOW)
+    reset.refresh_from_db()
+    row.refresh_from_db()
+    assert (reset.status, reset.finished_at, row.step) == (ResetStatus.CANCELLED, NOW, ResetStep.NOT_DONE)
+    assert reset.error == row.error == "Cancelled by ann before a broker was told."
+    assert reset.events.get().sentence == "Cancelled it before a broker was told."
+
+
+def test_one_that_went_on_and_is_cancelled_keeps_what_it_had_moved(billing: ConsumerGroup, ann: Asker) -> None:
+    reset = a_reset(billing, **APPLYING)
+    a_reset_queue(reset, 0, **BEFORE_IT_WENT_ON)
+    a_reset_queue(reset, 1)
+    cancel(reset, ann, NOW)
+    reset.refresh_from_db()
+    assert reset.status == ResetStatus.PARTIAL
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        *({"step": step} for step in (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED)),
+        BEFORE_IT_WENT_ON | {"written_at": ago(30)},
+    ],
+)
+def test_one_of_which_a_broker_was_told_is_not_cancelled(
+    billing: ConsumerGroup, ann: Asker, row: dict[str, Any]
+) -> None:
+    reset = a_reset(billing, **APPLYING)
+    a_reset_queue(reset, 0, **row)
+    a_reset_queue(reset, 1)
+    with pytest.raises(ResetRefused, match="not broken off half-way"):
+        cancel(reset, ann, NOW)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_ended"),
+    [
+        ({"started_at": ago(301)}, True),
+        ({"started_at": ago(299)}, False),
+        ({"started_at": ago(3600), "working_at": ago(10)}, False),
+        ({"started_at": ago(3600), "status": PLANNED}, False),
+    ],
+)
+def test_what_no_worker_takes_up_moves_nothing_once_one_is_back(
+    billing: ConsumerGroup, fields: dict[str, Any], is_ended: bool
+) -> None:
+    reset = a_reset(billing, **{"status": ResetStatus.APPLYING, **fields})
+    row = a_reset_queue(reset)
+    assert expire_untaken(NOW) == is_ended
+    reset.refresh_from_db()
+    row.refresh_from_db()
+    assert (reset.status == ResetStatus.EXPIRED) == (row.step == ResetStep.NOT_DONE) == is_ended
+    assert ("No worker took it up within 5 minutes" in str(reset.error)) == is_ended
 
 
 def test_a_viewer_cancels_nothing(billing: ConsumerGroup) -> None:

@@ -58,7 +58,9 @@ def test_it_is_applied_again_and_its_end_is_forgotten(billing: ConsumerGroup, an
     a_reset_queue(reset, step=ResetStep.NOT_DONE)
     resume(reset, ann, "billing", NOW)
     reset.refresh_from_db()
-    assert (reset.status, reset.started_at, reset.applied_by_name) == (ResetStatus.APPLYING, NOW, "bob")
+    # Its worker asks for the permission of whoever let it go on, who answers for it.
+    assert (reset.status, reset.started_at) == (ResetStatus.APPLYING, NOW)
+    assert (reset.applied_by, reset.applied_by_name) == (ann.user, "ann")
     assert (reset.working_at, reset.finished_at, reset.moved, reset.error) == (None, None, None, None)
     said = reset.events.get().sentence
     assert said == "Let it go on with 1 queue. It had ended before: 3 of 4 queues are not confirmed."
@@ -81,6 +83,7 @@ def test_a_queue_that_the_plan_left_out_stays_out(billing: ConsumerGroup, ann: A
         ({"status": ResetStatus.APPLIED}, "billing", "this one is applied"),
         ({"status": ResetStatus.APPLYING}, "billing", "this one is applying"),
         ({"status": ResetStatus.PLANNED}, "billing", "this one is planned"),
+        ({"expires_at": NOW}, "billing", "The plan has expired: plan anew"),
     ],
 )
 def test_it_does_not_go_on(

@@ -1,5 +1,7 @@
 """How rules come to be evaluated, and messages to the workers."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -7,7 +9,7 @@ import time_machine
 
 from consumers.models import AlertRule, Cluster, Delivery, Incident, Silence
 from consumers.polling.locks import lock
-from consumers.tasks.alerts import alerts_due, alerts_forget, alerts_send, hand_over_channel
+from consumers.tasks.alerts import SENDS_AT_ONCE, alerts_due, alerts_forget, alerts_send, hand_over_channel
 from dashboard.settings.work import ALERT_SECONDS, CELERY_BEAT_SCHEDULE, CONSUMERSCOPE_POLL_SECONDS
 from tests.alert_rounds import told
 from tests.alert_rows import a_channel, a_delivery, a_rule, a_silence
@@ -31,7 +33,7 @@ def behind(db: None) -> Cluster:
 
 
 def waiting(redis: Any) -> int:
-    return int(redis.llen("general"))
+    return int(redis.llen("alerts"))
 
 
 def test_what_fires_is_handed_over_at_once(redis: Any, behind: Cluster) -> None:
@@ -54,7 +56,7 @@ def test_without_redis_it_is_evaluated_all_the_same_and_told_when_redis_is_back(
 
 def test_what_a_killed_worker_did_not_hand_over_is_found_by_the_next_turn(redis: Any, behind: Cluster) -> None:
     alerts_due()
-    redis.delete("general")
+    redis.delete("alerts")
     with time_machine.travel(ago(-15), tick=False):
         alerts_due()
     assert (Delivery.objects.count(), waiting(redis)) == (1, 1)
@@ -86,6 +88,38 @@ def test_a_try_that_is_due_before_beat_comes_by_is_waited_for(redis: Any, second
     a_delivery(channel, status="waiting", attempts=1, refusals=1, sent_at=None, next_try_at=ago(-seconds))
     alerts_send(channel.pk)
     assert waiting(redis) == again
+
+
+def test_nothing_of_alerts_waits_behind_exports_and_resets(redis: Any, behind: Cluster) -> None:
+    """Whatever hands it over: beat, a page, or a try that is due soon."""
+    channel = a_channel("other")
+    hand_over_channel(channel.pk)
+    for task in (alerts_due, alerts_forget):
+        task.apply_async()
+    alerts_send.apply_async(kwargs={"channel_id": channel.pk})
+    beat = [one["options"]["queue"] for one in CELERY_BEAT_SCHEDULE.values() if one["task"].startswith("consumers.al")]
+    assert (redis.llen("alerts"), redis.llen("general"), beat) == (4, 0, ["alerts", "alerts"])
+
+
+def test_slow_receivers_leave_threads_to_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    most, begun, over = list[int](), threading.Barrier(SENDS_AT_ONCE + 1), threading.Event()
+
+    def slow(channel_id: int, *_: Any) -> None:
+        most.append(channel_id)
+        begun.wait(10)
+        over.wait(10)
+
+    monkeypatch.setattr("consumers.tasks.alerts.deliver", slow)
+    with ThreadPoolExecutor(SENDS_AT_ONCE) as threads:
+        for number in range(SENDS_AT_ONCE):
+            threads.submit(alerts_send, number)
+        begun.wait(10)
+        alerts_send(99)
+        over.set()
+    assert sorted(most) == list(range(SENDS_AT_ONCE))
+    monkeypatch.setattr("consumers.tasks.alerts.deliver", lambda channel_id, *_: most.append(channel_id))
+    alerts_send(100)
+    assert most[-1] == 100
 
 
 def test_what_is_long_over_is_forgotten() -> None:

@@ -44,7 +44,10 @@ def test_what_a_worker_has_left_behind_is_told_to_the_others(redis: Any, db: Non
     a_reset(group, status=ResetStatus.APPLYING, started_at=ago(90), working_at=ago(60))
     void = a_reset(group, expires_at=ago(1))
     forgotten = a_reset(group, status=ResetStatus.PLANNING, created_at=ago(61))
+    untaken = a_reset(group, status=ResetStatus.APPLYING, started_at=ago(3600))
     resets_due()
+    untaken.refresh_from_db()
+    assert untaken.status == ResetStatus.EXPIRED
     void.refresh_from_db()
     forgotten.refresh_from_db()
     assert (waiting(redis), void.status, forgotten.status) == (1, ResetStatus.EXPIRED, ResetStatus.REFUSED)

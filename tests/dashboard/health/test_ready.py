@@ -10,9 +10,13 @@ import time_machine
 from django.db import OperationalError, connection
 from django.test import Client
 
-from consumers.models import Cluster, PipelineRun
+from consumers.lake.reader import files
+from consumers.lake.store import Lake
+from consumers.lake.unreadable import put_aside
+from consumers.models import Cluster, PipelineRun, Reading
 from dashboard.health.readiness import readiness
 from tests.alert_rows import a_channel, a_delivery, an_evaluation
+from tests.pipeline_rows import at, put, rows
 from tests.world import NOW, a_cluster, a_reading, ago
 
 pytestmark = pytest.mark.django_db
@@ -124,6 +128,30 @@ def test_it_says_that_the_disk_is_below_its_floor(settings):
     seen = readiness(NOW)
     assert (seen.ready, seen.parts["disk"].well) == (False, False)
     assert "no history is written" in seen.detail
+
+
+@pytest.fixture
+def lake(settings, tmp_path):
+    settings.CONSUMERSCOPE_LAKE = str(tmp_path)
+    return Lake.at(str(tmp_path))
+
+
+def test_it_says_that_history_is_not_written(lake):
+    a_cluster(read_at=ago(5))
+    Reading.objects.update(members={"history_error": "Read-only file system"})
+    part = readiness(NOW).parts["history"]
+    assert (part.well, part.detail.endswith("prod: Read-only file system")) == (False, True)
+
+
+def test_it_names_files_of_history_that_were_put_aside_and_keeps_nobody_out(lake):
+    assert readiness(NOW).parts["history"].detail.startswith("it is written")
+    put(lake, "readings", rows([(1, 1)]))
+    [name] = files(lake, "readings", "prod", at(0), at(60))
+    put_aside(lake, name, "its end is missing")
+    part = readiness(NOW).parts["history"]
+    assert part.well
+    assert part.detail.startswith("1 file could not be read, and what they held is missing")
+    assert "readings/cluster=prod/date=2026-03-01/hour=02/" in part.detail
 
 
 def test_it_answers_with_the_status_that_a_balancer_understands(client: Client):

@@ -151,7 +151,7 @@ def test_a_test_waits_in_the_log_and_a_worker_is_told(operator: Client, redis: R
     answer = operator.post(at(channel, "test/"))
     assert (answer.status_code, answer["Location"]) == (302, f"{at(channel)}#messages")
     assert Delivery.objects.get().is_test
-    assert redis.llen("general") == 1
+    assert redis.llen("alerts") == 1
     assert "1 message waits." in shown(operator.get(at(channel, "part/")))
 
 

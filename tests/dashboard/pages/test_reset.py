@@ -92,6 +92,16 @@ def test_progress_is_said_while_it_is_applied(viewer: Client, billing: ConsumerG
     assert '<div hx-swap-oob="innerHTML:#reset-said">1 of 2 queues are done with.' in answer.text
 
 
+def test_one_of_which_no_broker_was_told_can_be_cancelled_by_an_operator(
+    viewer: Client, operator: Client, billing: ConsumerGroup
+) -> None:
+    reset = a_plan(billing, status=ResetStatus.APPLYING, started_at=ago(9))
+    cancel = f'action="/resets/{reset.pk}/cancel/"'
+    assert (cancel in viewer.get(at(reset)).text, cancel in operator.get(at(reset)).text) == (False, True)
+    a_reset_queue(reset, 2, step=ResetStep.WRITING)
+    assert cancel not in operator.get(at(reset)).text
+
+
 def test_when_it_has_ended_the_page_is_loaded_anew(viewer: Client, billing: ConsumerGroup) -> None:
     reset = a_plan(billing, status=ResetStatus.APPLIED, **ENDED)
     answer = viewer.get(at(reset, "part/"), headers={"HX-Request": "true"})

@@ -1,5 +1,6 @@
 """What a reading leaves in the database and in the lake."""
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -26,6 +27,28 @@ def cluster():
 @pytest.fixture
 def recorder(cluster):
     return Recorder.of(cluster)
+
+
+@pytest.mark.parametrize("error", [OSError(30, "Read-only file system"), pa.ArrowInvalid("no such thing")])
+def test_a_lake_that_cannot_be_written_costs_the_rows_nothing_and_the_reading_says_so(
+    recorder, lake, monkeypatch, error
+):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(Lake, "write", fails)
+    said = recorder.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    snapshot = QueueSnapshot.objects.get()
+    assert (snapshot.consumer_offset, snapshot.broker_offset) == (7, 10)
+    assert said.members["history_error"] == " ".join(str(error).split())
+    monkeypatch.undo()
+    said = recorder.record(reading(15, broker("broker-a", ORDERS)), None, lake)
+    assert "history_error" not in said.members
+
+
+def test_without_a_lake_the_reading_says_that_its_history_is_missing(recorder):
+    said = recorder.record(reading(0, broker("broker-a", ORDERS)), None, None)
+    assert said.members["history_error"] == "the lake's disk is too full"
 
 
 def test_a_queue_is_stored_with_its_offsets(recorder, lake):

@@ -14,7 +14,7 @@ from consumers.resets.applying.work import work
 from tests.consumers.resets.applying.fake_offsets import GROUP, FakeOffsets
 from tests.consumers.rocketmq.fake_server import served
 from tests.fake_clock import FakeClock
-from tests.reset_rows import a_reset, a_reset_queue
+from tests.reset_rows import a_reset, a_reset_queue, an_operator
 from tests.world import NOW, a_broker, a_cluster, a_group
 
 
@@ -29,6 +29,7 @@ class Site:
     def applying(self, target: int = 300, method: ResetMethod = ResetMethod.SERVER, **fields: Any) -> Reset:
         """A reset of every queue, planned by what the brokers hold, that waits for its worker."""
         said = {"status": ResetStatus.APPLYING, "started_at": NOW, "seen": self.seen(), "kind": ResetKind.OFFSET}
+        said |= {"applied_by": an_operator(), "applied_by_name": "ann"}
         reset = a_reset(self.group, **{**said, "value": target, **fields})
         for name, broker in self.brokers.items():
             for queue_id, offset in broker.offsets.items():

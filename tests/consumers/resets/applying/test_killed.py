@@ -16,7 +16,7 @@ from tests.fake_clock import FakeClock, Killed
 from tests.world import NOW
 
 # A reset of four queues reads the clock less often than this before it is read back.
-MOST_READINGS = 36
+MOST_READINGS = 42
 
 
 def run_to_the_end(site: Site, reset: Reset, clock: FakeClock, kill_at: list[int]) -> int:

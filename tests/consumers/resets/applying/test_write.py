@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 import pytest
+from django.db import connection
 
 from consumers.errands.hold import Hold
 from consumers.models import Reset, ResetKind, ResetMethod, ResetStatus
@@ -122,3 +123,21 @@ def test_a_broker_without_an_address_is_not_tried(site: Site, clock: FakeClock) 
         row.broker = "broker-z"
     Writing(reset, site.ports, hold, clock).write(rows)
     assert {row.error for row in rows} == {"it was not tried: the address of broker-z is not known"}
+
+
+def test_a_worker_that_slept_between_its_note_and_the_call_does_not_make_it(site: Site, clock: FakeClock) -> None:
+    """Another one has found the note by then, and goes by what it finds at the broker."""
+    reset = site.applying(300)
+
+    def read() -> datetime:
+        noted = reset.queues_of_it.filter(step="writing").exists()
+        if noted and not connection.savepoint_ids and not site.writes() and not slept:
+            slept.append(True)
+            clock.pass_by(60)
+            Hold.take(Reset, reset.pk, ResetStatus.APPLYING, clock())
+        return clock()
+
+    slept: list[bool] = []
+    run(site, clock, reset, read)
+    assert (slept, site.writes(), reset.status) == ([True], 0, ResetStatus.APPLYING)
+    assert steps(reset).count("writing") == 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from consumers.errands.hold import STALE, Hold, NotHeld
+from consumers.errands.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.read_back.loop import read_back
 from consumers.rocketmq.codes import RequestCode
@@ -118,7 +118,7 @@ def test_another_worker_goes_on_from_what_was_kept(site: Site, clock: FakeClock)
 
     with pytest.raises(Killed):
         read(site, reset, clock, {3: lambda: site.brokers["broker-a"].offsets.update({0: 450}), 6: die})
-    clock.pass_by(STALE.total_seconds() + 1)
+    clock.pass_by(LEAST_STALE.total_seconds() + 1)
     read(site, reset, clock)
 
     assert [offset for _, offset in row_of(reset).readings] == [300, 450]

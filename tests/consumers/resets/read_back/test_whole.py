@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from consumers.errands.hold import STALE
+from consumers.errands.hold import LEAST_STALE
 from consumers.models import Reset, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.applying.work import work
 from tests.consumers.resets.applying.conftest import Site
@@ -23,7 +23,7 @@ def run(reset: Reset, site: Site, clock: FakeClock, pause: Callable[[float], Non
             work(reset.pk, site.ports, clock, pause)
         except Killed:
             clock.kill_at = None
-            clock.pass_by(STALE.total_seconds() + 1)
+            clock.pass_by(LEAST_STALE.total_seconds() + 1)
 
 
 def contradiction(row: ResetQueue, offset: int) -> str | None:

@@ -1,0 +1,98 @@
+"""Files of the lake that cannot be read, as a power cut leaves them: put aside, so that the rest of history can be.
+
+They lie under `unreadable/` in the lake's folder, by the path that they had. No reader looks there, nor does Spark,
+which reads what the reader lists; whoever runs the site is told by /readyz.
+"""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.fs as pafs
+
+from .paths import hour_folder, hours_between
+from .schemas import TABLES
+from .store import Lake
+
+logger = logging.getLogger(__name__)
+
+FOLDER = "unreadable"
+# A Parquet file begins and ends with it, and is longer than its footer's length and two of them.
+MAGIC, LEAST_BYTES = b"PAR1", 12
+# Younger columns may be missing in older files; these are in every file of a table that has them.
+COLUMNS_OF_ALL = frozenset({"cluster", "group"})
+
+
+def is_of_a_file(lake: Lake, error: BaseException) -> bool:
+    """Whether what a file holds may be the reason, and not how it is reached, or what was asked of it."""
+    if isinstance(error, (FileNotFoundError, MemoryError)):
+        return False
+    if isinstance(error, pa.ArrowException):
+        return True
+    # Arrow says so of pages that are cut off; an error of the disk has a number, one of a network may have none.
+    return isinstance(error, OSError) and error.errno is None and is_local(lake)
+
+
+def is_local(lake: Lake) -> bool:
+    return isinstance(lake.filesystem, pafs.LocalFileSystem)
+
+
+def is_cut_off(name: str) -> bool:
+    """Whether the end of a local file is missing, by its last bytes alone. Raises FileNotFoundError."""
+    with Path(name).open("rb") as file:
+        size = file.seek(0, 2)
+        if size < LEAST_BYTES:
+            return True
+        file.seek(-len(MAGIC), 2)
+        return file.read() != MAGIC
+
+
+def put_aside(lake: Lake, name: str, reason: str) -> None:
+    """Nothing where another process was quicker."""
+    target = lake.path(f"{FOLDER}/{name.removeprefix(f'{lake.root}/')}")
+    lake.filesystem.create_dir(target.rsplit("/", 1)[0], recursive=True)
+    try:
+        lake.filesystem.move(name, target)
+    except FileNotFoundError:
+        return
+    logger.error("%s cannot be read (%s): it is put aside as %s, and what it held is missing.", name, reason, target)
+
+
+def put_aside_unreadable(lake: Lake, names: Sequence[str]) -> int:
+    """Each of the files that cannot be read by itself either. How many there were."""
+    found = 0
+    for name in names:
+        if (reason := _why_unreadable(lake, name)) is not None:
+            put_aside(lake, name, reason)
+            found += 1
+    return found
+
+
+def files_put_aside(lake: Lake) -> list[str]:
+    """Their names within the lake, in order."""
+    selector = pafs.FileSelector(lake.path(FOLDER), recursive=True, allow_not_found=True)
+    entries = lake.filesystem.get_file_info(selector)
+    begin = f"{lake.path(FOLDER)}/"
+    return sorted(entry.path.removeprefix(begin) for entry in entries if entry.type == pafs.FileType.File)
+
+
+def put_aside_of(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> list[str]:
+    """Names of the files whose rows of [since, until) are missing."""
+    folders = [f"{FOLDER}/{hour_folder(table, cluster, hour)}" for hour in hours_between(since, until)]
+    selectors = [pafs.FileSelector(lake.path(folder), allow_not_found=True) for folder in folders]
+    return [entry.path for selector in selectors for entry in lake.filesystem.get_file_info(selector)]
+
+
+def _why_unreadable(lake: Lake, name: str) -> str | None:
+    table = name.removeprefix(f"{lake.root}/").split("/", 1)[0]
+    try:
+        stored = ds.dataset([name], format="parquet", filesystem=lake.filesystem).schema.names
+        if missing := COLUMNS_OF_ALL & set(TABLES[table].names) - set(stored):
+            return f"it has no column {min(missing)}"
+        ds.dataset([name], schema=TABLES[table], format="parquet", filesystem=lake.filesystem).to_table()
+    except (pa.ArrowException, OSError) as error:
+        return " ".join(str(error).split()) if is_of_a_file(lake, error) else None
+    return None
