@@ -21,7 +21,7 @@ def with_late_ranks(
     excused: Collection[int],
     stands_since: datetime,
     allowed_since: datetime,
-) -> QuerySet[QueueState]:
+) -> QuerySet[Any]:
     """`states` of queues, joined with their snapshots, with `rank`: of the state that is shown, worst first.
 
     `is_unread`: of a queue's state, that its broker is not read. `stopped` and `excused`: ids of groups. The times are
