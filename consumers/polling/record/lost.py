@@ -7,6 +7,7 @@ A broker that was read from a slave tells what the slave lacks; what was deleted
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -181,7 +182,7 @@ def _all_but(places: np.ndarray, size: int) -> pa.Array:
     return pa.array(chosen)
 
 
-def _by_pk(model: type[Queue] | type[ConsumerGroup], keys: np.ndarray, *names: str) -> dict[int, tuple[object, ...]]:
+def _by_pk(model: type[Queue] | type[ConsumerGroup], keys: np.ndarray, *names: str) -> dict[int, tuple[Any, ...]]:
     wanted, found = np.unique(keys).tolist(), {}
     for start in range(0, len(wanted), BATCH):
         rows = model.objects.filter(pk__in=wanted[start : start + BATCH])

@@ -140,7 +140,7 @@ class Overlay:
         )
 
     @cached_property
-    def is_lost(self) -> Q:
+    def is_lost(self) -> Combinable | Q:
         """Whether offsets of the group are gone from a broker that still answers: for that nothing need be judged."""
         lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=OFFSET_LOST)
         for cluster in self.clusters.values():

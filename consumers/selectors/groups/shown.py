@@ -123,7 +123,7 @@ class ShownGroup:
         return self._judged_verdict(state, self.still_read, self.still_read.queue)
 
     def _loss_verdict(self, loss: GroupLoss) -> Verdict:
-        detail = {"lost_queues": loss.queues, "lost_offset": loss.lost_offset, "brokers": loss.brokers}
+        detail: dict[str, Any] = {"lost_queues": loss.queues, "lost_offset": loss.lost_offset, "brokers": loss.brokers}
         detail |= {"lost_at": loss.lost_at.isoformat() if loss.lost_at else None}
         parts = group_loss_parts(loss, self.total.queues if self.total else loss.queues)
         return Verdict(State.LOSS, parts, RULE, detail, loss.lost_at, loss.worst)
