@@ -182,7 +182,7 @@ def _all_but(places: np.ndarray, size: int) -> pa.Array:
     return pa.array(chosen)
 
 
-def _by_pk(model: type[Queue] | type[ConsumerGroup], keys: np.ndarray, *names: str) -> dict[int, Any]:
+def _by_pk(model: type[Queue] | type[ConsumerGroup], keys: np.ndarray, *names: str) -> dict[int, tuple[Any, ...]]:
     wanted, found = np.unique(keys).tolist(), {}
     for start in range(0, len(wanted), BATCH):
         rows = model.objects.filter(pk__in=wanted[start : start + BATCH])

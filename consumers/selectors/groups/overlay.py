@@ -199,7 +199,7 @@ class Overlay:
         return queues.order_by("rank", "since", "pk").values(column)[:1]
 
     @cached_property
-    def is_lost(self) -> Combinable:
+    def is_lost(self) -> Combinable | Q:
         """Whether offsets of the group are gone from a broker that still answers: for that nothing need be judged."""
         lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=OFFSET_LOST)
         for cluster in self.clusters.values():

@@ -168,12 +168,8 @@ class ShownGroup:
         return Verdict(State.OK, state_parts(State.OK, CAUGHT_UP, detail), CAUGHT_UP, detail, since)
 
     def _loss_verdict(self, loss: GroupLoss) -> Verdict:
-        detail = {
-            "lost_queues": loss.queues,
-            "lost_offset": loss.lost_offset,
-            "brokers": loss.brokers,
-            "lost_at": loss.lost_at.isoformat() if loss.lost_at else None,
-        }
+        detail: dict[str, Any] = {"lost_queues": loss.queues, "lost_offset": loss.lost_offset, "brokers": loss.brokers}
+        detail |= {"lost_at": loss.lost_at.isoformat() if loss.lost_at else None}
         parts = group_loss_parts(loss, self.total.queues if self.total else loss.queues)
         return Verdict(State.LOSS, parts, RULE, detail, loss.lost_at, loss.worst)
 

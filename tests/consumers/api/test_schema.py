@@ -183,11 +183,13 @@ def test_it_names_every_path(api):
     under = "/api/v1/groups/{cluster}/{group}/"
     expected = {"/api/v1/clusters/", "/api/v1/groups/", "/api/v1/rebalances/", under}
     names = ("queues", "members", "assignments", "subscriptions", "offsets", "history", "status", "rebalances")
-    names += ("retries", "dlq")
+    names += ("retries", "dlq", "lost-offsets/acknowledge")
     of_resends = {f"/api/v1/resends/{{resend}}/{act}" for act in ("", "messages/", "start/", "cancel/")}
     acts = [f"{{reset}}/{act}/" for act in ("queues", "export", "apply", "resume", "restore", "cancel")]
     of_resets = {f"/api/v1/resets/{act}" for act in ("", "export/", "{reset}/", *acts)}
-    of_groups = {f"{under}{name}/" for name in (*names, "dlq/export", "offsets/export", "resends")}
+    of_groups = {
+        f"{under}{name}/" for name in (*names, "dlq/export", "offsets/export", "resends", "lost-offsets/acknowledge")
+    }
     assert set(paths) == expected | of_groups | of_resends | of_resets | OF_ALERTS
 
 
