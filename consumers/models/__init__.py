@@ -9,6 +9,7 @@ from .delay import DelayLevel, Rung
 from .group import ConsumerGroup, GroupKind, GroupTotal
 from .group_broker import GroupBroker
 from .head import HeadMessage
+from .health import GroupHealth, HealthLevel
 from .incident import AlertEngine, Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, SubjectKind
 from .lease import Lease
 from .offset_file import OffsetFile, OffsetFileKind
@@ -48,12 +49,14 @@ __all__ = [
     "Destination",
     "Ending",
     "GroupBroker",
+    "GroupHealth",
     "GroupKind",
     "GroupNote",
     "GroupState",
     "GroupTotal",
     "GroupWindow",
     "HeadMessage",
+    "HealthLevel",
     "Incident",
     "IncidentEvent",
     "IncidentEventKind",

@@ -3,6 +3,7 @@
 from typing import Any
 
 from consumers.models import GroupKind, TimeLagKind
+from consumers.selectors.health.words import shown as shown_reason
 from consumers.selectors.overlay import NOT_JUDGED_YET
 
 from .rows import GroupRow
@@ -18,7 +19,7 @@ JUDGED = ("consume_rate", "produce_rate", "retry_rate", "retry_share", "dlq_day_
 def row_fields(shown: ShownGroup) -> dict[str, Any]:
     """The values of all fields of GroupRow, as a detail needs them too."""
     group, judged, verdict = shown.group, shown.judged, shown.verdict
-    lag, time_lag = shown.shown("lag_messages"), shown.shown("time_lag_seconds")
+    lag, time_lag, health = shown.shown("lag_messages"), shown.shown("time_lag_seconds"), shown.health
     fields: dict[str, Any] = {
         "id": group.pk,
         "cluster": group.cluster.name,
@@ -27,6 +28,8 @@ def row_fields(shown: ShownGroup) -> dict[str, Any]:
         "state": verdict.state,
         "state_detail": verdict.sentence,
         "since": verdict.since,
+        "health": health.level,
+        "health_reasons": tuple(shown_reason(reason) for reason in health.reasons),
         "flags": tuple(str(flag) for flag in shown.flags.reasons),
         "flag_reasons": {str(flag): reason for flag, reason in shown.flags.reasons.items()},
         "completeness": judged.completeness if judged and not shown.unjudged_reason else None,

@@ -5,8 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from consumers.models import GroupKind, State, TimeLagKind
+from consumers.models import GroupKind, HealthLevel, State, TimeLagKind
 from consumers.selectors.anomalies.rows import Anomaly
+from consumers.selectors.health.rows import HealthReason
 from consumers.selectors.ownership.rows import MemberRow
 from consumers.selectors.tag_samples import TagSampleRow
 
@@ -29,6 +30,7 @@ class GroupFilters:
     cluster: str | None = None
     search: str | None = None
     state: State | None = None
+    health: HealthLevel | None = None
     online: bool | None = None
     kind: ListKind | None = ListKind.USER
     firing: bool | None = None
@@ -52,6 +54,7 @@ class GroupRow:
 
     `taken_at` is the reading that the numbers are from: while they are unknown, the last good one.
     `lag_messages_at_least` is the sum of the queues that are known; equal to `lag_messages` where all are.
+    `health` is the worst of `health_reasons`, which stand worst first.
     """
 
     id: int
@@ -61,6 +64,8 @@ class GroupRow:
     state: State
     state_detail: str
     since: datetime | None
+    health: HealthLevel
+    health_reasons: tuple[HealthReason, ...]
     flags: tuple[str, ...]
     flag_reasons: dict[str, str]
     completeness: float | None

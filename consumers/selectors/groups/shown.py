@@ -7,6 +7,9 @@ from typing import Any
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 from consumers.polling.flags import GroupFlags, group_flags
+from consumers.selectors.health.limits import health_limits
+from consumers.selectors.health.rows import Health
+from consumers.selectors.health.verdict import Findings, health
 from consumers.selectors.overlay import NOT_JUDGED_YET, unjudged_reason
 from consumers.selectors.retries.blocked_rows import BlockedQueue
 from consumers.selectors.sentences import evidence, sentence, state_parts
@@ -49,7 +52,7 @@ class ShownGroup:
 
     `pops`: whether its members say that they pop; null where none has said. `blocked`: what holds the queue that
     decided, where its member tells. `cause`: of an offset that jumped, beside the numbers of its rule. `incidents`:
-    how many of it are open, or why that is not known.
+    how many of it are open, or why that is not known. `findings`: what was found of it beside its state.
     """
 
     group: ConsumerGroup
@@ -59,10 +62,16 @@ class ShownGroup:
     blocked: BlockedQueue | None = None
     cause: dict[str, str] = field(default_factory=dict)
     incidents: IncidentCounts | str = "nobody has counted them"
+    findings: Findings = Findings()
 
     @cached_property
     def flags(self) -> GroupFlags:
         return group_flags(self.group, self.pops, self.overlay.now, self.overlay.limits.kinds)
+
+    @property
+    def health(self) -> Health:
+        verdict = self.verdict
+        return health(verdict.state, verdict.rule, self.findings, self.overlay.now, health_limits())
 
     @property
     def total(self) -> GroupTotal | None:
