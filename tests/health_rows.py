@@ -17,7 +17,7 @@ def a_read_cluster(name: str = "prod") -> Cluster:
 
 
 def a_healthy_group(cluster: Cluster, name: str = "billing", state: str = "OK", lag: int = 0) -> ConsumerGroup:
-    """Three members that share eight queues as they are to; no dead letter in an hour, which is all that was watched."""
+    """Three members that share eight queues as they are to; no dead letter in the hour that was watched."""
     group = a_fleet(cluster, name, f"{name}-orders", BROKERS, 8, 3)
     group.rebalances.all().delete()
     GroupTotal.objects.filter(group=group).update(lag_messages=lag, lag_messages_at_least=lag)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 
+from consumers.models import HealthLevel
 from consumers.selectors.groups.gauges import GroupGauges, causes
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.retries.minute_volumes import MinuteVolumes
@@ -27,6 +28,9 @@ NUMBERS: dict[str, str] = {
     "never_committed_queues": "Queues of the group's topics on which it never committed an offset.",
 }
 
+HEALTH = "0 ok, 1 unknown, 2 warning, 3 critical: the worst of state, ownership, retries, dead letters and rebalances."
+# Ascending, so that alerts compare: max() is the worst.
+OF_HEALTH = {level: rank for rank, level in enumerate(reversed(HealthLevel))}
 SPARED = "1 for each reason why alert rules leave some measures of the group alone."
 
 Samples = Iterator[tuple[Labels, float]]
@@ -72,6 +76,7 @@ def group_families(
     )
     states = ((f'{text},state="{group.state.value}"', 1) for text, group in zip(texts, groups, strict=True))
     yield Family("consumerscope_group_state", "1 for the state of the group.", (*GROUP, "state"), states)
+    yield _family("health", HEALTH, texts, (float(OF_HEALTH[group.health]) for group in groups))
     for place, span in enumerate(("hour", "day")):
         words = f"Rebalances in the last {span}; those in a row, as of a rollout, count once."
         yield _family(f"rebalances_{span}", words, texts, map(_episodes(happened, place), groups))

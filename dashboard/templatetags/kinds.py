@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from consumers.models import State
+from consumers.models import HealthLevel, State
 from consumers.polling.flags import Flag
 from dashboard.templatetags.drawings import state
 from dashboard.wording.flags import FLAGS
@@ -32,9 +32,11 @@ def kinds(row: Any) -> list[tuple[Any, str]]:
 
 @register.simple_tag
 def group_state(row: Any) -> SafeString:
-    """Quiet where nothing is consumed, as it is meant to be: no colour that says that all goes well."""
+    """Quiet where nothing is consumed, as it is meant to be, and where only the state is OK: no colour that says that
+    all goes well."""
     shown = state(row.state)
-    return format_html('<span class="at-rest">{}</span>', shown) if is_at_rest(row) else shown
+    is_quiet = is_at_rest(row) or (row.state == State.OK and row.health != HealthLevel.OK)
+    return format_html('<span class="at-rest">{}</span>', shown) if is_quiet else shown
 
 
 def is_at_rest(row: Any) -> bool:

@@ -9,7 +9,7 @@ from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, Queue
 from consumers.polling.flags import GroupFlags, group_flags
 from consumers.selectors.health.limits import health_limits
 from consumers.selectors.health.rows import Health
-from consumers.selectors.health.verdict import Findings, health
+from consumers.selectors.health.verdict import NOT_CHECKED, Findings, health
 from consumers.selectors.overlay import NOT_JUDGED_YET, unjudged_reason
 from consumers.selectors.retries.blocked_rows import BlockedQueue
 from consumers.selectors.sentences import evidence, sentence, state_parts
@@ -62,7 +62,7 @@ class ShownGroup:
     blocked: BlockedQueue | None = None
     cause: dict[str, str] = field(default_factory=dict)
     incidents: IncidentCounts | str = "nobody has counted them"
-    findings: Findings = Findings()
+    findings: Findings = NOT_CHECKED
 
     @cached_property
     def flags(self) -> GroupFlags:

@@ -40,6 +40,9 @@ class Findings:
     checked_at: datetime | None = None
 
 
+NOT_CHECKED = Findings()
+
+
 def health(state: State, rule: str, findings: Findings, now: datetime, limits: HealthLimits) -> Health:
     """Old findings are still said: they are likelier to hold than not. That nobody looked since makes unknown what
     would be OK."""

@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext, ngettext_l
 
 from consumers.selectors.measures import count
 from consumers.selectors.ownership.finding import Kind
+from consumers.selectors.rebalances.counts import rebalance_counts
 from consumers.selectors.rebalances.flapping import Level
 from consumers.selectors.retries.condition_rows import ConditionName
 
@@ -99,15 +100,6 @@ def _rebalances(said: Parameters) -> str:
     span, hours = ("hour", 1) if said.get("rebalances_hour") else ("day", 24)
     rebalances, episodes = int(said[f"rebalances_{span}"]), int(said[f"episodes_{span}"])
     return f"{OF_LEVEL[said['level']]}: {rebalance_counts(rebalances, episodes)}, {hours} h"
-
-
-def rebalance_counts(rebalances: int, episodes: int) -> str:
-    """`14 rebalances in 1 episode`: those with less than a minute between two are one episode."""
-    words = {
-        "rebalances": ngettext("%(n)s rebalance", "%(n)s rebalances", rebalances) % {"n": count(rebalances)},
-        "episodes": ngettext("%(n)s episode", "%(n)s episodes", episodes) % {"n": count(episodes)},
-    }
-    return gettext("%(rebalances)s in %(episodes)s") % words
 
 
 def _checks_late(said: Parameters) -> str:

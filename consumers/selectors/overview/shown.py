@@ -5,9 +5,10 @@ from typing import Any
 
 from django.db.models import Count, F, QuerySet
 
-from consumers.models import State, StateChange
+from consumers.models import HealthLevel, State, StateChange
+from consumers.selectors.groups.health import HEALTH_RANKS
 from consumers.selectors.groups.listing import filtered, orders, shown_groups
-from consumers.selectors.groups.overlay import STATES, UNKNOWN_RANK, WORSE_THAN_UNKNOWN, Overlay
+from consumers.selectors.groups.overlay import STATES, Overlay
 from consumers.selectors.groups.row import group_row
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.retries.condition_rows import Severity
@@ -31,12 +32,14 @@ def overview(
     found = filtered(overlay, filters)
     read = filtered(overlay, filters, groups=overlay.read_groups)
     counted = {row["rank"]: row["groups"] for row in found.values(rank=F("shown_rank")).annotate(groups=Count("pk"))}
+    healthy = {row["of"]: row["n"] for row in found.values(of=F("shown_health_rank")).annotate(n=Count("pk"))}
     known = sums(sum(counted.values()), found, read)
     chosen = _worst(found, worst)
     oldest = read.order_by(*orders("-time_lag_seconds")).values_list("pk", flat=True).first()
     shown = {one.group.pk: one for one in shown_groups(overlay, [*chosen, *([oldest] if oldest else [])])}
     return Overview(
         counts={state: counted.get(rank, 0) for rank, state in enumerate(STATES)},
+        health={level: healthy.get(rank, 0) for level, rank in HEALTH_RANKS.items()},
         groups=sum(counted.values()),
         oldest_group=group_row(shown[oldest]) if oldest and known["time_lag_seconds"] is not None else None,
         worst=[WorstGroup(group_row(shown[pk]), shown[pk].verdict.parts) for pk in chosen],
@@ -48,9 +51,8 @@ def overview(
 
 
 def _worst(found: QuerySet[Any], count: int) -> list[int]:
-    """A group shown as worse than UNKNOWN was judged so: the others need no looking up."""
-    judged = found.filter(judged__state__in=WORSE_THAN_UNKNOWN, shown_rank__lt=UNKNOWN_RANK)
-    return list(judged.order_by(*orders(None)).values_list("pk", flat=True)[:count])
+    troubled = found.filter(shown_health_rank__lt=HEALTH_RANKS[HealthLevel.UNKNOWN])
+    return list(troubled.order_by(*orders(None)).values_list("pk", flat=True)[:count])
 
 
 def changes(*, cluster: str | None = None, group: str | None = None, since: datetime, until: datetime) -> list[Change]:

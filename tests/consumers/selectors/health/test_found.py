@@ -79,7 +79,7 @@ def test_a_group_that_rebalances_again_and_again_is_told_with_both_counts(group:
         a_rebalance(group, ago(400 * number))
     [reason] = noticed_of(group)
     assert told((reason,)) == [("rebalances", "warning")]
-    numbers = {name: 7 for name in ("episodes_hour", "rebalances_hour", "episodes_day", "rebalances_day")}
+    numbers = dict.fromkeys(("episodes_hour", "rebalances_hour", "episodes_day", "rebalances_day"), 7)
     assert reason.parameters == {"level": "flapping"} | numbers
 
 
