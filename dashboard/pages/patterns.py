@@ -109,7 +109,14 @@ def _kinds(now: datetime) -> list[GroupRow]:
     known = _rows(now)[0][1]
     return [
         replace(
-            known, group=flag, state=State.OK, health=HealthLevel.OK, health_reasons=(), online=False, flags=(flag,), flag_reasons={flag: f"why it is {flag}"}
+            known,
+            group=flag,
+            state=State.OK,
+            health=HealthLevel.OK,
+            health_reasons=(),
+            online=False,
+            flags=(flag,),
+            flag_reasons={flag: f"why it is {flag}"},
         )
         for flag in Flag
     ]
@@ -134,7 +141,8 @@ class _Offsets:
 def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
     known = GroupRow(
         id=0, cluster="prod", group="billing", kind=GroupKind.USER, state=State.WARN, state_detail="an example",
-        since=now, health=HealthLevel.WARNING, health_reasons=_reasons(), flags=(), flag_reasons={}, completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
+        since=now, health=HealthLevel.WARNING, health_reasons=_reasons(), flags=(), flag_reasons={}, completeness=0.75,
+        lag_messages=52_118, lag_messages_at_least=52_118,
         never_committed_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED, consume_rate=80.0,
         produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",
         consume_type="CONSUME_PASSIVELY", retry_rate=0.0, retry_share=0.004, dlq_messages=312, dlq_day_messages=12,

@@ -1,4 +1,4 @@
-"""The health of a group on pages: its level by word, shape and colour, and each reason with the page that tells more."""
+"""The health of a group on pages: its level by word, shape and colour, and each reason with the page of it."""
 
 from typing import Any
 

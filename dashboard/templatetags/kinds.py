@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from consumers.models import HealthLevel, State
+from consumers.models import State
 from consumers.polling.flags import Flag
 from dashboard.templatetags.drawings import state
 from dashboard.wording.flags import FLAGS
@@ -32,10 +32,10 @@ def kinds(row: Any) -> list[tuple[Any, str]]:
 
 @register.simple_tag
 def group_state(row: Any) -> SafeString:
-    """Quiet where nothing is consumed, as it is meant to be, and where only the state is OK: no colour that says that
-    all goes well."""
+    """Quiet where nothing is consumed, as it is meant to be, and where the state is OK and something else is to be said:
+    no colour that says that all goes well."""
     shown = state(row.state)
-    is_quiet = is_at_rest(row) or (row.state == State.OK and row.health != HealthLevel.OK)
+    is_quiet = is_at_rest(row) or (row.state == State.OK and bool(row.health_reasons))
     return format_html('<span class="at-rest">{}</span>', shown) if is_quiet else shown
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.db import models
-from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.db.models import Case, F, Func, Q, QuerySet, Value, When
 from django.db.models.functions import Least
 
 from consumers.models import GroupHealth, HealthLevel
@@ -18,6 +18,12 @@ from .overlay import RANKS, Overlay
 from .shown import ShownGroup
 
 HEALTH_RANKS = {level: rank for rank, level in enumerate(LEVELS)}
+
+
+# Written out, so that the database works out the rank of the state once, and not for each level.
+OF_RANK = "CASE %(expressions)s {} END".format(
+    " ".join(f"WHEN {rank} THEN {HEALTH_RANKS[OF_STATE[state]]}" for state, rank in RANKS.items())
+)
 
 
 def noted(row: GroupHealth | None) -> Findings:
@@ -39,7 +45,6 @@ def with_health_rank(groups: QuerySet[Any], overlay: Overlay) -> QuerySet[Any]:
     """With `shown_health_rank`, by which lists are ordered: 0 is critical. As health/verdict.py has it."""
     limits, now = health_limits(), overlay.now
     ok, unknown = (Value(HEALTH_RANKS[level]) for level in (HealthLevel.OK, HealthLevel.UNKNOWN))
-    of_state = [When(shown_rank=rank, then=Value(HEALTH_RANKS[OF_STATE[state]])) for state, rank in RANKS.items()]
     stored = [When(health__level=level, then=Value(rank)) for level, rank in HEALTH_RANKS.items()]
     is_late = (
         Q(health__noted_at__isnull=True)
@@ -49,7 +54,7 @@ def with_health_rank(groups: QuerySet[Any], overlay: Overlay) -> QuerySet[Any]:
     )
     number = models.IntegerField()
     return groups.alias(
-        state_health=Case(*of_state, default=unknown, output_field=number),
+        state_health=Func(F("shown_rank"), template=OF_RANK, output_field=number),
         found_health=Case(*stored, default=unknown, output_field=number),
         late_health=Case(When(is_late, then=unknown), default=ok, output_field=number),
     ).alias(shown_health_rank=Least(F("state_health"), F("found_health"), F("late_health")))

@@ -44,7 +44,8 @@ class UnknownCause:
 
 @dataclass(frozen=True)
 class Overview:
-    """`counts` are of groups by state, `health` by level. `lag_messages` is null as soon as one group's is unknown; `lag_messages_at_least` is then the known sum.
+    """`counts` are of groups by state, `health` by level. `lag_messages` is null as soon as one group's is unknown;
+    `lag_messages_at_least` is then the known sum.
 
     `time_lag_seconds` is the longest that is known, `at_least` where one is unknown; `oldest_group` has it. `failing`:
     what loses failed messages or holds queues up, and brokers that are closed, whatever their groups' states.

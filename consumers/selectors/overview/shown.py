@@ -1,5 +1,6 @@
 """What needs attention, over all groups or those of one cluster."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -31,8 +32,7 @@ def overview(
     filters = GroupFilters(cluster=cluster)
     found = filtered(overlay, filters)
     read = filtered(overlay, filters, groups=overlay.read_groups)
-    counted = {row["rank"]: row["groups"] for row in found.values(rank=F("shown_rank")).annotate(groups=Count("pk"))}
-    healthy = {row["of"]: row["n"] for row in found.values(of=F("shown_health_rank")).annotate(n=Count("pk"))}
+    counted, healthy = _counts(found)
     known = sums(sum(counted.values()), found, read)
     chosen = _worst(found, worst)
     oldest = read.order_by(*orders("-time_lag_seconds")).values_list("pk", flat=True).first()
@@ -48,6 +48,17 @@ def overview(
         changes=changes(cluster=cluster, since=since, until=until),
         **known,
     )
+
+
+def _counts(found: QuerySet[Any]) -> tuple[dict[int, int], dict[int, int]]:
+    """Groups by the rank of their state, and by that of their health. One query."""
+    states: Counter[int] = Counter()
+    levels: Counter[int] = Counter()
+    ranks = found.order_by().values(rank=F("shown_rank"), health_rank=F("shown_health_rank"))
+    for row in ranks.annotate(groups=Count("pk")):
+        states[row["rank"]] += row["groups"]
+        levels[row["health_rank"]] += row["groups"]
+    return states, levels
 
 
 def _worst(found: QuerySet[Any], count: int) -> list[int]:

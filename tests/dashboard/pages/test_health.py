@@ -115,9 +115,7 @@ def test_a_group_that_is_well_says_in_green_what_was_looked_at(
     admin_client: Client, group: ConsumerGroup, tab: str
 ) -> None:
     html = page(admin_client, tab)
-    assert health_line(html) == (
-        "Health ok no findings: state, ownership, retry health checks, DLQ inflow, rebalances"
-    )
+    assert health_line(html) == ("Health ok no findings: state, ownership, retry health checks, DLQ inflow, rebalances")
     assert head_states(html) == ["", ""]
     said = {"ownership/": ["Assignment as expected"], "retries/": ["Retry health checks: 15 of 15 passed"]}
     assert GREEN.findall(html) == said.get(tab, [])
@@ -136,10 +134,19 @@ def test_nothing_is_green_on_any_page_of_a_group_with_a_finding(
     assert "" not in head_states(html)
 
 
-@pytest.mark.parametrize("trouble", TROUBLES)
-def test_the_part_that_refreshes_a_page_says_the_same(
-    admin_client: Client, group: ConsumerGroup, trouble: str
+@pytest.mark.parametrize("tab", TABS)
+def test_what_was_set_on_purpose_is_no_fault_and_not_green_either(
+    admin_client: Client, group: ConsumerGroup, tab: str
 ) -> None:
+    GroupBroker.objects.update(consume_enable=False)
+    html = page(admin_client, tab)
+    assert health_line(html) == "Health ok Consumption disabled by configuration (broker-a, broker-b)"
+    assert head_states(html) == ['<span class="at-rest">'] * 2
+    assert "Retry health checks: " not in "".join(GREEN.findall(html))
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_the_part_that_refreshes_a_page_says_the_same(admin_client: Client, group: ConsumerGroup, trouble: str) -> None:
     TROUBLES[trouble](group)
     for tab in ("ownership/", "retries/"):
         part = admin_client.get(f"/parts/groups/prod/billing/{tab}", headers={"HX-Request": "true"}).text

@@ -103,7 +103,10 @@ def test_groups_that_flap_are_named_above(admin_client: Client, billing: Consume
     for number in range(1, 8):
         a_rebalance(billing, ago(number * 400))
     page = said(admin_client.get("/rebalances/").text)
-    assert "flapping billing prod newest 6 min 40 s ago 7 rebalances in 7 episodes, 1 h · 7 rebalances in 7 episodes, 24 h" in page
+    assert (
+        "flapping billing prod newest 6 min 40 s ago 7 rebalances in 7 episodes, 1 h · 7 rebalances in 7 episodes, 24 h"
+        in page
+    )
 
 
 def test_of_many_groups_that_flap_the_worst_are_named(admin_client: Client, billing: ConsumerGroup) -> None:

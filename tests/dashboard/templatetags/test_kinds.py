@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from consumers.models import HealthLevel, State
+from consumers.models import State
 from consumers.polling.flags import Flag
 from dashboard.templatetags.kinds import flags, group_state, is_at_rest
 from dashboard.wording.flags import FLAGS
@@ -15,7 +15,7 @@ class Row:
     state: State = State.OK
     flags: tuple[str, ...] = ()
     online: bool | None = True
-    health: HealthLevel = HealthLevel.OK
+    health_reasons: tuple[str, ...] = ()
     flag_reasons: dict[str, str] = field(default_factory=dict)
 
 
@@ -49,7 +49,6 @@ def test_a_state_is_at_rest_where_nothing_is_meant_to_be_consumed(row: Row, expe
     assert ("at-rest" in group_state(row)) is expected
 
 
-@pytest.mark.parametrize("level", [HealthLevel.CRITICAL, HealthLevel.WARNING, HealthLevel.UNKNOWN])
-def test_a_state_that_is_ok_is_not_green_beside_a_worse_health(level: HealthLevel) -> None:
-    assert "at-rest" in group_state(Row(health=level))
-    assert "at-rest" not in group_state(Row(state=State.STOP, health=HealthLevel.CRITICAL))
+def test_a_state_that_is_ok_is_not_green_beside_a_reason_for_worse() -> None:
+    assert "at-rest" in group_state(Row(health_reasons=("5 dead letters/min",)))
+    assert "at-rest" not in group_state(Row(state=State.STOP, health_reasons=("State STOP",)))
