@@ -10,10 +10,11 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.models import Cluster, GroupKind, State, TimeLagKind
+from consumers.models import Cluster, GroupKind, HealthLevel, State, TimeLagKind
 from consumers.selectors.alerts.evaluated import why_not_evaluated
 from consumers.selectors.groups.listing import ORDERINGS, group_list
 from consumers.selectors.groups.rows import GroupFilters, ListKind
+from consumers.selectors.health.rows import HealthCode
 
 from .lists import Found, list_response
 from .parameters import Choice, Paging
@@ -28,6 +29,7 @@ class GroupParameters(Paging):
     cluster = serializers.CharField(required=False)
     search = serializers.CharField(required=False, help_text="A part of the group's name")
     state = Choice(State.values, required=False)
+    health = Choice(HealthLevel.values, required=False)
     online = serializers.BooleanField(required=False)
     kind = Choice([kind.value for kind in ListKind], default=ListKind.USER.value, help_text="Ghosts are no longer used")
     firing = serializers.BooleanField(required=False, help_text="Whether an incident of it fires")
@@ -53,6 +55,13 @@ class KnownPartSerializer(serializers.Serializer[Any]):
     )
 
 
+class HealthReasonSerializer(serializers.Serializer[Any]):
+    code = serializers.ChoiceField([code.value for code in HealthCode])
+    level = serializers.ChoiceField(HealthLevel.choices, help_text="`ok`: worth knowing, and no fault")
+    parameters = serializers.DictField(help_text="The numbers and names of the text")
+    text = serializers.CharField()
+
+
 class GroupSerializer(serializers.Serializer[Any]):
     """What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are."""
 
@@ -63,6 +72,10 @@ class GroupSerializer(serializers.Serializer[Any]):
     stale = serializers.BooleanField(help_text=STALE)
     state_detail = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)
+    health = serializers.ChoiceField(
+        HealthLevel.choices, help_text="The worst of state, ownership, retry health checks, DLQ inflow and rebalances"
+    )
+    health_reasons = HealthReasonSerializer(many=True, help_text="Worst first")
     flags = serializers.ListField(child=serializers.CharField(), help_text="Kinds that hold: ghost, paused, …")
     flag_reasons = serializers.DictField(child=serializers.CharField(), help_text="A sentence for each flag")
     completeness = serializers.FloatField(allow_null=True)

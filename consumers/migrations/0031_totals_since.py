@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('consumers', '0029_stale_states'),
+        ('consumers', '0030_health'),
     ]
 
     operations = [

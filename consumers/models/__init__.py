@@ -10,6 +10,7 @@ from .delay import DelayLevel, Rung
 from .group import ConsumerGroup, GroupKind, GroupTotal
 from .group_broker import GroupBroker
 from .head import HeadMessage
+from .health import GroupHealth, HealthLevel
 from .incident import AlertEngine, Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, SubjectKind
 from .lease import Lease
 from .loss import LossAcknowledgement
@@ -53,6 +54,7 @@ __all__ = [
     "Destination",
     "Ending",
     "GroupBroker",
+    "GroupHealth",
     "GroupKind",
     "GroupNote",
     "GroupState",
@@ -60,6 +62,7 @@ __all__ = [
     "GroupTotal",
     "GroupWindow",
     "HeadMessage",
+    "HealthLevel",
     "Incident",
     "IncidentEvent",
     "IncidentEventKind",

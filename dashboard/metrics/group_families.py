@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 
+from consumers.models import HealthLevel
 from consumers.selectors.groups.gauges import GroupGauges, causes
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.retries.minute_volumes import MinuteVolumes
@@ -28,6 +29,9 @@ NUMBERS: dict[str, str] = {
     "lost_queues": "Queues whose committed offset was read before, and is gone from the broker.",
 }
 
+HEALTH = "0 ok, 1 unknown, 2 warning, 3 critical: the worst of state, ownership, retries, dead letters and rebalances."
+# Ascending, so that alerts compare: max() is the worst.
+OF_HEALTH = {level: rank for rank, level in enumerate(reversed(HealthLevel))}
 SPARED = "1 for each reason why alert rules leave some measures of the group alone."
 
 Samples = Iterator[tuple[Labels, float]]
@@ -79,6 +83,7 @@ def group_families(
         texts,
         map(_stale(now), groups),
     )
+    yield _family("health", HEALTH, texts, (float(OF_HEALTH[group.health]) for group in groups))
     for place, span in enumerate(("hour", "day")):
         words = f"Rebalances in the last {span}; those in a row, as of a rollout, count once."
         yield _family(f"rebalances_{span}", words, texts, map(_episodes(happened, place), groups))

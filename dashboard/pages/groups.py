@@ -20,7 +20,7 @@ from .frame import Choice, Frame, context, frame_of
 from .groups_query import Column, GroupsQuery, column, page_links
 
 ROWS = 30
-# Columns that are a field; state, group, cluster and the line stand before them, the reading's age behind.
+# Columns that are a field; health, state, group, cluster and the line stand before them, the reading's age behind.
 NUMBERS = (
     "lag_messages",
     "time_lag_seconds",
@@ -94,7 +94,7 @@ def _has_many_clusters(frame: Frame) -> bool:
 
 
 def _columns(frame: Frame, ordering: str) -> list[Column]:
-    words = [("state", _("State")), ("group", _("Group"))]
+    words = [("health", _("Health")), ("state", _("State")), ("group", _("Group"))]
     if _has_many_clusters(frame):
         words.append(("cluster", _("Cluster")))
     heads = [column(frame, ordering, name, label, "", is_number=False) for name, label in words]

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.models import IncidentStatus, State
+from consumers.models import HealthLevel, IncidentStatus, State
 from consumers.selectors.alerts.incidents import IncidentFilters, incident_list
 from consumers.selectors.history.series import sparklines
 from consumers.selectors.lost_offsets import BrokerLoss, broker_loss_words
@@ -78,7 +78,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         failing=[(row, _where_retried(frame, row)) for row in found.failing[:FAILING]],
         retries_page=frame.to("retries"),
         failing_more=max(0, len(found.failing) - FAILING),
-        troubled=sum(found.counts[word] for word in State if word not in (State.OK, State.UNKNOWN, State.RECREATED)),
+        troubled=found.health[HealthLevel.CRITICAL] + found.health[HealthLevel.WARNING],
+        unknown=found.health[HealthLevel.UNKNOWN],
     )
 
 

@@ -32,13 +32,15 @@ def compared(frame: Frame, check: OwnershipCheck) -> dict[str, Any]:
         "check": check,
         "findings": check.findings if "all" in frame.request.GET else check.findings[:FINDINGS],
         "every_finding": frame.here(all="1"),
-        "is_sound": check.why_not_compared is None and all(found.level is Level.NOTE for found in check.findings),
+        "is_sound": check.why_not_compared is None
+        and check.as_expected == check.compared_queues
+        and all(found.level is Level.NOTE for found in check.findings),
         "checked_against": _checked(check),
     }
 
 
 def _checked(check: OwnershipCheck) -> str:
-    """`3 members, AllocateMessageQueueAveragely: 8 of 8 queues have their expected owner`."""
+    """`8 of 8 queues with their expected owner, 3 members, AllocateMessageQueueAveragely`."""
     if not check.members:
         return _("Owners are not compared: %s") % check.why_not_compared
     members = ngettext("%(n)s member", "%(n)s members", check.members) % {"n": count(check.members)}
@@ -46,7 +48,7 @@ def _checked(check: OwnershipCheck) -> str:
     if check.why_not_compared is not None:
         return _("%(who)s; owners are not compared: %(why)s") % {"who": who, "why": check.why_not_compared}
     words = {"who": who, "n": count(check.as_expected), "all": count(check.compared_queues)}
-    return _("%(who)s: %(n)s of %(all)s queues have the owner that is to be expected") % words
+    return _("%(n)s of %(all)s queues with their expected owner, %(who)s") % words
 
 
 def queue_table(frame: Frame, head: GroupHead, rows: Sequence[AssignmentRow]) -> dict[str, Any]:

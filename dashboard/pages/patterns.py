@@ -12,6 +12,7 @@ from django.utils import timezone
 from consumers.models import (
     DeliveryStatus,
     GroupKind,
+    HealthLevel,
     IncidentStatus,
     ResetOutcome,
     ResetStatus,
@@ -24,6 +25,8 @@ from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.groups.rows import GroupRow, IncidentCounts
+from consumers.selectors.health.rows import HealthCode, HealthReason, Reason
+from consumers.selectors.health.words import shown
 from dashboard.svg.change_strip import Mark, change_strip
 from dashboard.svg.reset_bar import reset_bar
 from dashboard.svg.stores_bar import stores_bar
@@ -92,6 +95,7 @@ def examples(now: datetime) -> dict[str, Any]:
         "incident_statuses": list(IncidentStatus),
         "delivery_statuses": list(DeliveryStatus),
         "moments": [now, now - timedelta(seconds=6), now - timedelta(minutes=41), now - timedelta(days=2), None],
+        "health": list(HealthLevel),
         "strip": change_strip(
             [Mark(now - timedelta(minutes=6 * i, seconds=20 * i), state, f"an example of {state}", "#strip")
              for i, state in enumerate(State)],
@@ -105,7 +109,14 @@ def _kinds(now: datetime) -> list[GroupRow]:
     known = _rows(now)[0][1]
     return [
         replace(
-            known, group=flag, state=State.OK, online=False, flags=(flag,), flag_reasons={flag: f"why it is {flag}"}
+            known,
+            group=flag,
+            state=State.OK,
+            health=HealthLevel.OK,
+            health_reasons=(),
+            online=False,
+            flags=(flag,),
+            flag_reasons={flag: f"why it is {flag}"},
         )
         for flag in Flag
     ]
@@ -117,6 +128,11 @@ def _anomalies(now: datetime) -> list[Anomaly]:
     return [begun, replace(begun, name="members_gone", since=None, sentence="an example that nobody saw begin")]
 
 
+def _reasons() -> tuple[HealthReason, ...]:
+    dead = Reason(HealthCode.DLQ_INFLOW, HealthLevel.WARNING, {"day_messages": 300, "per_minute": 5})
+    return (shown(Reason(HealthCode.STATE, HealthLevel.WARNING, {"state": State.WARN.value})), shown(dead))
+
+
 class _Offsets:
     def __init__(self, min_offset: int | None, consumer_offset: int | None, broker_offset: int | None) -> None:
         self.min_offset, self.consumer_offset, self.broker_offset = min_offset, consumer_offset, broker_offset
@@ -125,11 +141,10 @@ class _Offsets:
 def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
     known = GroupRow(
         id=0, cluster="prod", group="billing", kind=GroupKind.USER, state=State.WARN, stale=False,
-        state_detail="an example", since=now, flags=(), flag_reasons={}, completeness=0.75, lag_messages=52_118,
-        lag_messages_at_least=52_118,
+        state_detail="an example", since=now, health=HealthLevel.WARNING, health_reasons=_reasons(), flags=(),
+        flag_reasons={}, completeness=0.75, lag_messages=52_118, lag_messages_at_least=52_118,
         never_committed_queues=0, lost_queues=0, time_lag_seconds=192.0, time_lag_kind=TimeLagKind.INTERPOLATED,
-        consume_rate=80.0,
-        time_lag_at=now - timedelta(seconds=20),
+        consume_rate=80.0, time_lag_at=now - timedelta(seconds=20),
         produce_rate=0.04, drain_seconds=4_080.0, members=2, online=True, message_model="CLUSTERING",
         consume_type="CONSUME_PASSIVELY", retry_rate=0.0, retry_share=0.004, dlq_messages=312, dlq_day_messages=12,
         expired_messages=0,

@@ -3,6 +3,7 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from consumers.selectors.rebalances.counts import rebalance_counts
 from consumers.selectors.rebalances.marks import Mark, rebalance_marks
 from consumers.selectors.rebalances.rows import RebalanceFilters
 from dashboard.figures.points import Span
@@ -22,12 +23,13 @@ def rebalance_spans(cluster: str, group: str, shown: Range) -> list[Span]:
 
 
 def mark_words(mark: Mark) -> str:
-    """`rebalance: joined`, `rollout of 7 rebalances`, `flapping: 14 rebalances in 8 episodes`."""
+    """`rebalance: joined`, `rollout: 7 rebalances`, `14 rebalances in 1 episode`, `flapping: 14 rebalances in 8
+    episodes`."""
     many = ngettext("%(n)s rebalance", "%(n)s rebalances", mark.rebalances) % {"n": mark.rebalances}
     if mark.episodes > 1:
-        return _("flapping: %(many)s in %(episodes)s episodes") % {"many": many, "episodes": mark.episodes}
+        return _("flapping: %s") % rebalance_counts(mark.rebalances, mark.episodes)
     if mark.rollout:
         return _("rollout: %s") % many
     if mark.rebalances > 1:
-        return _("%s in a row") % many
+        return rebalance_counts(mark.rebalances, mark.episodes)
     return _("rebalance: %s") % ", ".join(str(CAUSES.get(cause, cause)) for cause in mark.causes)

@@ -29,7 +29,7 @@ def rung_lines(ladder: Ladder) -> list[RungLine]:
 def condition_lines(conditions: Sequence[Condition], ladder: Ladder) -> dict[str, Any]:
     """`failing` stops or hurts retries, `notes` are worth knowing; `doubtful` are not known, by the reason why.
 
-    `is_sound`: all of them are known and hold.
+    `total`: how many there are. `is_sound`: all of them are known, and none of those that matter fails.
     """
     failing = [condition for condition in conditions if condition.is_failing]
     loud = [condition for condition in failing if condition.severity != Severity.NOTE]
@@ -42,6 +42,7 @@ def condition_lines(conditions: Sequence[Condition], ladder: Ladder) -> dict[str
         "failing": loud,
         "notes": [condition for condition in failing if condition.severity == Severity.NOTE],
         "doubtful": list(doubtful.items()),
+        "total": len(conditions),
         "holding": [condition for condition in conditions if condition.ok],
         "is_sound": not (loud or doubtful or ladder.findings),
     }

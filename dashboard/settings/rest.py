@@ -40,6 +40,7 @@ SPECTACULAR_SETTINGS = {
         "ChannelKind": "consumers.models.ChannelKind",
         "DeliveryStatus": "consumers.models.DeliveryStatus",
         "GroupKind": "consumers.models.GroupKind",
+        "HealthLevel": "consumers.models.HealthLevel",
         "IncidentEventKind": "consumers.models.IncidentEventKind",
         "IncidentStatus": "consumers.models.IncidentStatus",
         "PreviewStatus": "consumers.models.PreviewStatus",

@@ -9,6 +9,10 @@ CONSUMERSCOPE_POLL_SECONDS = number("CONSUMERSCOPE_POLL_SECONDS", 15, least=1)
 CONSUMERSCOPE_AGGREGATE_SECONDS = number("CONSUMERSCOPE_AGGREGATE_SECONDS", 30, least=1)
 # How often alert rules are evaluated.
 ALERT_SECONDS = number("ALERT_SECONDS", CONSUMERSCOPE_POLL_SECONDS, least=1)
+# How often dead letters, blocked queues and rebalances of all groups are noted for lists of their health, and how long
+# one round checks single groups: ownership and retries, the longest unchecked first.
+HEALTH_SECONDS = number("HEALTH_SECONDS", CONSUMERSCOPE_POLL_SECONDS, least=1)
+HEALTH_CHECK_SECONDS = number("HEALTH_CHECK_SECONDS", HEALTH_SECONDS / 3, least=0.1)
 SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"
 SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "1g"
 # A run that takes longer is cancelled, and the Spark worker restarted if it does not let go.
@@ -89,6 +93,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "consumers.alerts_forget",
         "schedule": 3600.0,
         "options": {"expires": 3600, "queue": "alerts"},
+    },
+    "health": {
+        "task": "consumers.health_due",
+        "schedule": HEALTH_SECONDS,
+        "options": {"expires": HEALTH_SECONDS},
     },
     "pipeline": {
         "task": "consumers.aggregate_due",

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from consumers.selectors.groups.row import NO_REBALANCE
+from consumers.selectors.rebalances.counts import rebalance_counts
 from consumers.selectors.rebalances.event_name import moment_text
 from dashboard.wording.again import again
 from dashboard.wording.causes import CAUSES, LEVELS
@@ -18,6 +19,7 @@ from .ages import age
 from .fields import unknown
 
 register = template.Library()
+register.filter("rebalance_counts", rebalance_counts)
 register.filter("level", lambda level: LEVELS[level])
 register.filter("cause", lambda cause: CAUSES.get(cause, cause))
 

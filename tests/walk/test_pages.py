@@ -52,6 +52,16 @@ def test_no_page_says_or_draws_what_was_not_read(pages: dict[str, str], world: s
         assert _says_last_good(pages["/groups/"])
 
 
+def test_no_page_says_in_green_that_all_is_well_where_something_is_found_or_not_known(pages: dict[str, str]) -> None:
+    """The group of this world has lost messages, and is blocked: whatever else is known of it."""
+    of_group = {path: html for path, html in pages.items() if path.startswith(GROUP_PAGE) and 'id="health"' in html}
+    assert len(of_group) >= 5
+    assert [path for path, html in of_group.items() if 'class="sound"' in html or "no findings" in html] == []
+    green = re.compile(r'(?<!<span class="at-rest">)<span class="state state-ok">')
+    heads = {path: html.partition('<p class="verdict"')[2].partition("<dl")[0] for path, html in of_group.items()}
+    assert [path for path, head in heads.items() if green.search(head)] == []
+
+
 def _says_last_good(html: str) -> bool:
     return any(text.startswith("last good") for text in said(html))
 

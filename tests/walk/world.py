@@ -6,6 +6,7 @@ lost of that knowledge: losses.py.
 
 from datetime import timedelta
 
+from consumers.alerts.health import note
 from consumers.lake.store import Lake
 from consumers.models import (
     Assignment,
@@ -86,6 +87,8 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
     # A level that is not late is late by no second.
     levels_wait(group, late_seconds=300)
     _past(group, lake)
+    # As the last round of health checks left it.
+    note(ago(10), lambda: NOW, 1)
     return group
 
 

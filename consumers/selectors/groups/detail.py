@@ -13,6 +13,7 @@ from consumers.selectors.queues import group_queues
 from consumers.selectors.tag_samples import tag_samples
 from consumers.selectors.topics import topic_rows
 
+from .health import looked_up
 from .listing import shown_groups
 from .overlay import Overlay
 from .row import NOT_ASKED, row_fields
@@ -25,7 +26,7 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
     found = ConsumerGroup.objects.filter(cluster__name=cluster, name=group).values_list("pk", flat=True).first()
     if found is None:
         return None
-    [shown] = shown_groups(Overlay.at(now), [found])
+    shown = looked_up(shown_groups(Overlay.at(now), [found])[0])
     row, verdict = shown.group, shown.verdict
     retired = retired_topics(row, now, shown.overlay.limits.kinds)
     queues = group_queues(row, now=now)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from django.db.models import Case, F, When
 
-from consumers.models import State, TimeLagKind
+from consumers.models import HealthLevel, State, TimeLagKind
+from consumers.selectors.health.rows import LEVELS
 from consumers.selectors.unknown_words import UnknownWord, lag_word, unread_word
 
 from .listing import filtered
@@ -46,6 +47,7 @@ class GroupGauges(NamedTuple):
     settled_at: datetime | None
     members_changed_at: datetime | None
     rank: int
+    health_rank: int
     unread_by: int | None
     is_fresh: bool | None
     lag_messages: int | None
@@ -72,6 +74,10 @@ class GroupGauges(NamedTuple):
         return self.is_fresh is False and self.state == self.judged_state
 
     @property
+    def health(self) -> HealthLevel:
+        return LEVELS[self.health_rank]
+
+    @property
     def is_judged(self) -> bool:
         """Everything of it is read, and its judgement is of now."""
         return bool(self.is_fresh) and self.unread_by is None
@@ -96,6 +102,7 @@ def group_gauges(overlay: Overlay, cluster: str | None = None) -> Iterator[Group
     since = overlay.limits.judged_since(overlay.now)
     columns = {
         "of_rank": F("shown_rank"),
+        "of_health_rank": F("shown_health_rank"),
         "of_unread_by": F("unread_by"),
         "of_is_fresh": Case(When(judged__judged_at__gte=since, then=True), When(judged__isnull=False, then=False)),
         **{f"of_{name}": F(f"shown_{name}") for name in SHOWN},

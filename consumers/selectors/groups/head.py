@@ -7,6 +7,7 @@ from consumers.models import ConsumerGroup
 from consumers.polling.flags import retired_topics
 from consumers.selectors.tag_samples import TagSampleRow, tag_samples
 
+from .health import looked_up
 from .listing import shown_groups
 from .overlay import Overlay
 from .row import row_fields
@@ -29,7 +30,7 @@ class GroupHead(GroupRow):
 
 
 def group_head(group: ConsumerGroup, *, now: datetime) -> GroupHead:
-    [shown] = shown_groups(Overlay.at(now), [group.pk])
+    shown = looked_up(shown_groups(Overlay.at(now), [group.pk])[0])
     retired = retired_topics(shown.group, now, shown.overlay.limits.kinds)
     return GroupHead(
         **row_fields(shown),

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import BooleanField, Case, F, IntegerField, Q, QuerySet, Value, When
 
-from consumers.models import QueueState, State
+from consumers.models import State
 from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.late_states import CALM, ENDED_BY_NO_LAG, STANDING
 

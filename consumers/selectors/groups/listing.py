@@ -8,13 +8,14 @@ from typing import Any
 from django.db.models import Case, Count, F, Q, QuerySet, Subquery, When
 from django.db.models.expressions import OrderBy
 
-from consumers.models import ConsumerGroup, GroupKind, QueueState, State
+from consumers.models import ConsumerGroup, GroupKind, HealthLevel, QueueState, State
 from consumers.polling.flags import ghosts
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
 from consumers.selectors.lost_offsets import group_losses
 from consumers.selectors.overlay import is_late
 
 from .blocked import with_blocked
+from .health import HEALTH_RANKS, noted, with_health_rank
 from .incidents import are_looked_at, fires, with_incidents
 from .jumped import with_causes
 from .overlay import RANKS, STATES, Overlay
@@ -23,10 +24,11 @@ from .rows import GroupFilters, GroupPage, GroupRow, ListKind
 from .shown import ShownGroup
 
 OVERLAID = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "taken_at")
-# Column of the list: column of the query. `state` ascending is worst first.
+# Column of the list: column of the query. `health` and `state` ascending are worst first.
 ORDERINGS = {
     "group": "name",
     "cluster": "cluster__name",
+    "health": "shown_health_rank",
     "state": "shown_rank",
     "online": "shown_online",
     "message_model": "message_model",
@@ -74,7 +76,7 @@ def filtered(
     overlay: Overlay, filters: GroupFilters, *, by_state: bool = True, groups: QuerySet[Any] | None = None
 ) -> QuerySet[Any]:
     """`groups` of the overlay (all, where none are given) that pass the filters."""
-    found = overlay.groups if groups is None else groups
+    found = with_health_rank(overlay.groups if groups is None else groups, overlay)
     if filters.cluster:
         found = found.filter(cluster__name=filters.cluster)
     if filters.kind:
@@ -87,6 +89,8 @@ def filtered(
         found = found.filter(fires() if filters.firing else are_looked_at(overlay) & ~fires())
     if by_state and filters.state:
         found = found.filter(shown_rank=RANKS[State(filters.state)])
+    if filters.health:
+        found = found.filter(shown_health_rank=HEALTH_RANKS[HealthLevel(filters.health)])
     return found
 
 
@@ -106,10 +110,17 @@ def kind_counts(filters: GroupFilters, now: datetime) -> dict[ListKind, int]:
 
 
 def orders(ordering: str | None) -> list[OrderBy]:
-    """Nulls last in both directions; ties by name. Without an ordering: the worst first, then the most behind."""
+    """Nulls last in both directions; ties by name. Without an ordering: the worst health first, of these the worst
+    state, then the most behind."""
     if not ordering:
         # The stored lag breaks ties well enough, and spares looking up the brokers of every group once more.
-        return [F("shown_rank").asc(), F("total__lag_messages").desc(nulls_last=True), F("name").asc(), F("pk").asc()]
+        return [
+            F("shown_health_rank").asc(),
+            F("shown_rank").asc(),
+            F("total__lag_messages").desc(nulls_last=True),
+            F("name").asc(),
+            F("pk").asc(),
+        ]
     column = ORDERINGS.get(ordering.removeprefix("-"))
     if column is None:
         raise UnknownOrdering(f"Groups are not ordered by {ordering!r}; columns are {', '.join(sorted(ORDERINGS))}.")
@@ -124,7 +135,7 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
     late = When(overlay.is_late(), then=Subquery(overlay.late_queues("pk")))
     columns["of_still_read"] = Case(late, default=Subquery(overlay.still_read("pk")))
     wide = overlay.groups.filter(pk__in=ids).annotate(**columns)
-    groups = list(wide.select_related("cluster", "total", "judged__worst_queue__topic"))
+    groups = list(wide.select_related("cluster", "total", "health", "judged__worst_queue__topic"))
     looked_up = [group for group in groups if group.of_silent_by is not None or _is_late(group, overlay)]
     wanted = {group.pk: group.of_still_read for group in looked_up}
     states = QueueState.objects.select_related("queue__topic").in_bulk([pk for pk in wanted.values() if pk is not None])
@@ -138,6 +149,7 @@ def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
             states.get(wanted.get(group.pk)),
             pops.get(group.pk, NO_ANSWER).pops,
             loss=losses.get(group.pk),
+            findings=noted(getattr(group, "health", None)),
         )
         for group in groups
     ]

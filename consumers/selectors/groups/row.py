@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from consumers.models import GroupKind, TimeLagKind
+from consumers.selectors.health.words import shown as shown_reason
 from consumers.selectors.overlay import NOT_JUDGED_YET
 
 from .rows import GroupRow, KnownPart
@@ -24,7 +25,7 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
     """
     group, judged, verdict = shown.group, shown.judged, shown.verdict
     lag, time_lag, drain = (shown.shown(name) for name in ("lag_messages", "time_lag_seconds", "drain_seconds"))
-    at_least = shown.shown("lag_messages_at_least")
+    at_least, health = shown.shown("lag_messages_at_least"), shown.health
     if lag is not None and lag_of_queues is not None and lag != lag_of_queues:
         # As in the overlay: zero exactly where the lag is, and what was judged of a lag of zero says nothing of one.
         if not lag or not lag_of_queues:
@@ -39,6 +40,8 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "stale": verdict.stale,
         "state_detail": verdict.sentence,
         "since": verdict.since,
+        "health": health.level,
+        "health_reasons": tuple(shown_reason(reason) for reason in health.reasons),
         "flags": tuple(str(flag) for flag in shown.flags.reasons),
         "flag_reasons": {str(flag): reason for flag, reason in shown.flags.reasons.items()},
         "completeness": judged.completeness if judged and not shown.unjudged_reason else None,

@@ -5,8 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from consumers.models import GroupKind, State, TimeLagKind
+from consumers.models import GroupKind, HealthLevel, State, TimeLagKind
 from consumers.selectors.anomalies.rows import Anomaly
+from consumers.selectors.health.rows import HealthReason
 from consumers.selectors.ownership.rows import MemberRow
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.tag_samples import TagSampleRow
@@ -30,6 +31,7 @@ class GroupFilters:
     cluster: str | None = None
     search: str | None = None
     state: State | None = None
+    health: HealthLevel | None = None
     online: bool | None = None
     kind: ListKind | None = ListKind.USER
     firing: bool | None = None
@@ -65,6 +67,7 @@ class GroupRow:
     `time_lag_at` is the moment that the time lag is of: it may be an earlier one than the lag's `taken_at`.
     `known_parts`, by field: what is known of `retry_share` and `dlq_day_messages` where they are null.
     `stale`: evaluations are late, and the state is the last one's, of `judged_at`.
+    `health` is the worst of `health_reasons`, which stand worst first.
     """
 
     id: int
@@ -75,6 +78,8 @@ class GroupRow:
     stale: bool
     state_detail: str
     since: datetime | None
+    health: HealthLevel
+    health_reasons: tuple[HealthReason, ...]
     flags: tuple[str, ...]
     flag_reasons: dict[str, str]
     completeness: float | None

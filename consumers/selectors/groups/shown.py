@@ -11,6 +11,9 @@ from django.utils.translation import ngettext
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 from consumers.polling.flags import GroupFlags, group_flags
 from consumers.polling.reading import OFFSET_LOST
+from consumers.selectors.health.limits import health_limits
+from consumers.selectors.health.rows import Health
+from consumers.selectors.health.verdict import NOT_CHECKED, Findings, health
 from consumers.selectors.late_states import CALM, CAUGHT_UP, NO_MEMBERS
 from consumers.selectors.lost_offsets import RULE, GroupLoss, group_loss_parts
 from consumers.selectors.overlay import NOT_JUDGED_YET, is_late, unjudged_reason
@@ -59,6 +62,7 @@ class ShownGroup:
     `pops`: whether its members say that they pop; null where none has said. `blocked`: what holds the queue that
     decided, where its member tells. `cause`: of an offset that jumped, beside the numbers of its rule. `incidents`:
     how many of it are open, or why that is not known. `loss`: of its offsets, those that are gone from their brokers.
+    `findings`: what was found of it beside its state.
     """
 
     group: ConsumerGroup
@@ -69,10 +73,16 @@ class ShownGroup:
     cause: dict[str, str] = field(default_factory=dict)
     incidents: IncidentCounts | str = "nobody has counted them"
     loss: GroupLoss | None = None
+    findings: Findings = NOT_CHECKED
 
     @cached_property
     def flags(self) -> GroupFlags:
         return group_flags(self.group, self.pops, self.overlay.now, self.overlay.limits.kinds)
+
+    @property
+    def health(self) -> Health:
+        verdict = self.verdict
+        return health(verdict.state, verdict.rule, self.findings, self.overlay.now, health_limits())
 
     @property
     def total(self) -> GroupTotal | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from consumers.models import State, TimeLagKind
+from consumers.models import HealthLevel, State, TimeLagKind
 from consumers.selectors.groups.rows import GroupRow, KnownPart
 from consumers.selectors.lost_offsets import BrokerLoss
 from consumers.selectors.retries.condition_rows import FailingGroup
@@ -45,7 +45,8 @@ class UnknownCause:
 
 @dataclass(frozen=True)
 class Overview:
-    """`lag_messages` is null as soon as one group's is unknown; `lag_messages_at_least` is then the known sum.
+    """`counts` are of groups by state, `health` by level. `lag_messages` is null as soon as one group's is unknown;
+    `lag_messages_at_least` is then the known sum.
 
     `time_lag_seconds` is the longest that is known, `at_least` where one is unknown; `oldest_group` has it. `failing`:
     what loses failed messages or holds queues up, and brokers that are closed, whatever their groups' states. `losses`:
@@ -53,6 +54,7 @@ class Overview:
     """
 
     counts: dict[State, int]
+    health: dict[HealthLevel, int]
     groups: int
     lag_messages: int | None
     lag_messages_at_least: int | None

@@ -1,13 +1,15 @@
 """What needs attention, over all groups or those of one cluster."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, QuerySet
 
-from consumers.models import State, StateChange
+from consumers.models import HealthLevel, State, StateChange
+from consumers.selectors.groups.health import HEALTH_RANKS
 from consumers.selectors.groups.listing import filtered, orders, shown_groups
-from consumers.selectors.groups.overlay import STATES, UNKNOWN_RANK, WORSE_THAN_UNKNOWN, Overlay
+from consumers.selectors.groups.overlay import STATES, Overlay
 from consumers.selectors.groups.row import group_row
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.lost_offsets import broker_losses
@@ -31,13 +33,14 @@ def overview(
     filters = GroupFilters(cluster=cluster)
     found = filtered(overlay, filters)
     read = filtered(overlay, filters, groups=overlay.read_groups)
-    counted = {row["rank"]: row["groups"] for row in found.values(rank=F("shown_rank")).annotate(groups=Count("pk"))}
+    counted, healthy = _counts(found)
     known = sums(sum(counted.values()), found, read)
-    chosen = _worst(found, overlay, worst)
+    chosen = _worst(found, worst)
     oldest = read.order_by(*orders("-time_lag_seconds")).values_list("pk", flat=True).first()
     shown = {one.group.pk: one for one in shown_groups(overlay, [*chosen, *([oldest] if oldest else [])])}
     return Overview(
         counts={state: counted.get(rank, 0) for rank, state in enumerate(STATES)},
+        health={level: healthy.get(rank, 0) for level, rank in HEALTH_RANKS.items()},
         groups=sum(counted.values()),
         oldest_group=group_row(shown[oldest]) if oldest and known["time_lag_seconds"] is not None else None,
         worst=[WorstGroup(group_row(shown[pk]), shown[pk].verdict.parts) for pk in chosen],
@@ -49,12 +52,20 @@ def overview(
     )
 
 
-def _worst(found: QuerySet[Any], overlay: Overlay, count: int) -> list[int]:
-    """A group shown as worse than UNKNOWN was judged so, lost offsets, or is stopped by rows alone: the others need no
-    looking up."""
-    bad = Q(judged__state__in=WORSE_THAN_UNKNOWN) | Q(pk__in=overlay.live.stopped) | Q(total__lost_queues__gt=0)
-    shown = found.filter(bad, shown_rank__lt=UNKNOWN_RANK)
-    return list(shown.order_by(*orders(None)).values_list("pk", flat=True)[:count])
+def _counts(found: QuerySet[Any]) -> tuple[dict[int, int], dict[int, int]]:
+    """Groups by the rank of their state, and by that of their health. One query."""
+    states: Counter[int] = Counter()
+    levels: Counter[int] = Counter()
+    ranks = found.order_by().values(rank=F("shown_rank"), health_rank=F("shown_health_rank"))
+    for row in ranks.annotate(groups=Count("pk")):
+        states[row["rank"]] += row["groups"]
+        levels[row["health_rank"]] += row["groups"]
+    return states, levels
+
+
+def _worst(found: QuerySet[Any], count: int) -> list[int]:
+    troubled = found.filter(shown_health_rank__lt=HEALTH_RANKS[HealthLevel.UNKNOWN])
+    return list(troubled.order_by(*orders(None)).values_list("pk", flat=True)[:count])
 
 
 def changes(*, cluster: str | None = None, group: str | None = None, since: datetime, until: datetime) -> list[Change]:

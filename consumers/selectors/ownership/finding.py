@@ -71,6 +71,7 @@ class OwnershipCheck:
     `why_not_compared`: why owners were not compared with what the members compute; other findings may stand all the
     same. Else `compared_queues` is how many were, %RETRY% topics left out, and `as_expected` how many of them have
     exactly their expected owner. `answered_at`: of the members' newest answers the oldest; null while one never spoke.
+    `is_read`: who is in the group, and what each member says of itself, was read of late; nobody in it is known too.
     """
 
     findings: Sequence[OwnershipFinding]
@@ -81,3 +82,4 @@ class OwnershipCheck:
     compared_queues: int = 0
     as_expected: int = 0
     why_not_compared: str | None = None
+    is_read: bool = True

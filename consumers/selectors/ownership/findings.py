@@ -23,6 +23,10 @@ from .troubles.listed_wrongly import brokers_differ, duplicate_ids, silent
 from .troubles.locks import locks_lost
 from .troubles.subscriptions import subscriptions_differ
 from .troubles.unowned import unowned
+from .why import Sort
+
+# What leaves unread who is to own a queue; other sorts are what the group is like.
+UNREAD = (Sort.NOT_LISTED, Sort.SILENT, Sort.CONNECTIONS)
 
 
 def findings(group: ConsumerGroup, now: datetime) -> list[OwnershipFinding]:
@@ -48,6 +52,7 @@ def ownership_check(group: ConsumerGroup, now: datetime) -> OwnershipCheck:
         compared_queues=0 if why else compared,
         as_expected=0 if why else as_expected,
         why_not_compared=why,
+        is_read=stale is None and _is_read(evidence),
     )
 
 
@@ -94,6 +99,17 @@ def _why_stale(group: ConsumerGroup, now: datetime) -> str | None:
     if at is not None and now - at > timedelta(seconds=limits().kinds.evidence_seconds):
         return f"not every broker has said since {iso(at)} who is in the group"
     return None
+
+
+def _is_read(evidence: Evidence) -> bool:
+    why, group = evidence.shares.why, evidence.group
+    if not evidence.members:
+        return group.online is False and (why is None or why.sort is not Sort.NOT_LISTED)
+    if why is not None and why.sort in UNREAD:
+        return False
+    if any(share.why is not None and share.why.sort is Sort.CONFIGURATION for share in evidence.topics):
+        return False
+    return group.settled_at is not None or group.members_changed_at is not None or bool(why)
 
 
 def _compared(evidence: Evidence) -> tuple[int, int]:

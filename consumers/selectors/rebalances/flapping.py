@@ -32,7 +32,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Flapping:
-    """The episodes with a rebalance in the hour and in the day before a moment.
+    """The episodes with a rebalance in the hour and in the day before a moment, and how many rebalances these were.
 
     `changing_seconds` is how long an episode has lasted that is still going on; null where none is.
     """
@@ -42,6 +42,8 @@ class Flapping:
     level: Level
     episodes_hour: int
     episodes_day: int
+    rebalances_hour: int
+    rebalances_day: int
     changing_seconds: float | None
     newest_at: datetime | None
 
@@ -58,12 +60,20 @@ def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
 def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
     """Of one group; calm where it has no rebalance, or does not exist. Seven queries, or some more."""
     found = _flapping(RebalanceFilters(cluster=cluster, group=group), now, calm=True)
-    return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, None, None)
+    return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, 0, 0, None, None)
+
+
+def flapping_by_group(
+    rebalances: QuerySet[Rebalance], changing: Mapping[int, float], now: datetime
+) -> dict[int, Flapping]:
+    """Those of the groups of `rebalances` that are not calm, by id. `changing`: how long each has been changing."""
+    return _named(_counted(rebalances, now), changing, calm=False)
 
 
 def episodes(cluster: str | None, now: datetime) -> dict[int, tuple[int, int]]:
     """Episodes with a rebalance in the hour and in the day before `now`, by group id, of groups that had any."""
-    return {pk: (row["hour"], row["day"]) for pk, row in _counted(RebalanceFilters(cluster=cluster), now).items()}
+    found = filtered(RebalanceFilters(cluster=cluster))
+    return {pk: (row["hour"], row["day"]) for pk, row in _counted(found, now).items()}
 
 
 def level_of(
@@ -87,31 +97,39 @@ def _begun(found: QuerySet[Rebalance], span: timedelta, now: datetime) -> QueryS
 
 def _flapping(filters: RebalanceFilters, now: datetime, *, calm: bool) -> list[Flapping]:
     """`calm`: calm ones too."""
-    changing, counted = _changing(filters, now), _counted(filters, now)
+    return list(_named(_counted(filtered(filters), now), _changing(filters, now), calm=calm).values())
+
+
+def _named(counted: Mapping[int, dict[str, Any]], changing: Mapping[int, float], *, calm: bool) -> dict[int, Flapping]:
     levels = {pk: level_of(row["hour"], row["day"], changing.get(pk), settings.JUDGE) for pk, row in counted.items()}
     levels = {pk: level for pk, level in levels.items() if calm or level != Level.CALM}
     names = ConsumerGroup.objects.filter(pk__in=list(levels)).values_list("pk", "cluster__name", "name")
-    return [
-        Flapping(
+    return {
+        pk: Flapping(
             cluster=cluster,
             group=group,
             level=levels[pk],
             episodes_hour=counted[pk]["hour"],
             episodes_day=counted[pk]["day"],
+            rebalances_hour=counted[pk]["rebalances_hour"],
+            rebalances_day=counted[pk]["rebalances_day"],
             changing_seconds=changing.get(pk),
             newest_at=counted[pk]["newest"],
         )
         for pk, cluster, group in names
-    ]
+    }
 
 
-def _counted(filters: RebalanceFilters, now: datetime) -> dict[int, dict[str, Any]]:
+def _counted(found: QuerySet[Rebalance], now: datetime) -> dict[int, dict[str, Any]]:
+    in_hour = Q(started_before__gte=now - HOUR)
     rows: Iterable[Any] = (
-        _begun(filtered(filters), DAY, now)
+        _begun(found, DAY, now)
         .values("group_id")
         .annotate(
             day=EPISODES,
-            hour=Count("episode_since", distinct=True, filter=Q(started_before__gte=now - HOUR)),
+            hour=Count("episode_since", distinct=True, filter=in_hour),
+            rebalances_day=Count("pk"),
+            rebalances_hour=Count("pk", filter=in_hour),
             newest=Max("started_before"),
         )
     )

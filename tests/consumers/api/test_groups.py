@@ -94,7 +94,7 @@ def test_it_links_its_pages(cluster, api):
         (
             {"stat": "OK"},
             "stat",
-            "This parameter is not known. Allowed are: cluster, fields, firing, format, kind, online, ordering,",
+            "This parameter is not known. Allowed are: cluster, fields, firing, format, health, kind, online,",
         ),
     ],
 )

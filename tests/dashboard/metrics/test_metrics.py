@@ -17,6 +17,7 @@ def test_a_known_group_has_all_its_numbers_and_no_cause(cluster: Cluster, scrape
         "group_lag_messages_at_least": 40,
         "group_time_lag_seconds exact": 61.5,
         "group_state STALL": 1,
+        "group_health": 3,
         "group_members": 2,
         "group_consume_rate": 12,
         "group_produce_rate": 12,

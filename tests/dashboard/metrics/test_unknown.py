@@ -27,7 +27,7 @@ def test_a_broker_that_is_not_read_leaves_nothing_but_its_cause_and_a_state(
     a_whole_group(cluster, broker="broker-b")
     seen = of_group(scrape())
     assert {name.removeprefix("unknown ") for name in seen if name.startswith("unknown")} == words
-    numbers = {name for name in seen if not name.startswith(("unknown", "group_state"))}
+    numbers = {name for name in seen if not name.startswith(("unknown", "group_state", "group_health"))}
     assert numbers <= {"group_lag_messages_at_least"}
 
 
@@ -99,6 +99,8 @@ def test_a_group_that_was_never_read_says_so(cluster: Cluster, scrape: Scrape) -
         "unknown not_judged": 1,
         "unknown members_not_asked": 1,
         "group_state UNKNOWN": 1,
+        # Not known, as its metric says it.
+        "group_health": 1,
     }
 
 

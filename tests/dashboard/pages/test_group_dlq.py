@@ -139,7 +139,7 @@ def test_all_that_match_are_sent_again_by_the_same_filter(admin_client: Client) 
 
 def test_an_empty_list_teaches(admin_client: Client, billing: ConsumerGroup) -> None:
     a_total(billing, 0, dlq_messages=0)
-    assert "No message of this group has died." in text(admin_client.get(URL).text)
+    assert "The dead-letter topic of this group holds no message." in text(admin_client.get(URL).text)
 
 
 def test_what_nobody_may_read_is_not_empty(admin_client: Client, billing: ConsumerGroup) -> None:

@@ -38,7 +38,7 @@ def section(client: Client, name: str, query: str = "") -> str:
 def test_where_nothing_stands_in_the_way_it_says_so_and_what_holds(admin_client: Client, group: ConsumerGroup) -> None:
     levels_wait(group)
     said = section(admin_client, "conditions")
-    assert "Nothing is in the way of this group’s retries. 15 conditions hold." in said
+    assert "Retry health checks: 15 of 15 passed" in said
     assert "retries are kept" in said
     assert "critical" not in said
     assert "unknown" not in said
@@ -47,8 +47,8 @@ def test_where_nothing_stands_in_the_way_it_says_so_and_what_holds(admin_client:
 def test_a_condition_that_does_not_hold_stands_first_with_its_cure(admin_client: Client, group: ConsumerGroup) -> None:
     GroupBroker.objects.filter(broker="broker-b").update(retry_queue_nums=0)
     said = section(admin_client, "conditions")
-    assert said.index("critical") < said.index("updateSubGroup") < said.index("conditions hold")
-    assert "Nothing is in the way" not in said
+    assert said.index("critical") < said.index("updateSubGroup") < said.index("checks passed")
+    assert "Retry health checks: 1" not in said
 
 
 def test_what_is_not_known_is_no_condition_that_holds(admin_client: Client, group: ConsumerGroup) -> None:
@@ -56,7 +56,7 @@ def test_what_is_not_known_is_no_condition_that_holds(admin_client: Client, grou
     said = section(admin_client, "conditions")
     assert "unknown Whether these hold: retries are kept · " in said
     assert said.count("broker-a has not said yet how it is set for the group") == 1
-    assert "Nothing is in the way" not in said
+    assert "Retry health checks: 1" not in said
 
 
 def test_a_blocked_queue_is_told_with_its_message_its_member_and_what_waits_behind(

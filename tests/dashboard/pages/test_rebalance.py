@@ -103,7 +103,7 @@ def test_the_others_of_its_episode_lead_to_their_pages(admin_client: Client, bil
     for seconds in (600, 550):
         a_rebalance(billing, ago(seconds), episode_since=ago(600))
     page = admin_client.get(PAGE).text
-    assert "2 rebalances in a row; the others" in page
+    assert "2 rebalances in 1 episode: the others" in page
     assert 'href="/rebalances/prod/billing/2026-03-14T02:50:50.000000Z/"' in page
 
 

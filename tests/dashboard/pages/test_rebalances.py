@@ -60,8 +60,8 @@ def test_an_episode_stands_together_where_its_newest_stands(admin_client: Client
     a_rebalance(a_group(billing.cluster, "stock"), ago(550))
     found = rows(admin_client)
     assert [re.search("billing|stock", row)[0] for row in found] == ["billing", "billing", "stock"]  # type: ignore[index]
-    assert "2 in a row" in found[0]
-    assert "in a row" not in found[1]
+    assert "2 rebalances in 1 episode" in found[0]
+    assert "in 1 episode" not in found[1]
     assert 'class="follows"' in admin_client.get("/rebalances/").text
 
 
@@ -103,7 +103,10 @@ def test_groups_that_flap_are_named_above(admin_client: Client, billing: Consume
     for number in range(1, 8):
         a_rebalance(billing, ago(number * 400))
     page = said(admin_client.get("/rebalances/").text)
-    assert "flapping billing prod newest 6 min 40 s ago 7 episodes in an hour, 7 in a day" in page
+    assert (
+        "flapping billing prod newest 6 min 40 s ago 7 rebalances in 7 episodes, 1 h · 7 rebalances in 7 episodes, 24 h"
+        in page
+    )
 
 
 def test_of_many_groups_that_flap_the_worst_are_named(admin_client: Client, billing: ConsumerGroup) -> None:

@@ -15,6 +15,7 @@ class Row:
     state: State = State.OK
     flags: tuple[str, ...] = ()
     online: bool | None = True
+    health_reasons: tuple[str, ...] = ()
     flag_reasons: dict[str, str] = field(default_factory=dict)
 
 
@@ -46,3 +47,8 @@ def test_every_flag_has_a_word() -> None:
 def test_a_state_is_at_rest_where_nothing_is_meant_to_be_consumed(row: Row, expected: bool) -> None:
     assert is_at_rest(row) is expected
     assert ("at-rest" in group_state(row)) is expected
+
+
+def test_a_state_that_is_ok_is_not_green_beside_a_reason_for_worse() -> None:
+    assert "at-rest" in group_state(Row(health_reasons=("5 dead letters/min",)))
+    assert "at-rest" not in group_state(Row(state=State.STOP, health_reasons=("State STOP",)))

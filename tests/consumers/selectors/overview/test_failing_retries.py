@@ -77,7 +77,7 @@ def test_the_page_says_so_of_a_group_that_is_ok_and_leads_to_its_retries(admin_c
     page = admin_client.get("/").text
     assert "silently discarded on broker-a: its retryQueueNums is 0" in page
     assert 'href="/groups/prod/group-0/retries/"' in page
-    assert "No group that is known needs attention" not in page
+    assert "No group has the health critical or warning" not in page
 
 
 @pytest.mark.usefixtures("_stopped")

@@ -1,0 +1,111 @@
+"""Notes for lists what is found of each group beside its state: of all groups in each round, of some by a full check.
+
+A full check asks the database some twenty times for each group. So a round checks for only so long: first groups that
+were never checked, then those whose members changed, then those that were checked longest ago.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from consumers.models import ConsumerGroup, GroupHealth
+from consumers.selectors.health.checks import checked
+from consumers.selectors.health.noticed import noticed
+from consumers.selectors.health.rows import Reason, worst_level
+
+# A group is checked no sooner again, unless its members changed within this time.
+REST = timedelta(seconds=30)
+CHANGING = timedelta(seconds=60)
+AT_ONCE, BATCH = 25, 1000
+FIELDS = ("level", "noticed", "checked", "noted_at", "checked_at")
+Found = Mapping[int, tuple[Reason, ...]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """`left`: how many groups were due for a check and had to wait for the next round."""
+
+    groups: int
+    checked: int
+    left: int
+
+
+def note(now: datetime, clock: Callable[[], datetime], check_seconds: float) -> Report:
+    """`clock` tells how long it takes. A handful of writes for all groups where nothing changed."""
+    began = clock()
+    stored = {row.group_id: row for row in GroupHealth.objects.all()}
+    found = noticed(now)
+    rows = {pk: _noted(stored.get(pk), pk, reasons, now) for pk, reasons in found.items()}
+    _write(row for pk, row in rows.items() if _differs(stored.get(pk), row))
+    # One statement: the moment is the same for all.
+    GroupHealth.objects.update(noted_at=now)
+    due, done = _due(rows, now), 0
+    for start in range(0, len(due), AT_ONCE):
+        if (clock() - began).total_seconds() > check_seconds:
+            break
+        part = due[start : start + AT_ONCE]
+        _write(_checked(rows, part, now))
+        done += len(part)
+    return Report(len(rows), done, len(due) - done)
+
+
+def _noted(before: GroupHealth | None, pk: int, reasons: tuple[Reason, ...], now: datetime) -> GroupHealth:
+    kept = [] if before is None else before.checked
+    return GroupHealth(
+        group_id=pk,
+        level=worst_level([*reasons, *map(Reason.of_json, kept)]),
+        noticed=[reason.as_json() for reason in reasons],
+        checked=kept,
+        noted_at=now,
+        checked_at=None if before is None else before.checked_at,
+    )
+
+
+def _differs(before: GroupHealth | None, row: GroupHealth) -> bool:
+    return before is None or (before.level, before.noticed) != (row.level, row.noticed)
+
+
+def _due(rows: Mapping[int, GroupHealth], now: datetime) -> list[int]:
+    changed = dict(ConsumerGroup.objects.order_by().values_list("pk", "members_changed_at"))
+
+    def urgency(pk: int) -> tuple[int, datetime]:
+        at = rows[pk].checked_at
+        if at is None:
+            return 0, now
+        return (1 if _is_changing(changed[pk], at) else 2), at
+
+    due = [pk for pk in rows if pk in changed and _is_due(rows[pk].checked_at, changed[pk], now)]
+    return sorted(due, key=lambda pk: (*urgency(pk), pk))
+
+
+def _is_due(at: datetime | None, changed: datetime | None, now: datetime) -> bool:
+    return at is None or now - at >= REST or _is_changing(changed, at)
+
+
+def _is_changing(changed: datetime | None, checked_at: datetime) -> bool:
+    return changed is not None and changed > checked_at - CHANGING
+
+
+def _checked(rows: Mapping[int, GroupHealth], part: list[int], now: datetime) -> Iterator[GroupHealth]:
+    groups = list(ConsumerGroup.objects.filter(pk__in=part).select_related("cluster"))
+    for pk, reasons in checked(groups, now).items():
+        row = rows[pk]
+        row.checked, row.checked_at = [reason.as_json() for reason in reasons], now
+        row.level = worst_level(map(Reason.of_json, [*row.noticed, *row.checked]))
+        yield row
+
+
+def _write(rows: Iterable[GroupHealth]) -> None:
+    found = list(rows)
+    for start in range(0, len(found), BATCH):
+        batch = found[start : start + BATCH]
+        with transaction.atomic():
+            # A group may have been deleted meanwhile.
+            pks = set(ConsumerGroup.objects.filter(pk__in=[row.group_id for row in batch]).values_list("pk", flat=True))
+            there: list[Any] = [row for row in batch if row.group_id in pks]
+            GroupHealth.objects.bulk_create(
+                there, update_conflicts=True, unique_fields=["group"], update_fields=list(FIELDS)
+            )

@@ -1,0 +1,92 @@
+"""The health of a group on pages: its level by word, shape and colour, and each reason with the page of it."""
+
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
+
+from consumers.models import HealthLevel
+from consumers.selectors.health.rows import HealthCode, HealthReason
+from consumers.selectors.health.verdict import OF_STATE
+from dashboard.svg.shapes import state_shape
+
+from .drawings import state
+
+register = template.Library()
+
+WORDS = {
+    HealthLevel.CRITICAL: gettext_lazy("critical"),
+    HealthLevel.WARNING: gettext_lazy("warning"),
+    HealthLevel.UNKNOWN: gettext_lazy("unknown"),
+    HealthLevel.OK: gettext_lazy("ok"),
+}
+# The states whose shape and colour each has.
+LIKE = {
+    HealthLevel.CRITICAL: "STOP",
+    HealthLevel.WARNING: "WARN",
+    HealthLevel.UNKNOWN: "UNKNOWN",
+    HealthLevel.OK: "OK",
+}
+PAGES = {
+    HealthCode.OWNERSHIP: "group_ownership",
+    HealthCode.OWNERSHIP_UNKNOWN: "group_ownership",
+    HealthCode.REBALANCES: "group_ownership",
+    HealthCode.REBALANCES_UNKNOWN: "group_ownership",
+    HealthCode.RETRY_CHECK: "group_retries",
+    HealthCode.RETRY_CHECKS_UNKNOWN: "group_retries",
+    HealthCode.LATE_RETRIES: "group_retries",
+    HealthCode.BLOCKED_QUEUES: "group_retries",
+    HealthCode.DLQ_INFLOW: "group_dlq",
+}
+
+
+@register.simple_tag
+def health(level: HealthLevel) -> SafeString:
+    like = LIKE[level]
+    return format_html(
+        '<span class="state state-{}">{} <span class="word">{}</span></span>',
+        like.lower(),
+        state_shape(like),
+        WORDS[level],
+    )
+
+
+@register.simple_tag
+def attention(row: Any) -> SafeString:
+    """The state where it is as bad as the health, else the health: no state that is OK stands before a finding."""
+    return state(row.state) if OF_STATE[row.state] == row.health else health(row.health)
+
+
+@register.simple_tag
+def health_links(row: Any) -> SafeString:
+    """All reasons but the state, which stands beside them; each leads to the tab that tells more."""
+    links = [
+        (f"health-{place}", reverse(PAGES[one.code], args=(row.cluster, row.group)), one.text)
+        if one.code in PAGES
+        else ("", "", one.text)
+        for place, one in enumerate(_beside_state(row))
+    ]
+    return format_html_join(
+        " · ",
+        "{}",
+        ((format_html('<a id="{}" href="{}">{}</a>', *one) if one[1] else one[2],) for one in links),
+    )
+
+
+@register.filter
+def findings(row: Any) -> str:
+    """What is wrong of it beside its state, in a list: `5 dead letters/min · 2 queues with two owners`."""
+    wrong = (HealthLevel.CRITICAL, HealthLevel.WARNING)
+    return " · ".join(one.text for one in _beside_state(row) if one.level in wrong)
+
+
+@register.filter
+def health_texts(row: Any) -> str:
+    return " · ".join(one.text for one in row.health_reasons)
+
+
+def _beside_state(row: Any) -> list[HealthReason]:
+    return [one for one in row.health_reasons if one.code != HealthCode.STATE]
