@@ -1,8 +1,8 @@
-"""How often somebody may try to log in. What one person tries never keeps another out.
+"""How often somebody may try to log in. No user name is ever locked as such.
 
 Tries are counted for each pair of user name and address, and for each address. A browser in which the user has logged
-in before is known by a signed cookie and has a count of its own: whoever shares its address does not use that up. No
-user name is ever locked as such. Counts lie in Redis; while Redis does not answer, each process counts for itself.
+in before is known by a signed cookie and has a count of its own: whoever shares its address does not use that up.
+Counts lie in Redis; while Redis does not answer, each process counts for itself.
 """
 
 import ipaddress
