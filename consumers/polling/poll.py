@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -67,7 +67,8 @@ class ClusterPoller:
         self.delays = DelayPoller(cluster, settings.delays)
         self.heads = HeadPoller(cluster, settings.heads)
 
-    def poll(self, now: datetime) -> Poll:
+    def poll(self, now: datetime, check: Callable[[], None] = lambda: None) -> Poll:
+        """`check` raises where another process may be at it by now: then nothing is recorded."""
         began = time.perf_counter()
         self.files.begin(now)
         offsets = self._poll_offsets(now)
@@ -75,6 +76,7 @@ class ClusterPoller:
         until = now + timedelta(seconds=time.perf_counter() - began)
         samples = self._poll_samples(offsets, members, now, until)
         began = time.perf_counter()
+        check()
         row = self.recorder.record(offsets, members, self._lake(), samples)
         row.record_seconds = time.perf_counter() - began
         if not offsets.nothing_read:
