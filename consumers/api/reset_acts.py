@@ -59,7 +59,7 @@ class RestoreResetView(ActView):
 class CancelResetView(ActView):
     @acted("cancel_reset", None, WholeResetSerializer, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, reset: UUID) -> Response:
-        """Gives up a plan."""
+        """Gives up a plan, or a reset that is being applied of which no broker was told anything yet."""
         _said(NothingSerializer, request)
         found = found_reset(reset)
         try:

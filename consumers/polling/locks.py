@@ -1,71 +1,170 @@
-"""One of a kind at a time, over all processes: a lock in Redis, or a lease in the database while Redis is down.
+"""One of a kind at a time, over all processes: a lock in Redis, and a lease in the database, which is what counts.
 
-Both expire by themselves (by the clock of Redis or of the database), so that a killed holder blocks nobody for long.
+Redis refuses most who come second, without a write to the database. It may be down, hang, or forget what it held when
+it is started anew: the lease holds all the same. Both expire by themselves (by the clock of Redis or of the database),
+so that a killed holder blocks nobody for long; one of this machine whose process is gone blocks nobody at all.
 """
 
 import contextlib
 import logging
-import os
-import socket
-import uuid
+import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 
 import redis
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import DateTimeField, ExpressionWrapper
 from django.db.models.functions import Now
+from redis.lock import Lock
 
 from consumers.models import Lease
+
+from .holder import is_gone, new_holder
 
 logger = logging.getLogger(__name__)
 
 REDIS_ANSWER_SECONDS = 2.0
+# Of the time that a lock lasts: how often one that is renewed is.
+RENEWED_AFTER = 1 / 3
 
 
 class Locked(Exception):
     """Somebody else holds the lock."""
 
 
+class Held:
+    """A lock that is held. Whoever is slow asks, before what must not be done twice, whether it still is."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._is_lost = False
+
+    def check(self) -> None:
+        """Raises Locked where the lock was lost meanwhile: another process may be at it."""
+        if self._is_lost:
+            raise Locked(f"{self._name} took too long, and may be being done by another process.")
+
+    def lose(self) -> None:
+        self._is_lost = True
+
+
 @contextlib.contextmanager
-def lock(name: str, seconds: float) -> Iterator[None]:
-    """Holds `name` for the block, for `seconds` at most. Raises Locked at once where another holds it."""
+def lock(name: str, seconds: float, *, renewed: bool = False) -> Iterator[Held]:
+    """Holds `name` for the block, for `seconds` at most, or as long as the block lasts where it is `renewed`.
+
+    Raises Locked at once where another holds it.
+    """
+    held = Held(name)
+    with _in_redis(name, seconds) as in_redis, _lease(name, seconds) as holder:
+        if not renewed:
+            yield held
+            return
+        over = threading.Event()
+        renewal = _Renewal(held, name, seconds, holder, in_redis, over)
+        thread = threading.Thread(target=renewal.run, name=f"lock {name}", daemon=True)
+        thread.start()
+        try:
+            yield held
+        finally:
+            over.set()
+            thread.join(seconds)
+
+
+@contextlib.contextmanager
+def _in_redis(name: str, seconds: float) -> Iterator[Lock | None]:
+    """None where Redis does not answer, or cannot do it. Raises Locked."""
     client = redis.Redis.from_url(
         settings.REDIS_URL, socket_timeout=REDIS_ANSWER_SECONDS, socket_connect_timeout=REDIS_ANSWER_SECONDS
     )
-    held = client.lock(f"consumerscope:{name}", timeout=seconds, blocking=False)
+    # Of the process, not of the thread: another thread renews it.
+    held: Lock | None = client.lock(f"consumerscope:{name}", timeout=seconds, blocking=False, thread_local=False)
     try:
-        taken = held.acquire()
-    except redis.exceptions.ConnectionError as error:
+        if held is not None and not held.acquire():
+            raise _locked(name)
+    except redis.exceptions.RedisError as error:
+        logger.warning("Redis does not answer (%s); the lease in the database alone serves.", error)
+        held = None
+    except Locked:
         client.close()
-        logger.warning("Redis does not answer (%s); a lease in the database serves instead.", error)
-        with _lease(name, seconds):
-            yield
-        return
+        raise
     try:
-        if not taken:
-            raise Locked(f"{name} is already being done by another process.")
-        yield
+        yield held
     finally:
-        if taken:
+        if held is not None:
             # It may have expired under a slow holder, or Redis may be gone: either way there is nothing to release.
-            with contextlib.suppress(redis.exceptions.LockError, redis.exceptions.ConnectionError):
+            with contextlib.suppress(redis.exceptions.RedisError):
                 held.release()
         client.close()
 
 
 @contextlib.contextmanager
-def _lease(name: str, seconds: float) -> Iterator[None]:
-    holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-    Lease.objects.filter(name=name, expires_at__lte=Now()).delete()
-    expires_at = ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
+def _lease(name: str, seconds: float) -> Iterator[str]:
+    """Its holder. Raises Locked."""
+    holder = new_holder()
+    known = Lease.objects.filter(name=name)
+    known.filter(expires_at__lte=Now()).delete()
+    if (before := known.first()) is not None and is_gone(before.holder):
+        known.filter(holder=before.holder).delete()
     try:
         with transaction.atomic():
-            Lease.objects.create(name=name, holder=holder, expires_at=expires_at)
+            Lease.objects.create(name=name, holder=holder, expires_at=_in(seconds))
     except IntegrityError:
-        raise Locked(f"{name} is already being done by another process.") from None
+        raise _locked(name) from None
     try:
-        yield
+        yield holder
     finally:
         Lease.objects.filter(name=name, holder=holder).delete()
+
+
+class _Renewal:
+    """Keeps a lock while its block lasts, in a thread with a connection of its own."""
+
+    def __init__(
+        self, held: Held, name: str, seconds: float, holder: str, in_redis: Lock | None, over: threading.Event
+    ) -> None:
+        self._held, self._name, self._seconds, self._holder = held, name, seconds, holder
+        self._in_redis, self._over = in_redis, over
+        self._kept_until = time.monotonic() + seconds
+
+    def run(self) -> None:
+        try:
+            while not self._over.wait(self._seconds * RENEWED_AFTER):
+                if not self._renew():
+                    self._held.lose()
+                    logger.error("The lock of %s was lost while it was being done.", self._name)
+                    return
+        finally:
+            connection.close()
+
+    def _renew(self) -> bool:
+        """False where another may hold it by now."""
+        began = time.monotonic()
+        try:
+            mine = Lease.objects.filter(name=self._name, holder=self._holder)
+            if not mine.update(expires_at=_in(self._seconds)):
+                return False
+        except DatabaseError:
+            logger.exception("The lease of %s could not be renewed.", self._name)
+            return time.monotonic() < self._kept_until
+        self._kept_until = began + self._seconds
+        self._renew_in_redis()
+        return True
+
+    def _renew_in_redis(self) -> None:
+        """A Redis that was started anew has forgotten it. Whoever gets it there meanwhile, the lease refuses."""
+        if self._in_redis is None:
+            return
+        try:
+            self._in_redis.extend(self._seconds, replace_ttl=True)
+        except redis.exceptions.RedisError as error:
+            logger.warning("The lock of %s in Redis was not renewed (%s): its lease was.", self._name, error)
+
+
+def _in(seconds: float) -> ExpressionWrapper:
+    return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
+
+
+def _locked(name: str) -> Locked:
+    return Locked(f"{name} is already being done by another process.")

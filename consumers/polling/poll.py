@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -69,7 +69,8 @@ class ClusterPoller:
         self.delays = DelayPoller(cluster, settings.delays)
         self.heads = HeadPoller(cluster, settings.heads)
 
-    def poll(self, now: datetime) -> Poll:
+    def poll(self, now: datetime, check: Callable[[], None] = lambda: None) -> Poll:
+        """`check` raises where another process may be at it by now: then nothing is recorded."""
         began = time.perf_counter()
         self.files.begin(now)
         offsets = self._poll_offsets(now)
@@ -77,6 +78,7 @@ class ClusterPoller:
         until = now + timedelta(seconds=time.perf_counter() - began)
         samples = self._poll_samples(offsets, members, now, until)
         began = time.perf_counter()
+        check()
         row = self.recorder.record(offsets, members, self._lake(), samples)
         self.memory.give_up(self.recorder.given_up)
         row.record_seconds = time.perf_counter() - began

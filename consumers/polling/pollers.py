@@ -1,18 +1,38 @@
 """The pollers of a long-lived process, one per cluster: connections and memory outlive a reading."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from consumers.models import Cluster
 
+from .locks import Locked
 from .poll import ClusterPoller
 from .settings import PollSettings
 
 _pollers: dict[str, ClusterPoller] = {}
+_busy: dict[str, threading.Lock] = {}
 _guard = threading.Lock()
 
 
 # What tells two registrations of a name apart: a poller is made for one of them.
 REGISTRATION = ("pk", "namesrv", "access_key", "sealed_secret", "tls", "offset_files", "proxy")
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """One poll of a cluster at a time in this process: what a poller remembers must be what its rows hold.
+
+    Raises Locked.
+    """
+    with _guard:
+        busy = _busy.setdefault(name, threading.Lock())
+    if not busy.acquire(blocking=False):
+        raise Locked(f"{name} is being read by this process.")
+    try:
+        yield
+    finally:
+        busy.release()
 
 
 def poller_of(name: str) -> ClusterPoller:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
-from consumers.polling.pollers import poller_of
+from consumers.polling.pollers import alone, poller_of
 from consumers.polling.wire import WireClosed
 
 logger = logging.getLogger(__name__)
@@ -30,8 +30,8 @@ def begins(clusters: int, seconds: float) -> list[float]:
 @shared_task(name="consumers.poll_cluster")
 def poll_cluster(name: str) -> None:
     try:
-        with lock(f"poll:{name}", max(60, 4 * settings.CONSUMERSCOPE_POLL_SECONDS)):
-            poller_of(name).poll(timezone.now())
+        with alone(name), lock(f"poll:{name}", max(60, 4 * settings.CONSUMERSCOPE_POLL_SECONDS), renewed=True) as held:
+            poller_of(name).poll(timezone.now(), held.check)
     except Locked:
         logger.warning("The last reading of %s still runs: this one is left out.", name)
     except WireClosed as lost:

@@ -45,10 +45,10 @@ class Command(BaseCommand):
 
     def _poll(self, cluster: Cluster) -> Poll:
         try:
-            with lock(f"poll:{cluster.name}", LOCK_SECONDS):
+            with lock(f"poll:{cluster.name}", LOCK_SECONDS, renewed=True) as held:
                 poller = ClusterPoller(cluster, PollSettings.of_site())
                 try:
-                    return poller.poll(timezone.now())
+                    return poller.poll(timezone.now(), held.check)
                 finally:
                     poller.close()
         except Locked:

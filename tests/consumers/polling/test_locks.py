@@ -1,11 +1,21 @@
-"""The lease of the database, which serves while Redis is down."""
+"""Locks over all processes: with Redis, without it, and with one that hangs or forgets."""
 
+import contextlib
+import socket
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from consumers.models import Lease
+from consumers.polling.holder import is_gone, new_holder
 from consumers.polling.locks import Locked, lock
+
+PROJECT = Path(__file__).resolve().parents[3]
+HOLD = "from consumers.polling.holder import new_holder; print(new_holder())"
 
 pytestmark = pytest.mark.django_db
 
@@ -36,3 +46,62 @@ def test_it_takes_over_a_lease_that_has_expired():
     Lease.objects.create(name="poll:prod", holder="dead", expires_at=datetime(2020, 1, 1, tzinfo=UTC))
     with lock("poll:prod", 60):
         assert Lease.objects.get().holder != "dead"
+
+
+def test_a_redis_that_hangs_is_as_good_as_none(settings, monkeypatch):
+    monkeypatch.setattr("consumers.polling.locks.REDIS_ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        with lock("poll:prod", 60), pytest.raises(Locked), lock("poll:prod", 60):
+            pass
+        assert not Lease.objects.exists()
+
+
+def test_a_redis_that_was_started_anew_lets_no_second_one_in(redis):
+    with lock("poll:prod", 60):
+        redis.flushall()
+        with pytest.raises(Locked), lock("poll:prod", 60):
+            pass
+    with lock("poll:prod", 60):
+        pass
+
+
+def test_redis_refuses_without_a_look_at_the_database(redis, django_assert_num_queries):
+    with lock("poll:prod", 60), django_assert_num_queries(0), pytest.raises(Locked), lock("poll:prod", 60):
+        pass
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells whether a process is there")
+def test_a_process_that_is_gone_holds_nothing():
+    ended = subprocess.run([sys.executable, "-c", HOLD], cwd=PROJECT, capture_output=True, text=True, check=True)
+    for holder, gone in ((ended.stdout.strip(), True), (new_holder(), False), (f"elsewhere:{new_holder()}", False)):
+        Lease.objects.all().delete()
+        Lease.objects.create(name="poll:prod", holder=holder, expires_at=datetime(2100, 1, 1, tzinfo=UTC))
+        with contextlib.nullcontext() if gone else pytest.raises(Locked), lock("poll:prod", 60):
+            assert Lease.objects.get().holder != holder
+
+
+def test_a_number_that_another_process_has_by_now_is_not_the_holder():
+    place, pid, started, lease = new_holder().split(":")
+    assert is_gone(f"{place}:{pid}:{int(started) + 1}:{lease}")
+    assert not is_gone(f"{place}:{pid}:{started}:{lease}")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lock_that_is_renewed_lasts_as_long_as_its_block():
+    with lock("poll:prod", 0.6, renewed=True) as held:
+        time.sleep(1.5)
+        held.check()
+        with pytest.raises(Locked), lock("poll:prod", 0.6):
+            pass
+    assert not Lease.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_lost_the_lock_is_told_before_it_does_any_more():
+    with lock("poll:prod", 0.6, renewed=True) as held:
+        Lease.objects.update(holder="another")
+        time.sleep(1.0)
+        with pytest.raises(Locked, match="took too long"):
+            held.check()
+    assert Lease.objects.get().holder == "another"

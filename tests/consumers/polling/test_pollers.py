@@ -14,6 +14,7 @@ from consumers.models import Cluster
 from consumers.polling import pollers
 from consumers.polling.cadence import Cadence
 from consumers.polling.collect import collect_offsets
+from consumers.polling.locks import Locked
 from consumers.polling.members.turn import Budget
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.poll import ClusterPoller
@@ -145,5 +146,26 @@ def test_a_poller_is_kept_until_the_registration_changes(healthy, settings, tmp_
             Cluster.objects.filter(pk=cluster.pk).update(**change)
             assert pollers.poller_of("kept") is not first
             first = pollers.poller_of("kept")
+    finally:
+        pollers._pollers.pop("kept").close()
+
+
+def test_a_poll_that_lost_its_lock_records_nothing(healthy, poll_settings):
+    def lost():
+        raise Locked("poll:prod took too long")
+
+    cluster = a_cluster("prod", healthy)
+    with polling(cluster, poll_settings) as poller, pytest.raises(Locked):
+        poller.poll(T0, lost)
+    assert not cluster.readings.exists()
+
+
+def test_a_poller_whose_wire_was_given_up_is_replaced(healthy, settings, tmp_path):
+    settings.CONSUMERSCOPE_LAKE = str(tmp_path)
+    a_cluster("kept", healthy)
+    try:
+        first = pollers.poller_of("kept")
+        first.wire.close()
+        assert pollers.poller_of("kept") is not first
     finally:
         pollers._pollers.pop("kept").close()
