@@ -32,7 +32,7 @@ def kinds(row: Any) -> list[tuple[Any, str]]:
 
 @register.simple_tag
 def group_state(row: Any) -> SafeString:
-    """Quiet where nothing is consumed, as it is meant to be, and where the state is OK and something else is to be said:
+    """Quiet where nothing is consumed, as it is meant to be, and where the state is OK and something else is not:
     no colour that says that all goes well."""
     shown = state(row.state)
     is_quiet = is_at_rest(row) or (row.state == State.OK and bool(row.health_reasons))
