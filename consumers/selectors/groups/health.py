@@ -30,8 +30,8 @@ def noted(row: GroupHealth | None) -> Findings:
     """`row`: as the health task left it; null where it has not come to the group yet."""
     if row is None:
         return Findings()
-    found = (tuple(map(Reason.of_json, stored)) for stored in (row.noticed, row.checked))
-    return Findings(*found, noted_at=row.noted_at, checked_at=row.checked_at)
+    of_all, of_one = (tuple(map(Reason.of_json, stored)) for stored in (row.noticed, row.checked))
+    return Findings(of_all, of_one, row.noted_at, row.checked_at)
 
 
 def looked_up(shown: ShownGroup) -> ShownGroup:
