@@ -119,7 +119,8 @@ def test_it_is_valid_and_nothing_in_it_had_to_be_guessed():
     ("serializer", "row", "kept_inside"),
     [
         (GroupSerializer, GroupRow, {"id"}),
-        (GroupDetailSerializer, GroupDetail, {"id"}),
+        # Its queues are a resource of their own.
+        (GroupDetailSerializer, GroupDetail, {"id", "queue_rows"}),
         (OpenIncidentsSerializer, IncidentCounts, set()),
         (MemberSerializer, MemberRow, set()),
         (QueuePlaceSerializer, QueuePlace, set()),
