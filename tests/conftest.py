@@ -7,7 +7,7 @@ pytest_plugins = [
     "tests.plugins.marked",
     "tests.plugins.postgres",
     "tests.plugins.properties",
-    "tests.plugins.redis",
+    "tests.plugins.redis_server",
     "tests.plugins.rocketmq",
     "tests.plugins.older_rocketmq",
     "tests.plugins.skips",

@@ -1,8 +1,8 @@
-"""What the pipeline judged."""
+"""What the pipeline judged, and the health that was found beside it."""
 
 from django.contrib import admin
 
-from consumers.models import GroupState, GroupWindow, QueueState, StateChange
+from consumers.models import GroupHealth, GroupState, GroupWindow, QueueState, StateChange
 
 from .read_only import ReadOnlyAdmin
 
@@ -27,6 +27,14 @@ class QueueStateAdmin(ReadOnlyAdmin):
 class StateChangeAdmin(ReadOnlyAdmin):
     list_display = ["at", "group", "before", "after", "rule"]
     list_filter = ["after"]
+    list_select_related = ["group"]
+    search_fields = ["group__name"]
+
+
+@admin.register(GroupHealth)
+class GroupHealthAdmin(ReadOnlyAdmin):
+    list_display = ["group", "level", "noted_at", "checked_at"]
+    list_filter = ["level"]
     list_select_related = ["group"]
     search_fields = ["group__name"]
 

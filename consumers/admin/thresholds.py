@@ -1,12 +1,14 @@
-"""Thresholds of single groups: changed by whoever manages alerts, with Django's log of who did."""
+"""Thresholds of single groups: changed by whoever manages alerts, and it is noted who did."""
 
 from django.contrib import admin
 
 from consumers.models import GroupThresholds
 
+from .audit import Audited
+
 
 @admin.register(GroupThresholds)
-class GroupThresholdsAdmin(admin.ModelAdmin):
+class GroupThresholdsAdmin(Audited):
     list_display = ["group", "allowance_seconds", "behind_seconds"]
     list_select_related = ["group"]
     search_fields = ["group__name"]

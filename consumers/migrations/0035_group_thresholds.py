@@ -4,24 +4,23 @@ import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
-MODEL = "groupthresholds"
-GRANTED = {
-    "view": ("viewer", "operator", "admin"),
-    "add": ("operator", "admin"),
-    "change": ("operator", "admin"),
-    "delete": ("operator", "admin"),
-}
+ALL, OPERATING = ("viewer", "operator", "admin"), ("operator", "admin")
+GRANTED = [
+    ("view", "groupthresholds", ALL),
+    ("add", "groupthresholds", OPERATING),
+    ("change", "groupthresholds", OPERATING),
+    ("delete", "groupthresholds", OPERATING),
+    ("view", "grouphealth", ALL),
+]
 
 
 def grant(apps, schema_editor):
-    content_type, _ = apps.get_model("contenttypes", "ContentType").objects.get_or_create(
-        app_label="consumers", model=MODEL
-    )
-    for act, roles in GRANTED.items():
+    for act, model, roles in GRANTED:
+        content_type, _ = apps.get_model("contenttypes", "ContentType").objects.get_or_create(
+            app_label="consumers", model=model
+        )
         permission, _ = apps.get_model("auth", "Permission").objects.get_or_create(
-            content_type=content_type,
-            codename=f"{act}_{MODEL}",
-            defaults={"name": f"Can {act} thresholds of a group"},
+            content_type=content_type, codename=f"{act}_{model}", defaults={"name": f"Can {act} {model}"}
         )
         for group in apps.get_model("auth", "Group").objects.filter(name__in=roles):
             group.permissions.add(permission)

@@ -20,7 +20,15 @@ from django.test import Client, RequestFactory
 
 from consumers.errands.audit import note
 from consumers.lake.store import Lake
-from consumers.models import ApiToken, ConsumerGroup, Lease, TagSample
+from consumers.models import (
+    ApiToken,
+    ConsumerGroup,
+    GroupHealth,
+    GroupThresholds,
+    Lease,
+    LossAcknowledgement,
+    TagSample,
+)
 from consumers.models.token import token_digest
 from tests.access.addresses import Address
 from tests.store_rows import an_offset_file
@@ -94,6 +102,8 @@ def world(db: None, settings: Any, tmp_path: Path) -> Iterator[World]:
     # Else every client lists all static files first, which takes longer than a page.
     settings.WHITENOISE_AUTOREFRESH = True
     settings.REDIS_URL = f"unix://{tmp_path / 'nobody-listens.sock'}"
+    # So many ask from one address, and none of them means to log in.
+    settings.LOGIN_FAILURES = 1000
     with time_machine.travel(NOW, tick=False):
         _rows_of_the_admin_pages(a_known_world(Lake.at(str(tmp_path))))
         askers = {asker.name: asker for asker in _askers()}
@@ -136,6 +146,9 @@ def _rows_of_the_admin_pages(group: ConsumerGroup) -> None:
     Lease.objects.create(name="poll", holder="here", expires_at=NOW)
     TagSample.objects.create(group=group, topic="Orders", expression="a", looked_at=4, matching=2, asked_at=NOW)
     an_offset_file(group.cluster)
+    GroupThresholds.objects.create(group=group, behind_seconds=3600)
+    LossAcknowledgement.objects.create(group=group, by_name="ann", at=NOW, queues=[])
+    GroupHealth.objects.update_or_create(group=group, defaults={"level": "ok", "noted_at": NOW})
     note(group, "billing", User.objects.create(username="ann"), "Looked at it.", NOW)
 
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 import time_machine
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from rest_framework.test import APIClient
 
-from consumers.models import Cluster, LossAcknowledgement
+from consumers.models import AuditEvent, Cluster, LossAcknowledgement
 from tests.lost_rows import a_losing_group
 from tests.world import NOW, a_broker, a_cluster
 
@@ -52,7 +51,7 @@ def test_who_operates_acknowledges_a_loss_and_it_is_kept_who_did(cluster: Cluste
     document = answer.json()
     assert (document["group"], document["by"], document["applied_at"]) == ("billing", "operator", None)
     assert [(queue["queue_id"], queue["lost_offset"]) for queue in document["queues"]] == [(0, 7), (1, 7)]
-    assert LogEntry.objects.get().change_message == "Acknowledged the lost offsets of 2 queues."
+    assert AuditEvent.objects.get().sentence == "Acknowledged the lost offsets of 2 queues."
     again = operator.post(ACKNOWLEDGE)
     assert (again.status_code, again.json()["detail"]) == (
         409,

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from consumers.models import ConsumerGroup, GroupState, Queue, QueueSnapshot, QueueState, State, Topic
+from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueSnapshot, QueueState, State, Topic
 from consumers.polling.reading import AHEAD, NEVER_COMMITTED, OFFSET_LOST
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.overlay import Overlay
@@ -147,6 +147,13 @@ def build(cases, brokers):
     GroupState.objects.bulk_create(
         GroupState(group=group, state=case.state, completeness=1.0, **rule) for group, queue, case in made
     )
+    GroupTotal.objects.bulk_create(
+        GroupTotal(
+            group=group, queues=1, unknown_queues=1, never_committed_queues=0, lost_queues=1,
+            unknown_reason=OFFSET_LOST, changed_at=ago(5),
+        )
+        for group, _, case in made if case.reason == OFFSET_LOST
+    )  # fmt: skip
     return groups
 
 
@@ -329,7 +336,7 @@ def test_while_the_worst_queue_has_caught_up_the_next_worst_is_shown():
     a_total(group, 7)
     [row] = group_list(GroupFilters(), now=NOW).rows
     assert (row.state, row.stale) == ("WARN", True)
-    assert row.state_detail.startswith("falling behind: time lag rises on Orders/broker-a/1")
+    assert row.state_detail.startswith("lagging: time lag rises · queue 1 of Orders on broker-a")
 
 
 @pytest.mark.django_db

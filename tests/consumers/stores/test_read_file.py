@@ -102,7 +102,9 @@ def beside_locked():
         folder.chmod(0o755)
         write(folder, b"", "consumerOffsets/CURRENT")
         (folder / "consumerOffsets").chmod(0)
-        yield write(folder, GOOD)
+        file = write(folder, GOOD)
+        file.chmod(0o644)
+        yield file
         (folder / "consumerOffsets").chmod(0o755)
 
 
