@@ -19,11 +19,12 @@ def by_waiting(
     """The `chosen` rows of `after` in parts, each with what to store of it; no field where what is stored stays."""
     waits = has_lag(after)
     stays = waits & _waited(before, after)
-    for part, stored in (
+    parts: list[tuple[np.ndarray, dict[str, datetime | None]]] = [
         (stays, {}),
         (waits & ~stays, {"waiting_since": now}),
         (~waits, {"waiting_since": None}),
-    ):
+    ]
+    for part, stored in parts:
         if (part & chosen).any():
             yield part & chosen, stored
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import BooleanField, Case, F, IntegerField, Q, QuerySet, Value, When
 
-from consumers.models import QueueState, State
+from consumers.models import State
 from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.late_states import CALM, ENDED_BY_NO_LAG, STANDING
 
@@ -21,7 +21,7 @@ def with_late_ranks(
     excused: Collection[int],
     stands_since: datetime,
     allowed_since: datetime,
-) -> QuerySet[QueueState]:
+) -> QuerySet[Any]:
     """`states` of queues, joined with their snapshots, with `rank`: of the state that is shown, worst first.
 
     `is_unread`: of a queue's state, that its broker is not read. `stopped` and `excused`: ids of groups. The times are

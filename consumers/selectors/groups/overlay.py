@@ -178,7 +178,7 @@ class Overlay:
         is_told = Q(unread_by__isnull=True) & ~Q(pk__in=self.live.excused)
         return is_told & Q(GreaterThan(lag, was + produced))
 
-    def late_queues(self, column: str) -> QuerySet[QueueState]:
+    def late_queues(self, column: str) -> QuerySet[Any]:
         """`column` of the worst queue of a group whose evaluation is late, of those that are not on a silent broker."""
         queues = with_late_ranks(
             self._own_queues().exclude(self._on(self.is_silent)),
