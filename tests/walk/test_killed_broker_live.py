@@ -102,6 +102,7 @@ def test_nothing_is_said_of_a_broker_that_was_killed(poller, commit, client, roc
     of_group = [(name, labels) for name, labels in metrics if ("group", "walkedgroup") in labels]
     numbers = {name for name, labels in of_group if ("broker", "broker-a") not in labels}
     assert numbers == {
+        "consumerscope_group_health",
         "consumerscope_group_lag_messages_at_least",
         "consumerscope_group_state",
         "consumerscope_unknown",

@@ -205,7 +205,8 @@ class Overlay:
         for cluster in self.clusters.values():
             names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
             lost = lost.exclude(group__cluster=cluster.id, queue__broker__in=names) if names else lost
-        return Q(total__lost_queues__gt=0) & (Q(silent_by__isnull=True) | Exists(lost))
+        # Where progress is kept outside the brokers, what they forget is none.
+        return Q(total__lost_queues__gt=0, outside_store__isnull=True) & (Q(silent_by__isnull=True) | Exists(lost))
 
     def still_read(self, column: str) -> QuerySet[QueueState]:
         """`column` of the worst queue of a group that is worse than UNKNOWN and not on a silent broker."""

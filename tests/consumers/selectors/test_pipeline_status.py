@@ -2,9 +2,9 @@
 
 import pytest
 
-from consumers.models import PipelineRun
+from consumers.models import Cluster, PipelineRun
 from consumers.selectors.cluster_rows import Freshness
-from consumers.selectors.pipeline_status import pipeline_status
+from consumers.selectors.pipeline_status import late_evaluation, pipeline_status
 from tests.world import NOW, a_cluster, ago
 
 pytestmark = pytest.mark.django_db
@@ -63,3 +63,37 @@ def test_it_does_not_take_a_run_that_is_under_way_for_a_judgement():
 def test_it_says_that_no_run_has_finished():
     status = pipeline_status(NOW)
     assert (status.judged_until, status.unknown["judged_until"]) == (None, "no run of the pipeline has finished yet")
+
+
+@pytest.mark.parametrize(
+    ("runs", "since", "cause"),
+    [
+        ([{"seconds": 269}], None, None),
+        ([{"seconds": 271}], 271, "No run was started for 4 min 31 s."),
+        ([{"seconds": 900}, {"seconds": 20, "error": "The disk is full."}], 900, "The disk is full."),
+        ([{"seconds": 900}, {"seconds": 420, "running": True}], 900, "A run has been going on for 7 min."),
+        (
+            [{"seconds": 900}, {"seconds": 700, "running": True}],
+            900,
+            "A run was started 11 min ago and never ended",
+        ),
+        ([{"seconds": 20, "error": "The disk is full."}], 0, "The disk is full."),
+        ([], 0, "No run was ever started."),
+    ],
+)
+def test_it_says_since_when_evaluation_is_late_and_why(runs, since, cause):
+    a_cluster()
+    for run in runs:
+        a_run(**run)
+    found = late_evaluation(NOW)
+    if cause is None:
+        assert found is None
+        return
+    assert found.since == (ago(since) if since else None)
+    assert found.cause.startswith(cause)
+
+
+def test_nothing_is_late_where_there_is_nothing_to_evaluate_yet():
+    assert late_evaluation(NOW) is None
+    Cluster.objects.create(name="young", namesrv="127.0.0.1:9876", created_at=ago(60))
+    assert late_evaluation(NOW) is None

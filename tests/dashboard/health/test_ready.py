@@ -14,10 +14,14 @@ from consumers.lake.reader import files
 from consumers.lake.store import Lake
 from consumers.lake.unreadable import put_aside
 from consumers.models import Cluster, PipelineRun, Reading
+from consumers.selectors.groups.listing import group_list
+from consumers.selectors.groups.rows import GroupFilters
+from consumers.selectors.pipeline_status import late_evaluation
 from dashboard.health.readiness import readiness
+from dashboard.metrics.families import scrape
 from tests.alert_rows import a_channel, a_delivery, an_evaluation
 from tests.pipeline_rows import at, put, rows
-from tests.world import NOW, a_cluster, a_reading, ago
+from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_reading, ago
 
 pytestmark = pytest.mark.django_db
 UNJUDGED = ["spark_worker", "judgement"]
@@ -221,3 +225,24 @@ def test_it_names_the_read_only_clusters(settings):
     a_cluster(read_at=ago(5))
     part = readiness(NOW).parts["read_only_clusters"]
     assert (part.well, part.detail) == (True, "prod")
+
+
+@pytest.mark.parametrize("seconds", [269, 271])
+def test_the_readiness_the_metric_the_banner_and_the_rows_agree_how_old_the_evaluation_is(seconds):
+    cluster = a_cluster(read_at=ago(5))
+    a_broker(cluster)
+    a_judged_group(a_group(cluster), "STALL", judged_at=ago(seconds))
+    a_run(ago(seconds))
+    a_run(ago(20), error="The disk is full.")
+
+    part, late = readiness(NOW).parts["judgement"], late_evaluation(NOW)
+    metrics = {family.name: dict(family.samples) for family in scrape(NOW).families}
+    [row] = group_list(GroupFilters(), now=NOW).rows
+
+    assert part.age_seconds == metrics["consumerscope_judgement_age_seconds"][()] == seconds
+    assert row.judged_at == ago(seconds)
+    assert (part.well, late is None, row.stale) == ((True, True, False) if seconds == 269 else (False, False, True))
+    assert list(metrics["consumerscope_group_state_age_seconds"].values()) == ([271.0] if seconds == 271 else [])
+    if late is not None:
+        assert late.since == ago(seconds)
+        assert part.detail == "older than 270 s: The disk is full."

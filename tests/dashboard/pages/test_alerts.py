@@ -139,5 +139,6 @@ def test_more_incidents_cost_no_more_queries(
 ) -> None:
     for number in range(30):
         an_incident(a_rule(f"rule {number}"), billing, silence=a_silence())
+    # Three of them ask why nothing is evaluated in this world.
     with django_assert_max_num_queries(23):  # type: ignore[operator]
         viewer.get("/alerts/")

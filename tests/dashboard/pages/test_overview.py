@@ -3,7 +3,8 @@ import re
 import pytest
 from django.test import Client
 
-from consumers.models import ConsumerGroup, StateChange
+from consumers.models import ConsumerGroup, GroupState, PipelineRun, StateChange
+from tests.alert_rows import a_rule, an_incident
 from tests.rebalance_rows import a_rebalance
 from tests.world import a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 
@@ -127,3 +128,35 @@ def test_the_part_carries_the_freshness_of_the_top_bar(admin_client: Client) -> 
     assert 'id="freshness" hx-swap-oob="true"' in part
     assert "read 5 s ago · 1 of 1 brokers" in part
     assert "<html" not in part
+
+
+def test_a_group_with_a_bad_state_stays_listed_while_evaluation_is_late(admin_client: Client) -> None:
+    a_stalled_group()
+    GroupState.objects.update(judged_at=ago(480))
+    said = text_of(admin_client.get("/").text)
+    assert "STALL as of 02:52:00 ( 8 min ago ) inventory" in said
+    assert "Evaluation is late : nothing has been evaluated yet. No run was ever started." in said
+    for page in ("/groups/", "/groups/prod/inventory/"):
+        assert "as of 02:52:00 ( 8 min ago )" in text_of(admin_client.get(page).text), page
+
+
+def test_it_says_of_no_group_that_nothing_needs_attention_while_a_rule_fires(admin_client: Client) -> None:
+    cluster = a_cluster()
+    a_broker(cluster)
+    group = a_group(cluster)
+    a_total(group, 0)
+    a_judged_group(group)
+    assert "No group that is known needs attention." in text_of(admin_client.get("/").text)
+    an_incident(a_rule(), group)
+    said = text_of(admin_client.get("/").text)
+    assert "needs attention; no group that is known is behind" in said
+    assert "No group that is known needs attention." not in said
+
+
+def test_the_banner_is_refreshed_with_the_part_and_goes_when_evaluation_is_in_time(admin_client: Client) -> None:
+    a_stalled_group()
+    part = admin_client.get("/parts/overview/", headers={"HX-Request": "true"})
+    assert 'id="late-evaluation" class="late-evaluation" hx-swap-oob="true">' in part.text
+    PipelineRun.objects.create(since=ago(80), until=ago(20), started_at=ago(20), finished_at=ago(15))
+    part = admin_client.get("/parts/overview/", headers={"HX-Request": "true"})
+    assert 'id="late-evaluation" class="late-evaluation" hx-swap-oob="true" hidden>' in part.text
