@@ -36,10 +36,6 @@ TRUE_ZEROS_OF = {"never_read_cluster": {("", "failed_readings")}}
 # Claims that stay true whatever is not read: what a reading got, that a broker did not answer, and that a queue which
 # is read has an offset.
 TRUE_FALSES = {
-    # The state that is shown is not one of a late evaluation.
-    ("", "stale"),
-    ("queues", "stale"),
-    ("results", "stale"),
     ("last_reading", "complete"),
     ("brokers", "reachable"),
     # A minute that was judged is over; and a condition that was seen not to hold does not.
