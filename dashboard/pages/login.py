@@ -28,9 +28,10 @@ def limited(view: View) -> View:
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.method != "POST":
-            return view(request, *args, **kwargs)
         username = request.POST.get("username", "")
+        # An empty form is refused without a look at any password.
+        if not (username and request.POST.get("password")):
+            return view(request, *args, **kwargs)
         device = device_of(request.COOKIES.get(COOKIE), username)
         tries = Tries.of(username, request.META.get("REMOTE_ADDR", ""), device)
         if (wait := tries.begin(time.time())) is not None:

@@ -127,6 +127,12 @@ def test_a_session_that_is_led_on_without_a_password_does_not_count_as_a_login()
     assert tried("ann", PASSWORD, path="/admin/login/", client=browser).status_code == 429
 
 
+@pytest.mark.parametrize(("name", "password"), [("", ""), ("ann", ""), ("", "guess")])
+def test_a_form_that_is_not_filled_in_is_no_guess(name: str, password: str) -> None:
+    assert [tried(name, password).status_code for _ in range(8)] == [200] * 8
+    assert tried("ann", PASSWORD).status_code == 302
+
+
 def test_looking_at_the_page_is_not_limited() -> None:
     guessed("ann", 4)
     assert [Client().get(path, REMOTE_ADDR=HERE).status_code for path in ADDRESSES] == [200, 200]
