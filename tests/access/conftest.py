@@ -102,8 +102,6 @@ def world(db: None, settings: Any, tmp_path: Path) -> Iterator[World]:
     # Else every client lists all static files first, which takes longer than a page.
     settings.WHITENOISE_AUTOREFRESH = True
     settings.REDIS_URL = f"unix://{tmp_path / 'nobody-listens.sock'}"
-    # So many ask from one address, and none of them means to log in.
-    settings.LOGIN_FAILURES = 1000
     with time_machine.travel(NOW, tick=False):
         _rows_of_the_admin_pages(a_known_world(Lake.at(str(tmp_path))))
         askers = {asker.name: asker for asker in _askers()}
