@@ -37,6 +37,7 @@ FIRES: dict[str, list[dict[str, str]]] = {
     "ConsumerGroupUnknown": [{"cluster": "prod", "group": "lost", "reason": "broker_unreachable"}],
     "BrokerNotRead": [{"cluster": "prod", "broker": "broker-b"}],
     "ReadingsLate": [{"cluster": "forgotten"}],
+    "ConsumerGroupOffsetsLost": [],
     "NameServersSilent": [],
     "JudgementLate": [],
     "SeriesLeftOut": [{"family": "consumerscope_queue_lag_messages"}],
