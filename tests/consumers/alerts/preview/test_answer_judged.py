@@ -13,7 +13,7 @@ from tests.world import a_broker, a_cluster, a_group, a_judged_group, a_reading,
 pytestmark = [pytest.mark.spark, pytest.mark.django_db]
 
 
-def test_states_are_known_while_judgements_hold(spark, tmp_path):
+def test_a_state_stays_through_a_pause_of_judgements(spark, tmp_path):
     group = a_group(a_cluster(), "billing")
     a_judged_group(group, "OK")
     StateChange.objects.create(group=group, at=ago(3000), before="OK", after="STALL", rule="blocked")
@@ -23,8 +23,8 @@ def test_states_are_known_while_judgements_hold(spark, tmp_path):
     result = asked(spark, tmp_path, rule)
     assert told(result) == [("billing", 3000, 2700, 540)]
     assert result["incidents"][0]["unknown"] == {"worst_value": "states are compared"}
-    # From 270 s after the last judgement before the pause until the next one.
-    assert result["unknown_share"] == pytest.approx(6 / 60)
+    # Pages and rules keep the last state, too.
+    assert result["unknown_share"] == 0
 
 
 def test_a_group_whose_state_did_not_change_was_in_it_all_the_time(spark, tmp_path):
