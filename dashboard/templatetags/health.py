@@ -44,7 +44,10 @@ PAGES = {
 
 
 @register.simple_tag
-def health(level: HealthLevel) -> SafeString:
+def health(level: HealthLevel, brief: bool = False) -> SafeString:
+    """`brief`: in a list only what is wrong has a shape, and a page of many groups stays small."""
+    if brief and level in (HealthLevel.OK, HealthLevel.UNKNOWN):
+        return format_html('<span class="quiet">{}</span>', WORDS[level])
     like = LIKE[level]
     return format_html(
         '<span class="state state-{}">{} <span class="word">{}</span></span>',

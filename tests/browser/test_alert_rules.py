@@ -19,6 +19,12 @@ def answered(preview: RulePreview) -> None:
     told = {name: at.isoformat() for name, at in moments.items()}
     preview.result = {
         "fired": 1,
+        "known_from": preview.since.isoformat(),
+        "known_to": preview.until.isoformat(),
+        "known_seconds": 86400,
+        "unknown_seconds": 0,
+        "unknown_spans": [],
+        "unknown_share_in_data": 0.25,
         "subjects": 4,
         "unknown_subjects": 1,
         "unknown_share": 0.25,

@@ -18,7 +18,7 @@ from consumers.rocketmq.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.counting_consumers import CountingConsumers
 from tests.plugins.java_admin import JavaAdmin
-from tests.reset_rows import a_reset, a_reset_queue
+from tests.reset_rows import a_reset, a_reset_queue, an_operator
 from tests.world import a_broker, a_cluster, a_group
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db]
@@ -88,7 +88,8 @@ def a_plan(group: ConsumerGroup, topic: str, targets: list[int], members: list[s
     seen = {"members": members, "orderly": None, "message_model": model, "consume_type": way}
     address = group.cluster.brokers.get(name=BROKER).address
     seen["brokers"] = {BROKER: {**MASTER, "address": address}}
-    reset = a_reset(group, status=ResetStatus.APPLYING, seen=seen, started_at=timezone.now())
+    by = {"applied_by": an_operator(), "applied_by_name": "ann"}
+    reset = a_reset(group, status=ResetStatus.APPLYING, seen=seen, started_at=timezone.now(), **by)
     for queue_id, target in enumerate(targets):
         a_reset_queue(reset, queue_id, topic=topic, target=target, min_offset=0, max_offset=MESSAGES)
     return reset
