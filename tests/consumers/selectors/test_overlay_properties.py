@@ -103,7 +103,8 @@ def test_a_group_shows_what_its_queues_show(brokers, groups):
         if row.lag_messages == 0:
             assert row.time_lag_seconds == 0
         else:
-            assert row.time_lag_seconds is None or (row.time_lag_seconds > 0 and row.lag_messages)
+            # Where one queue's lag is not known, how long others have waited still may be.
+            assert row.time_lag_seconds is None or row.time_lag_seconds > 0
         if unseen:
             assert row.lag_messages is None
         if row.judged_at is None:
