@@ -15,6 +15,8 @@ with readings as (
         max_by(consumer_offset, taken_at) as consumer_offset,
         max_by(broker_offset, taken_at) as broker_offset,
         max_by(min_offset, taken_at) as min_offset,
+        min_by(consumer_offset, taken_at) as first_consumer_offset,
+        min_by(broker_offset, taken_at) as first_broker_offset,
         max(consumer_offset) as highest,
         count(*) filter (consumer_offset <> consumer_before) as moves,
         max(taken_at) filter (consumer_before is null or consumer_offset <> consumer_before) as stood_since,
@@ -46,6 +48,8 @@ select numbers.*, lags.time_lag_seconds, case
     when consumer_offset < min_offset or skipped then 'LOSS'
     when broker_offset = consumer_offset or time_lag_seconds <= 60 or was_level then 'OK'
     when epoch(last_at) - epoch(stood_since) >= case kind when 'retry' then 300 else 120 end then 'STALL'
+    when time_lag_seconds is null
+        and consumer_offset - first_consumer_offset <= broker_offset - first_broker_offset then 'UNKNOWN'
     else 'OK' end as state
 from numbers left join lags using (cluster, "group", topic, broker, queue_id)
 """
