@@ -9,9 +9,11 @@ import pyarrow as pa
 from django.db.models import Q
 
 from consumers.lake.schemas import TEXT
-from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetQueue, ResetStep
+from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetQueue
 from consumers.polling.reading import NOT_REPORTED
+from consumers.polling.record.own_resets import TOLD
 
+from .kernel import readings_schema
 from .slices import microseconds, minutes
 
 # A broker tells members to go on elsewhere, and they commit what they were told, a few seconds after it was asked to.
@@ -23,8 +25,7 @@ RETENTION = pa.schema([("cluster", TEXT), ("broker", TEXT), ("reserved_seconds",
 SILENT = pa.schema([*QUEUES, ("kind", TEXT)])
 STILL = pa.schema([*QUEUES, ("previous_state", TEXT), ("previous_since_us", pa.int64())])
 LOST = pa.schema([*QUEUES, ("lost_offset", pa.int64()), ("lost_us", pa.int64())])
-SPAN = pa.struct([("from_us", pa.int64()), ("to_us", pa.int64())])
-HANDS = pa.schema([*QUEUES, ("hands", pa.list_(SPAN))])
+HANDS = pa.schema([*QUEUES, ("hands", pa.list_(readings_schema.HANDS))])
 UNREAD = pa.schema([("cluster", TEXT), ("group", TEXT), ("start", pa.timestamp("us", tz="UTC"))])
 
 
@@ -67,9 +68,8 @@ def lost_offsets(clusters: Sequence[str]) -> pa.Table:
 def set_by_hand(clusters: Sequence[str], since: datetime, until: datetime) -> pa.Table:
     """By queue the spans of [since, until) in which a reset of ours may have moved its offset: from its last look at it
     to the first that saw it moved, or as long as that is not known."""
-    steps = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK)
     rows = ResetQueue.objects.filter(
-        reset__cluster_name__in=clusters, step__in=steps, before_at__isnull=False, before_at__lt=until
+        reset__cluster_name__in=clusters, step__in=TOLD, before_at__isnull=False, before_at__lt=until
     ).filter(Q(written_at__isnull=True) | Q(written_at__gte=since))
     names = ("reset__cluster_name", "reset__group_name", "topic", "broker", "queue_id")
     spans: dict[tuple, list[dict[str, int]]] = {}

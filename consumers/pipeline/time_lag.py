@@ -10,10 +10,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from .durations import Durations
+from .kernel.numbers import AT_LEAST, EXACT, INTERPOLATED, UNKNOWN
 from .queue_arrays import MICROSECONDS, TOPIC_QUEUE, never_falls, seconds_between
 
 LAGS = "array<struct<at_us:bigint,seconds:double,kind:string,error_seconds:double>>"
-EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = "exact", "interpolated", "at_least", "unknown"
 
 
 def with_points(arrays: DataFrame, since_us: int) -> DataFrame:

@@ -10,11 +10,12 @@ import pyarrow.compute as pc
 from consumers.pipeline.durations import Durations
 
 from .columns import bools, numbers, whole
-from .readings import Hands, Readings, Restarts, steps
+from .readings import Hands, Readings, Restarts, Steps, steps
 from .segments import MICROSECONDS, Segments, at_rows, seconds
 
 EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = "exact", "interpolated", "at_least", "unknown"
 KNOWN_KINDS = (EXACT, INTERPOLATED)
+OFFSETS = ("consumer_offset", "broker_offset", "min_offset", "pull_offset")
 Found = dict[str, "np.ndarray | pa.Array"]
 
 
@@ -46,70 +47,82 @@ def window_numbers(
     readings = Readings.of(_list(table, "readings"))
     readings = readings.kept(readings.at_us > until_us - durations.lookback_seconds * MICROSECONDS)
     restarts = restarts or Restarts.of(readings)
-    segments = readings.segments
-    at, consumer, broker = readings.at_us, readings.consumer_offset, readings.broker_offset
-    span_from = until_us - durations.span_seconds * MICROSECONDS
-
+    segments, at, consumer = readings.segments, readings.at_us, readings.consumer_offset
+    recent = at > until_us - durations.span_seconds * MICROSECONDS
     good = readings.is_good & restarts.is_fresh
-    window = good & (at > span_from)
-    last, first_good = segments.last(good), segments.first(good)
-    first, newest = segments.first(window), segments.last(np.ones(segments.rows, bool))
-    recent = at > span_from
-    step = steps(
-        readings, good, Hands.of(_list(table, "hands")), _group_numbers(table), numbers(table["empty_since_us"])
-    )
-
-    consumed = segments.last(step.is_consumption)
-    stood = np.where(consumed >= 0, consumed, first_good)
-    stood_us = at_rows(at, stood)
+    window = good & recent
+    hands, empty_since_us = Hands.of(_list(table, "hands")), numbers(table["empty_since_us"])
+    step = steps(readings, good, hands, _group_numbers(table), empty_since_us)
+    last, first = segments.last(good), segments.first(window)
+    last_us = at_rows(at, last)
+    lag = at_rows(readings.broker_offset, last) - at_rows(consumer, last)
     # Rates begin again behind a step that is no consumption.
     restarted = segments.last(step.restarts_rates & window)
-    base = np.maximum(first, restarted)
-    last_us, base_us = at_rows(at, last), at_rows(at, base)
-    span = seconds(last_us - base_us)
-    span[~(span > 0)] = np.nan
-    last_consumer, last_broker = at_rows(consumer, last), at_rows(broker, last)
-    highest = segments.max(consumer, window)
-    lag = last_broker - last_consumer
+    lags = TimeLags(_list(table, "lags"))
 
     found: Found = {
-        "read_age_seconds": seconds(until_us - at_rows(at, segments.last(~np.isnan(broker)))),
+        **_newest(readings, recent, until_us),
         "known_age_seconds": seconds(until_us - last_us),
-        "newest_reason": readings.reason.take(pa.array(newest, mask=newest < 0)),
-        "newest_age_seconds": seconds(until_us - at_rows(at, newest)),
-        "newest_broker_offset": whole(at_rows(broker, newest)),
-        "newest_min_offset": whole(at_rows(readings.min_offset, newest)),
-        "readings_seen": whole(segments.count_of(recent).astype(float)),
-        "seen_seconds": seconds(segments.max(at, recent) - segments.min(at, recent)),
         "readings_in_window": whole(segments.count_of(window).astype(float)),
         "window_seconds": seconds(last_us - at_rows(at, first)),
         "last_us": whole(last_us),
         "recreated_us": whole(at_rows(at, restarts.fallen)),
-        "recreated_offset": whole(at_rows(broker, restarts.fallen)),
-        "consumer_offset": whole(last_consumer),
-        "broker_offset": whole(last_broker),
-        "min_offset": whole(at_rows(readings.min_offset, last)),
-        "pull_offset": whole(at_rows(readings.pull_offset, last)),
+        "recreated_offset": whole(at_rows(readings.broker_offset, restarts.fallen)),
+        "restarted_us": whole(np.fmax(at_rows(at, restarts.fallen), at_rows(at, segments.last(step.restarts_rates)))),
+        **{name: whole(at_rows(getattr(readings, name), last)) for name in OFFSETS},
         "lag_messages": whole(lag),
-        "highest_consumer_offset": whole(highest),
-        "dropped_us": whole(_dropped_us(readings, window, highest, last_consumer)),
+        **_highest(readings, window, at_rows(consumer, last)),
         "moves": whole(segments.count_of(step.is_consumption & window & ~_begins(segments, first)).astype(float)),
+        **_stood(readings, good, step, last_us),
+        **_rates(readings, np.maximum(first, restarted), last),
+        **_skipped(readings, window & ~step.is_by_hand, window),
+        **_time_lag(lags, last_us, lag),
+    }
+    lately = last_us - durations.span_seconds * MICROSECONDS / 3
+    is_level = window & (readings.broker_offset <= consumer) & (at > segments.spread(lately))
+    # What an offset was before somebody moved it says nothing of the group.
+    is_level &= np.arange(segments.rows) >= segments.spread(restarted)
+    within = _was_within(lags, lately, at_rows(at, restarted), numbers(table["allowance_seconds"]))
+    found["was_within_allowance"] = segments.any(is_level) | within
+    return found
+
+
+def _newest(readings: Readings, recent: np.ndarray, until_us: int) -> Found:
+    """Of the newest reading, whether its lag is known or not, and how many there are of the span."""
+    segments, at = readings.segments, readings.at_us
+    newest = segments.last(np.ones(segments.rows, bool))
+    seen = segments.last(~np.isnan(readings.broker_offset))
+    return {
+        "read_age_seconds": seconds(until_us - at_rows(at, seen)),
+        "newest_reason": readings.reason.take(pa.array(newest, mask=newest < 0)),
+        "newest_age_seconds": seconds(until_us - at_rows(at, newest)),
+        "newest_broker_offset": whole(at_rows(readings.broker_offset, newest)),
+        "newest_min_offset": whole(at_rows(readings.min_offset, newest)),
+        "readings_seen": whole(segments.count_of(recent).astype(float)),
+        "seen_seconds": seconds(segments.max(at, recent) - segments.min(at, recent)),
+    }
+
+
+def _stood(readings: Readings, good: np.ndarray, step: Steps, last_us: np.ndarray) -> Found:
+    """Since when the offset stands: its last consumption, else the first good reading."""
+    consumed = readings.segments.last(step.is_consumption)
+    stood_us = at_rows(readings.at_us, np.where(consumed >= 0, consumed, readings.segments.first(good)))
+    return {
         "stood_us": whole(stood_us),
         "has_moved": consumed >= 0,
         "still_seconds": seconds(last_us - stood_us),
-        "restarted_us": whole(np.fmax(at_rows(at, restarts.fallen), at_rows(at, segments.last(step.restarts_rates)))),
-        "consume_rate": (last_consumer - at_rows(consumer, base)) / span,
-        "produce_rate": (last_broker - at_rows(broker, base)) / span,
-        **_skipped(readings, window & ~step.is_by_hand, window),
-        **_time_lag(TimeLags(_list(table, "lags")), last_us, lag),
     }
-    lately = last_us - durations.span_seconds * MICROSECONDS / 3
-    is_level = window & (broker <= consumer) & (at > segments.spread(lately))
-    # What an offset was before somebody moved it says nothing of the group.
-    is_level &= np.arange(segments.rows) >= segments.spread(restarted)
-    within = _was_within(table, lately, at_rows(at, restarted))
-    found["was_within_allowance"] = segments.any(is_level) | within
-    return found
+
+
+def _rates(readings: Readings, base: np.ndarray, last: np.ndarray) -> Found:
+    """Messages a second between two rows of each queue; NaN where they are the same one."""
+    span = seconds(at_rows(readings.at_us, last) - at_rows(readings.at_us, base))
+    span[~(span > 0)] = np.nan
+
+    def rate(offsets: np.ndarray) -> np.ndarray:
+        return (at_rows(offsets, last) - at_rows(offsets, base)) / span
+
+    return {"consume_rate": rate(readings.consumer_offset), "produce_rate": rate(readings.broker_offset)}
 
 
 def _list(table: pa.Table, name: str) -> pa.ListArray:
@@ -128,12 +141,15 @@ def _begins(segments: Segments, first: np.ndarray) -> np.ndarray:
     return found
 
 
-def _dropped_us(readings: Readings, window: np.ndarray, highest: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """When the consumer offset was first seen below the highest of its window."""
+def _highest(readings: Readings, window: np.ndarray, last: np.ndarray) -> Found:
+    """The highest consumer offset of the window, and when one below it was first seen after that. `last`: the newest
+    offset of each queue."""
     segments = readings.segments
+    highest = segments.max(readings.consumer_offset, window)
     top = segments.last(window & (readings.consumer_offset == segments.spread(highest)))
     after = segments.first(window & (np.arange(segments.rows) > segments.spread(top)) & (segments.spread(top) >= 0))
-    return np.where(highest > last, at_rows(readings.at_us, after), np.nan)
+    dropped_us = np.where(highest > last, at_rows(readings.at_us, after), np.nan)
+    return {"highest_consumer_offset": whole(highest), "dropped_us": whole(dropped_us)}
 
 
 def _skipped(readings: Readings, chosen: np.ndarray, window: np.ndarray) -> Found:
@@ -167,9 +183,9 @@ def _time_lag(lags: TimeLags, last_us: np.ndarray, lag: np.ndarray) -> Found:
     }
 
 
-def _was_within(table: pa.Table, lately: np.ndarray, restarted_us: np.ndarray) -> np.ndarray:
-    lags = TimeLags(_list(table, "lags"))
+def _was_within(
+    lags: TimeLags, lately: np.ndarray, restarted_us: np.ndarray, allowance_seconds: np.ndarray
+) -> np.ndarray:
     spread = lags.segments.spread
     is_late = (lags.at_us > spread(lately)) & ~(lags.at_us < spread(restarted_us))
-    within = lags.is_known & (lags.seconds <= spread(numbers(table["allowance_seconds"])))
-    return lags.segments.any(is_late & within)
+    return lags.segments.any(is_late & lags.is_known & (lags.seconds <= spread(allowance_seconds)))
