@@ -19,14 +19,17 @@ register = template.Library()
 FEW = 100
 
 
+def like_state(state: str, words: Any) -> SafeString:
+    """`words` with the shape and colour of a state."""
+    return format_html(
+        '<span class="state state-{}">{} <span class="word">{}</span></span>', state.lower(), state_shape(state), words
+    )
+
+
 @register.simple_tag
 def state(word: str, n: int | None = None) -> SafeString:
     """Shape, colour and word; with `n`, how many there are."""
-    number = "" if n is None else format_html("{} ", count(n))
-    return format_html(
-        '<span class="state state-{}">{} <span class="word">{}{}</span></span>',
-        *(word.lower(), state_shape(word), number, word),
-    )
+    return like_state(word, word if n is None else format_html("{} {}", count(n), word))
 
 
 @register.simple_tag

@@ -11,9 +11,8 @@ from django.utils.translation import gettext_lazy
 from consumers.models import HealthLevel
 from consumers.selectors.health.rows import HealthCode, HealthReason
 from consumers.selectors.health.verdict import OF_STATE
-from dashboard.svg.shapes import state_shape
 
-from .drawings import state
+from .drawings import like_state, state
 
 register = template.Library()
 
@@ -48,13 +47,7 @@ def health(level: HealthLevel, brief: bool = False) -> SafeString:
     """`brief`: in a list only what is wrong has a shape, and a page of many groups stays small."""
     if brief and level in (HealthLevel.OK, HealthLevel.UNKNOWN):
         return format_html('<span class="quiet">{}</span>', WORDS[level])
-    like = LIKE[level]
-    return format_html(
-        '<span class="state state-{}">{} <span class="word">{}</span></span>',
-        like.lower(),
-        state_shape(like),
-        WORDS[level],
-    )
+    return like_state(LIKE[level], WORDS[level])
 
 
 @register.simple_tag

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from django import template
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consumers.rocketmq.allocation.queue_key import QueueKey
 from consumers.selectors.ownership.finding import Level
-from dashboard.svg.shapes import state_shape
 from dashboard.wording.numbers import count
+
+from .drawings import like_state
 
 register = template.Library()
 
@@ -28,13 +28,7 @@ QUEUES_NAMED = 6
 
 @register.simple_tag
 def level_of(level: Level) -> SafeString:
-    like = LIKE[level]
-    return format_html(
-        '<span class="state state-{}">{} <span class="word">{}</span></span>',
-        like.lower(),
-        state_shape(like),
-        WORDS[level],
-    )
+    return like_state(LIKE[level], WORDS[level])
 
 
 @register.filter
