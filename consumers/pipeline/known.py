@@ -9,7 +9,7 @@ import pyarrow as pa
 from django.db.models import Q
 
 from consumers.lake.schemas import TEXT
-from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetQueue
+from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
 from consumers.polling.reading import NOT_REPORTED
 from consumers.polling.record.own_resets import TOLD
 
@@ -71,6 +71,7 @@ def set_by_hand(clusters: Sequence[str], since: datetime, until: datetime) -> pa
     rows = ResetQueue.objects.filter(
         reset__cluster_name__in=clusters, step__in=TOLD, before_at__isnull=False, before_at__lt=until
     ).filter(Q(written_at__isnull=True) | Q(written_at__gte=since))
+    rows = rows.exclude(method=ResetMethod.NOTHING)
     names = ("reset__cluster_name", "reset__group_name", "topic", "broker", "queue_id")
     spans: dict[tuple, list[dict[str, int]]] = {}
     for *place, before_at, written_at, after_at in rows.values_list(*names, "before_at", "written_at", "after_at"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.models import Reset, ResetKind, ResetQueue, ResetStatus, ResetStep
+from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.pipeline.known import MOVED_WITHIN, lost_offsets, set_by_hand
 from consumers.pipeline.slices import microseconds
 from consumers.polling.reading import OFFSET_LOST
@@ -70,3 +70,11 @@ def test_what_was_not_written_was_not_set(cluster, step):
 def test_what_was_set_long_ago_does_not_matter_any_more(cluster):
     a_reset_queue(ResetStep.READ_BACK, before=3000, written=2990, after=2980)
     assert spans(since=600) == []
+
+
+def test_a_queue_that_a_reset_left_where_it_stood_was_not_set_by_hand(cluster):
+    queue = a_reset_queue(ResetStep.READ_BACK, after=90)
+    assert spans()
+    queue.method = ResetMethod.NOTHING
+    queue.save()
+    assert spans() == []
