@@ -9,6 +9,8 @@ import pyarrow as pa
 from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
+from consumers.pipeline.kernel.gathered import Gathered
+from consumers.pipeline.kernel.time_lag import TimeLags
 
 T0 = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
 PLACE = {"cluster": "prod", "group": "billing", "topic": "Orders", "broker": "broker-a", "queue_id": 0}
@@ -31,6 +33,26 @@ def rows(
         {**values, "taken_at": at(start + every * number), "consumer_offset": consumer, "broker_offset": broker}
         for number, (consumer, broker) in enumerate(offsets)
     ]
+
+
+def table(name: str, found: Sequence[dict[str, Any]]) -> pa.Table:
+    """The rows with the lake's columns."""
+    return pa.Table.from_pylist(list(found), TABLES[name])
+
+
+def gathered(found: Sequence[dict[str, Any]]) -> Gathered:
+    return Gathered.of(table("readings", found))
+
+
+def lags_of(read: Gathered, lags: TimeLags) -> list[dict[str, Any]]:
+    """Of each queue its columns and `lags`, a row each."""
+    columns = (lags.segments.queue, lags.at_us, lags.seconds, lags.error_seconds)
+    values = zip(*(column.tolist() for column in columns), lags.kind.arrow().to_pylist(), strict=True)
+    found = [row | {"lags": []} for row in read.queues.to_pylist()]
+    for queue, *numbers, kind in values:
+        at_us, seconds, error = (None if number != number else number for number in numbers)
+        found[queue]["lags"].append({"at_us": at_us, "seconds": seconds, "error_seconds": error, "kind": kind})
+    return found
 
 
 def frame(spark, table: str, found: Sequence[dict[str, Any]]):

@@ -54,7 +54,11 @@ WRONG = [
     ("rocketmq", "consumers.models"),
     ("stores", "django.db"),
     ("stores", "consumers.lake"),
+    ("pipeline.kernel", "pyspark.sql"),
+    ("pipeline.rules", "django.db"),
 ]
+# Folders within a room that have a contract of their own.
+WITHIN = ("pipeline/kernel", "pipeline/rules", "pipeline/bucket")
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +66,11 @@ def complaints(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Of the same contracts about rooms that hold nothing but wrong imports, and one room that they do not know."""
     root = tmp_path_factory.mktemp("rooms")
     shutil.copy(ROOT / "pyproject.toml", root)
-    for package in ("dashboard", "consumers", *(f"consumers/{room}" for room in ROOMS)):
+    for package in ("dashboard", "consumers", *(f"consumers/{room}" for room in (*ROOMS, *WITHIN))):
         (root / package).mkdir()
         (root / package / "__init__.py").touch()
     for number, (room, imported) in enumerate(WRONG):
-        (root / "consumers" / room / f"wrong_{number}.py").write_text(f"import {imported}\n")
+        (root / "consumers" / room.replace(".", "/") / f"wrong_{number}.py").write_text(f"import {imported}\n")
     return lint(root).stdout
 
 
@@ -79,7 +83,7 @@ def test_it_sees_a_room_that_looks_the_wrong_way(complaints: str, room: str, imp
 
 def test_it_sees_a_room_that_no_contract_knows(tmp_path: Path) -> None:
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for package in ("dashboard", "consumers", *(f"consumers/{room}" for room in (*ROOMS, "cellar"))):
+    for package in ("dashboard", "consumers", *(f"consumers/{room}" for room in (*ROOMS, *WITHIN, "cellar"))):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").touch()
     assert "cellar" in lint(tmp_path).stdout

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from consumers.polling.flags import KindLimits
+from consumers.polling.kind_limits import KindLimits
 
 
 @dataclass(frozen=True)

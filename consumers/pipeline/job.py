@@ -1,16 +1,17 @@
-"""One run of the pipeline over [since, until): the only place that reads the lake for Spark and writes what it found.
+"""One run of the pipeline over [since, until): asks the database what it knows, has the kernel do the work, writes what
+it found.
 
 The same range twice gives the same files and rows. Cost goes by the range: an ordinary run reads a few minutes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
+from consumers.lake import reader
 from consumers.lake.store import Lake
 from consumers.pipeline.publish.group_rows import write_group_states
 from consumers.pipeline.publish.queue_rows import write_queue_states
@@ -18,23 +19,17 @@ from consumers.pipeline.publish.rebalance_rows import write_rebalances
 from consumers.pipeline.publish.window_rows import write_group_windows
 
 from . import known
+from .bucket import Facts, Work
 from .durations import Durations
 from .frames import Frames
-from .group_state import group_states
-from .group_windows import group_windows
-from .history import write_knots, write_wide_windows, write_windows
-from .judging import judged_queues
+from .history import is_wide_due, write_knots, write_windows
 from .kernel.trend import minutes_needed
 from .kinds import KindRows
-from .lag_lookup import looked_up
-from .queue_arrays import queue_arrays, silent_arrays, with_hands
 from .rebalances.run import find_rebalances
-from .slices import MINUTE, floor, microseconds, slices
-from .time_lag import with_points
-from .volumes.dead_letters import dead_letters
-from .volumes.of_groups import group_volumes
+from .slices import MINUTE, floor, slices
+from .spark import buckets_for, run_buckets
 from .volumes.recent import recent_volumes
-from .volumes.topic_facts import group_topics, with_appeared
+from .volumes.topic_facts import appeared_topics, group_topics
 
 
 @dataclass(frozen=True)
@@ -54,74 +49,85 @@ def run(
     spark: SparkSession, lake: Lake, clusters: Sequence[str], since: datetime, until: datetime, durations: Durations
 ) -> Report:
     """Windows of the whole range, states at its end."""
-    frames = Frames(spark, lake, clusters)
     kinds = KindRows.of(clusters, until, durations)
-    windows = 0
     report = Report(clusters, since, until)
     for start, end in slices(since, until):
-        arrays = _arrays(frames, start, end, durations)
-        try:
-            windows += _write_history(arrays, frames, kinds, start, end, durations)
-            if end == until:
-                report = _write_states(kinds.in_use(arrays, frames), frames, kinds, report, durations)
-        finally:
-            spark.catalog.clearCache()
-    counts = {
-        "windows": windows,
-        "readings": frames.table("readings", since, until).count(),
-        "rebalances": _write_rebalances(frames, since, until, durations),
-    }
-    return Report(**{**report.__dict__, **counts})
+        work = _work(spark, lake, report, start, end, kinds, durations)
+        found = run_buckets(spark, work)
+        report = replace(
+            report,
+            windows=report.windows + _write_history(lake, clusters, work, found),
+            readings=report.readings + _readings(found),
+        )
+        if work.is_last:
+            report = _write_states(found, report, durations)
+    return replace(report, rebalances=_write_rebalances(Frames(spark, lake, clusters), since, until, durations))
 
 
-def _arrays(frames: Frames, since: datetime, until: datetime, durations: Durations) -> DataFrame:
-    """Arrays with their time lags, for the windows from `since` on and for the judgement at `until`."""
-    lookback = timedelta(seconds=durations.lookback_seconds)
-    reach = min(since, until) - lookback
-    readings = frames.table("readings", reach, until).where(F.col("kind") != "dlq")
-    arrays = queue_arrays(readings)
-    brokers = list(known.BrokersRead(frames.clusters, reach, until).unread(reach, until))
-    silent = pa.concat_tables(
-        [known.silent_queues(brokers), known.unreported_queues(frames.clusters, reach, besides=brokers)]
+def _work(
+    spark: SparkSession,
+    lake: Lake,
+    report: Report,
+    since: datetime,
+    until: datetime,
+    kinds: KindRows,
+    durations: Durations,
+) -> Work:
+    clusters = report.clusters
+    reach = since - timedelta(seconds=durations.lookback_seconds)
+    names = [name for cluster in clusters for name in reader.files(lake, "readings", cluster, reach, until)]
+    return Work(
+        location=lake.url,
+        clusters=tuple(clusters),
+        asked_since=report.since,
+        since=since,
+        until=until,
+        durations=durations,
+        facts=_facts(clusters, since, until, kinds, durations),
+        buckets=buckets_for(lake, names, spark.sparkContext.defaultParallelism),
+        is_last=until == report.until,
+        is_wide=is_wide_due(lake, clusters, since, until),
     )
-    if silent.num_rows:
-        arrays = arrays.unionByName(silent_arrays(frames.known(silent)))
+
+
+def _facts(clusters: Sequence[str], since: datetime, until: datetime, kinds: KindRows, durations: Durations) -> Facts:
+    reach = since - timedelta(seconds=durations.lookback_seconds)
+    brokers = list(known.BrokersRead(clusters, reach, until).unread(reach, until))
+    silent = [known.silent_queues(brokers), known.unreported_queues(clusters, reach, besides=brokers)]
+    start = floor(since, MINUTE)
+    read = known.BrokersRead(clusters, start, until + MINUTE)
     course = minutes_needed(durations) * MINUTE
-    arrays = with_hands(arrays, frames.known(known.set_by_hand(frames.clusters, reach - course, until)))
-    lately = until - timedelta(seconds=durations.span_seconds / 3)
-    arrays = with_appeared(arrays, frames, reach, until, durations)
-    kept = with_points(arrays, microseconds(min(since, lately))).persist()
-    write_knots(kept, frames, since, until)
-    return looked_up(kept, frames, until, durations)
+    return Facts(
+        known.known_rows(clusters, kinds.groups, known.set_by_hand(clusters, reach - course, until)),
+        retired=kinds.retired,
+        silent=pa.concat_tables(silent),
+        appeared=appeared_topics(clusters, reach, until, timedelta(seconds=durations.reach_seconds)),
+        unread=known.unread_groups(read, start, until),
+        topics=group_topics(clusters),
+    )
 
 
-def _write_history(
-    arrays: DataFrame, frames: Frames, kinds: KindRows, since: datetime, until: datetime, durations: Durations
-) -> int:
-    since = floor(since, MINUTE)
-    rows = write_windows(arrays, frames, since, until, durations)
-    rows += write_wide_windows(frames, since, until, arrays.count())
-    read = known.BrokersRead(frames.clusters, since, until + MINUTE)
-    unread = frames.known(known.unread_groups(read, since, until))
-    found = group_windows(kinds.in_use(frames.table("windows_60", since, until), frames), unread)
-    topics = frames.known(group_topics(frames.clusters))
-    found = group_volumes(found, dead_letters(frames, since, until, durations), topics)
-    reach = timedelta(seconds=durations.reach_seconds)
-    return rows + write_group_windows(found.toArrow(), frames.clusters, since, until, reach)
+def _write_history(lake: Lake, clusters: Sequence[str], work: Work, found: dict[str, pa.Table]) -> int:
+    write_knots(lake, found["knots"])
+    rows = write_windows(lake, found["windows_60"])
+    if work.is_wide:
+        rows += write_windows(lake, found["windows_600"])
+    reach = timedelta(seconds=work.durations.reach_seconds)
+    since = floor(work.since, MINUTE)
+    return rows + write_group_windows(found["group_windows"], clusters, since, work.until, reach)
 
 
-def _write_states(arrays: DataFrame, frames: Frames, kinds: KindRows, report: Report, durations: Durations) -> Report:
-    """`arrays` are those of queues in use."""
-    until, rows = report.until, known.KnownRows.of(frames.clusters)
-    queues = judged_queues(arrays, frames, rows, kinds, until, durations)
-    groups = group_states(frames.known(queues)).toArrow()
-    placed = write_queue_states(queues, frames.clusters, report.until)
+def _readings(found: dict[str, pa.Table]) -> int:
+    return sum(found["counts"]["readings"].to_pylist())
+
+
+def _write_states(found: dict[str, pa.Table], report: Report, durations: Durations) -> Report:
+    queues, groups = found["queue_states"], found["group_states"]
+    placed = write_queue_states(queues, report.clusters, report.until)
     recent = recent_volumes(report.until, timedelta(seconds=durations.reach_seconds))
-    write_group_states(groups, frames.clusters, report.until, recent)
-    return Report(
-        report.clusters,
-        report.since,
-        report.until,
+    write_group_states(groups, report.clusters, report.until, recent)
+    return replace(
+        report,
         queues_judged=queues.num_rows,
         groups_judged=groups.num_rows,
         unknown_rows=queues.num_rows - placed,

@@ -11,7 +11,7 @@ from consumers.pipeline.rules.rule import Rule, values
 
 from .durations import Durations
 from .kernel.columns import Columns
-from .queue_arrays import QUEUE
+from .kernel.names import QUEUE
 
 TIME = pa.timestamp("us", tz="UTC")
 KEPT = [

@@ -6,8 +6,6 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 from django.db.models import F, Max
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as Fn
 
 from consumers.lake.schemas import TEXT
 from consumers.models import ConsumerGroup, GroupWindow
@@ -15,7 +13,6 @@ from consumers.polling.flags import Flag, GroupFlags, group_flags, retired_topic
 from consumers.polling.members.popping import NO_ANSWER, PopAnswer, pop_answers
 
 from .durations import Durations
-from .frames import Frames
 
 HOUR_SECONDS = 3600
 GROUPS = pa.schema(
@@ -61,12 +58,6 @@ class KindRows:
             for topic in retired_topics(row, now, durations.kinds)
         ]
         return cls(pa.Table.from_pylist(rows, GROUPS), pa.Table.from_pylist(retired, RETIRED))
-
-    def in_use(self, queues: DataFrame, frames: Frames) -> DataFrame:
-        """`queues` without those of retired topics."""
-        if not self.retired.num_rows:
-            return queues
-        return queues.join(Fn.broadcast(frames.known(self.retired)), on=RETIRED.names, how="left_anti")
 
 
 def usual_waits(away: Sequence[ConsumerGroup], now: datetime, durations: Durations) -> dict[int, float]:

@@ -2,7 +2,6 @@
 As Arrow tables, the form in which Spark takes them. What is known of groups: kinds.py."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from consumers.polling.reading import NOT_REPORTED
 from consumers.polling.record.own_resets import TOLD
 
 from .kernel import readings_schema
+from .kernel.evidence import Known
 from .slices import microseconds, minutes
 
 # A broker tells members to go on elsewhere, and they commit what they were told, a few seconds after it was asked to.
@@ -29,18 +29,16 @@ HANDS = pa.schema([*QUEUES, ("hands", pa.list_(readings_schema.HANDS))])
 UNREAD = pa.schema([("cluster", TEXT), ("group", TEXT), ("start", pa.timestamp("us", tz="UTC"))])
 
 
-@dataclass(frozen=True)
-class KnownRows:
-    """What a judgement needs of the poll's rows, and of the last judgement."""
-
-    members: pa.Table
-    still: pa.Table
-    retention: pa.Table
-    lost: pa.Table
-
-    @classmethod
-    def of(cls, clusters: Sequence[str]) -> "KnownRows":
-        return cls(listed_members(clusters), still_queues(clusters), retention(clusters), lost_offsets(clusters))
+def known_rows(clusters: Sequence[str], groups: pa.Table, hands: pa.Table) -> Known:
+    """What a judgement needs of the poll's rows, and of the last judgement. `groups`: as kinds.py gives them."""
+    return Known(
+        groups=groups,
+        members=listed_members(clusters),
+        retention=retention(clusters),
+        still=still_queues(clusters),
+        lost=lost_offsets(clusters),
+        hands=hands,
+    )
 
 
 def listed_members(clusters: Sequence[str]) -> pa.Table:

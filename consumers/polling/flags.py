@@ -3,7 +3,6 @@
 Pure: stored facts and `now` in. What was not watched for long enough, or not told, is undecided: never a "no".
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -11,6 +10,8 @@ from enum import StrEnum
 from django.db.models import Q
 
 from consumers.models import ConsumerGroup, GroupKind
+
+from .kind_limits import KindLimits
 
 BROADCASTING, POPPING = "BROADCASTING", "CONSUME_POP"
 EVERY_TAG = ("", "*")
@@ -27,23 +28,6 @@ class Flag(StrEnum):
     BROADCASTING = "broadcasting"
     POP = "pop"
     TAG_FILTERED = "tag_filtered"
-
-
-@dataclass(frozen=True)
-class KindLimits:
-    retired_after_seconds: float = 600
-    ghost_after_seconds: float = 7 * 86400
-    habit_days: float = 7
-    habit_offline_share: float = 0.5
-    # How old a full answer about members may be: they are asked in turn, under a budget.
-    evidence_seconds: float = 900
-    # A last commit, and the reading that sees it, may come so long after the answer that lists no member.
-    unlisted_after_seconds: float = 60
-
-    @classmethod
-    def of(cls, kinds: Mapping[str, float]) -> "KindLimits":
-        """From the settings; names that concern others are passed over."""
-        return cls(**{name: kinds[name] for name in cls.__dataclass_fields__ if name in kinds})
 
 
 @dataclass(frozen=True)

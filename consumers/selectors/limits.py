@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from consumers.polling.flags import KindLimits
+from consumers.polling.kind_limits import KindLimits
 
 
 @dataclass(frozen=True)

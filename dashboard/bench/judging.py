@@ -3,28 +3,27 @@
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from consumers.lake import reader
 from consumers.lake.paths import file_name, hour_folder
-from consumers.lake.schemas import KNOTS, READINGS
+from consumers.lake.schemas import KNOTS, READINGS, TABLES
 from consumers.lake.store import Lake
+from consumers.pipeline.bucket import Course, Facts, Rows, Work, queue_states, read_queues
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.frames import Frames
-from consumers.pipeline.judging import judged_queues
-from consumers.pipeline.kinds import GROUPS, RETIRED, KindRows
-from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, STILL, KnownRows
-from consumers.pipeline.lag_lookup import looked_up
-from consumers.pipeline.queue_arrays import queue_arrays, with_hands
+from consumers.pipeline.kernel.evidence import Known
+from consumers.pipeline.kinds import GROUPS, RETIRED
+from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
 from consumers.pipeline.session import session
-from consumers.pipeline.slices import microseconds
-from consumers.pipeline.time_lag import with_points
+from consumers.pipeline.spark import buckets_for, run_buckets
+from consumers.pipeline.volumes.topic_facts import APPEARED, TOPICS
 
 from .judging_sql import JUDGE
 from .result import Result
@@ -37,21 +36,40 @@ DURATIONS = Durations(stall_seconds=120)
 QUEUES_OF_GROUP, QUEUES_OF_TOPIC, GROUPS_OF_TOPIC = 80, 16, 5
 
 
-def run(queues: int = 100_000, master: str = "local[2]", driver_memory: str = "1g") -> list[Result]:
-    spark = session(master, driver_memory, partitions=8)
+def run(sizes: Sequence[int] = (100_000, 1_000_000), master: str = "local[2]") -> list[Result]:
+    spark = session(master, "1g", partitions=2)
+    return [_beside_duckdb(spark, queues, master) for queues in sizes]
+
+
+def _beside_duckdb(spark: SparkSession, queues: int, master: str) -> Result:
     with tempfile.TemporaryDirectory(prefix="consumerscope-bench-") as folder:
         lake = Lake.at(folder)
-        _write(lake, queues)
-        frames = Frames(spark, lake, ["bench"])
-        # The first run pays for the JVM's warming up; the worker's session is warm.
-        _seconds(lambda: _judge(frames))
-        ours, states = _seconds(lambda: _judge(frames))
+        write_lake(lake, queues)
         names = reader.files(lake, "readings", "bench", START, UNTIL)
-        beside, theirs = _seconds(lambda: _duckdb(names))
+        work = work_of(lake, START, UNTIL, DURATIONS, buckets_for(lake, names, spark.sparkContext.defaultParallelism))
+        # The first run pays for the JVM's warming up; the worker's session is warm.
+        _seconds(lambda: _evaluate(spark, work))
+        ours, states = min(_seconds(lambda: _evaluate(spark, work)) for _ in range(3))
+        beside, theirs = min(_seconds(lambda: _duckdb(names)) for _ in range(3))
     if states != theirs:
         raise RuntimeError(f"The two do not judge alike, so their times say nothing: {states} and {theirs}.")
-    note = f"{queues:,} queues × {READINGS_EACH} readings, {master}, driver {driver_memory}; {states}"
-    return [Result("judge every queue", ours, "s", f"DuckDB {duckdb.__version__}", beside, beside / ours, note)]
+    note = f"{queues:,} queues × {READINGS_EACH} readings, {master}, {work.buckets} buckets; {states}"
+    return Result("evaluate every queue", ours, "s", f"DuckDB {duckdb.__version__}", beside, beside / ours, note)
+
+
+def work_of(lake: Lake, since: datetime, until: datetime, durations: Durations, buckets: int) -> Work:
+    """Of a site whose database knows nothing beside the readings."""
+    known = Known(*(schema.empty_table() for schema in (GROUPS, MEMBERS, RETENTION, STILL, LOST, HANDS)))
+    facts = Facts(known, *(schema.empty_table() for schema in (RETIRED, SILENT, APPEARED, UNREAD, TOPICS)))
+    return Work(lake.url, ("bench",), since, since, until, durations, facts, buckets, is_last=True, is_wide=False)
+
+
+def states_alone(work: Work, number: int) -> dict[str, pa.Table]:
+    """As DuckDB is asked for them: neither windows nor groups."""
+    lake = Rows(Lake.at(work.location), work.clusters, number, work.buckets)
+    gathered, _ = read_queues(lake, work)
+    lags = Course.of(gathered, lake, work).lags
+    return {"queue_states": queue_states(gathered, lags, TABLES["windows_60"].empty_table(), lake, work)}
 
 
 def _seconds(work: Callable[[], dict[str, int]]) -> tuple[float, dict[str, int]]:
@@ -60,17 +78,8 @@ def _seconds(work: Callable[[], dict[str, int]]) -> tuple[float, dict[str, int]]
     return time.monotonic() - began, found
 
 
-def _judge(frames: Frames) -> dict[str, int]:
-    durations = DURATIONS
-    lately = UNTIL - timedelta(seconds=durations.span_seconds / 3)
-    read = frames.table("readings", START, UNTIL)
-    arrays = with_hands(queue_arrays(read), frames.known(HANDS.empty_table()))
-    arrays = with_points(arrays, microseconds(lately)).persist()
-    rows = KnownRows(*[schema.empty_table() for schema in (MEMBERS, STILL, RETENTION, LOST)])
-    kinds = KindRows(GROUPS.empty_table(), RETIRED.empty_table())
-    found = judged_queues(looked_up(arrays, frames, UNTIL, durations), frames, rows, kinds, UNTIL, durations)
-    frames.spark.catalog.clearCache()
-    return _counted(found)
+def _evaluate(spark: SparkSession, work: Work) -> dict[str, int]:
+    return _counted(run_buckets(spark, work, states_alone)["queue_states"])
 
 
 def _duckdb(names: list[str]) -> dict[str, int]:
@@ -83,7 +92,7 @@ def _counted(judged: pa.Table) -> dict[str, int]:
     return {one["values"]: one["counts"] for one in sorted(counts, key=lambda one: one["values"])}
 
 
-def _write(lake: Lake, queues: int) -> None:
+def write_lake(lake: Lake, queues: int) -> None:
     """Of twenty queues sixteen are level, one went back, one drains, one falls behind and one stands still."""
     number = np.arange(queues)
     group = number // QUEUES_OF_GROUP

@@ -10,7 +10,7 @@ from django.db.models.functions import Cast
 
 from consumers.alerts.measures.unknown import NO_LAG
 from consumers.models import GroupWindow, Measure
-from consumers.pipeline.group_windows import NOT_READ
+from consumers.pipeline.kernel.group_windows import NOT_READ
 from consumers.pipeline.slices import microseconds
 
 from .calm import Calm

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from consumers.alerts.measures.unknown import NO_LAG
 from consumers.models import GroupWindow, Measure
-from consumers.pipeline.group_windows import NOT_READ
+from consumers.pipeline.kernel.group_windows import NOT_READ
 from consumers.pipeline.slices import floor
 
 from .expiry_values import expires_in, kept_table

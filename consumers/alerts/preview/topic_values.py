@@ -1,19 +1,22 @@
 """Values of groups' parts of one topic: sums over its queues, from their windows in the lake."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from consumers.models import GroupWindow, Measure
 from consumers.pipeline.frames import Frames
-from consumers.pipeline.group_windows import NOT_READ, group_windows
+from consumers.pipeline.kernel.group_windows import NOT_READ, group_windows
+from consumers.pipeline.kernel.names import GROUP
 from consumers.pipeline.known import UNREAD
 
 from .grid import Grid
 from .member_values import of_groups
 
+VALUES = "place bigint, start timestamp, value double"
 FIELDS = {Measure.LAG: "lag_messages", Measure.TIME_LAG: "time_lag_seconds"}
 
 
@@ -25,11 +28,20 @@ def topic_values(frames: Frames, measure: Measure, topic: str, places: Mapping[i
     """
     windows = frames.table(f"windows_{min(grid.step_seconds, 600)}", grid.since, grid.until)
     named = frames.known(of_groups(places))
-    mine = windows.where(F.col("topic") == topic).join(F.broadcast(named), on=["cluster", "group"])
-    summed = group_windows(mine.drop("place"), frames.known(_unread(places, grid)))
-    placed = summed.join(F.broadcast(named), on=["cluster", "group"])
-    at = F.unix_micros("start") + grid.step_us
-    return placed.select("place", at.alias("at_us"), F.col(FIELDS[measure]).cast("double").alias("value"))
+    mine = windows.where(F.col("topic") == topic).join(F.broadcast(named), on=GROUP)
+    summed = mine.groupBy("place").applyInArrow(_summed(_unread(places, grid), FIELDS[measure]), VALUES)
+    return summed.select("place", (F.unix_micros("start") + grid.step_us).alias("at_us"), "value")
+
+
+def _summed(unread: pa.Table, field: str) -> Callable[[pa.Table], pa.Table]:
+    """Of one group's windows the value of each moment."""
+
+    def sums(windows: pa.Table) -> pa.Table:
+        found = group_windows(windows, unread)
+        place = pa.repeat(windows["place"][0], found.num_rows)
+        return pa.table({"place": place, "start": found["start"], "value": pc.cast(found[field], pa.float64())})
+
+    return sums
 
 
 def _unread(places: Mapping[int, int], grid: Grid) -> pa.Table:

@@ -74,3 +74,8 @@ def whole(values: np.ndarray) -> pa.Array:
     """Whole numbers; NaN becomes null."""
     missing = np.isnan(values)
     return pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing)
+
+
+def times(microseconds: np.ndarray) -> pa.Array:
+    """As UTC times; NaN becomes null."""
+    return whole(microseconds).cast(pa.timestamp("us", tz="UTC"))

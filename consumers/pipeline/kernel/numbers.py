@@ -3,62 +3,67 @@
 "Window" is what lies within the span before `until`; how long an offset stood still is looked up a little further back.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from consumers.pipeline.durations import Durations
 
-from .columns import bools, numbers, whole
+from .columns import numbers, whole
+from .keys import key_numbers
+from .names import GROUP
 from .readings import Hands, Readings, Restarts, Steps, steps
 from .segments import MICROSECONDS, Segments, at_rows, seconds
+from .texts import Texts
+from .time_lag import EXACT, UNKNOWN, TimeLags
 
-EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = "exact", "interpolated", "at_least", "unknown"
-KNOWN_KINDS = (EXACT, INTERPOLATED)
 OFFSETS = ("consumer_offset", "broker_offset", "min_offset", "pull_offset")
 Found = dict[str, "np.ndarray | pa.Array"]
 
 
-class TimeLags:
-    """The time lags of the readings that are behind, one row each: (at_us, seconds, kind, error_seconds)."""
+@dataclass(frozen=True)
+class Seen:
+    """Of each queue its readings, the time lags of those that are behind, and the spans in which somebody set its
+    offset."""
 
-    def __init__(self, lists: pa.ListArray) -> None:
-        rows = lists.flatten()
-        self.segments = Segments.of_lists(lists)
-        self.at_us = numbers(rows.field("at_us"))
-        self.seconds = numbers(rows.field("seconds"))
-        self.error_seconds = numbers(rows.field("error_seconds"))
-        self.kind = rows.field("kind")
-        self.is_known = bools(pc.is_in(self.kind, value_set=pa.array(KNOWN_KINDS))) & ~np.isnan(self.seconds)
+    readings: Readings
+    lags: TimeLags
+    hands: Hands
+
+    @classmethod
+    def of(cls, table: pa.Table) -> "Seen":
+        """From the list columns `readings`, `lags` and `hands`."""
+        lists = (table[name].combine_chunks() for name in ("readings", "lags", "hands"))
+        return cls(Readings.of(next(lists)), TimeLags.of(next(lists)), Hands.of(next(lists)))
 
 
 def window_numbers(
     table: pa.Table,
+    seen: Seen,
     until_us: int,
     durations: Durations,
     restarts: Restarts | None = None,
 ) -> Found:
-    """The numbers of each row of `table`, by name: one row a queue, with `readings`, `lags`, `hands` (lists), `group`,
-    `cluster`, `empty_since_us` and `allowance_seconds`.
+    """The numbers of each row of `table`, by name: one row a queue, with `group`, `cluster`, `empty_since_us` and
+    `allowance_seconds`.
 
     Only readings of the durations' lookback count, so that the evaluation at a time is the same, whatever range a run
     covered before it.
     """
-    readings = Readings.of(_list(table, "readings"))
-    readings = readings.kept(readings.at_us > until_us - durations.lookback_seconds * MICROSECONDS)
+    readings = seen.readings.kept(seen.readings.at_us > until_us - durations.lookback_seconds * MICROSECONDS)
     restarts = restarts or Restarts.of(readings)
     segments, at, consumer = readings.segments, readings.at_us, readings.consumer_offset
     recent = at > until_us - durations.span_seconds * MICROSECONDS
     good = readings.is_good & restarts.is_fresh
     window = good & recent
-    hands, empty_since_us = Hands.of(_list(table, "hands")), numbers(table["empty_since_us"])
-    step = steps(readings, good, hands, _group_numbers(table), empty_since_us)
+    step = steps(readings, good, seen.hands, key_numbers(table, GROUP), numbers(table["empty_since_us"]))
     last, first = segments.last(good), segments.first(window)
     last_us = at_rows(at, last)
     lag = at_rows(readings.broker_offset, last) - at_rows(consumer, last)
     # Rates begin again behind a step that is no consumption.
     restarted = segments.last(step.restarts_rates & window)
-    lags = TimeLags(_list(table, "lags"))
+    lags = seen.lags
 
     found: Found = {
         **_newest(readings, recent, until_us),
@@ -94,7 +99,7 @@ def _newest(readings: Readings, recent: np.ndarray, until_us: int) -> Found:
     seen = segments.last(~np.isnan(readings.broker_offset))
     return {
         "read_age_seconds": seconds(until_us - at_rows(at, seen)),
-        "newest_reason": readings.reason.take(pa.array(newest, mask=newest < 0)),
+        "newest_reason": readings.reason.at(newest).arrow(),
         "newest_age_seconds": seconds(until_us - at_rows(at, newest)),
         "newest_broker_offset": whole(at_rows(readings.broker_offset, newest)),
         "newest_min_offset": whole(at_rows(readings.min_offset, newest)),
@@ -123,15 +128,6 @@ def _rates(readings: Readings, base: np.ndarray, last: np.ndarray) -> Found:
         return (at_rows(offsets, last) - at_rows(offsets, base)) / span
 
     return {"consume_rate": rate(readings.consumer_offset), "produce_rate": rate(readings.broker_offset)}
-
-
-def _list(table: pa.Table, name: str) -> pa.ListArray:
-    return table[name].combine_chunks() if isinstance(table[name], pa.ChunkedArray) else table[name]
-
-
-def _group_numbers(table: pa.Table) -> np.ndarray:
-    pairs = pc.binary_join_element_wise(table["cluster"], table["group"], "\0").combine_chunks()
-    return np.asarray(pairs.dictionary_encode().indices, np.int64)
 
 
 def _begins(segments: Segments, first: np.ndarray) -> np.ndarray:
@@ -172,12 +168,12 @@ def _time_lag(lags: TimeLags, last_us: np.ndarray, lag: np.ndarray) -> Found:
     segments = lags.segments
     row = segments.last(lags.at_us == segments.spread(last_us))
     level = lag == 0
-    kinds = lags.kind.take(pa.array(row, mask=row < 0)).fill_null(UNKNOWN)
+    kinds = lags.kind.at(row).otherwise(UNKNOWN)
     since = seconds(segments.spread(last_us) - lags.at_us)
     bound = np.where(lags.is_known & (since >= 0), lags.seconds + np.nan_to_num(lags.error_seconds) + since, np.nan)
     return {
         "time_lag_seconds": np.where(level, 0.0, at_rows(lags.seconds, row)),
-        "time_lag_kind": pc.if_else(pa.array(level), EXACT, kinds),
+        "time_lag_kind": Texts.chosen([(level, EXACT), (~level, kinds)], len(level)).arrow(),
         "time_lag_error_seconds": np.where(level, 0.0, at_rows(lags.error_seconds, row)),
         "time_lag_at_most_seconds": np.where(level, 0.0, segments.min(bound, ~np.isnan(bound))),
     }

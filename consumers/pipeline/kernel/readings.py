@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from .columns import bools, numbers
+from .columns import numbers
 from .segments import MICROSECONDS, Segments
+from .texts import Texts
 
 LAST_COMMIT_SECONDS = 60
 # A skip by somebody else is told from fast consumption by this many times the fastest step that was seen, and by
@@ -33,14 +33,14 @@ class Readings:
     broker_offset: np.ndarray
     min_offset: np.ndarray
     pull_offset: np.ndarray
-    reason: pa.Array
+    reason: Texts
 
     @classmethod
     def of(cls, lists: pa.ListArray) -> "Readings":
-        """`lists`: of each queue its readings, oldest first, with the fields of queue_arrays.ENTRY."""
+        """`lists`: of each queue its readings, oldest first, with the fields of readings_schema.READINGS."""
         rows = lists.flatten()
         fields = {name: numbers(rows.field(name)) for name in cls._numbers()}
-        return cls(Segments.of_lists(lists), **fields, reason=rows.field("reason"))
+        return cls(Segments.of_lists(lists), **fields, reason=Texts.of(rows.field("reason")))
 
     @staticmethod
     def _numbers() -> tuple[str, ...]:
@@ -48,13 +48,13 @@ class Readings:
 
     def kept(self, chosen: np.ndarray) -> "Readings":
         fields = {name: getattr(self, name)[chosen] for name in self._numbers()}
-        return Readings(self.segments.kept(chosen), **fields, reason=self.reason.filter(pa.array(chosen)))
+        return Readings(self.segments.kept(chosen), **fields, reason=self.reason.kept(chosen))
 
     @property
     def is_good(self) -> np.ndarray:
         """The lag of this reading is known."""
         known = ~np.isnan(self.consumer_offset) & ~np.isnan(self.broker_offset)
-        return known & bools(pc.is_null(self.reason))
+        return known & ~self.reason.is_known
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,15 @@ class Hands:
         spans = Segments.of_lists(lists)
         rows = lists.flatten()
         return cls(spans.queue, numbers(rows.field("from_us")), numbers(rows.field("to_us")))
+
+    def meet(self, queue: np.ndarray, begin_us: np.ndarray, end_us: np.ndarray) -> np.ndarray:
+        """Whether the step of a queue from `begin` to `end` shares a moment with a span of it; any number a queue."""
+        found = np.zeros(len(queue), bool)
+        # Few queues are ever reset at once.
+        for mine, begin, end in zip(self.queue.tolist(), self.from_us.tolist(), self.to_us.tolist(), strict=True):
+            rows = np.flatnonzero(queue == mine)
+            found[rows] |= (begin < end_us[rows]) & (end >= begin_us[rows])
+        return found
 
     def touches(self, readings: Readings, since_us: np.ndarray) -> np.ndarray:
         """The rows whose step from `since_us` shares a moment with a span of their queue."""

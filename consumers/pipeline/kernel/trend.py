@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from consumers.pipeline.durations import Durations
 
 from .columns import Columns, bools, numbers
-from .numbers import KNOWN_KINDS
 from .segments import MICROSECONDS, Segments
+from .time_lag import KNOWN_KINDS
 
 MINUTE_SECONDS = 60
 MINUTE_US = MINUTE_SECONDS * MICROSECONDS

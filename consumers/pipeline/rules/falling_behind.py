@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns
-from consumers.pipeline.kernel.numbers import KNOWN_KINDS
+from consumers.pipeline.kernel.time_lag import KNOWN_KINDS
 
 from .rule import Evidence, Rule, everything
 

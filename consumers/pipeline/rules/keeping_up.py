@@ -3,7 +3,7 @@
 import numpy as np
 
 from consumers.pipeline.kernel.columns import Columns
-from consumers.pipeline.kernel.numbers import KNOWN_KINDS
+from consumers.pipeline.kernel.time_lag import KNOWN_KINDS
 
 from .rule import Rule
 

@@ -5,29 +5,15 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 from django.db.models import Count, Q
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from consumers.lake.schemas import TEXT
 from consumers.models import GroupBroker, Reading
-from consumers.pipeline.durations import Durations
-from consumers.pipeline.frames import Frames
 from consumers.pipeline.slices import microseconds
 
 APPEARED = pa.schema(
     [("cluster", TEXT), ("topic", TEXT), ("broker", TEXT), ("appeared_us", pa.list_(pa.int64()))],
 )
 TOPICS = pa.schema([("cluster", TEXT), ("group", TEXT), ("has_retry", pa.bool_()), ("has_dead", pa.bool_())])
-
-
-def with_appeared(
-    arrays: DataFrame, frames: Frames, since: datetime, until: datetime, durations: Durations
-) -> DataFrame:
-    """With `appeared_us`: when their retry or dead-letter topic was seen to appear on its broker; without, if none."""
-    found = appeared_topics(frames.clusters, since, until, timedelta(seconds=durations.reach_seconds))
-    if not found.num_rows:
-        return arrays
-    return arrays.join(F.broadcast(frames.known(found)), on=["cluster", "topic", "broker"], how="left")
 
 
 def appeared_topics(clusters: Sequence[str], since: datetime, until: datetime, reach: timedelta) -> pa.Table:

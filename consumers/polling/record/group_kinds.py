@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from consumers.models import Cluster, Queue
 from consumers.polling.brokers.topic_queues import encoded
-from consumers.polling.flags import KindLimits, outside_reason, retired_topics
+from consumers.polling.flags import outside_reason, retired_topics
+from consumers.polling.kind_limits import KindLimits
 
 from .ids import BATCH
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from consumers.models import Broker, Cluster, ConsumerGroup
-from consumers.polling.flags import KindLimits
+from consumers.polling.kind_limits import KindLimits
 
 from .brokers import MASTER
 from .ids import EntityIds

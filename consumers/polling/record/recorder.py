@@ -18,7 +18,7 @@ from django.db import transaction
 from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupKind, Reading
 from consumers.polling.brokers.rows import kind_in_group
-from consumers.polling.flags import KindLimits
+from consumers.polling.kind_limits import KindLimits
 from consumers.polling.reading import NOT_REPORTED, MembersReading, OffsetsReading
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX

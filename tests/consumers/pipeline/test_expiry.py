@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from consumers.pipeline.evidence import with_retention
+from consumers.pipeline.kernel.keys import beside
 from consumers.pipeline.kernel.trend import expires_in
 from consumers.pipeline.known import RETENTION, retention
 from tests.world import a_broker, a_cluster
@@ -28,16 +28,12 @@ def test_it_expires(reserved, time_lag, expected, why):
     assert (None if np.isnan(found) else found) == expected, why
 
 
-@pytest.mark.spark
-def test_each_queue_is_given_the_time_that_its_own_broker_keeps_messages(spark):
+def test_each_queue_is_given_the_time_that_its_own_broker_keeps_messages():
+    names = ("cluster", "broker")
     queues = [("prod", "broker-a"), ("prod", "broker-b"), ("other", "broker-a")]
-    kept = spark.createDataFrame(pa.Table.from_pylist(KEPT, RETENTION))
-    found = with_retention(spark.createDataFrame(queues, "cluster string, broker string"), kept).toArrow().to_pylist()
-    assert {(row["cluster"], row["broker"]): row["reserved_seconds"] for row in found} == {
-        ("prod", "broker-a"): 72 * HOUR,
-        ("prod", "broker-b"): None,
-        ("other", "broker-a"): None,
-    }
+    rows = pa.Table.from_pylist([dict(zip(names, queue, strict=True)) for queue in queues])
+    found = beside(rows, pa.Table.from_pylist(KEPT, RETENTION), names).to_pylist()
+    assert [row["reserved_seconds"] for row in found] == [72 * HOUR, None, None]
 
 
 @pytest.mark.django_db

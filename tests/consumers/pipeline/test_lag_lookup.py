@@ -4,14 +4,9 @@ import pytest
 
 from consumers.lake import knot_days
 from consumers.lake.store import Lake
-from consumers.pipeline.durations import Durations
-from consumers.pipeline.frames import Frames
-from consumers.pipeline.lag_lookup import looked_up
-from consumers.pipeline.queue_arrays import queue_arrays
-from consumers.pipeline.time_lag import with_points
-from tests.pipeline_rows import PLACE, at, frame, put, rows
-
-pytestmark = pytest.mark.spark
+from consumers.pipeline.bucket import Course, Rows
+from tests.pipeline_rows import PLACE, at, gathered, lags_of, put, rows
+from tests.pipeline_work import a_work
 
 HOUR, DAY = 3600, 86400
 
@@ -21,57 +16,58 @@ def knot(seconds, offset, queue_id=0):
     return {**place, "queue_id": queue_id, "broker_offset": offset, "at": at(seconds)}
 
 
-def lags(spark, tmp_path, knots, readings, until, settled=False):
+def found(tmp_path, knots, readings, until, settled=False):
     lake = Lake.at(str(tmp_path))
     put(lake, "knots", knots, time="at")
     if settled:
         knot_days.settle(lake, at(until))
-    arrays = with_points(queue_arrays(frame(spark, "readings", readings)), 0).persist()
-    found = looked_up(arrays, Frames(spark, lake, ["prod"]), at(until), Durations()).toArrow().to_pylist()
-    return {row["queue_id"]: [(lag["kind"], lag["seconds"]) for lag in row["lags"]] for row in found}
+    read, work = gathered(readings), a_work(lake, at(until - 1), at(until))
+    return lags_of(read, Course.of(read, Rows(lake, ["prod"], 0, 1), work).lags)
 
 
-def errors(spark, tmp_path, knots, readings, until):
-    lake = Lake.at(str(tmp_path))
-    put(lake, "knots", knots, time="at")
-    arrays = with_points(queue_arrays(frame(spark, "readings", readings)), 0).persist()
-    (row,) = looked_up(arrays, Frames(spark, lake, ["prod"]), at(until), Durations()).toArrow().to_pylist()
+def lags(tmp_path, knots, readings, until, settled=False):
+    answer = found(tmp_path, knots, readings, until, settled)
+    return {row["queue_id"]: [(lag["kind"], lag["seconds"]) for lag in row["lags"]] for row in answer}
+
+
+def errors(tmp_path, knots, readings, until):
+    (row,) = found(tmp_path, knots, readings, until)
     return [(lag["kind"], lag["error_seconds"]) for lag in row["lags"]]
 
 
-def test_it_finds_near_and_far_ones_in_one_answer(spark, tmp_path):
+def test_it_finds_near_and_far_ones_in_one_answer(tmp_path):
     now = 10 * HOUR
     knots = [knot(0, 100), knot(HOUR, 200), knot(now - 300, 900), knot(now, 1000)]
     knots += [knot(now - 600, 50, 1), knot(now, 150, 1)]
     readings = rows([(150, 1000)], start=now) + rows([(100, 150)], start=now, queue_id=1)
     readings += rows([(7, 7)], start=now, queue_id=2)
-    assert lags(spark, tmp_path, knots, readings, now + 1) == {
+    assert lags(tmp_path, knots, readings, now + 1) == {
         0: [("interpolated", now - HOUR / 2)],
         1: [("interpolated", 300.0)],
         2: [],
     }
 
 
-def test_a_settled_day_still_answers(spark, tmp_path):
+def test_a_settled_day_still_answers(tmp_path):
     now = 3 * DAY
     knots = [knot(0, 100), knot(HOUR, 200), knot(now, 1000)]
-    answer = lags(spark, tmp_path, knots, rows([(150, 1000)], start=now), now + 1, settled=True)
+    answer = lags(tmp_path, knots, rows([(150, 1000)], start=now), now + 1, settled=True)
     assert answer == {0: [("interpolated", now - HOUR / 2)]}
 
 
-def test_older_than_all_history_is_at_least_its_age(spark, tmp_path):
+def test_older_than_all_history_is_at_least_its_age(tmp_path):
     now = 5 * HOUR
-    answer = lags(spark, tmp_path, [knot(0, 100), knot(now, 900)], rows([(50, 900)], start=now), now + 1)
+    answer = lags(tmp_path, [knot(0, 100), knot(now, 900)], rows([(50, 900)], start=now), now + 1)
     assert answer == {0: [("at_least", float(now))]}
 
 
-def test_without_history_it_is_unknown(spark, tmp_path):
-    assert lags(spark, tmp_path, [], rows([(50, 900)], start=60), 61) == {0: [("unknown", None)]}
+def test_without_history_it_is_unknown(tmp_path):
+    assert lags(tmp_path, [], rows([(50, 900)], start=60), 61) == {0: [("unknown", None)]}
 
 
-def test_a_topic_created_anew_forgets_what_was_before(spark, tmp_path):
+def test_a_topic_created_anew_forgets_what_was_before(tmp_path):
     knots = [knot(0, 100), knot(60, 900), knot(120, 10), knot(180, 40)]
-    answer = lags(spark, tmp_path, knots, rows([(25, 40)], start=180), 181)
+    answer = lags(tmp_path, knots, rows([(25, 40)], start=180), 181)
     assert answer == {0: [("interpolated", 30.0)]}
 
 
@@ -84,27 +80,27 @@ def test_a_topic_created_anew_forgets_what_was_before(spark, tmp_path):
         (None, ("interpolated", 120.0), "nobody asked"),
     ],
 )
-def test_a_store_time_makes_it_exact(spark, tmp_path, stored, expected, why):
+def test_a_store_time_makes_it_exact(tmp_path, stored, expected, why):
     knots = [knot(0, 100), knot(120, 220), knot(180, 300)]
     first = None if stored is None else at(stored)
     readings = rows([(160, 300)], start=180, first_stored_at=first)
-    assert lags(spark, tmp_path, knots, readings, 181) == {0: [expected]}, why
+    assert lags(tmp_path, knots, readings, 181) == {0: [expected]}, why
 
 
-def test_it_is_exact_without_any_history(spark, tmp_path):
+def test_it_is_exact_without_any_history(tmp_path):
     readings = rows([(50, 900)], start=60, first_stored_at=at(10))
-    assert lags(spark, tmp_path, [], readings, 61) == {0: [("exact", 50.0)]}
+    assert lags(tmp_path, [], readings, 61) == {0: [("exact", 50.0)]}
 
 
-def test_earlier_readings_of_a_queue_that_was_asked_late_are_looked_up_as_ever(spark, tmp_path):
+def test_earlier_readings_of_a_queue_that_was_asked_late_are_looked_up_as_ever(tmp_path):
     now = 10 * HOUR
     knots = [knot(0, 100), knot(HOUR, 200), knot(now - 60, 1000)]
     readings = rows([(150, 1000)], start=now - 30) + rows([(150, 1000)], start=now, first_stored_at=at(2000))
-    answer = lags(spark, tmp_path, knots, readings, now + 1)
+    answer = lags(tmp_path, knots, readings, now + 1)
     assert answer == {0: [("interpolated", now - 30 - HOUR / 2), ("exact", now - 2000.0)]}
 
 
-def test_the_error_of_an_exact_one_is_that_of_the_clocks(spark, tmp_path):
+def test_the_error_of_an_exact_one_is_that_of_the_clocks(tmp_path):
     readings = rows([(50, 900)], start=60, first_stored_at=at(10)) + rows([(50, 900)], start=75)
     knots = [knot(0, 0), knot(30, 900)]
-    assert errors(spark, tmp_path, knots, readings, 76) == [("exact", 1.0), ("interpolated", 30.0 + 5.0)]
+    assert errors(tmp_path, knots, readings, 76) == [("exact", 1.0), ("interpolated", 30.0 + 5.0)]

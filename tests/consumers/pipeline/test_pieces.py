@@ -1,15 +1,20 @@
 """A result in pieces is the same result."""
 
+import pyarrow as pa
 import pytest
 
-from consumers.pipeline.pieces import in_pieces
-from tests.pipeline_rows import frame, rows
+from consumers.pipeline import spark
+from consumers.pipeline.spark import RESULT_SCHEMA, joined, packed
 
-pytestmark = pytest.mark.spark
+TABLE = pa.table({"queue_id": list(range(10)), "group": ["billing"] * 10})
 
 
-@pytest.mark.parametrize("rows_at_once", [1, 3, 100])
-def test_it_has_every_row_once(spark, rows_at_once):
-    readings = [row for queue_id in range(10) for row in rows([(queue_id, 9)], queue_id=queue_id)]
-    found = in_pieces(frame(spark, "readings", readings), 10, rows_at_once)
-    assert sorted(found["queue_id"].to_pylist()) == list(range(10))
+@pytest.mark.parametrize("rows_in_piece", [1, 3, 100])
+def test_it_has_every_row_once(monkeypatch, rows_in_piece):
+    monkeypatch.setattr(spark, "ROWS_IN_PIECE", rows_in_piece)
+    assert joined(pa.Table.from_batches(packed("windows_60", TABLE)))["windows_60"].equals(TABLE)
+
+
+def test_a_table_without_rows_keeps_its_columns():
+    rows = pa.Table.from_batches(packed("knots", TABLE.slice(0, 0)), RESULT_SCHEMA)
+    assert joined(rows)["knots"].schema == TABLE.schema

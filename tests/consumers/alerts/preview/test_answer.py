@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.lake.store import Lake
-from consumers.pipeline.group_windows import NOT_READ
+from consumers.pipeline.kernel.group_windows import NOT_READ
 from tests import pipeline_rows
 from tests.alert_rows import a_rule, an_incident
 from tests.preview_rows import HOUR, LAG, a_rule_of, asked, seconds_ago, told, windows

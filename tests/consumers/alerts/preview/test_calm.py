@@ -12,7 +12,7 @@ from consumers.alerts.preview.days import day_number
 from consumers.alerts.preview.grid import Grid
 from consumers.alerts.preview.judged import judged_moments
 from consumers.models import Cluster, Measure
-from consumers.pipeline.group_windows import NOT_READ
+from consumers.pipeline.kernel.group_windows import NOT_READ
 from consumers.pipeline.slices import microseconds
 from tests.preview_rows import HOUR, judged, windows
 from tests.world import NOW, a_broker, a_cluster, a_group, ago

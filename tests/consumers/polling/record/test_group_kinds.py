@@ -6,7 +6,7 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import QueueSnapshot
-from consumers.polling.flags import KindLimits
+from consumers.polling.kind_limits import KindLimits
 from consumers.polling.record.group_kinds import GroupKinds
 from consumers.polling.record.recorder import Recorder
 from tests.readings import broker, reading, row

@@ -3,7 +3,8 @@
 import pytest
 
 from consumers.models import Cluster, ConsumerGroup, ResetStatus, ResetStep
-from consumers.polling.flags import KindLimits, has_unlisted_members
+from consumers.polling.flags import has_unlisted_members
+from consumers.polling.kind_limits import KindLimits
 from consumers.polling.record.recorder import Recorder
 from tests.readings import T0, at, broker, group_members, members, reading, row
 from tests.reset_rows import a_reset, a_reset_queue

@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.queue_arrays import queue_arrays
-from consumers.pipeline.time_lag import with_points, with_time_lags
-from tests.pipeline_rows import PLACE, frame
+from consumers.pipeline.kernel.time_lag import time_lags
+from tests.pipeline_rows import PLACE, gathered, lags_of, table
 
-pytestmark = pytest.mark.spark
-
-CASES = json.loads((Path(__file__).parents[2] / "data" / "lag_time_cases.json").read_text())
+CASES = json.loads((Path(__file__).parents[3] / "data" / "lag_time_cases.json").read_text())
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -38,16 +35,17 @@ def reading(case):
 
 
 @pytest.fixture(scope="module")
-def answers(_session):
+def answers():
     place = {name: PLACE[name] for name in ("cluster", "broker", "queue_id")}
     knots = [
         {**place, "topic": case["id"], "broker_offset": offset, "at": moment(time_ms)}
         for case in CASES
         for offset, time_ms in case["points"]
     ]
-    arrays = with_points(queue_arrays(frame(_session, "readings", [reading(case) for case in CASES])), 0)
-    found = with_time_lags(arrays, frame(_session, "knots", knots), Durations()).select("topic", "lags").toArrow()
-    return {row["topic"]: row["lags"][0] if row["lags"] else None for row in found.to_pylist()}
+    read = gathered([reading(case) for case in CASES])
+    known = table("knots", knots)
+    found = lags_of(read, time_lags(read, 0, lambda _: known, lambda _: known, Durations()))
+    return {row["topic"]: row["lags"][0] if row["lags"] else None for row in found}
 
 
 def place_in_table(case):

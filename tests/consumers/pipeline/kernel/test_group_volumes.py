@@ -3,14 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from consumers.pipeline.group_windows import group_windows
+from consumers.pipeline.kernel.group_windows import whole_group_windows
 from consumers.pipeline.known import UNREAD
-from consumers.pipeline.volumes.of_groups import group_volumes
 from consumers.pipeline.volumes.topic_facts import TOPICS
 from consumers.polling.reading import NEVER_COMMITTED
-from tests.pipeline_rows import PLACE, at, frame
-
-pytestmark = pytest.mark.spark
+from tests.pipeline_rows import PLACE, at, table
 
 VOLUMES = ("into_retry", "out_of_retry", "into_dlq", "consumed")
 WHY = "the consumer offset went back"
@@ -111,29 +108,22 @@ CASES = {
         {"consumed": "no queue of its own topics was read"},
     ),
 }
-DEAD = pa.struct([("messages", pa.int64()), ("unknown", pa.string())])
-DEAD_SUMS = pa.schema(
-    [("cluster", pa.string()), ("group", pa.string()), ("start", pa.timestamp("us", "UTC")), ("dead", DEAD)]
-)
+DEAD_SUMS = pa.schema([*UNREAD, ("messages", pa.int64()), ("unknown", pa.string())])
 
 
 @pytest.fixture(scope="module")
-def found(_session):
+def found():
     key = {name: {"cluster": "prod", "group": name} for name in CASES}
     windows = [one | key[name] for name, case in CASES.items() for one in case[0]]
     dead = [
-        {**key[name], "start": at(0), "dead": {"messages": case[1][0], "unknown": case[1][1]}}
+        {**key[name], "start": at(0), "messages": case[1][0], "unknown": case[1][1]}
         for name, case in CASES.items()
         if case[1] is not None
     ]
     topics = [{**key[name], "has_retry": case[2][0], "has_dead": case[2][1]} for name, case in CASES.items() if case[2]]
     unread = [{**key[name], "start": at(0)} for name, case in CASES.items() if case[3]]
-
-    def known(rows, schema):
-        return _session.createDataFrame(pa.Table.from_pylist(rows, schema))
-
-    summed = group_windows(frame(_session, "windows_60", windows), known(unread, UNREAD))
-    rows = group_volumes(summed, known(dead, DEAD_SUMS), known(topics, TOPICS)).toArrow().to_pylist()
+    known = [pa.Table.from_pylist(*one) for one in ((unread, UNREAD), (dead, DEAD_SUMS), (topics, TOPICS))]
+    rows = whole_group_windows(table("windows_60", windows), *known).to_pylist()
     return {row["group"]: row for row in rows}
 
 

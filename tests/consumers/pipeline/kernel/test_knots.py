@@ -2,15 +2,12 @@
 
 import pytest
 
-from consumers.pipeline.knots import knots
-from consumers.pipeline.queue_arrays import queue_arrays
-from tests.pipeline_rows import at, frame, rows, us
-
-pytestmark = pytest.mark.spark
+from consumers.pipeline.kernel.knots import new_knots
+from tests.pipeline_rows import at, gathered, rows, us
 
 
-def found(spark, readings, since, until):
-    table = knots(queue_arrays(frame(spark, "readings", readings)), us(since), us(until)).toArrow()
+def found(readings, since, until):
+    table = new_knots(gathered(readings), us(since), us(until))
     return sorted(((row["at"] - at(0)).total_seconds(), row["broker_offset"]) for row in table.to_pylist())
 
 
@@ -29,19 +26,19 @@ def offsets(*values):
         (offsets(9, 9, 2), 15, [(15, 9), (30, 2)], "a fall has both sides"),
     ],
 )
-def test_it_keeps(spark, seen, since, expected, why):
-    assert found(spark, rows(seen), since, 60) == expected, why
+def test_it_keeps(seen, since, expected, why):
+    assert found(rows(seen), since, 60) == expected, why
 
 
-def test_a_quiet_queue_has_one_every_hour(spark):
-    assert found(spark, rows(offsets(5, 5, 5), start=3570), 3585, 3700) == [(3600, 5)]
+def test_a_quiet_queue_has_one_every_hour():
+    assert found(rows(offsets(5, 5, 5), start=3570), 3585, 3700) == [(3600, 5)]
 
 
-def test_the_groups_of_a_topic_share_its_knots(spark):
+def test_the_groups_of_a_topic_share_its_knots():
     both = rows(offsets(5, 6)) + rows(offsets(5, 6), group="shipping")
-    assert found(spark, both, 15, 60) == [(0, 5), (15, 6)]
+    assert found(both, 15, 60) == [(0, 5), (15, 6)]
 
 
-def test_a_change_belongs_to_the_minute_in_which_it_was_seen(spark):
-    table = knots(queue_arrays(frame(spark, "readings", rows(offsets(5, 6), start=50))), us(60), us(120)).toArrow()
+def test_a_change_belongs_to_the_minute_in_which_it_was_seen():
+    table = new_knots(gathered(rows(offsets(5, 6), start=50)), us(60), us(120))
     assert {row["minute"] for row in table.to_pylist()} == {at(60)}

@@ -2,18 +2,26 @@
 
 from itertools import pairwise
 
+import pyarrow as pa
 import pytest
 
-from consumers.pipeline.group_state import WORST_FIRST, group_states
+from consumers.pipeline.kernel.group_states import WORST_FIRST, group_states
 from tests.pipeline_rows import at
 
-pytestmark = pytest.mark.spark
-
-SCHEMA = (
-    "cluster string, group string, topic string, broker string, queue_id int, kind string, state string, rule string, "
-    "detail string, since timestamp, provisional boolean, has_full_window boolean, lag_messages bigint, "
-    "consume_rate double, produce_rate double, time_lag_seconds double, time_lag_kind string, newest_reason string, "
-    "time_lag_error_seconds double"
+SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("cluster", "group", "topic", "broker")),
+        ("queue_id", pa.int32()),
+        *((name, pa.string()) for name in ("kind", "state", "rule", "detail")),
+        ("since", pa.timestamp("us", tz="UTC")),
+        ("provisional", pa.bool_()),
+        ("has_full_window", pa.bool_()),
+        ("lag_messages", pa.int64()),
+        *((name, pa.float64()) for name in ("consume_rate", "produce_rate", "time_lag_seconds")),
+        ("time_lag_kind", pa.string()),
+        ("newest_reason", pa.string()),
+        ("time_lag_error_seconds", pa.float64()),
+    ]
 )
 
 
@@ -26,34 +34,34 @@ def queue(queue_id, state="OK", **fields):
     return {**values, **fields}
 
 
-def group(spark, *queues):
-    (row,) = group_states(spark.createDataFrame([tuple(one.values()) for one in queues], SCHEMA)).toArrow().to_pylist()
+def group(*queues):
+    (row,) = group_states(pa.Table.from_pylist(list(queues), SCHEMA)).to_pylist()
     return row
 
 
 @pytest.mark.parametrize(("worse", "better"), list(pairwise(WORST_FIRST)))
-def test_the_worst_queue_decides(spark, worse, better):
-    row = group(spark, queue(0, better), queue(1, worse), queue(2, "OK"))
+def test_the_worst_queue_decides(worse, better):
+    row = group(queue(0, better), queue(1, worse), queue(2, "OK"))
     assert (row["state"], row["rule"], row["worst_queue_id"], row["since"]) == (worse, "rule of 1", 1, at(1))
 
 
-def test_of_equals_the_longest_lag_stands_for_them(spark):
-    row = group(spark, queue(0, "STALL"), queue(1, "STALL", time_lag_seconds=90.0), queue(2, "STALL"))
+def test_of_equals_the_longest_lag_stands_for_them():
+    row = group(queue(0, "STALL"), queue(1, "STALL", time_lag_seconds=90.0), queue(2, "STALL"))
     assert row["worst_queue_id"] == 1
 
 
-def test_the_retry_topic_is_judged_apart(spark):
-    row = group(spark, queue(0), queue(1, "STALL", kind="retry", produce_rate=0.5))
+def test_the_retry_topic_is_judged_apart():
+    row = group(queue(0), queue(1, "STALL", kind="retry", produce_rate=0.5))
     assert (row["state"], row["queues"], row["consume_rate"], row["retry_rate"]) == ("OK", 1, 3.0, 0.5)
 
 
-def test_a_group_of_which_only_the_retry_topic_was_read_is_unknown(spark):
-    row = group(spark, queue(0, kind="retry"))
+def test_a_group_of_which_only_the_retry_topic_was_read_is_unknown():
+    row = group(queue(0, kind="retry"))
     assert (row["state"], row["completeness"], row["worst_topic"]) == ("UNKNOWN", 0.0, None)
 
 
-def test_completeness_is_the_share_of_full_windows(spark):
-    assert group(spark, queue(0), queue(1, has_full_window=False))["completeness"] == 0.5
+def test_completeness_is_the_share_of_full_windows():
+    assert group(queue(0), queue(1, has_full_window=False))["completeness"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -73,13 +81,13 @@ def test_completeness_is_the_share_of_full_windows(spark):
         ({"time_lag_seconds": 49.0, "time_lag_kind": "exact"}, (49.0, "interpolated"), "the other may be longer"),
     ],
 )
-def test_its_time_lag_is_that_of_its_longest_queue(spark, other, expected, why):
-    row = group(spark, queue(0), queue(1, **other))
+def test_its_time_lag_is_that_of_its_longest_queue(other, expected, why):
+    row = group(queue(0), queue(1, **other))
     assert (row["time_lag_seconds"], row["time_lag_kind"]) == expected, why
 
 
-def test_its_time_lag_is_unknown_where_no_queues_is_known(spark):
-    row = group(spark, queue(0, time_lag_seconds=None, time_lag_kind="unknown"))
+def test_its_time_lag_is_unknown_where_no_queues_is_known():
+    row = group(queue(0, time_lag_seconds=None, time_lag_kind="unknown"))
     assert (row["time_lag_seconds"], row["time_lag_kind"]) == (None, "unknown")
 
 
@@ -93,6 +101,6 @@ def test_its_time_lag_is_unknown_where_no_queues_is_known(spark):
     ],
     ids=["all known", "a rate is missing", "more is produced", "a lag is missing"],
 )
-def test_its_rates_and_when_it_has_drained(spark, fields, expected):
-    row = group(spark, queue(0), queue(1, **fields))
+def test_its_rates_and_when_it_has_drained(fields, expected):
+    row = group(queue(0), queue(1, **fields))
     assert (row["consume_rate"], row["produce_rate"], row["drain_seconds"]) == expected

@@ -3,12 +3,10 @@
 import pyarrow as pa
 import pytest
 
+from consumers.pipeline.kernel.members import membership_evidence
+from consumers.pipeline.kernel.owners import Answers, group_ownership, queue_ownership
 from consumers.pipeline.known import MEMBERS
-from consumers.pipeline.membership import membership_evidence
-from consumers.pipeline.ownership import group_ownership, queue_ownership
-from tests.pipeline_rows import PLACE, at, frame, us
-
-pytestmark = pytest.mark.spark
+from tests.pipeline_rows import PLACE, at, table, us
 
 GROUP = {"cluster": "prod", "group": "billing"}
 
@@ -28,20 +26,20 @@ def answer(seconds, members, complete=True, consume_type="CONSUME_PASSIVELY"):
         ([answer(0, 0), answer(30, 1), answer(60, 0), answer(80, 0)], (0, 20.0), "somebody was there in between"),
     ],
 )
-def test_members(spark, answers, expected, why):
-    (row,) = membership_evidence(frame(spark, "membership", answers)).toArrow().to_pylist()
+def test_members(answers, expected, why):
+    (row,) = membership_evidence(table("membership", answers)).to_pylist()
     assert (row["members"], row["without_members_seconds"]) == expected, why
 
 
-def test_nobody_is_there_from_the_first_empty_answer_on(spark):
+def test_nobody_is_there_from_the_first_empty_answer_on():
     answers = [answer(0, 1), answer(30, 0), answer(60, 0)]
-    (row,) = membership_evidence(frame(spark, "membership", answers)).toArrow().to_pylist()
+    (row,) = membership_evidence(table("membership", answers)).to_pylist()
     assert row["empty_since_us"] == us(30)
 
 
-def test_a_group_without_members_keeps_its_last_known_type(spark):
+def test_a_group_without_members_keeps_its_last_known_type():
     answers = [answer(0, 1, consume_type="CONSUME_ACTIVELY"), answer(30, 0, consume_type=None)]
-    (row,) = membership_evidence(frame(spark, "membership", answers)).toArrow().to_pylist()
+    (row,) = membership_evidence(table("membership", answers)).to_pylist()
     assert row["consume_type"] == "CONSUME_ACTIVELY"
 
 
@@ -53,26 +51,26 @@ def idle(seconds, client_id, **fields):
     return {**GROUP, "taken_at": at(seconds), "client_id": client_id, **fields}
 
 
-def present(spark, *clients):
-    return spark.createDataFrame(pa.Table.from_pylist([{**GROUP, "client_id": client} for client in clients], MEMBERS))
+def present(*clients):
+    return pa.Table.from_pylist([{**GROUP, "client_id": client} for client in clients], MEMBERS)
 
 
-def test_the_owner_is_who_holds_the_queue_in_its_newest_answer(spark):
-    seen = frame(spark, "ownership", [holds(0, "c1"), idle(60, "c1"), holds(60, "c2", cached_count=3)])
-    (row,) = queue_ownership(seen, present(spark, "c1", "c2")).toArrow().to_pylist()
+def test_the_owner_is_who_holds_the_queue_in_its_newest_answer():
+    seen = Answers.of(table("ownership", [holds(0, "c1"), idle(60, "c1"), holds(60, "c2", cached_count=3)]))
+    (row,) = queue_ownership(seen, present("c1", "c2")).to_pylist()
     assert (row["owner"], row["owners"], row["cached_count"]) == ("c2", 1, 3)
     assert (row["held_us"], row["owner_changed_us"]) == (us(60), us(60))
 
 
-def test_a_client_that_has_left_owns_nothing(spark):
-    seen = frame(spark, "ownership", [holds(0, "c1"), idle(60, "c2")])
-    (row,) = queue_ownership(seen, present(spark, "c2")).toArrow().to_pylist()
+def test_a_client_that_has_left_owns_nothing():
+    seen = Answers.of(table("ownership", [holds(0, "c1"), idle(60, "c2")]))
+    (row,) = queue_ownership(seen, present("c2")).to_pylist()
     assert (row["owner"], row["held_us"]) == (None, us(0))
 
 
-def test_a_dropped_queue_is_not_held(spark):
-    seen = frame(spark, "ownership", [holds(0, "c1", dropped=True)])
-    assert queue_ownership(seen, present(spark, "c1")).count() == 0
+def test_a_dropped_queue_is_not_held():
+    seen = Answers.of(table("ownership", [holds(0, "c1", dropped=True)]))
+    assert queue_ownership(seen, present("c1")).num_rows == 0
 
 
 @pytest.mark.parametrize(
@@ -84,6 +82,6 @@ def test_a_dropped_queue_is_not_held(spark):
         ([idle(0, "c1"), idle(0, "c2", error="timed out"), idle(30, "c2")], (True, None), "it answered later"),
     ],
 )
-def test_owners_are_known_once_every_member_has_answered(spark, answers, expected, why):
-    (row,) = group_ownership(frame(spark, "ownership", answers), present(spark, "c1", "c2")).toArrow().to_pylist()
+def test_owners_are_known_once_every_member_has_answered(answers, expected, why):
+    (row,) = group_ownership(Answers.of(table("ownership", answers)), present("c1", "c2")).to_pylist()
     assert (row["owners_known"], row["owners_error"]) == expected, why

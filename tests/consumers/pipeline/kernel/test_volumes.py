@@ -1,6 +1,6 @@
 """How far offsets moved in a window: exact where it is known, null with the reason where it would be a guess.
 
-All cases are judged by one job: each is a queue of its own.
+All cases are looked at at once: each is a queue of its own.
 """
 
 import random
@@ -10,14 +10,13 @@ import pyarrow as pa
 import pytest
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.queue_arrays import queue_arrays
-from consumers.pipeline.time_lag import without_time_lags
+from consumers.pipeline.kernel.minutes import minute_windows
+from consumers.pipeline.kernel.readings import no_hands
+from consumers.pipeline.kernel.time_lag import TimeLags
+from consumers.pipeline.kernel.windows import queue_windows
 from consumers.pipeline.volumes.topic_facts import APPEARED
-from consumers.pipeline.windows import queue_windows
 from consumers.polling.reading import NEVER_COMMITTED, TOPIC_GONE
-from tests.pipeline_rows import at, frame, rows, us
-
-pytestmark = pytest.mark.spark
+from tests.pipeline_rows import at, gathered, rows, us
 
 SINCE, UNTIL = 420, 480
 NO_READING = "no reading close enough before this window"
@@ -80,14 +79,18 @@ CASES = {
 }
 
 
+def windows(readings, appeared, since, until):
+    read = gathered(readings)
+    minutes = minute_windows(read, no_hands(), pa.Table.from_pylist(appeared, APPEARED), since, until, Durations())
+    return queue_windows(read, TimeLags.none(read.queues.num_rows), minutes).sort_by("start").to_pylist()
+
+
 @pytest.fixture(scope="module")
-def found(_session):
+def found():
     readings = [row | {"queue_id": number} for number, (given, _) in enumerate(CASES.values()) for row in given]
     appeared = [{"cluster": "prod", "topic": "%RETRY%fresh", "broker": "broker-a", "appeared_us": [us(435)]}]
-    times = _session.createDataFrame(pa.Table.from_pylist(appeared, APPEARED))
-    arrays = queue_arrays(frame(_session, "readings", readings)).join(times, ["cluster", "topic", "broker"], "left")
-    windows = queue_windows(without_time_lags(arrays), us(SINCE), us(UNTIL), Durations()).toArrow().to_pylist()
-    return {row["queue_id"]: (row["consumed"], row["produced"], row["volume_unknown"]) for row in windows}
+    rows_of = windows(readings, appeared, us(SINCE), us(UNTIL))
+    return {row["queue_id"]: (row["consumed"], row["produced"], row["volume_unknown"]) for row in rows_of}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -114,22 +117,19 @@ def a_walk(number: int) -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def walked(_session):
+def walked():
     walks = {number: a_walk(number) for number in range(WALKS)}
-    arrays = without_time_lags(
-        queue_arrays(frame(_session, "readings", [row for walk in walks.values() for row in walk]))
-    )
-    windows = queue_windows(arrays, us(420), us(420 + 60 * MINUTES), Durations()).toArrow().sort_by("start").to_pylist()
-    return walks, windows
+    readings = [row for walk in walks.values() for row in walk]
+    return walks, windows(readings, [], us(420), us(420 + 60 * MINUTES))
 
 
 @pytest.mark.parametrize("volume", ["consumed", "produced"])
 def test_sums_of_windows_that_follow_one_another_are_the_difference_of_the_ends(walked, volume):
-    walks, windows = walked
+    walks, minutes = walked
     offset = {"consumed": "consumer_offset", "produced": "broker_offset"}[volume]
     compared = 0
     for number, walk in walks.items():
-        known = [row for row in windows if row["queue_id"] == number and row[volume] is not None]
+        known = [row for row in minutes if row["queue_id"] == number and row[volume] is not None]
         for first, second in pairwise(known):
             if (second["start"] - first["start"]).total_seconds() == 60:
                 ends = [

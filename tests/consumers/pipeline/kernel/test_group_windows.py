@@ -3,11 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from consumers.pipeline.group_windows import group_windows
+from consumers.pipeline.kernel.group_windows import group_windows
 from consumers.pipeline.known import UNREAD
-from tests.pipeline_rows import PLACE, at, frame
-
-pytestmark = pytest.mark.spark
+from tests.pipeline_rows import PLACE, at, table
 
 
 def window(queue_id, lag, **fields):
@@ -56,16 +54,14 @@ UNKNOWN = {"time_lag_seconds": None, "time_lag_kind": "unknown", "consume_rate":
         ([window(0, 5), window(1, 5, consume_rate=None)], (10, 30.0, None, None), "a rate is missing"),
     ],
 )
-def test_it_sums(spark, windows, expected, why):
-    unread = spark.createDataFrame(UNREAD.empty_table())
-    (row,) = group_windows(frame(spark, "windows_60", windows), unread).toArrow().to_pylist()
+def test_it_sums(windows, expected, why):
+    (row,) = group_windows(table("windows_60", windows), UNREAD.empty_table()).to_pylist()
     names = ("lag_messages", "time_lag_seconds", "consume_rate", "unknown_reason")
     assert tuple(row[name] for name in names) == expected, why
 
 
-def test_a_broker_that_was_not_read_makes_all_unknown(spark):
+def test_a_broker_that_was_not_read_makes_all_unknown():
     unread = pa.Table.from_pylist([{"cluster": "prod", "group": "billing", "start": at(0)}], UNREAD)
-    windows = frame(spark, "windows_60", [window(0, 5)])
-    (row,) = group_windows(windows, spark.createDataFrame(unread)).toArrow().to_pylist()
+    (row,) = group_windows(table("windows_60", [window(0, 5)]), unread).to_pylist()
     assert (row["lag_messages"], row["consume_rate"]) == (None, None)
     assert row["unknown_reason"] == "a broker of this group was not read"

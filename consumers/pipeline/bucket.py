@@ -1,0 +1,303 @@
+"""One bucket of groups over one slice of time: its rows of the lake's files in, tables for lake and database out.
+
+Whoever runs it, a Spark task or a test, needs numpy and pyarrow: no Spark, no Django, no clock. All queues of a group
+are in one bucket, so that nothing has to be brought together afterwards.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from consumers.lake import reader
+from consumers.lake.knot_days import day_start
+from consumers.lake.schemas import TABLES
+from consumers.lake.store import Lake
+from consumers.rocketmq.names import DLQ_PREFIX
+
+from .durations import Durations
+from .judge import judge
+from .kernel.columns import Columns, numbers
+from .kernel.evaluated import evaluated
+from .kernel.evidence import Known, with_evidence
+from .kernel.gathered import OFFSETS, Gathered
+from .kernel.group_states import group_states
+from .kernel.group_windows import dead_letter_sums, whole_group_windows
+from .kernel.keys import beside, matches
+from .kernel.knots import new_knots
+from .kernel.minutes import minute_windows
+from .kernel.names import QUEUE
+from .kernel.numbers import Seen
+from .kernel.readings import Hands, no_hands
+from .kernel.segments import MICROSECONDS, at_rows
+from .kernel.time_lag import TimeLags, time_lags
+from .kernel.trend import minutes_needed
+from .kernel.wide_windows import wide_windows
+from .kernel.windows import queue_windows
+from .slices import MINUTE, TEN_MINUTES, floor, microseconds
+
+# Produced history is looked up in the newest of it first.
+NEAR = timedelta(hours=2)
+FAR = timedelta(days=30)
+RETIRED_KEY = ["cluster", "group", "topic"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the database knows of a slice, as Arrow tables; schemas in known.py, kinds.py and volumes/topic_facts.py."""
+
+    known: Known
+    retired: pa.Table
+    silent: pa.Table
+    appeared: pa.Table
+    unread: pa.Table
+    topics: pa.Table
+
+
+@dataclass(frozen=True)
+class Work:
+    """One slice of time: [since, until), where the groups are cut into `buckets`. The range of the run begins at
+    `asked_since`, its first slice at the whole minute. `is_last`: states are wanted of its end. `is_wide`: its window
+    of ten minutes is over, or was written before."""
+
+    location: str
+    clusters: Sequence[str]
+    asked_since: datetime
+    since: datetime
+    until: datetime
+    durations: Durations
+    facts: Facts
+    buckets: int
+    is_last: bool
+    is_wide: bool
+
+    @property
+    def reach(self) -> datetime:
+        """Since when readings count, for windows as for states."""
+        return self.since - timedelta(seconds=self.durations.lookback_seconds)
+
+
+def worked(work: Work, number: int) -> dict[str, pa.Table]:
+    """Of one bucket: knots, windows_60, windows_600, group_windows, and at the end of a run queue_states and
+    group_states; `counts` has the number of readings of the slice."""
+    lake = Rows(Lake.at(work.location), work.clusters, number, work.buckets)
+    gathered, count = read_queues(lake, work)
+    course = Course.of(gathered, lake, work)
+    found = {
+        "knots": course.knots,
+        "windows_60": course.windows,
+        "group_windows": _group_windows(course, lake, work),
+        "counts": pa.table({"readings": [count]}),
+    }
+    if work.is_wide:
+        start = floor(work.since, TEN_MINUTES)
+        found["windows_600"] = wide_windows(course.minutes(lake, start, start + TEN_MINUTES), 600)
+    if work.is_last:
+        in_use = matches(gathered.queues, work.facts.retired, RETIRED_KEY) < 0
+        used, lags = gathered.only(in_use), course.lags.only(in_use)
+        found["queue_states"] = queue_states(used, lags, _trend_minutes(course, used, lags, lake), lake, work)
+        found["group_states"] = group_states(found["queue_states"])
+    return found
+
+
+def read_queues(lake: "Rows", work: Work) -> tuple[Gathered, int]:
+    """The queues of a bucket with all readings that count, and how many readings the slice has."""
+    rows = lake.table("readings", work.reach, work.until)
+    is_read = numbers(rows["taken_at"]) >= microseconds(max(work.asked_since, work.since))
+    rows = rows.filter(pc.not_equal(rows["kind"], "dlq"))
+    return Gathered.of(rows).with_silent(lake.mine(work.facts.silent)), int(is_read.sum())
+
+
+class Rows:
+    """Rows of the lake of the groups of one bucket."""
+
+    def __init__(self, lake: Lake, clusters: Sequence[str], number: int, buckets: int) -> None:
+        self._lake, self._clusters, self._number, self._buckets = lake, clusters, number, buckets
+
+    def table(
+        self,
+        name: str,
+        since: datetime,
+        until: datetime,
+        chosen: pc.Expression | None = None,
+        group: str = "group",
+        whole_files: bool = False,
+    ) -> pa.Table:
+        """Of [since, until), or (`whole_files`) all rows before `until` of the files of its hours. `group`: the column
+        that names the group; a dead-letter topic does it with a prefix."""
+        time = pc.field(reader.TIME_COLUMN[name])
+        within = time < pa.scalar(until, pa.timestamp("us", tz="UTC"))
+        if not whole_files:
+            within &= time >= pa.scalar(since, pa.timestamp("us", tz="UTC"))
+        wanted = within if chosen is None else within & chosen
+        return pa.concat_tables([self._of_cluster(one, name, since, until, wanted, group) for one in self._clusters])
+
+    def _of_cluster(
+        self, cluster: str, name: str, since: datetime, until: datetime, wanted: pc.Expression, group: str
+    ) -> pa.Table:
+        return reader.steadily(
+            self._lake,
+            lambda: reader.files(self._lake, name, cluster, since, until),
+            lambda names: self._scanned(name, names, wanted, group),
+        )
+
+    def mine(self, rows: pa.Table) -> pa.Table:
+        """Rows of the database of the bucket's groups."""
+        return rows if self._buckets == 1 else rows.filter(pa.array(self._is_mine(rows["group"])))
+
+    def _scanned(self, name: str, names: Sequence[str], wanted: pc.Expression, group: str) -> pa.Table:
+        schema = _with_dictionaries(TABLES[name])
+        if not names:
+            return schema.empty_table()
+        texts = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+        files = ds.ParquetFileFormat(dictionary_columns=texts)
+        dataset = ds.dataset(list(names), schema=schema, format=files, filesystem=self._lake.filesystem)
+        if self._buckets == 1 or group not in schema.names:
+            return dataset.to_table(filter=wanted)
+        return pa.Table.from_batches(self._batches(dataset, wanted, group), schema)
+
+    def _batches(self, dataset: ds.Dataset, wanted: pc.Expression, group: str) -> Iterator[pa.RecordBatch]:
+        for batch in dataset.to_batches(filter=wanted):
+            if batch.num_rows:
+                yield batch.filter(pa.array(self._is_mine(batch[group])))
+
+    def _is_mine(self, groups: "pa.Array | pa.ChunkedArray") -> np.ndarray:
+        """By a number that every process makes alike of a group's name."""
+        whole = groups.combine_chunks() if isinstance(groups, pa.ChunkedArray) else groups
+        encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+        names = (name.removeprefix(DLQ_PREFIX) for name in encoded.dictionary.to_pylist())
+        mine = np.array([zlib.crc32(name.encode()) % self._buckets == self._number for name in names] or [False])
+        return mine[np.asarray(encoded.indices)]
+
+
+@dataclass(frozen=True)
+class Course:
+    """What the readings of a bucket say of the slice: new `knots`, time lags, and `windows` of its minutes."""
+
+    gathered: Gathered
+    lags: TimeLags
+    knots: pa.Table
+    work: Work
+
+    @classmethod
+    def of(cls, gathered: Gathered, lake: Rows, work: Work) -> "Course":
+        since_us, until_us = microseconds(work.since), microseconds(work.until)
+        knots = new_knots(gathered, since_us, until_us)
+        lately = until_us - work.durations.span_seconds / 3 * MICROSECONDS
+        fresh = knots.drop_columns(["minute"])
+
+        def knots_of(asked: pa.Table, reach: datetime) -> pa.Table:
+            chosen = pc.field("topic").isin(pc.unique(asked["topic"]))
+            stored = lake.table("knots", reach, work.until, chosen, whole_files=True)
+            return pa.concat_tables([stored.cast(TABLES["knots"]), fresh.cast(TABLES["knots"])])
+
+        lags = time_lags(
+            gathered,
+            min(since_us, lately),
+            near=lambda asked: knots_of(asked, work.until - NEAR),
+            far=lambda asked: knots_of(asked, day_start(work.until - FAR)),
+            durations=work.durations,
+        )
+        return cls(gathered, lags, knots, work)
+
+    @cached_property
+    def windows(self) -> pa.Table:
+        facts = self.work.facts
+        hands = _hands(self.gathered.queues, facts.known.hands)
+        minutes = minute_windows(self.gathered, hands, facts.appeared, *_range_us(self.work), self.work.durations)
+        return queue_windows(self.gathered, self.lags, minutes)
+
+    def minutes(self, lake: Rows, since: datetime, until: datetime, groups: pa.Array | None = None) -> pa.Table:
+        """Windows of a minute of [since, until), of `groups` or all: those of the slice, and what the lake has of
+        minutes without a reading in the slice."""
+        chosen = None if groups is None else pc.field("group").isin(groups)
+        stored = lake.table("windows_60", since, until, chosen).cast(TABLES["windows_60"])
+        made = self.windows.group_by(["cluster", "start"]).aggregate([])
+        stored = stored.filter(pa.array(matches(stored, made, ["cluster", "start"]) < 0))
+        start = numbers(self.windows["start"])
+        fresh = self.windows.filter(pa.array((start >= microseconds(since)) & (start < microseconds(until))))
+        if groups is not None:
+            fresh = fresh.filter(pc.is_in(fresh["group"], value_set=groups))
+        return pa.concat_tables([stored, fresh.cast(TABLES["windows_60"])])
+
+
+def _group_windows(course: Course, lake: Rows, work: Work) -> pa.Table:
+    facts = work.facts
+    return whole_group_windows(
+        _in_use(course.windows, facts.retired), facts.unread, _dead_letters(lake, work), facts.topics
+    )
+
+
+def _dead_letters(lake: Rows, work: Work) -> pa.Table:
+    """What came into dead-letter topics: each queue is of the group that its topic is named after, though nobody need
+    consume it."""
+    rows = lake.table("dead_letters", work.reach, work.until, group="topic")
+    topics = pc.cast(rows["topic"], pa.string())
+    missing = {name: pa.nulls(rows.num_rows, pa.int64()) for name in OFFSETS if name not in rows.column_names}
+    named = {
+        **missing,
+        "group": pc.utf8_slice_codeunits(topics, len(DLQ_PREFIX)),
+        "kind": pa.array(["dlq"] * rows.num_rows, pa.string()),
+        "first_stored_at": pa.nulls(rows.num_rows, TABLES["readings"].field("first_stored_at").type),
+        "unknown_reason": pa.nulls(rows.num_rows, pa.string()),
+    }
+    for name, column in named.items():
+        rows = rows.append_column(name, column)
+    gathered = Gathered.of(rows)
+    minutes = minute_windows(gathered, no_hands(), work.facts.appeared, *_range_us(work), work.durations)
+    return dead_letter_sums(queue_windows(gathered, TimeLags.none(len(gathered.queues)), minutes))
+
+
+def queue_states(in_use: Gathered, lags: TimeLags, minutes: pa.Table, lake: Rows, work: Work) -> pa.Table:
+    """What judge() says of the queues in use. `minutes`: the windows of the trend of those that are behind."""
+    durations, known = work.durations, work.facts.known
+    earliest = work.until - timedelta(seconds=durations.evidence_seconds)
+    queues = with_evidence(
+        in_use.queues,
+        lake.table("membership", earliest, work.until),
+        lake.table("ownership", earliest, work.until),
+        minutes,
+        known,
+    )
+    seen = Seen(in_use.readings, lags, _hands(in_use.queues, known.hands))
+    return judge(Columns(evaluated(queues, microseconds(work.until), durations, seen=seen)), durations)
+
+
+def _trend_minutes(course: Course, in_use: Gathered, lags: TimeLags, lake: Rows) -> pa.Table:
+    """Windows of a minute, only of queues that are behind for longer than is allowed."""
+    durations = course.work.durations
+    newest = lags.segments.last(np.ones(lags.segments.rows, bool))
+    behind = in_use.queues.filter(pa.array(at_rows(lags.seconds, newest) > durations.allowance_seconds))
+    if not behind.num_rows:
+        return TABLES["windows_60"].empty_table()
+    until = floor(course.work.until, MINUTE)
+    found = course.minutes(lake, until - minutes_needed(durations) * MINUTE, until, pc.unique(behind["group"]))
+    return found.filter(pa.array(matches(found, behind, QUEUE) >= 0))
+
+
+def _range_us(work: Work) -> tuple[int, int]:
+    """From the beginning of its first minute."""
+    return microseconds(floor(work.since, MINUTE)), microseconds(work.until)
+
+
+def _in_use(windows: pa.Table, retired: pa.Table) -> pa.Table:
+    """Without the topics that their group retired."""
+    if not retired.num_rows:
+        return windows
+    return windows.filter(pa.array(matches(windows, retired, RETIRED_KEY) < 0))
+
+
+def _hands(queues: pa.Table, hands: pa.Table) -> Hands:
+    return Hands.of(beside(queues, hands, QUEUE)["hands"].combine_chunks()) if hands.num_rows else no_hands()
+
+
+def _with_dictionaries(schema: pa.Schema) -> pa.Schema:
+    """Texts of which few differ are read as numbers: of a million rows that is most of the work."""
+    text = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema([(field.name, text if field.type == pa.string() else field.type) for field in schema])

@@ -1,0 +1,183 @@
+"""Time lag: how long ago the first unconsumed message was stored. Exact where the broker was asked for its store time;
+its clock and this host's may differ a little. Else from the produced history.
+
+Message g was stored while the broker offset passed from at most g to above g: between the last knot that does not
+exceed g (the right end of a flat run) and the next one. Where the knots begin later than that, the lag is at least the
+age of the oldest knot. Never an extrapolation: a rate that held once says nothing of an unseen hour.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from consumers.pipeline.durations import Durations
+
+from .columns import numbers
+from .gathered import Gathered
+from .keys import shared_numbers
+from .names import TOPIC_QUEUE
+from .segments import Segments, at_rows, seconds
+from .texts import Texts
+
+EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = KINDS = ("exact", "interpolated", "at_least", "unknown")
+KNOWN_KINDS = (EXACT, INTERPOLATED)
+# Which knots there are of some topics: cluster, topic, broker, queue_id, broker_offset, at.
+KnotsOf = Callable[[pa.Table], pa.Table]
+
+
+@dataclass(frozen=True)
+class TimeLags:
+    """The time lags of the readings that are behind, one row each. NaN where it is not known."""
+
+    segments: Segments
+    at_us: np.ndarray
+    seconds: np.ndarray
+    error_seconds: np.ndarray
+    kind: Texts
+
+    @classmethod
+    def of(cls, lists: pa.ListArray) -> "TimeLags":
+        """`lists`: of each queue its time lags, with the fields of readings_schema.LAGS."""
+        rows = lists.flatten()
+        found = {name: numbers(rows.field(name)) for name in ("at_us", "seconds", "error_seconds")}
+        return cls(Segments.of_lists(lists), **found, kind=Texts.of(rows.field("kind")))
+
+    @classmethod
+    def none(cls, queues: int) -> "TimeLags":
+        """Of so many queues, none of which is behind."""
+        nothing = np.empty(0)
+        return cls(Segments.of_lengths(np.zeros(queues, np.int64)), nothing, nothing, nothing, Texts.none(0))
+
+    @property
+    def is_known(self) -> np.ndarray:
+        return self.kind.is_in(KNOWN_KINDS) & ~np.isnan(self.seconds)
+
+    def only(self, chosen: np.ndarray) -> "TimeLags":
+        """Of the chosen queues alone."""
+        rows = self.segments.spread(chosen)
+        lengths = np.diff(self.segments.starts)[chosen]
+        at_us, age, error = self.at_us[rows], self.seconds[rows], self.error_seconds[rows]
+        return TimeLags(Segments.of_lengths(lengths), at_us, age, error, self.kind.kept(rows))
+
+
+def time_lags(gathered: Gathered, since_us: float, near: KnotsOf, far: KnotsOf, durations: Durations) -> TimeLags:
+    """Of the readings from `since` on that are behind. The near history is looked into first, all of it for queues that
+    reach further back."""
+    readings = gathered.readings
+    is_behind = ~readings.reason.is_known & (readings.at_us >= since_us)
+    is_behind &= readings.broker_offset > readings.consumer_offset
+    rows = np.flatnonzero(is_behind)
+    found = _looked_up(gathered, rows, near, durations)
+    queue = readings.segments.queue[rows]
+    reaches_back = found.kind.is_in((AT_LEAST, UNKNOWN))
+    if reaches_back.any():
+        # All points of a queue by the same history.
+        again = np.isin(queue, queue[reaches_back])
+        found = _replaced(found, again, _looked_up(gathered, rows[again], far, durations))
+    return replace(found, segments=Segments.of_lengths(readings.segments.count_of(is_behind)))
+
+
+def _looked_up(gathered: Gathered, rows: np.ndarray, knots_of: KnotsOf, durations: Durations) -> TimeLags:
+    readings = gathered.readings
+    at, offset = readings.at_us[rows], readings.consumer_offset[rows]
+    queues, point_queue = np.unique(readings.segments.queue[rows], return_inverse=True)
+    asked = gathered.queues.select(TOPIC_QUEUE).take(pa.array(queues))
+    knots = Knots.of(knots_of(asked) if len(rows) else _NO_KNOTS, asked)
+    start, end = knots.starts[:-1][point_queue], knots.starts[1:][point_queue]
+    # Both rise along the knots of a queue.
+    seen = count_up_to(knots.at_us, start, end, at)
+    passed = np.minimum(seen, count_up_to(knots.broker_offset, start, end, offset))
+
+    left = np.where(passed > 0, start + passed - 1, -1)
+    following = np.where(start + passed < end, start + passed, -1)
+    oldest = np.where(end > start, start, -1)
+    left_at, left_offset = at_rows(knots.at_us, left), at_rows(knots.broker_offset, left)
+    is_seen = at_rows(knots.at_us, following) <= at
+    right_at = np.where(is_seen, at_rows(knots.at_us, following), at)
+    right_offset = np.where(is_seen, at_rows(knots.broker_offset, following), readings.broker_offset[rows])
+    width = right_offset - left_offset
+    share = (offset - left_offset) / np.where(width == 0, np.nan, width)
+    stored_us = left_at + share * (right_at - left_at)
+
+    oldest_at = at_rows(knots.at_us, oldest)
+    first = gathered.first_us[rows]
+    # A store time that is not past tells of two clocks, not of a lag.
+    is_exact = first < at
+    is_inside = (passed > 0) & ~np.isnan(share)
+    is_older = (passed <= 0) & (oldest_at < at)
+    cases = [is_exact, is_inside, is_older]
+    ages = [seconds(at - first), seconds(at - stored_us), seconds(at - oldest_at)]
+    gap = np.fmax(durations.poll_seconds, seconds(right_at - left_at)) + durations.commit_interval_seconds
+    return TimeLags(
+        Segments.of_lengths(np.array([len(rows)])),
+        at,
+        np.select(cases, ages, np.nan),
+        np.select(cases[:2], [np.full(len(rows), float(durations.clock_error_seconds)), gap], np.nan),
+        Texts(np.select(cases, [0, 1, 2], 3).astype(np.int64), KINDS),
+    )
+
+
+def _replaced(found: TimeLags, rows: np.ndarray, others: TimeLags) -> TimeLags:
+    age, error, kind = found.seconds.copy(), found.error_seconds.copy(), found.kind.codes.copy()
+    age[rows], error[rows], kind[rows] = others.seconds, others.error_seconds, others.kind.codes
+    return replace(found, seconds=age, error_seconds=error, kind=Texts(kind, KINDS))
+
+
+@dataclass(frozen=True)
+class Knots:
+    """Of each asked topic queue its knots, `starts[q]` to `starts[q + 1]`: by time, from where the broker offset last
+    went back; so both columns rise within a queue."""
+
+    starts: np.ndarray
+    at_us: np.ndarray
+    broker_offset: np.ndarray
+
+    @classmethod
+    def of(cls, table: pa.Table, asked: pa.Table) -> "Knots":
+        """`asked`: rows of a topic queue, one of which may be there several times: groups share a topic."""
+        mine, theirs = shared_numbers([asked, table], TOPIC_QUEUE)
+        at, offset = numbers(table["at"]), numbers(table["broker_offset"])
+        wanted = np.isin(theirs, mine)
+        theirs, at, offset = theirs[wanted], at[wanted], offset[wanted]
+        order = np.lexsort((offset, at, theirs))
+        theirs, at, offset = theirs[order], at[order], offset[order]
+        fresh = _since_last_fall(theirs, offset)
+        theirs, at, offset = theirs[fresh], at[fresh], offset[fresh]
+        begin = np.searchsorted(theirs, mine, side="left")
+        lengths = np.searchsorted(theirs, mine, side="right") - begin
+        starts = Segments.of_lengths(lengths).starts
+        rows = np.repeat(begin - starts[:-1], lengths) + np.arange(starts[-1])
+        return cls(starts, at[rows], offset[rows])
+
+
+def _since_last_fall(queue: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """A topic created anew counts from 0 again: what was seen before is another topic's history."""
+    falls = np.zeros(len(queue), bool)
+    falls[1:] = (queue[1:] == queue[:-1]) & (offset[1:] < offset[:-1])
+    last_fall = np.zeros(int(queue.max(initial=-1)) + 1, np.int64)
+    rows = np.flatnonzero(falls)
+    np.maximum.at(last_fall, queue[rows], rows)
+    return np.arange(len(queue)) >= last_fall[queue]
+
+
+def count_up_to(values: np.ndarray, start: np.ndarray, end: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """How many of values[start:end], which rise, are at most the limit: for each triple at once, by halving."""
+    low, high = start.copy(), end.copy()
+    while (is_open := low < high).any():
+        middle = (low + high) // 2
+        is_below = is_open & (values[np.minimum(middle, len(values) - 1)] <= limits)
+        low = np.where(is_below, middle + 1, low)
+        high = np.where(is_open & ~is_below, middle, high)
+    return low - start
+
+
+_NO_KNOTS = pa.schema(
+    [
+        *((name, pa.string()) for name in TOPIC_QUEUE[:3]),
+        ("queue_id", pa.int32()),
+        ("broker_offset", pa.int64()),
+        ("at", pa.timestamp("us", tz="UTC")),
+    ]
+).empty_table()

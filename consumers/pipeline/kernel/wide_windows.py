@@ -1,0 +1,56 @@
+"""Windows of ten minutes from windows of one: the last minute's lag, rates only where every minute has one.
+
+Volumes are sums of all minutes: null while one is missing.
+"""
+
+import numpy as np
+import pyarrow as pa
+
+from consumers.pipeline.volumes.names import NOT_RECORDED, PART_MISSING
+
+from .columns import Columns, arrow, times, whole
+from .keys import first_rows, key_numbers
+from .names import QUEUE
+from .segments import MICROSECONDS
+from .sums import Groups
+from .texts import Texts
+
+MINUTE_SECONDS = 60
+LAST = ["lag_messages", "time_lag_seconds", "time_lag_kind", "unknown_reason"]
+
+
+def wide_windows(windows: pa.Table, step_seconds: int) -> pa.Table:
+    """The columns of the lake's windows, `step_seconds` wide."""
+    columns = Columns(windows)
+    wide_start = columns["start"] // (step_seconds * MICROSECONDS) * (step_seconds * MICROSECONDS)
+    keyed = windows.append_column("wide_start", pa.array(wide_start.astype(np.int64)))
+    numbers = key_numbers(keyed, [*QUEUE, "kind", "wide_start"])
+    first = first_rows(numbers)
+    groups = Groups(numbers, len(first))
+    every = np.ones(len(numbers), bool)
+    minutes = groups.count_if(every)
+    newest = columns.table.take(pa.array(groups.last(columns["start"], chosen=every)))
+    found = columns.table.take(pa.array(first))
+    is_short = minutes < step_seconds // MINUTE_SECONDS
+    is_unknown = np.isnan(columns["consumed"]) | np.isnan(columns["produced"])
+    reason = Texts.of(windows["volume_unknown"]).otherwise(NOT_RECORDED).least(numbers, is_unknown, groups.count)
+    return pa.table(
+        {
+            "cluster": found["cluster"],
+            "start": times(wide_start[first]),
+            "step_seconds": pa.array(np.full(groups.count, step_seconds, np.int32)),
+            **{name: found[name] for name in (*QUEUE[1:], "kind")},
+            **{name: newest[name] for name in LAST[:3]},
+            **{
+                name: arrow(groups.whole_sum(columns[name], every) / minutes)
+                for name in ("consume_rate", "produce_rate")
+            },
+            "readings": pa.array(groups.sum(columns["readings"]).astype(np.int32)),
+            "unknown_reason": newest["unknown_reason"],
+            **{
+                name: whole(np.where(is_short, np.nan, groups.whole_sum(columns[name], every)))
+                for name in ("consumed", "produced")
+            },
+            "volume_unknown": Texts.chosen([(is_short, PART_MISSING), (~is_short, reason)], groups.count).arrow(),
+        }
+    )

@@ -1,0 +1,74 @@
+"""Buckets of work as Spark tasks: each reads its rows of the lake's files by itself and gives its tables back.
+
+One action without a shuffle, whose plan is the same in every run: Spark places the tasks, tries a failed one again, and
+on a cluster spreads them. What goes through Spark are a few rows of bytes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from consumers.lake.store import Lake
+
+from .bucket import Work, worked
+
+OfBucket = Callable[[Work, int], dict[str, pa.Table]]
+RESULT = "name string, payload binary"
+RESULT_SCHEMA = pa.schema([("name", pa.string()), ("payload", pa.binary())])
+# Pieces of a result: Spark copies each of them in its memory, some of them at once.
+ROWS_IN_PIECE = 100_000
+# More readings than this are cut into several buckets: so many take some 500 MB in a task.
+READINGS_IN_BUCKET = 2_500_000
+
+
+def buckets_for(lake: Lake, names: Sequence[str], cores: int) -> int:
+    """How many buckets the readings of these files are cut into. One for a small site; every bucket reads the columns
+    that name a group of all files, so that many cost more than they spread."""
+    rows = sum(pq.read_metadata(name, filesystem=lake.filesystem).num_rows for name in names[-1:]) * len(names)
+    if rows < READINGS_IN_BUCKET // 2:
+        return 1
+    return max(cores, -(-rows // READINGS_IN_BUCKET))
+
+
+def run_buckets(spark: SparkSession, work: Work, of_bucket: OfBucket = worked) -> dict[str, pa.Table]:
+    """The tables of all buckets, one after another."""
+    rows = spark.range(0, work.buckets, 1, work.buckets).mapInArrow(_task(work, of_bucket), RESULT).toArrow()
+    return joined(rows)
+
+
+def run_here(work: Work, of_bucket: OfBucket = worked) -> dict[str, pa.Table]:
+    """The same without Spark, bucket after bucket."""
+    numbers = pa.RecordBatch.from_pydict({"id": list(range(work.buckets))})
+    return joined(pa.Table.from_batches(_task(work, of_bucket)(iter([numbers])), RESULT_SCHEMA))
+
+
+def _task(work: Work, of_bucket: OfBucket) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in numbers:
+            for number in batch["id"].to_pylist():
+                for name, table in of_bucket(work, number).items():
+                    yield from packed(name, table)
+
+    return run
+
+
+def joined(rows: pa.Table) -> dict[str, pa.Table]:
+    """The tables whose pieces the rows are."""
+    found = {}
+    for name in pc.unique(rows["name"]).to_pylist():
+        pieces = rows.filter(pc.equal(rows["name"], name))["payload"]
+        found[name] = pa.concat_tables([pa.ipc.open_stream(piece.as_buffer()).read_all() for piece in pieces])
+    return found
+
+
+def packed(name: str, table: pa.Table) -> Iterator[pa.RecordBatch]:
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    for start in range(0, max(table.num_rows, 1), ROWS_IN_PIECE):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
+            stream.write_table(table.slice(start, ROWS_IN_PIECE))
+        payload = pa.array([sink.getvalue().to_pybytes()], pa.binary())
+        yield pa.RecordBatch.from_arrays([pa.array([name]), payload], schema=RESULT_SCHEMA)

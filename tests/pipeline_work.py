@@ -1,0 +1,38 @@
+"""Work of the pipeline over a lake whose database knows nothing, unless it is said."""
+
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from consumers.lake.store import Lake
+from consumers.pipeline.bucket import Facts, Work
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.evidence import Known
+from consumers.pipeline.kinds import GROUPS, RETIRED
+from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
+from consumers.pipeline.volumes.topic_facts import APPEARED, TOPICS
+
+KNOWN = {"groups": GROUPS, "members": MEMBERS, "retention": RETENTION, "still": STILL, "lost": LOST, "hands": HANDS}
+FACTS = {"retired": RETIRED, "silent": SILENT, "appeared": APPEARED, "unread": UNREAD, "topics": TOPICS}
+
+
+def facts(**rows: list[dict[str, Any]]) -> Facts:
+    """Of each name the rows that the database has."""
+
+    def tables(schemas: dict[str, pa.Schema]) -> dict[str, pa.Table]:
+        return {name: pa.Table.from_pylist(rows.get(name, []), schema) for name, schema in schemas.items()}
+
+    return Facts(known=Known(**tables(KNOWN)), **tables(FACTS))
+
+
+def a_work(lake: Lake, since: datetime, until: datetime, **fields: Any) -> Work:
+    values: dict[str, Any] = {
+        "durations": Durations(),
+        "facts": facts(),
+        "buckets": 1,
+        "is_last": True,
+        "is_wide": False,
+    }
+    values |= fields
+    return Work(lake.url, ("prod",), asked_since=since, since=since, until=until, **values)
