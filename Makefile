@@ -2,10 +2,11 @@
 PYTHON ?= python3
 PORT ?= 8000
 NAMESRV ?=
+FRAMES ?= 1000000
 VENV := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast test-spark test-live test-judged test-browser test-postgres check format bench lock clean
+.PHONY: help setup run test test-fast test-spark test-live test-judged test-browser test-postgres check format bench fuzz lock clean
 
 help: ## show these verbs
 	@sed -n 's/^\([a-z -]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r verb does; do printf '  make %-14s %s\n' "$$verb" "$$does"; done
@@ -30,6 +31,9 @@ format: setup ## let the formatter and the linter correct what they can
 
 bench: setup ## the benchmarks, each beside its comparison; a table here, JSON in var/bench.json
 	@$(VENV) -m dashboard.bench
+
+fuzz: setup ## damaged frames, bodies and offset files for everything that reads them; FRAMES=1000000
+	@$(VENV) -m tests.fuzz frames '$(FRAMES)'
 
 lock: setup ## pin the packages of pyproject.toml anew, for every platform
 	@$(VENV) -m uv pip compile pyproject.toml --group dev --group demo --universal --python-version 3.11 \

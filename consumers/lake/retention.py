@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow.fs as pafs
 
+from .future import FOLDER as FUTURE
 from .paths import HOUR
 from .store import Lake
 from .unreadable import FOLDER as UNREADABLE
@@ -15,8 +16,10 @@ DAY = timedelta(days=1)
 def expire(lake: Lake, now: datetime, keep: Mapping[str, timedelta]) -> int:
     """Deletes hours that ended longer ago than `keep` says of their table. Returns the number of deleted folders."""
     deleted = 0
-    # What could not be read goes when the hour that it is missing in does.
-    places = [(place, kept) for table, kept in keep.items() for place in (table, f"{UNREADABLE}/{table}")]
+    # What was set aside goes when the hour that it is missing in does.
+    places = [
+        (place, kept) for table, kept in keep.items() for place in (table, f"{UNREADABLE}/{table}", f"{FUTURE}/{table}")
+    ]
     for place, kept in places:
         for cluster in _folders(lake, lake.path(place)):
             for day_folder in _folders(lake, cluster.path):

@@ -4,6 +4,7 @@ from .alert_rule import AlertRule, Comparison, GroupNote, Measure, Severity, Sil
 from .audit import AuditAction, AuditEvent
 from .channel import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
 from .client import Assignment, Client, ClientSubscription
+from .clock import ClockChange, Doubt, MachineClock
 from .cluster import Broker, Cluster
 from .dead_letter import DeadLetter, DeadLetterLook
 from .delay import DelayLevel, Rung
@@ -41,6 +42,7 @@ __all__ = [
     "ChannelKind",
     "Client",
     "ClientSubscription",
+    "ClockChange",
     "Cluster",
     "Comparison",
     "ConsumerGroup",
@@ -52,6 +54,7 @@ __all__ = [
     "DeliveryEvent",
     "DeliveryStatus",
     "Destination",
+    "Doubt",
     "Ending",
     "GroupBroker",
     "GroupHealth",
@@ -69,6 +72,7 @@ __all__ = [
     "IncidentStatus",
     "Lease",
     "LossAcknowledgement",
+    "MachineClock",
     "Measure",
     "OffsetFile",
     "OffsetFileKind",

@@ -47,11 +47,13 @@ def kept_for() -> dict[str, timedelta]:
     }
 
 
-def keep_up(lake: Lake, now: datetime) -> None:
-    kept = kept_for()
-    # What is old goes first: the whole of an hour needs room beside its parts.
-    folders = retention.expire(lake, now, kept)
-    rows = prune_rows(now, kept)
+def keep_up(lake: Lake, now: datetime, *, may_expire: bool) -> None:
+    """Without `may_expire` nothing is deleted by age: the clock is in doubt."""
+    kept, folders, rows = kept_for(), 0, 0
+    if may_expire:
+        # What is old goes first: the whole of an hour needs room beside its parts.
+        folders = retention.expire(lake, now, kept)
+        rows = prune_rows(now, kept)
     learn_usual_gaps(lake, now)
     hours = days = 0
     if below_floor(lake, settings.LAKE_DISK_FLOOR_MIB):

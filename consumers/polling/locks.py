@@ -2,7 +2,9 @@
 
 Redis refuses most who come second, without a write to the database. It may be down, hang, or forget what it held when
 it is started anew: the lease holds all the same. Both expire by themselves (by the clock of Redis or of the database),
-so that a killed holder blocks nobody for long; one of this machine whose process is gone blocks nobody at all.
+so that a killed holder blocks nobody for long; one of this machine whose process is gone blocks nobody at all. Where a
+clock was ahead and is set back, a killed holder's lock would last for longer: a lease with more time left than it was
+taken for is void, and so is a lock of Redis with more time left, where there is no lease.
 """
 
 import contextlib
@@ -26,6 +28,8 @@ from .holder import is_gone, new_holder
 logger = logging.getLogger(__name__)
 
 REDIS_ANSWER_SECONDS = 2.0
+# A clock that is set back by no more is put right every day, and no lock is void for it.
+NTP_SECONDS = 60.0
 # Of the time that a lock lasts: how often one that is renewed is.
 RENEWED_AFTER = 1 / 3
 
@@ -82,7 +86,10 @@ def _in_redis(name: str, seconds: float) -> Iterator[Lock | None]:
     held: Lock | None = client.lock(f"consumerscope:{name}", timeout=seconds, blocking=False, thread_local=False)
     try:
         if held is not None and not held.acquire():
-            raise _locked(name)
+            left = client.pttl(f"consumerscope:{name}") / 1000
+            if left <= seconds + NTP_SECONDS or _is_leased(name):
+                raise _locked(name)
+            held = None
     except redis.exceptions.RedisError as error:
         logger.warning("Redis does not answer (%s); the lease in the database alone serves.", error)
         held = None
@@ -104,18 +111,32 @@ def _lease(name: str, seconds: float) -> Iterator[str]:
     """Its holder. Raises Locked."""
     holder = new_holder()
     known = Lease.objects.filter(name=name)
-    known.filter(expires_at__lte=Now()).delete()
+    _delete_void(name)
     if (before := known.first()) is not None and is_gone(before.holder):
         known.filter(holder=before.holder).delete()
     try:
         with transaction.atomic():
-            Lease.objects.create(name=name, holder=holder, expires_at=_in(seconds))
+            Lease.objects.create(name=name, holder=holder, expires_at=_in(seconds), seconds=seconds)
     except IntegrityError:
         raise _locked(name) from None
     try:
         yield holder
     finally:
         Lease.objects.filter(name=name, holder=holder).delete()
+
+
+def _delete_void(name: str) -> None:
+    """Where its time is over, or more is left of it than there was: the clock was set back since it was taken."""
+    known = Lease.objects.filter(name=name)
+    known.filter(expires_at__lte=Now()).delete()
+    taken_for = known.filter(seconds__isnull=False).values_list("seconds", flat=True).first()
+    if taken_for is not None:
+        known.filter(seconds=taken_for, expires_at__gt=_in(taken_for + NTP_SECONDS)).delete()
+
+
+def _is_leased(name: str) -> bool:
+    _delete_void(name)
+    return Lease.objects.filter(name=name).exists()
 
 
 class _Renewal:

@@ -4,13 +4,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from consumers.models import Cluster
+from consumers.models import ClockChange, Cluster
 
 from .locks import Locked
 from .poll import ClusterPoller
 from .settings import PollSettings
 
 _pollers: dict[str, ClusterPoller] = {}
+# The newest change of a clock when each was made: times that it remembers may have yet to come since.
+_made_after: dict[str, int | None] = {}
 _busy: dict[str, threading.Lock] = {}
 _guard = threading.Lock()
 
@@ -37,18 +39,23 @@ def alone(name: str) -> Iterator[None]:
 
 def poller_of(name: str) -> ClusterPoller:
     """The process's poller of a cluster. One whose cluster was registered anew, or otherwise, is replaced, and so is
-    one that remembers a broker which was forgotten, or whose wire was given up. A poll under way then ends with
-    WireClosed.
+    one that remembers a broker which was forgotten, or times of before a clock was set, or whose wire was given up. A
+    poll under way then ends with WireClosed.
     """
-    cluster = Cluster.objects.get(name=name)
+    cluster, change = Cluster.objects.get(name=name), newest_clock_change()
     with _guard:
         known = _pollers.get(name)
-        if known is not None and _still_fits(known, cluster):
+        if known is not None and _made_after.get(name) == change and _still_fits(known, cluster):
             return known
         _pollers[name] = poller = ClusterPoller(cluster, PollSettings.of_site())
+        _made_after[name] = change
     if known is not None:
         known.close()
     return poller
+
+
+def newest_clock_change() -> int | None:
+    return ClockChange.objects.order_by("-pk").values_list("pk", flat=True).first()
 
 
 def _still_fits(poller: ClusterPoller, cluster: Cluster) -> bool:

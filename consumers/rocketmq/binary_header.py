@@ -8,6 +8,7 @@ import struct
 
 from .command import Command
 from .errors import RemoteProtocolError
+from .fastjson import readable
 
 # LanguageCode; the position is the code.
 _LANGUAGES = (
@@ -68,6 +69,6 @@ def _length(header: bytes, position: int, kind: struct.Struct) -> tuple[int, int
 def _text(header: bytes, position: int, kind: struct.Struct) -> tuple[str, int]:
     length, start = _length(header, position, kind)
     try:
-        return header[start : start + length].decode(), start + length
+        return readable(header[start : start + length].decode()), start + length
     except UnicodeDecodeError as error:
         raise RemoteProtocolError("a binary header with text that is not UTF-8") from error

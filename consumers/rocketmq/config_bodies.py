@@ -26,6 +26,8 @@ def broker_config(body: bytes) -> dict[str, str]:
         lines = body.decode().split("\n")
     except UnicodeDecodeError as error:
         raise Fields({}, RequestCode.GET_BROKER_CONFIG).wrong("", "is not UTF-8") from error
+    if b"\0" in body:
+        raise Fields({}, RequestCode.GET_BROKER_CONFIG).wrong("", "has a NUL, which no text has")
     pairs = [line.partition("=") for line in lines if line.strip()]
     if any(not equals for _, equals, _ in pairs):
         raise Fields({}, RequestCode.GET_BROKER_CONFIG).wrong("", "has a line that is not key=value")

@@ -29,6 +29,7 @@ _UNFINISHED = re.compile(r'[ \t\r\n]*(?:"(?:[^"\\]|\\.)*\\?|-|t|tr|tru|f|fa|fal|
 # Only an escape can bring half of a UTF-16 pair, or a NUL. Nobody means them, and PostgreSQL keeps neither: the body of
 # one member would take the whole reading with it.
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+_REPLACED = "\ufffd"
 NO_TEXT = "half of a character, or a NUL, in a text"
 _WORDS = {"true": True, "false": False, "null": None}
 
@@ -52,6 +53,11 @@ def loads_plain(body: bytes) -> object:
         raise RemoteProtocolError("a body nested too deeply") from error
     except ValueError as error:
         raise RemoteProtocolError(f"a body that is not JSON ({error})") from error
+
+
+def readable(text: str) -> str:
+    """With U+FFFD in the place of what is no text: for texts of headers, whose answer counts all the same."""
+    return _NO_TEXT.sub(_REPLACED, text)
 
 
 def _has_no_text(body: bytes, value: object) -> bool:

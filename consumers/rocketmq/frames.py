@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from .binary_header import decode_binary_header
 from .command import Command
 from .errors import LocalProtocolError, RemoteProtocolError
+from .fastjson import readable
 
 __all__ = ["MAX_ANSWER", "MAX_REQUEST", "Command", "FrameReader", "encode"]
 
@@ -119,7 +120,7 @@ def _text(fields: Mapping[str, object], name: str) -> str | None:
     value = fields.get(name)
     if value is not None and not isinstance(value, str):
         raise RemoteProtocolError(f"a header whose {name} is not text")
-    return value
+    return None if value is None else readable(value)
 
 
 def _ext_fields(value: object) -> dict[str, str]:
@@ -127,4 +128,4 @@ def _ext_fields(value: object) -> dict[str, str]:
         return {}
     if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
         raise RemoteProtocolError("a header whose extFields are not a map of texts")
-    return value
+    return {readable(name): readable(item) for name, item in value.items()}

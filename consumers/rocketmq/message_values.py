@@ -30,7 +30,7 @@ class StoredMessage:
     @property
     def stored_id(self) -> str:
         """Where it is stored: what RocketMQ calls its offset message id (5.4.0, MessageDecoder.createMessageId)."""
-        return (self.store_host + self.physical_offset.to_bytes(8, "big")).hex().upper()
+        return (self.store_host + self.physical_offset.to_bytes(8, "big", signed=True)).hex().upper()
 
     @cached_property
     def properties(self) -> dict[str, str]:

@@ -53,6 +53,8 @@ def _message(message: bytes, at: int) -> StoredMessage:
     if body_bytes < 0 or place > len(message):
         raise _wrong(at, f"has a message with a body of {body_bytes} bytes")
     topic, place = _topic(message, place, 1 if magic == MAGIC_V1 else 2)
+    if "\0" in topic:
+        raise _wrong(at, "has a message whose topic holds a NUL")
     (length,) = _PROPERTIES_LENGTH.unpack_from(message, place)
     place += _PROPERTIES_LENGTH.size
     if length < 0 or place + length > len(message):

@@ -8,6 +8,7 @@ from django.db.models import OuterRef, Subquery
 
 from consumers.models import Broker, Cluster, Reading
 
+from .clocks import CLOCKS_DIFFER
 from .limits import Limits
 
 MASTER = 0
@@ -33,11 +34,15 @@ class BrokerAge:
             return f"{self.name} has not been read yet"
         if self.last_read_at < limits.read_since(now):
             return f"{self.name} has not been read for more than {limits.late_seconds:g} s"
+        if self.last_read_at - now > CLOCKS_DIFFER:
+            return f"{self.name} was read at a time that has yet to come: a clock was set back since"
         return None
 
     def is_silent(self, now: datetime, limits: Limits) -> bool:
         """Unread for so long that what was judged of it says nothing about now."""
-        return self.last_read_at is None or self.last_read_at < limits.known_since(now)
+        if self.last_read_at is None or self.last_read_at - now > CLOCKS_DIFFER:
+            return True
+        return self.last_read_at < limits.known_since(now)
 
 
 @dataclass(frozen=True)

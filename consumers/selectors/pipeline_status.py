@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from consumers.models import Cluster, PipelineRun
 from consumers.selectors.history.regularity import missed
 
+from .clocks import CLOCKS_DIFFER
 from .cluster_rows import Freshness, PipelineRow, PipelineStatus
 from .limits import limits
 from .measures import age
@@ -22,7 +23,7 @@ NEVER_RUN = "no run of the pipeline has finished yet"
 def pipeline_status(now: datetime) -> PipelineStatus:
     """Three queries: the runs of the last hour, the last that succeeded, and since when there is something to judge."""
     recent = list(PipelineRun.objects.filter(started_at__gt=now - HOUR, started_at__lte=now).order_by("started_at"))
-    good = _newest_good()
+    good = _newest_good(now)
     last = recent[-1] if recent else PipelineRun.objects.filter(started_at__lte=now).first()
     freshness, detail = _freshness(good, last, now)
     registered = Cluster.objects.aggregate(first=Min("created_at"))["first"]
@@ -55,7 +56,7 @@ class LateEvaluation:
 def late_evaluation(now: datetime) -> LateEvaluation | None:
     """Null while states are of now, and while there is nothing to evaluate. Three queries, one while it is in time."""
     since = limits().judged_since(now)
-    good = _newest_good()
+    good = _newest_good(now)
     if good is not None and good.until >= since:
         return None
     registered = Cluster.objects.aggregate(first=Min("created_at"))["first"]
@@ -65,8 +66,10 @@ def late_evaluation(now: datetime) -> LateEvaluation | None:
     return LateEvaluation(good.until if good else None, _cause(last, now))
 
 
-def _newest_good() -> PipelineRun | None:
-    return PipelineRun.objects.filter(error=None, finished_at__isnull=False).order_by("-until").first()
+def _newest_good(now: datetime) -> PipelineRun | None:
+    """One of a time that has yet to come tells nothing of now: its clock was set back since."""
+    good = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now + CLOCKS_DIFFER)
+    return good.order_by("-until").first()
 
 
 def _cause(last: PipelineRun | None, now: datetime) -> str:

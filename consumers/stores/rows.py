@@ -8,6 +8,8 @@ from .findings import Finding, sentences
 from .stored_file import ROWS
 
 INT32, INT64 = 1 << 31, 1 << 63
+# A row that stands a million times is told about so often: the first few tell what is wrong with it.
+MOST_OF_A_ROW = 10
 Row = tuple[str | None, str | None, str | None, int | None, int | None]
 
 
@@ -18,15 +20,20 @@ class RowCollector:
     rows: dict[object, Row] = field(default_factory=dict)
     of_rows: dict[object, list[Finding]] = field(default_factory=dict)
     of_file: list[Finding] = field(default_factory=list)
+    twice: set[object] = field(default_factory=set)
 
     def add(self, key: object, row: Row, findings: list[Finding], where: str) -> None:
-        before = self.rows.get(key)
-        if before is not None:
-            sentence = f"{where} stands more than once, first with {before[4]}: the last is what will be loaded."
-            findings = [*self.of_rows.get(key, ()), Finding("stands_twice", where, sentence), *findings]
+        before, known = self.rows.get(key), self.of_rows.get(key, [])
         self.rows[key] = row
-        if findings:
-            self.of_rows[key] = findings
+        if len(known) >= MOST_OF_A_ROW:
+            return
+        if before is not None and key not in self.twice:
+            self.twice.add(key)
+            sentence = f"{where} stands more than once, first with {before[4]}: the last is what will be loaded."
+            known.append(Finding("stands_twice", where, sentence))
+        known += findings
+        if known:
+            self.of_rows[key] = known
 
     @property
     def findings(self) -> list[Finding]:

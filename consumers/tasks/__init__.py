@@ -1,5 +1,16 @@
 """Celery tasks, a few lines each: what they call is tested without Celery."""
 
-from . import aggregate, dead_letters, exports, health, looks, poll, previews, resends, resets
+from . import aggregate, clock, dead_letters, exports, health, looks, poll, previews, resends, resets
 
-__all__ = ["aggregate", "dead_letters", "exports", "health", "looks", "poll", "previews", "resends", "resets"]
+__all__ = [
+    "aggregate",
+    "clock",
+    "dead_letters",
+    "exports",
+    "health",
+    "looks",
+    "poll",
+    "previews",
+    "resends",
+    "resets",
+]

@@ -11,6 +11,8 @@ from consumers.pipeline.upkeep import keep_up
 from consumers.pipeline.watchdog import GRACE_SECONDS
 from consumers.polling.locks import Locked, lock
 
+from .clock import may_expire
+
 logger = logging.getLogger(__name__)
 
 PIPELINE = "pipeline"
@@ -34,6 +36,6 @@ def aggregate_due() -> None:
 def aggregate_upkeep() -> None:
     try:
         with lock(PIPELINE, lock_seconds()):
-            keep_up(site_lake(), timezone.now())
+            keep_up(site_lake(), timezone.now(), may_expire=may_expire())
     except Locked:
         logger.warning("The pipeline runs just now: upkeep waits for its next turn.")

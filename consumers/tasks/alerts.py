@@ -21,6 +21,8 @@ from consumers.errands.publishing import publish
 from consumers.errands.redis_client import RedisDown
 from consumers.polling.locks import Locked, lock
 
+from .clock import may_expire
+
 logger = logging.getLogger(__name__)
 
 # A worker that is killed keeps the next evaluations away for no longer. Two at once do no harm: one loses its turn.
@@ -72,7 +74,8 @@ def alerts_send(channel_id: int) -> None:
 
 @shared_task(name="consumers.alerts_forget")
 def alerts_forget() -> None:
-    forget(timezone.now())
+    if may_expire():
+        forget(timezone.now())
 
 
 def _send_again(channel_id: int, at: datetime, now: datetime) -> None:

@@ -1,15 +1,18 @@
 """Polls as tasks: beat starts the due ones, each cluster is a task of its own on the poll worker."""
 
 import logging
+from collections.abc import Callable
 
 from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
 from consumers.models import Cluster
-from consumers.polling.locks import Locked, lock
-from consumers.polling.pollers import alone, poller_of
+from consumers.polling.locks import Held, Locked, lock
+from consumers.polling.pollers import alone, newest_clock_change, poller_of
 from consumers.polling.wire import WireClosed
+
+from .clock import watch_clock
 
 logger = logging.getLogger(__name__)
 
@@ -27,12 +30,31 @@ def begins(clusters: int, seconds: float) -> list[float]:
     return [number * seconds / clusters for number in range(clusters)]
 
 
+class ClockSet(Exception):
+    """The time of a reading is none any more."""
+
+
 @shared_task(name="consumers.poll_cluster")
 def poll_cluster(name: str) -> None:
     try:
         with alone(name), lock(f"poll:{name}", max(60, 4 * settings.CONSUMERSCOPE_POLL_SECONDS), renewed=True) as held:
-            poller_of(name).poll(timezone.now(), held.check)
+            poller_of(name).poll(timezone.now(), _checks(held))
     except Locked:
         logger.warning("The last reading of %s still runs: this one is left out.", name)
+    except ClockSet:
+        logger.warning("The clock was set while %s was read: the reading is left out.", name)
     except WireClosed as lost:
         logger.warning("The reading of %s was broken off, and the next begins anew: %s", name, lost)
+
+
+def _checks(held: Held) -> Callable[[], None]:
+    """Right before anything is recorded: that nobody else reads it, and that the reading's time still is one."""
+    before = newest_clock_change()
+
+    def check() -> None:
+        held.check()
+        watch_clock()
+        if newest_clock_change() != before:
+            raise ClockSet
+
+    return check

@@ -7,7 +7,6 @@ import redis
 from django.conf import settings
 from django.db import DatabaseError
 
-from consumers.alerts.evaluation.run import CLOCKS_DIFFER
 from consumers.lake.disk import free_mib
 from consumers.lake.store import Lake
 from consumers.lake.unreadable import FOLDER, files_put_aside
@@ -15,6 +14,7 @@ from consumers.models import Cluster, PipelineRun, Reading
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.selectors.alerts.evaluated import evaluated
 from consumers.selectors.alerts.waiting import waiting_messages
+from consumers.selectors.clocks import CLOCKS_DIFFER, change_words, clock_status, hold_words
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.limits import Limits, limits
 from consumers.selectors.pipeline_status import late_evaluation
@@ -25,7 +25,7 @@ REDIS_ANSWER_SECONDS = 1.0
 FILES_NAMED = 3
 MESSAGES_WAIT = timedelta(minutes=5)
 # Parts that the database is asked for.
-ASKING = ("poll_worker", "spark_worker", "judgement", "alerts", "history", "read_only_clusters")
+ASKING = ("poll_worker", "spark_worker", "judgement", "alerts", "history", "read_only_clusters", "clock")
 NO_CLUSTER = "no cluster is registered: 'manage.py cluster add' registers one"
 
 
@@ -61,6 +61,7 @@ def readiness(now: datetime) -> Readiness:
         parts["alerts"] = _alerts(clusters, now, limit)
         parts["history"] = _history(clusters)
         parts["read_only_clusters"] = _read_only_clusters()
+        parts["clock"] = _clock(now)
         parts["database"] = Part(True, "it answers")
         fine = fine if clusters else NO_CLUSTER
     except DatabaseError as error:
@@ -119,7 +120,8 @@ def _history(clusters: list[Cluster]) -> Part:
 
 def _reading(cluster: Cluster, now: datetime, limit: Limits) -> Part:
     """A reading that reached no broker at all is none."""
-    newest = Reading.objects.filter(cluster=cluster).exclude(error__isnull=False, brokers=[]).first()
+    come = Reading.objects.filter(cluster=cluster, taken_at__lte=now + CLOCKS_DIFFER)
+    newest = come.exclude(error__isnull=False, brokers=[]).first()
     if newest is None:
         return Part(False, "it has not been read yet")
     age = (now - newest.taken_at).total_seconds()
@@ -152,7 +154,8 @@ def _spark_worker(clusters: list[Cluster], now: datetime, limit: Limits) -> Part
 
 
 def _judgement(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:
-    newest = PipelineRun.objects.filter(error=None, finished_at__isnull=False).order_by("-until").first()
+    good = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now + CLOCKS_DIFFER)
+    newest = good.order_by("-until").first()
     if newest is None:
         return _due(clusters, now, limit, "nothing has been judged yet")
     age = (now - newest.until).total_seconds()
@@ -186,6 +189,15 @@ def _read_only_clusters() -> Part:
     if strange:
         return Part(True, f"no registered cluster has a name or address of CONSUMERSCOPE_READ_ONLY_CLUSTERS: {strange}")
     return Part(True, ", ".join(named) if named else "none")
+
+
+def _clock(now: datetime) -> Part:
+    """A clock that was set is told here and does not take the pages away: what it made wrong is put right."""
+    status = clock_status(now)
+    words = [change_words(change) for change in status.changes]
+    words += [hold_words(status.hold)] if status.hold else []
+    words += [] if status.is_watched else ["no worker has watched its clock in the last 24 hours"]
+    return Part(True, " ".join(words) or "it goes evenly")
 
 
 def _due(clusters: list[Cluster], now: datetime, limit: Limits, detail: str) -> Part:

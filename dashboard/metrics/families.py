@@ -23,7 +23,7 @@ from consumers.selectors.pipeline_status import pipeline_status
 from consumers.selectors.rebalances.flapping import episodes
 from consumers.selectors.retries.minute_volumes import minute_volumes
 
-from . import alert_families, cluster_families, exporter, group_families
+from . import alert_families, clock_families, cluster_families, exporter, group_families
 from .bounded import Bounds
 from .exposition import Family
 from .measured import measured, name_servers_told
@@ -87,6 +87,7 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     yield cluster_families.name_server_family(told)
     yield from cluster_families.judgement_families(pipeline, now)
     yield from alert_families.alert_families(now)
+    yield from clock_families.clock_families(now)
     yield _left_out_groups(every, groups)
     if only is not None:
         yield from exporter.exporter_families(only, bounds)

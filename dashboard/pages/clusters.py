@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from consumers.selectors.clocks import change_words, clock_status, hold_words
 from consumers.selectors.pipeline_status import pipeline_status
 from consumers.selectors.retries.delay_levels import levels_by_name
 
@@ -28,4 +29,12 @@ def clusters_context(request: HttpRequest) -> dict[str, Any]:
     frame = frame_of(request, timezone.now())
     shown = [row for row in frame.clusters if frame.cluster in (None, row.name)]
     delays = delay_tables(levels_by_name(frame.now))
-    return context(frame, clusters=shown, delays=delays, pipeline=pipeline_status(frame.now))
+    clock = clock_status(frame.now)
+    return context(
+        frame,
+        clusters=shown,
+        delays=delays,
+        pipeline=pipeline_status(frame.now),
+        clock_changes=[change_words(change) for change in clock.changes],
+        clock_hold=hold_words(clock.hold) if clock.hold else None,
+    )

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from consumers.models import HealthLevel, IncidentStatus, State
 from consumers.selectors.alerts.incidents import IncidentFilters, incident_list
+from consumers.selectors.clocks import change_words, clock_status
 from consumers.selectors.history.series import sparklines
 from consumers.selectors.lost_offsets import BrokerLoss, broker_loss_words
 from consumers.selectors.overview import shown as selector
@@ -72,6 +73,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
         ),
         resets=len(resets),
         losses=[_loss(frame, loss) for loss in found.losses],
+        clock_changes=[change_words(change) for change in clock_status(frame.now).changes],
         **_firing(frame),
         rebalances=rebalance_count(in_range),
         clusters=[row for row in frame.clusters if frame.cluster in (None, row.name)],

@@ -70,6 +70,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CONCURRENCY = 4
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ACKS_LATE = False
+# Celery's own would start nothing for as long as a clock was ahead that is set back.
+CELERY_BEAT_SCHEDULER = "dashboard.beat:SteadyScheduler"
 CELERY_BEAT_SCHEDULE = {
     "polls": {
         "task": "consumers.poll_due",

@@ -38,6 +38,8 @@ TRUE_ZEROS = {
     "consumerscope_alerts_firing",
     "consumerscope_group_lost_queues",
     "consumerscope_alerts_channel_failing_seconds",
+    "consumerscope_clock_changes",
+    "consumerscope_expiry_held_seconds",
 }
 UNREAD = {"broker_unreachable", "broker_never_read", "broker_late", "no_broker", "not_read"}
 

@@ -1,15 +1,13 @@
 """One evaluation of all rules that are switched on."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from consumers.alerts.measures import measured
 from consumers.models import AlertEngine, AlertRule
+from consumers.selectors.clocks import CLOCKS_DIFFER
 
 from .rounds import ENGINE, Report, go_round
-
-# Clocks of two hosts may be so far from each other; one that is further back is told of.
-CLOCKS_DIFFER = timedelta(seconds=60)
 
 
 def evaluate(now: datetime, clock: Callable[[], datetime]) -> Report:

@@ -8,6 +8,7 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from consumers.models import AlertEngine, Incident, IncidentStatus
+from consumers.selectors.clocks import CLOCKS_DIFFER
 from consumers.selectors.cluster_rows import Freshness
 
 INTERVALS = 3
@@ -70,13 +71,16 @@ def newest_evaluation(now: datetime) -> datetime | str:
 
 
 def _is_overdue(at: datetime, now: datetime) -> bool:
-    return now - at > timedelta(seconds=INTERVALS * settings.ALERT_SECONDS)
+    """So is one of a time that has yet to come: its clock was set back since, and it tells nothing of now."""
+    return not -CLOCKS_DIFFER <= now - at <= timedelta(seconds=INTERVALS * settings.ALERT_SECONDS)
 
 
 def _freshness(row: AlertEngine, now: datetime) -> tuple[Freshness, str]:
     failure = _("the newest evaluation of alert rules failed: %s") % row.error if row.error else ""
     if row.evaluated_at is None:
         return Freshness.SILENT, failure or _("alert rules have not been evaluated yet")
+    if row.evaluated_at - now > CLOCKS_DIFFER:
+        return Freshness.SILENT, failure or _("alert rules were evaluated for a time that has yet to come")
     if _is_overdue(row.evaluated_at, now):
         return Freshness.SILENT, failure or _("alert rules have not been evaluated for too long")
     if failure:

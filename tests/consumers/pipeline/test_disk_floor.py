@@ -35,6 +35,6 @@ def test_hours_are_compacted_while_there_is_room_and_expire_in_any_case(lake, se
     now = at(3600) + timedelta(days=1)
     put(lake, "readings", rows([(1, 1), (2, 2)]))
     put(lake, "readings", rows([(3, 3)], start=-72 * 3600))
-    keep_up(lake, now)
+    keep_up(lake, now, may_expire=True)
     assert len(files(lake, "readings", "prod", at(0), at(60))) == left
     assert files(lake, "readings", "prod", at(-72 * 3600), at(-72 * 3600 + 60)) == []

@@ -5,10 +5,11 @@ import socket
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from consumers.models import Lease
 from consumers.polling.holder import is_gone, new_holder
@@ -46,6 +47,32 @@ def test_it_takes_over_a_lease_that_has_expired():
     Lease.objects.create(name="poll:prod", holder="dead", expires_at=datetime(2020, 1, 1, tzinfo=UTC))
     with lock("poll:prod", 60):
         assert Lease.objects.get().holder != "dead"
+
+
+def test_a_lease_with_more_time_left_than_it_was_taken_for_is_void():
+    ahead = timezone.now() + timedelta(hours=1, seconds=60)
+    Lease.objects.create(name="poll:prod", holder="elsewhere", expires_at=ahead, seconds=60)
+    with lock("poll:prod", 60):
+        assert Lease.objects.get().holder != "elsewhere"
+
+
+def test_a_lease_that_was_taken_for_longer_holds():
+    Lease.objects.create(
+        name="pipeline", holder="elsewhere", expires_at=timezone.now() + timedelta(hours=1), seconds=3600
+    )
+    with pytest.raises(Locked), lock("pipeline", 60):
+        pass
+
+
+def test_redis_refuses_nobody_for_a_dead_holder_whose_time_a_clock_set_back_has_made_longer(redis):
+    redis.set("consumerscope:poll:prod", "dead", px=3_660_000)
+    with lock("poll:prod", 60):
+        assert Lease.objects.get().name == "poll:prod"
+
+
+def test_a_lock_of_redis_that_was_taken_for_longer_holds(redis):
+    with lock("pipeline", 3600), pytest.raises(Locked), lock("pipeline", 60):
+        pass
 
 
 def test_a_redis_that_hangs_is_as_good_as_none(settings, monkeypatch):

@@ -66,3 +66,9 @@ def test_it_refuses_a_header_that_ends_early(length: int) -> None:
 def test_it_refuses(header: bytes) -> None:
     with pytest.raises(RemoteProtocolError):
         decode(header)
+
+
+def test_what_is_no_text_in_a_remark_is_replaced_and_the_answer_counts() -> None:
+    command = decode(HEADER.replace(b"absent", b"a\0sent"))
+    assert command is not None
+    assert command.remark == "a\ufffdsent"

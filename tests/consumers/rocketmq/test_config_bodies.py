@@ -169,3 +169,8 @@ def test_it_reads_how_groups_are_given_the_messages_of_topics() -> None:
 def test_a_map_of_modes_that_is_none_is_refused(body: bytes) -> None:
     with pytest.raises(RemoteProtocolError, match="GET_ALL_MESSAGE_REQUEST_MODE"):
         message_request_modes(body)
+
+
+def test_it_refuses_settings_with_a_nul() -> None:
+    with pytest.raises(RemoteProtocolError, match="has a NUL"):
+        broker_config(b"brokerName=a\0b\n")

@@ -144,3 +144,11 @@ def test_it_refuses_a_length_above_its_own_limit_before_the_rest_has_come() -> N
 def test_it_does_not_send(command: Command, why: str) -> None:
     with pytest.raises(LocalProtocolError, match=why):
         encode(command)
+
+
+def test_what_is_no_text_in_a_header_is_replaced_and_the_answer_counts() -> None:
+    reader = FrameReader()
+    reader.receive(framed(rb'{"code":1,"opaque":2,"remark":"a\u0000b","extFields":{"k\ud800":"v\udfff"}}'))
+    command = reader.next_command()
+    assert command is not None
+    assert (command.remark, command.ext_fields) == ("a\ufffdb", {"k\ufffd": "v\ufffd"})

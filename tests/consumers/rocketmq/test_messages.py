@@ -140,3 +140,15 @@ def test_a_damaged_message_is_an_error_or_a_message_and_nothing_else(data: st.Da
     except RemoteProtocolError:
         return
     assert len(found) <= 2
+
+
+def test_a_message_at_an_offset_below_zero_has_an_id_as_java_makes_it() -> None:
+    body = golden("pull_found_11").body
+    message = next(stored_messages(body[:28] + b"\xff" * 8 + body[36:]))
+    assert (message.physical_offset, message.stored_id[-16:]) == (-1, "F" * 16)
+
+
+def test_it_refuses_a_topic_with_a_nul() -> None:
+    body = golden("pull_found_11").body
+    with pytest.raises(RemoteProtocolError, match="topic holds a NUL"):
+        list(stored_messages(body.replace(b"\x06orders", b"\x06ord\0rs")))

@@ -115,3 +115,8 @@ def test_numbers_are_never_put_together(tmp_path, number):
 
 def test_a_key_without_queues_is_no_row(tmp_path):
     assert rows(read(write(tmp_path, broker_file('"Orders@g":{}')))) == []
+
+
+def test_a_row_that_stands_many_times_is_told_of_a_few_times(tmp_path):
+    found = read(write(tmp_path, broker_file('"Orders@g":{' + ",".join(["0:-7"] * 1000) + "}")))
+    assert 2 <= len(found.findings) <= 11

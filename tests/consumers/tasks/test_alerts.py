@@ -13,6 +13,7 @@ from consumers.tasks.alerts import SENDS_AT_ONCE, alerts_due, alerts_forget, ale
 from dashboard.settings.work import ALERT_SECONDS, CELERY_BEAT_SCHEDULE, CONSUMERSCOPE_POLL_SECONDS
 from tests.alert_rounds import told
 from tests.alert_rows import a_channel, a_delivery, a_rule, a_silence
+from tests.clocks import a_trusted_clock
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]
@@ -124,8 +125,15 @@ def test_slow_receivers_leave_threads_to_evaluations(monkeypatch: pytest.MonkeyP
 
 def test_what_is_long_over_is_forgotten() -> None:
     a_silence(starts_at=ago(400 * 86400), ends_at=ago(399 * 86400))
+    a_trusted_clock()
     alerts_forget()
     assert not Silence.objects.exists()
+
+
+def test_nothing_is_forgotten_while_the_clock_is_in_doubt() -> None:
+    a_silence(starts_at=ago(400 * 86400), ends_at=ago(399 * 86400))
+    alerts_forget()
+    assert Silence.objects.exists()
 
 
 def test_beat_evaluates_as_often_as_the_site_is_read() -> None:
