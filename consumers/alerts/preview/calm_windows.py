@@ -11,6 +11,7 @@ from django.db.models.functions import Cast
 from consumers.alerts.measures.unknown import NO_LAG
 from consumers.models import GroupWindow, Measure
 from consumers.pipeline.kernel.group_windows import NOT_READ
+from consumers.pipeline.kernel.trend import LONGEST_DRAIN_SECONDS
 from consumers.pipeline.slices import microseconds
 
 from .calm import Calm
@@ -24,7 +25,11 @@ SOME_TIME = 1e18
 
 def _drain() -> Case:
     surplus = F("consume_rate") - F("produce_rate")
-    takes_time = When(consume_rate__gt=F("produce_rate"), then=Cast("lag_messages", FloatField()) / surplus)
+    takes_time = When(
+        consume_rate__gt=F("produce_rate"),
+        lag_messages__lte=surplus * LONGEST_DRAIN_SECONDS,
+        then=Cast("lag_messages", FloatField()) / surplus,
+    )
     return Case(When(lag_messages=0, then=0.0), takes_time, output_field=FloatField())
 
 

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from consumers.alerts.measures.unknown import NO_LAG
 from consumers.models import GroupWindow, Measure
 from consumers.pipeline.kernel.group_windows import NOT_READ
+from consumers.pipeline.kernel.trend import LONGEST_DRAIN_SECONDS
 from consumers.pipeline.slices import floor
 
 from .expiry_values import expires_in, kept_table
@@ -115,7 +116,9 @@ def _moment_by_moment(
 def _drain(grid: Grid) -> Column:
     """Nothing to drain is drained; what is not drained at this rate has no time."""
     surplus = F.col("consume_rate") - F.col("produce_rate")
-    return F.when(F.col("lag_messages") == 0, F.lit(0.0)).when(surplus > 0, F.col("lag_messages") / surplus)
+    lag = F.col("lag_messages")
+    drains = (surplus > 0) & (lag <= surplus * LONGEST_DRAIN_SECONDS)
+    return F.when(lag == 0, F.lit(0.0)).when(drains, lag / surplus)
 
 
 def _retry_share(grid: Grid) -> Column:

@@ -15,6 +15,7 @@ from .segments import at_rows
 from .sums import Groups
 from .texts import Case, Texts
 from .time_lag import AT_LEAST, INTERPOLATED, UNKNOWN
+from .trend import drain_seconds
 
 WORST_FIRST = ["LOSS", "STOP", "STALL", "REWIND", "WARN", "UNKNOWN", "RECREATED", "OK"]
 NO_OWN_QUEUE = "no queue of its own topics was read"
@@ -35,8 +36,7 @@ def group_states(judged: pa.Table) -> pa.Table:
     full = groups.count_if(~is_retry & columns["has_full_window"])
     lag = groups.whole_sum(columns["lag_messages"], counts)
     rates = {name: groups.whole_sum(columns[name], counts) for name in ("consume_rate", "produce_rate")}
-    surplus = rates["consume_rate"] - rates["produce_rate"]
-    drains = np.where((surplus > 0) & (lag > 0), lag / np.where(surplus > 0, surplus, np.nan), np.nan)
+    drains = np.where(lag > 0, drain_seconds(lag, rates["consume_rate"], rates["produce_rate"]), np.nan)
     seconds, kind = _time_lag(columns, groups, waits)
     found = columns.table.select(GROUP).take(pa.array(first_rows(numbers)))
     named = {

@@ -22,6 +22,8 @@ MINUTE_SECONDS = 60
 MINUTE_US = MINUTE_SECONDS * MICROSECONDS
 LEAST_MINUTES = 3
 AT_ONCE = 20_000
+# Two rates that differ by less than can be measured would give millions of years. Messages expire long before.
+LONGEST_DRAIN_SECONDS = 30 * 86_400.0
 
 
 def trend_minutes(durations: Durations) -> tuple[int, int]:
@@ -201,10 +203,10 @@ def _moved(past: Minutes, columns: Columns, chosen: np.ndarray, durations: Durat
 
 
 def drain_seconds(lag: np.ndarray, consume_rate: np.ndarray, produce_rate: np.ndarray) -> np.ndarray:
-    """NaN where it does not drain, and where a rate is not known."""
+    """NaN where it does not drain, or not within LONGEST_DRAIN_SECONDS, and where a rate is not known."""
     surplus = consume_rate - produce_rate
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(surplus > 0, lag / surplus, np.nan)
+        return np.where((surplus > 0) & (lag <= surplus * LONGEST_DRAIN_SECONDS), lag / surplus, np.nan)
 
 
 def drains_within(drain: np.ndarray, seconds: float, expires: np.ndarray) -> np.ndarray:

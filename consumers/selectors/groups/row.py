@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from consumers.models import GroupKind, TimeLagKind
+from consumers.models import GroupKind, State, TimeLagKind
 from consumers.selectors.health.words import shown as shown_reason
 from consumers.selectors.overlay import NOT_JUDGED_YET
 
@@ -11,7 +11,9 @@ from .rows import GroupRow, KnownPart
 from .shown import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = "its members have not been asked for yet"
-DOES_NOT_DRAIN = "it does not drain"
+DOES_NOT_DRAIN, KEEPS_UP = "it does not drain", "it keeps up"
+# Rules of the evaluation by which what waits is what was produced a moment ago: it is never "drained".
+KEEPING_UP = ("caught up", "within the allowance", "within the allowance a moment ago")
 NO_REBALANCE = "no rebalance of it has been seen"
 YOUNG_LAG = "the lag is younger than the last judgement"
 MEASURED = ("never_committed_queues", "lost_queues", "members", "online", "dlq_messages", "expired_messages")
@@ -31,6 +33,8 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         if not lag or not lag_of_queues:
             time_lag, drain = (None if lag_of_queues else 0.0), None
         lag = at_least = lag_of_queues
+    if _keeps_up(shown):
+        drain = None
     fields: dict[str, Any] = {
         "id": group.pk,
         "cluster": group.cluster.name,
@@ -154,7 +158,13 @@ def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
         return "nothing to drain"
     if shown.unjudged_reason:
         return shown.unjudged_reason
+    if _keeps_up(shown):
+        return KEEPS_UP
     consumed, produced = fields["consume_rate"], fields["produce_rate"]
     if consumed is None or produced is None:
         return "the rates are not known"
     return YOUNG_LAG if consumed > produced else DOES_NOT_DRAIN
+
+
+def _keeps_up(shown: ShownGroup) -> bool:
+    return shown.verdict.state == State.OK and not shown.verdict.stale and shown.verdict.rule in KEEPING_UP

@@ -97,9 +97,10 @@ def test_its_time_lag_is_unknown_where_no_queues_is_known():
         ({}, (6.0, 2.0, 5.0)),
         ({"consume_rate": None}, (None, 2.0, None)),
         ({"produce_rate": 9.0}, (6.0, 10.0, None)),
+        ({"produce_rate": 5.0 - 1e-9}, (6.0, 6.0 - 1e-9, None)),
         ({"lag_messages": None}, (6.0, 2.0, None)),
     ],
-    ids=["all known", "a rate is missing", "more is produced", "a lag is missing"],
+    ids=["all known", "a rate is missing", "more is produced", "it would take centuries", "a lag is missing"],
 )
 def test_its_rates_and_when_it_has_drained(fields, expected):
     row = group(queue(0), queue(1, **fields))

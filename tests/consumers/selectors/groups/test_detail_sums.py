@@ -95,3 +95,12 @@ def test_what_consumes_faster_than_is_produced_is_not_said_to_drain_never(group:
     group.judged.consume_rate = 12.0
     group.judged.save()
     assert detail().unknown["drain_seconds"] == "it does not drain"
+
+
+@pytest.mark.parametrize("rule", ["caught up", "within the allowance", "within the allowance a moment ago"])
+def test_a_group_that_keeps_up_has_nothing_to_drain(group: ConsumerGroup, rule: str) -> None:
+    assert detail().drain_seconds == 10.0
+    group.judged.rule = rule
+    group.judged.save()
+    found = detail()
+    assert (found.drain_seconds, found.unknown["drain_seconds"]) == (None, "it keeps up")
