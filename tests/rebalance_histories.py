@@ -10,10 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from consumers.lake.schemas import TABLES
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.rebalances.finding import Found
-from consumers.pipeline.rebalances.group_schema import GROUPS
-from tests.pipeline_rows import at, frame, us
+from consumers.pipeline.rebalances.find import find_events
+from consumers.pipeline.rebalances.tables import GROUPS
+from tests.pipeline_rows import at, us
 
 NOT_ASKED = "not asked"
 TOPIC, BROKER = "Orders", "broker-a"
@@ -95,8 +96,8 @@ def clients(history: Sequence[Seen]) -> list[dict[str, Any]]:
             row["last_seen_us"] = now
             if told:
                 row |= {"started_us": started, "answered_us": now}
-            row["is_failing"] = seen.holds[client_id] is None
-            row |= {name: value for name, value in more.items() if name in ("doubled_us", "persist_ms")}
+            if "doubled_us" in more:
+                row["doubled_us"] = more["doubled_us"]
         if seen.complete:
             for client_id in present.keys() - seen.holds.keys():
                 present.pop(client_id)["gone_us"] = now
@@ -136,15 +137,20 @@ def partly(history: Sequence[Seen]) -> list[Seen]:
     return [replace(seen, complete=False) for seen in history]
 
 
-def found(spark: Any, histories: dict[str, tuple[Sequence[Seen], dict[str, Any]]], durations: Durations) -> Found:
-    """Readings and rebalances of many groups at once: by name their history and what else their row says."""
+def rebalances(
+    histories: dict[str, tuple[Sequence[Seen], dict[str, Any]]], durations: Durations
+) -> list[dict[str, Any]]:
+    """Rows of the rebalances of many groups at once: by name their history and what else their row says."""
     lake = {
-        name: frame(spark, name, [row for group, (seen, _) in histories.items() for row in rows(group, seen)])
-        for name, rows in (("membership", membership), ("ownership", ownership))
+        name: pa.Table.from_pylist([row for group, (seen, _) in histories.items() for row in rows(group, seen)], schema)
+        for name, rows, schema in (
+            ("membership", membership, TABLES["membership"]),
+            ("ownership", ownership, TABLES["ownership"]),
+        )
     }
     groups = [group_row(group, seen, **fields) for group, (seen, fields) in histories.items()]
-    known = spark.createDataFrame(pa.Table.from_pylist(groups, GROUPS))
-    return Found.of(lake["membership"], lake["ownership"], known, durations)
+    events, _ = find_events(pa.Table.from_pylist(groups, GROUPS), **lake, durations=durations)
+    return events.to_pylist()
 
 
 def seconds(moment_us: int | None) -> float | None:

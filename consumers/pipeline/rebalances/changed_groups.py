@@ -18,7 +18,7 @@ from consumers.pipeline.slices import microseconds
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
 
 from .group_facts import GroupFacts
-from .group_schema import GROUPS
+from .tables import GROUPS
 
 # How far a member's clock may be behind: its own time of a change is all that tells of some.
 CLOCK = timedelta(seconds=60)
@@ -56,6 +56,7 @@ class ChangedGroups:
                 "opened_us": next(map(microseconds, stored.begun(group.pk)), None),
                 "shares_queues": pops.get(group.pk, NO_ANSWER).pops is not True,
                 **stored.episode_before(group.pk),
+                "subscribed": sorted({one["topic"] for one in group.subscriptions}),
                 **facts.of_group(group),
             }
             for group in groups

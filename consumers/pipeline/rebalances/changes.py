@@ -1,81 +1,162 @@
-"""What a reading positively shows to be different from before: who is in the group, and what a member says of itself.
+"""What a reading positively shows to be different from before: who is in the group, what a member reports of itself.
 
 Silence changes nothing. Offsets do not count.
 """
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from .views import is_present
+from consumers.polling.members.collect_members import BEHIND_A_PROXY
+
+from .history import CLUSTERING, PUSH, GroupHistory, GroupReading, MemberAnswer
 
 
-def with_changes(readings: DataFrame, lookback_us: int) -> DataFrame:
-    """Adds, to views.with_members:
+@dataclass(frozen=True)
+class MemberChange:
+    """A member's answer that differs from its own before. `after_us`: not earlier than that it changed."""
 
-    listed_us and listed_version_us: the full list of members before this one, and the newest change that it told of;
-    null where the lookback has none. is_peopled_anew: members came or went since. said: array of (client_id, at_us,
-    after_us, moved, restarted, strategy_changed, subscription_changed, touched, previous, SELF), a member's answer that
-    differs from its own before; after_us: not earlier than that it changed.
-    """
-    at = F.col("at_us")
+    answer: MemberAnswer
+    previous: MemberAnswer
+    after_us: int
+    moved: bool
+    restarted: bool
+    strategy_changed: bool
+    subscription_changed: bool
+    touched: bool  # by its own clock its queues or subscriptions changed
+
+    @property
+    def client_id(self) -> str:
+        return self.answer.client_id
+
+    @property
+    def at_us(self) -> int:
+        return self.answer.at_us
+
+    @property
+    def is_any(self) -> bool:
+        return self.moved or self.restarted or self.strategy_changed or self.subscription_changed or self.touched
+
+
+@dataclass(frozen=True)
+class ReadingChanges:
+    """`after_us`: the changes that the reading shows came later than this; null: unknown, or nothing changed."""
+
+    after_us: int | None = None
+    members_changed: bool = False  # members joined or left since the list of members before
+    of_members: list[MemberChange] = field(default_factory=list)
+
+    @property
+    def is_any(self) -> bool:
+        return self.members_changed or bool(self.of_members)
+
+
+def reading_changes(history: GroupHistory, number: int) -> ReadingChanges:
+    """Of the reading with this number, from the readings before it."""
+    reading, last_listing = history.reading(number), history.last_listing(number)
+    listed_us = last_listing[0] if last_listing else None
+    if listed_us is not None and listed_us < reading.at_us - history.lookback_us:
+        listed_us = None
+    members_changed = _members_changed(history, reading, listed_us)
+    doubled = {
+        one.client_id
+        for one in history.listed(reading.at_us)
+        if one.doubled_us is not None and one.doubled_us <= reading.at_us
+    }
+    listed_version_us = last_listing[1] if last_listing else None
+    compared = [
+        _compared(one, one.previous, one.client_id not in doubled, listed_us, listed_version_us)
+        for one in reading.answers
+        if one.previous is not None and one.client_id in reading.members
+    ]
+    of_members = [one for one in compared if one.is_any]
+    after_us = [one.after_us for one in of_members]
+    if members_changed:
+        after_us += _last_listed(history, reading, listed_us)
+    return ReadingChanges(min(after_us, default=None), members_changed, of_members)
+
+
+def _members_changed(history: GroupHistory, reading: GroupReading, listed_us: int | None) -> bool:
+    at_us = reading.at_us
     # A second process under the same id is one more member, though the list of ids is the same.
-    moments = [F.col("clients")[name] for name in ("seen_us", "gone_us", "doubled_us")]
-    came_or_went = F.array_contains(F.concat(*moments), at)
+    if not any(at_us in (one.seen_us, one.gone_us, one.doubled_us) for one in history.intervals):
+        return False
     # The first that is seen of a group is no change, unless it is only the first for long.
-    known_for_long = F.exists("clients", lambda one: one["seen_us"] < at - lookback_us)
-    doubled = F.filter("clients", lambda one: is_present(one, at) & F.coalesce(one["doubled_us"] <= at, F.lit(False)))
-    found = readings.withColumns(
-        {
-            "is_peopled_anew": came_or_went & (F.col("listed_us").isNotNull() | known_for_long),
-            "doubled": doubled["client_id"],
-        }
-    )
-    answers = F.filter(
-        "answers", lambda one: one["previous"].isNotNull() & F.array_contains("members", one["client_id"])
-    )
-    differing = F.filter(F.transform(answers, _compared), _differs)
-    return found.withColumn("said", differing).drop("doubled")
+    return listed_us is not None or any(one.seen_us < at_us - history.lookback_us for one in history.intervals)
 
 
-def _compared(one: Column) -> Column:
-    previous = one["previous"]
-    # Two processes that share an id answer in turn.
-    is_single = ~F.array_contains("doubled", one["client_id"])
-    return F.struct(
-        one["client_id"].alias("client_id"),
-        F.col("at_us"),
-        _not_before(one).alias("after_us"),
-        (one["queues"]["queue"] != previous["queues"]["queue"]).alias("moved"),
+def _last_listed(history: GroupHistory, reading: GroupReading, listed_us: int | None) -> list[int]:
+    if listed_us is not None:
+        return [listed_us]
+    gone = [one.last_seen_us for one in history.intervals if one.gone_us == reading.at_us]
+    return [max(gone)] if gone else []
+
+
+def _compared(
+    one: MemberAnswer,
+    previous: MemberAnswer,
+    is_single: bool,
+    listed_us: int | None,
+    listed_version_us: int | None,
+) -> MemberChange:
+    """What was not reported both times has not changed. Two processes that share an id answer in turn."""
+    # A member tells its brokers at once (RocketMQ 5.4.0, RebalancePushImpl.messageQueueChanged): where none had heard
+    # of this change when members were last listed, it came later.
+    is_unheard = _is_later(one.sub_version_us, listed_version_us)
+    return MemberChange(
+        one,
+        previous,
+        after_us=max(previous.at_us, listed_us) if is_unheard and listed_us is not None else previous.at_us,
+        moved=one.places != previous.places,
         # An earlier start is another process under the same id, which was there before.
-        (is_single & _was(one["started_us"] > previous["started_us"])).alias("restarted"),
-        _was(one["strategy"] != previous["strategy"]).alias("strategy_changed"),
-        _was(one["subscription"] != previous["subscription"]).alias("subscription_changed"),
-        (is_single & _was(one["sub_version_us"] != previous["sub_version_us"])).alias("touched"),
-        previous.alias("previous"),
-        *[one[name].alias(name) for name in ("started_us", "strategy", "subscription", "sub_version_us")],
+        restarted=is_single and _is_later(one.started_us, previous.started_us),
+        strategy_changed=_is_other(one.strategy, previous.strategy),
+        subscription_changed=_is_other(one.subscription, previous.subscription),
+        touched=is_single and _is_other(one.sub_version_us, previous.sub_version_us),
     )
 
 
-def _not_before(one: Column) -> Column:
-    """The member's answer before; or a later list of members, where no broker had heard of this change by then.
-
-    A member tells its brokers at once (RocketMQ 5.4.0, RebalancePushImpl.messageQueueChanged).
-    """
-    is_unheard = _was(one["sub_version_us"] > F.col("listed_version_us"))
-    before = one["previous"]["at_us"]
-    return F.when(is_unheard, F.greatest(before, F.col("listed_us"))).otherwise(before)
+def _is_later(one: int | None, other: int | None) -> bool:
+    return one is not None and other is not None and one > other
 
 
-def _differs(change: Column) -> Column:
-    return (
-        change["moved"]
-        | change["restarted"]
-        | change["strategy_changed"]
-        | change["subscription_changed"]
-        | change["touched"]
-    )
+def _is_other(one: object, other: object) -> bool:
+    return one is not None and other is not None and one != other
 
 
-def _was(claim: Column) -> Column:
-    """What was not told both times has not changed."""
-    return F.coalesce(claim, F.lit(False))
+def topics_of(history: GroupHistory, reading: GroupReading) -> list[str]:
+    """What listed members subscribe to and hold. An expression may be of several lines: a line that begins with no
+    topic names none."""
+    lines = [line for one in reading.reports for line in (one.subscription or "").split("\n")]
+    known = {queue.topic for queue in history.queues}
+    subscribed = [name for line in lines if (name := line.split(" ", 1)[0]) in known]
+    return list(dict.fromkeys([*subscribed, *(topic for topic, _, _ in reading.held)]))
+
+
+def has_ownership_gaps(history: GroupHistory, reading: GroupReading) -> bool:
+    """Of the queues that should have one owner, one has none, or two; or a member has none while another has several:
+    it may not have noticed the others yet. Known only where every member reported."""
+    is_shared = reading.message_model == CLUSTERING and reading.consume_type == PUSH
+    if not (reading.is_reported and is_shared and history.row["shares_queues"]):
+        return False
+    topics, held = set(topics_of(history, reading)), set(reading.held)
+    wanted = (one for one in history.queues if one.topic in topics and one.was_readable(reading.at_us))
+    counts = [len(one.queues) for one in reading.reports]
+    is_idle = bool(counts) and min(counts) == 0 and max(counts) > 1
+    return is_idle or len(reading.held) > len(held) or any(one.place not in held for one in wanted)
+
+
+@dataclass(frozen=True)
+class FailedAnswer:
+    client_id: str
+    at_us: int
+    since_us: int | None
+
+
+def failed_answers(readings: Sequence[GroupReading]) -> list[FailedAnswer]:
+    """Of members that could have been asked."""
+    return [
+        FailedAnswer(one.client_id, one.at_us, one.failing_since_us)
+        for reading in readings
+        for one in reading.answers
+        if one.error is not None and one.error != BEHIND_A_PROXY
+    ]

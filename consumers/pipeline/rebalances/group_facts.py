@@ -13,7 +13,6 @@ from consumers.models import Client, ClientSubscription, ConsumerGroup, Queue, R
 from consumers.pipeline.slices import microseconds
 from consumers.rocketmq.names import RETRY_PREFIX
 
-PERSIST = "persistConsumerOffsetInterval"
 CLIENT_FIELDS = (
     "group_id",
     "client_id",
@@ -24,8 +23,6 @@ CLIENT_FIELDS = (
     "gone_by",
     "duplicated_since",
     "running_info_at",
-    "running_info_error",
-    "settings",
 )
 
 
@@ -73,8 +70,6 @@ def _clients(groups: Sequence[ConsumerGroup], since: datetime, until: datetime) 
                 "gone_us": _us(row.gone_by),
                 "doubled_us": _us(row.duplicated_since),
                 "answered_us": _us(row.running_info_at),
-                "is_failing": row.running_info_error is not None,
-                "persist_ms": _whole((row.settings or {}).get(PERSIST)),
             }
         )
     return found
@@ -122,7 +117,3 @@ def _comings_and_goings(cluster: int, since: datetime, until: datetime) -> list[
 
 def _us(at: datetime | None) -> int | None:
     return None if at is None else microseconds(at)
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None

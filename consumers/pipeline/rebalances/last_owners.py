@@ -7,25 +7,12 @@ from datetime import timedelta
 
 import pyarrow as pa
 
-from consumers.lake.schemas import TEXT
 from consumers.models import Assignment
 from consumers.pipeline.slices import EPOCH, microseconds
 
-US = pa.int64()
+from .tables import LAST_OWNERS
+
 SAID = ("client_id", "commit_offset", "cached_min", "cached_max")
-LAST_OWNERS = pa.schema(
-    [
-        ("cluster", TEXT),
-        ("group", TEXT),
-        ("topic", TEXT),
-        ("broker", TEXT),
-        ("queue_id", pa.int32()),
-        ("event_us", US),  # key of the rebalance
-        ("at_us", US),  # of its last answer that held the queue
-        ("client_id", TEXT),
-        *[(name, US) for name in SAID[1:]],
-    ]
-)
 # What was held longer ago has been consumed by others, reset or expired since.
 REACH = timedelta(days=2)
 GROUPS_AT_ONCE = 500

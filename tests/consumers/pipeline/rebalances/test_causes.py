@@ -6,11 +6,8 @@ from datetime import datetime
 import pytest
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.rebalances.finding import interpreted
 from tests.pipeline_rows import at, us
-from tests.rebalance_histories import every, found, partly, queues, saying, seconds, see
-
-pytestmark = pytest.mark.spark
+from tests.rebalance_histories import every, partly, queues, rebalances, saying, seconds, see
 
 ALONE = every(0, 60, a="0123")
 BOTH = every(0, 60, a="01", b="23")
@@ -215,11 +212,9 @@ TIMES = ("at", "last_seen", "silent_since", "last_pull")
 
 
 @pytest.fixture(scope="module")
-def events(_session):
-    with interpreted(_session):
-        rows = found(_session, {name: case[:2] for name, case in CASES.items()}, Durations()).events.toArrow()
+def events():
     # Of two of one group the later.
-    return {row["group"]: row for row in rows.sort_by("started_before_us").to_pylist()}
+    return {row["group"]: row for row in rebalances({name: case[:2] for name, case in CASES.items()}, Durations())}
 
 
 def moments(entry):

@@ -1,18 +1,11 @@
-"""What a rebalance moved and cost: stories of one queue each, all of them through Spark at once."""
+"""What a rebalance moved and cost: stories of one queue each."""
 
 import json
 from typing import Any
 
 import pytest
 
-from consumers.pipeline.durations import Durations
-from consumers.pipeline.rebalances.finding import interpreted
-from consumers.pipeline.rebalances.gathered import gathered, with_bounds
-from consumers.pipeline.rebalances.topics import topic_costs
-from tests.consumers.pipeline.rebalances.cost_rows import Story, frames, says
-from tests.pipeline_rows import at
-
-pytestmark = pytest.mark.spark
+from tests.consumers.pipeline.rebalances.cost_rows import Story, says
 
 FROM_A_TO_B = {0: {0: ["a"]}, 15: {0: ["b"]}, 30: {0: ["b"]}}
 STILL = {0: [(0, 100, 100), (15, 100, 100), (30, 100, 100)]}
@@ -45,7 +38,7 @@ STORIES = [
     Story(
         "restarted",
         owners={0: {0: ["a"]}, 15: {0: ["a"]}},
-        said=[says(0, "a", 1000), {**says(15, "a", 1000), "started_at": at(9)}],
+        said=[says(0, "a", 1000), says(15, "a", 1000, started=9)],
         offsets={0: [(0, 900, 1000), (15, 900, 1000)]},
     ),
     Story(
@@ -111,15 +104,10 @@ STORIES = [
 
 
 @pytest.fixture(scope="module")
-def topics(_session) -> dict[str, dict[str, Any]]:
+def topics() -> dict[str, dict[str, Any]]:
     """The row of each story, by its group."""
-    given = frames(_session, STORIES)
-    bounded = with_bounds(given.pop("events"), given.pop("wholes"))
-    with interpreted(_session):
-        found = topic_costs(gathered(bounded, **given), Durations()).toArrow().to_pylist()
-    _session.catalog.clearCache()
-    assert len(found) == len(STORIES)
-    return {row["group"]: {**row, "unknown": json.loads(row["unknown"])} for row in found}
+    found = {story.group: story.topic() for story in STORIES}
+    return {group: {**row, "unknown": json.loads(row["unknown"])} for group, row in found.items()}
 
 
 @pytest.mark.parametrize(

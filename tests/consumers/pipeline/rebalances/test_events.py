@@ -3,19 +3,14 @@
 import pytest
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.rebalances.finding import interpreted
 from tests.consumers.pipeline.rebalances.event_cases import CASES, EPISODES
-from tests.rebalance_histories import found, seconds
-
-pytestmark = pytest.mark.spark
+from tests.rebalance_histories import rebalances, seconds
 
 
 @pytest.fixture(scope="module")
-def events(_session):
+def events():
     both = {name: case[:2] for name, case in (CASES | EPISODES).items()}
-    with interpreted(_session):
-        rows = found(_session, both, Durations()).events.toArrow().to_pylist()
-    rows.sort(key=lambda row: row["started_before_us"])
+    rows = rebalances(both, Durations())
     return {name: [row for row in rows if row["group"] == name] for name in both}
 
 

@@ -1,13 +1,12 @@
 """Rebalances from the files of a lake to their rows."""
 
-from typing import Any
-
 import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Client, GroupState, Queue, Rebalance, RebalanceTopic
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.frames import Frames
+from consumers.pipeline.job import run
 from consumers.pipeline.publish.rebalance_rows import write_rebalances
 from consumers.pipeline.publish.rebalance_values import moment
 from consumers.pipeline.rebalances.run import find_rebalances
@@ -48,8 +47,8 @@ def a_history(lake: Lake, group_name: str = "billing") -> None:
         Client.objects.create(group=group, started_at=at(-3600), **named, **interval)
 
 
-def found(spark: Any, lake: Lake, since: float, until: float) -> int:
-    made = find_rebalances(Frames(spark, lake, ["prod"]), at(since), at(until), Durations())
+def found(lake: Lake, since: float, until: float) -> int:
+    made = find_rebalances(Frames(None, lake, ["prod"]), at(since), at(until), Durations())
     return 0 if made is None else write_rebalances(made.events, made.topics, made.spans, at(until))
 
 
@@ -57,16 +56,15 @@ def everything() -> list[list[tuple]]:
     return [list(model.objects.order_by("pk").values_list()) for model in (Rebalance, RebalanceTopic)]
 
 
-@pytest.mark.spark
-def test_a_rebalance_is_one_row_from_its_first_sight_until_it_settles(spark, lake):
+def test_a_rebalance_is_one_row_from_its_first_sight_until_it_settles(lake):
     a_history(lake)
 
-    assert found(spark, lake, 0, 80) == 1
+    assert found(lake, 0, 80) == 1
     row = Rebalance.objects.get()
     assert (row.started_after, row.started_before, row.settled_at) == (at(60), at(75), None)
     assert (row.cause, row.client_ids_before, row.client_ids_after) == ("joined", ["a"], ["a", "b"])
 
-    assert found(spark, lake, 60, 135) == 1
+    assert found(lake, 60, 135) == 1
     settled = Rebalance.objects.get()
     assert (settled.pk, settled.settled_at, settled.polls) == (row.pk, at(75), 1)
     topic = settled.topics.get()
@@ -81,22 +79,28 @@ def test_a_rebalance_is_one_row_from_its_first_sight_until_it_settles(spark, lak
     # Files of older readings are gone by and by; rows of what they told are not.
     a_rebalance(settled.group, at(0))
     before = everything()
-    found(spark, lake, 0, 135)
+    found(lake, 0, 135)
     assert everything() == before
 
 
-@pytest.mark.spark
-def test_a_group_that_pops_has_a_row_per_topic_without_numbers(spark, lake):
+def test_a_group_that_pops_has_a_row_per_topic_without_numbers(lake):
     a_history(lake)
     Client.objects.update(pop_queues=[{"topic": "Orders", "broker": "broker-a", "queue_id": 0, "wait_ack_count": 0}])
 
-    found(spark, lake, 60, 135)
+    found(lake, 60, 135)
 
     topic = RebalanceTopic.objects.get()
     assert (topic.topic, topic.queues_moved, topic.unowned_queue_seconds) == ("Orders", None, None)
     assert topic.unknown["queues_moved"] == "who owned the queues before was not sampled"
 
 
-def test_without_a_changed_group_no_spark_is_asked(lake):
+def test_without_a_changed_group_no_file_is_opened(lake):
     a_group(a_cluster(read_at=None), first_seen_at=at(-600), members_changed_at=at(-600))
     assert find_rebalances(Frames(None, lake, ["prod"]), at(0), at(60), Durations()) is None
+
+
+@pytest.mark.spark
+def test_a_run_writes_the_rebalances_that_it_finds(spark, lake):
+    a_history(lake)
+    assert run(spark, lake, ["prod"], at(60), at(135), Durations()).rebalances == 1
+    assert Rebalance.objects.get().cause == "joined"

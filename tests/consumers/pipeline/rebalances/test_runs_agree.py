@@ -5,18 +5,20 @@ import random
 from datetime import timedelta
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+from consumers.lake.schemas import TABLES
 from consumers.models import Client, ConsumerGroup, Rebalance
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.rebalances.changed_groups import ChangedGroups
-from consumers.pipeline.rebalances.finding import Found, interpreted
+from consumers.pipeline.rebalances.find import find_events
 from consumers.pipeline.slices import EPOCH
-from tests.pipeline_rows import at, frame
+from tests.pipeline_rows import at
 from tests.rebalance_histories import NOT_ASKED, Seen, clients, membership, ownership
 from tests.world import a_cluster, a_group, a_queue
 
-pytestmark = [pytest.mark.spark, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 DURATIONS = Durations(rebalance_longest_seconds=240, rebalance_lookback_seconds=300)
 GROUPS, READINGS, EVERY = 10, 70, 15
@@ -82,9 +84,8 @@ def a_row(group, one):
         "gone_by": one.get("gone_us"),
         "running_info_at": one.get("answered_us"),
     }
-    error = "no answer" if one["is_failing"] else None
     names = {name: one[name] for name in ("client_id", "address")}
-    return Client(group=group, running_info_error=error, **names, **{key: moment(us) for key, us in moments.items()})
+    return Client(group=group, **names, **{key: moment(us) for key, us in moments.items()})
 
 
 def moment(us):
@@ -92,24 +93,21 @@ def moment(us):
 
 
 class Runs:
-    def __init__(self, spark, histories):
-        self.spark = spark
+    def __init__(self, histories):
         self.rows = {
-            "membership": [row for name, history in histories.items() for row in membership(name, history)],
-            "ownership": [row for name, history in histories.items() for row in ownership(name, history)],
+            table: pa.Table.from_pylist(
+                [row for name, history in histories.items() for row in rows(name, history)], TABLES[table]
+            )
+            for table, rows in (("membership", membership), ("ownership", ownership))
         }
         self.found = {}
 
     def run(self, since, until):
         changed = ChangedGroups.of(["prod"], at(since), at(until), DURATIONS)
-        lake = [
-            frame(self.spark, table, [row for row in rows if changed.reach <= row["taken_at"] < at(until)])
-            for table, rows in self.rows.items()
-        ]
-        groups: pa.Table = changed.rows
-        with interpreted(self.spark):
-            events = Found.of(*lake, self.spark.createDataFrame(groups), DURATIONS).events.toArrow().to_pylist()
-        for event in events:
+        within = (pc.field("taken_at") >= changed.reach) & (pc.field("taken_at") < at(until))
+        lake = {table: rows.filter(within) for table, rows in self.rows.items()}
+        events, _ = find_events(changed.rows, **lake, durations=DURATIONS)
+        for event in events.to_pylist():
             self.found[event["group"], event["started_before_us"]] = {name: event[name] for name in KEPT}
             self.store(event)
 
@@ -131,16 +129,16 @@ class Runs:
         )
 
 
-@pytest.mark.parametrize("seed", [7])
-def test_it_finds_the_same_in_one_run_and_in_several(spark, seed):
+@pytest.mark.parametrize("seed", range(7, 12))
+def test_it_finds_the_same_in_one_run_and_in_several(seed):
     chance = random.Random(seed)
     histories = {f"group-{number}": a_history(chance) for number in range(GROUPS)}
     put_rows(histories)
-    whole = Runs(spark, histories)
+    whole = Runs(histories)
     whole.run(0, END)
     Rebalance.objects.all().delete()
 
-    parts = Runs(spark, histories)
+    parts = Runs(histories)
     cuts = [0, *sorted(chance.sample(range(1, END), 2)), END]
     for since, until in itertools.pairwise(cuts):
         # As runs follow each other: each begins a little before the one before it ended.

@@ -1,0 +1,31 @@
+"""Rebalances of a run: of few groups among many, and of a small site, beside DuckDB that only reads the same rows."""
+
+import json
+import tempfile
+from typing import Any
+
+from .processes import python
+from .result import Result
+
+# Groups, and how many of them changed.
+SITES = ((2_000, 20), (2_000, 2_000), (7, 2))
+FLOOR = "DuckDB, the same rows read"
+
+
+def run(sites: tuple[tuple[int, int], ...] = SITES) -> list[Result]:
+    return [_line(groups, changed) for groups, changed in sites]
+
+
+def _line(groups: int, changed: int) -> Result:
+    with tempfile.TemporaryDirectory(prefix="bench-") as home:
+        environ = {"CONSUMERSCOPE_HOME": home, "DATABASE_URL": "", "REDIS_URL": f"unix://{home}/none.sock"}
+        output = python("dashboard.bench.rebalance_run", str(groups), str(changed), **environ)
+    measured: dict[str, Any] = json.loads(output.splitlines()[-1])
+    if measured["rebalances"] != changed or measured["moved"] != changed:
+        raise SystemExit(f"{measured}: not every group that changed has its rebalance, so the time says nothing.")
+    ours, floor = measured["seconds"], measured["floor"]
+    note = (
+        f"of it {measured['cpu']:.2f} s of CPU; {measured['files']:,} files, {measured['rows']:,} rows of these groups"
+    )
+    name = f"{groups:,} groups, {changed:,} changed"
+    return Result(name, ours, "s", FLOOR, floor, floor / ours, note)
