@@ -18,8 +18,8 @@ from consumers.rocketmq.offset_memory import OffsetMemory
 
 @dataclass
 class BrokerMemory:
-    """`rows`: the last good reading of a master that has slaves. `committed`: the pairs of its last consumer offsets;
-    `missing`: those that it had before, and had no more when its topics and groups were last listed for it."""
+    """`committed`: the pairs of its last consumer offsets; `missing`: those that it had before, and had no
+    more when its topics and groups were last listed for it."""
 
     address: str
     version: str | None = None
@@ -28,7 +28,6 @@ class BrokerMemory:
     configured_at: datetime | None = None
     consumer_offsets: OffsetMemory = field(default_factory=OffsetMemory)
     min_offsets: MinOffsets = field(default_factory=MinOffsets)
-    rows: pa.Table | None = None
     committed: CommittedPairs = field(default_factory=CommittedPairs)
     missing: frozenset[Pair] = frozenset()
 

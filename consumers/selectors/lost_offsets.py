@@ -105,7 +105,13 @@ def last_read(lost_at: datetime | None) -> list[str]:
 
 
 def seen_on(slave: str) -> str:
-    return gettext("as the slave %s says, read in its master's place") % slave
+    return gettext("slave %s is read in its master's place") % slave
+
+
+def behind_words(reason: str, slaves: Iterable[str], known: int | None = None, at: datetime | None = None) -> list[str]:
+    """`the slave that was read has not caught up …: 10.0.0.9:10911`, `last known offset 8`, `last read …`."""
+    parts = [": ".join(filter(None, [reason, ", ".join(sorted(set(slaves)))]))]
+    return parts if known is None else [*parts, gettext("last known offset %s") % count(known), *last_read(at)]
 
 
 def utc(at: datetime) -> str:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind
-from consumers.polling.reading import AHEAD
+from consumers.polling.reading import AHEAD, NOT_CAUGHT_UP
 
 from .brokers import BrokerAge
 from .late_states import WHY_UNKNOWN, Ground, LateTimes, Polled, is_stopped, late_state
 from .limits import Limits
+from .lost_offsets import behind_words
+from .sentences import sentence
 
 NOT_JUDGED_YET = "not judged yet"
 NOT_SAMPLED = "not sampled"
@@ -64,7 +66,7 @@ def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, li
         in_flight=_distance(consumed, pulled),
         ready=_distance(pulled, maximum),
         expired_messages=_expired(minimum, consumed, maximum),
-        reason=_lag_reason(snapshot),
+        reason=_lag_reason(snapshot, broker),
         unread=False,
         waiting_since=snapshot.waiting_since,
     )
@@ -86,7 +88,9 @@ def _expired(minimum: int | None, consumed: int | None, maximum: int | None) -> 
     return max(0, minimum - consumed)
 
 
-def _lag_reason(snapshot: QueueSnapshot) -> str | None:
+def _lag_reason(snapshot: QueueSnapshot, broker: BrokerAge | None) -> str | None:
+    if snapshot.unknown_reason == NOT_CAUGHT_UP and broker is not None and broker.read_from is not None:
+        return sentence(behind_words(NOT_CAUGHT_UP, [broker.read_from], snapshot.lost_offset, snapshot.lost_at))
     if snapshot.unknown_reason is not None:
         return snapshot.unknown_reason
     if snapshot.consumer_offset is None:

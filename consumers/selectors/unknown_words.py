@@ -10,6 +10,7 @@ from consumers.polling.reading import (
     AHEAD,
     NEVER_COMMITTED,
     NO_BROKER_OFFSET,
+    NOT_CAUGHT_UP,
     NOT_REPORTED,
     OFFSET_LOST,
     QUEUE_GONE,
@@ -38,6 +39,7 @@ class UnknownWord(StrEnum):
     CONSUMER_AHEAD = "consumer_ahead"
     NO_BROKER_OFFSET = "no_broker_offset"
     NOT_REPORTED = "not_reported"
+    SLAVE_BEHIND = "slave_behind"
     QUEUE_UNKNOWN = "queue_unknown"
     NOT_JUDGED = "not_judged"
     JUDGEMENT_LATE = "judgement_late"
@@ -71,6 +73,7 @@ OF_TOTAL = {
     AHEAD: UnknownWord.CONSUMER_AHEAD,
     NO_BROKER_OFFSET: UnknownWord.NO_BROKER_OFFSET,
     NOT_REPORTED: UnknownWord.NOT_REPORTED,
+    NOT_CAUGHT_UP: UnknownWord.SLAVE_BEHIND,
 }
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column
 from consumers.selectors.groups.row import NOT_ASKED, YOUNG_LAG
-from consumers.selectors.groups.shown import NOT_READ_YET, lost_reason
+from consumers.selectors.groups.shown import NOT_READ_YET, queues_reason
 from consumers.selectors.measures import age, messages
 
 from .number_column import number_column
@@ -33,7 +33,8 @@ def lag_reason(scan: GroupScan, place: int) -> str:
         return reason
     if row.total_changed_at is None:
         return NOT_READ_YET
-    return lost_reason(row.total_unknown_reason, row.total_lost_queues or 0) or "a queue of it is unknown"
+    slaves = scan.overlay.slaves_of(row.cluster_id)
+    return queues_reason(row.total_unknown_reason, row.total_lost_queues, slaves)
 
 
 def time_lag(scan: GroupScan) -> Column:

@@ -1,6 +1,6 @@
 """A broker's turn in a reading: not at all while it is left alone, a probe first when it failed, a slave in its place.
 
-A slave's consumer offsets may be a minute old: see stand_in.
+A slave's consumer offsets may be a minute old: see record/stand_ins.
 """
 
 import asyncio
@@ -17,7 +17,6 @@ from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 from consumers.rocketmq.pool import ConnectionPool
 
 from .broker_reading import read_broker
-from .stand_in import without_older
 
 
 @dataclass(frozen=True)
@@ -47,22 +46,15 @@ class Turn:
     async def _read_either(self, name: str, master: str | None, slaves: Sequence[str]) -> BrokerReading:
         """The master's part; where it gives none, that of the first slave that answers, which says so."""
         part = await self._read_master(name, master)
-        if part.read and slaves:
-            self.memory.brokers[name].rows = part.rows
         for address in slaves if not part.read else ():
             known = self.memory.slaves.setdefault(address, BrokerMemory(address))
-            stand_in = await self._read(name, known)
-            if stand_in.read:
-                return self._in_place_of(part, stand_in)
+            found = await self._read(name, known)
+            if found.read:
+                # In the place of the master.
+                return replace(
+                    found, address=part.address, version=None, read_from=found.address, master_error=part.error
+                )
         return part
-
-    def _in_place_of(self, master: BrokerReading, slave: BrokerReading) -> BrokerReading:
-        known, rows = self.memory.brokers.get(master.name), slave.rows
-        if known is not None and known.rows is not None and rows is not None:
-            rows = without_older(rows, known.rows)
-        return replace(
-            slave, address=master.address, version=None, rows=rows, read_from=slave.address, master_error=master.error
-        )
 
     async def _read_master(self, name: str, address: str | None) -> BrokerReading:
         if address is None:

@@ -72,7 +72,8 @@ def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
 
 def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading, now: datetime) -> None:
     """Which queues of the known topics can be read and written on this broker; neither where it has them no more."""
-    if broker.topics is None:
+    # A slave's lists may be a minute old.
+    if broker.topics is None or broker.read_from is not None:
         return
     ids.configured[broker.name] = {topic.name: max(topic.read_queues, topic.write_queues) for topic in broker.topics}
     wanted = {}
@@ -106,7 +107,8 @@ def write_only_queues(reading: OffsetsReading, topics: set[str]) -> set[QueueKey
 
 
 def record_group_config(cluster: Cluster, reading: OffsetsReading) -> None:
-    configs = {config.name: config for broker in reading.brokers for config in broker.groups or ()}
+    masters = [broker for broker in reading.brokers if broker.read_from is None]
+    configs = {config.name: config for broker in masters for config in broker.groups or ()}
     fields = ("consume_enable", "retry_max_times", "retry_queue_nums")
     if not configs:
         return

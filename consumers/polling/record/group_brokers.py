@@ -50,7 +50,7 @@ class GroupBrokers:
         """Brokers whose configuration was not in the reading keep their rows; those that are gone lose them."""
         groups = {name: pk for name, pk in ids.groups.items() if not is_system_group(name)}
         for broker in reading.brokers:
-            if broker.topics is not None and broker.groups is not None:
+            if broker.read_from is None and broker.topics is not None and broker.groups is not None:
                 self._write(broker.name, dict(_configured(broker, groups)), reading.taken_at)
         gone = self.stored.keys() - {broker.name for broker in reading.brokers}
         if gone and reading.error is None:

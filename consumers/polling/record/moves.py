@@ -13,6 +13,7 @@ import numpy as np
 
 from consumers.models import Broker, Cluster, ConsumerGroup
 from consumers.polling.kind_limits import KindLimits
+from consumers.polling.reading import NEVER_COMMITTED
 
 from .brokers import MASTER
 from .ids import EntityIds
@@ -20,7 +21,7 @@ from .own_resets import moved_by_resets
 from .snapshots import NULL, Columns
 from .stamps import stamp, stamp_each
 
-CONSUMER = 0
+CONSUMER, LOST_OFFSET = 0, 4
 EVERY = timedelta(seconds=60)
 # Of a group without a member so many readings see a move, two of them in a row; or so many, with pauses between them.
 READINGS, WITH_PAUSES = 3, 10
@@ -105,6 +106,9 @@ def moved_groups(before: Columns, after: Columns, by_resets: np.ndarray) -> tupl
         return [], []
     at, stays = before.find(after.keys)
     was, is_now = before.offsets[at, CONSUMER], after.offsets[:, CONSUMER]
+    # Known again where it stood has not moved.
+    forgotten = (was == NULL) & ~before.reasons.is_in([NEVER_COMMITTED])[at]
+    was = np.where(forgotten, before.offsets[at, LOST_OFFSET], was)
     others = ~np.isin(after.keys, by_resets)
     committed = others & (is_now != NULL)
     # The number that stands for an unknown offset is below all others.

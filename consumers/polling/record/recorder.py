@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 
 from consumers.lake.store import Lake
-from consumers.models import Cluster, GroupKind, Reading
+from consumers.models import Cluster, GroupKind, GroupTotal, Reading
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.kind_limits import KindLimits
 from consumers.polling.reading import NOT_REPORTED, MembersReading, OffsetsReading
@@ -37,6 +37,7 @@ from .presence import Presence
 from .row_queues import RowQueues
 from .samples import record_samples
 from .snapshots import Columns, changed, forget, stored_columns, write
+from .stand_ins import without_older
 from .totals import totals, write_totals
 from .unsubscribed import record_unsubscribed
 from .waiting import by_waiting
@@ -85,7 +86,8 @@ class Recorder:
         self._catch_up()
         self.stored = apply_acknowledgements(self.cluster, self.stored, reading.taken_at)
         kinds = GroupKinds.of(self.cluster, reading.taken_at, KindLimits.of(settings.JUDGE))
-        rows = kinds.marked(reading_rows(reading, members, samples.holding if samples else {}))
+        rows = reading_rows(reading, members, samples.holding if samples else {})
+        rows = kinds.marked(without_older(rows, reading, self.stored, self.ids, self.cluster))
         broadcasting = self._broadcasting(reading)
         losses = Losses(self.stored, self.ids, kinds, broadcasting)
         rows, self.given_up = losses.marked(rows, reading)
@@ -191,7 +193,12 @@ class Recorder:
             known = counts.get(group, 0)
             counts[group] = None if known is None or end is None or least is None else known + end - least
         user = set(self.cluster.groups.filter(kind=GroupKind.USER).values_list("name", flat=True))
-        return {pk: counts.get(name, 0) for name, pk in self.ids.groups.items() if name in user}
+        found = {pk: counts.get(name, 0) for name, pk in self.ids.groups.items() if name in user}
+        if all(broker.read_from is None for broker in reading.brokers):
+            return found
+        # A slave has no more than its master had: fewer are not fewer, and what is not known stays so.
+        before = dict(GroupTotal.objects.filter(group__cluster=self.cluster).values_list("group", "dlq_messages"))
+        return {pk: None if _is_less(number, before.get(pk, number)) else number for pk, number in found.items()}
 
     def _record_reading(
         self,
@@ -221,6 +228,10 @@ class Recorder:
                 "members": answered,
             },
         )[0]
+
+
+def _is_less(number: int | None, before: int | None) -> bool:
+    return number is None or before is None or number < before
 
 
 def _why_not_written(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: MembersReading | None) -> str | None:

@@ -63,6 +63,9 @@ class Overlay:
         brokers = self.brokers.values()
         return {(one.cluster_id, one.name): one.read_from for one in brokers if one.read_from is not None}
 
+    def slaves_of(self, cluster_id: int) -> list[str]:
+        return [slave for (pk, _), slave in self.slaves.items() if pk == cluster_id]
+
     @cached_property
     def everything_is_read(self) -> bool:
         known = all(cluster.brokers for cluster in self.clusters.values())

@@ -10,12 +10,12 @@ from django.utils.translation import ngettext
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
 from consumers.polling.flags import GroupFlags, group_flags
-from consumers.polling.reading import OFFSET_LOST
+from consumers.polling.reading import NOT_CAUGHT_UP, OFFSET_LOST
 from consumers.selectors.health.limits import health_limits
 from consumers.selectors.health.rows import Health
 from consumers.selectors.health.verdict import NOT_CHECKED, Findings, health
 from consumers.selectors.late_states import CALM, CAUGHT_UP, NO_MEMBERS
-from consumers.selectors.lost_offsets import RULE, GroupLoss, group_loss_parts
+from consumers.selectors.lost_offsets import RULE, GroupLoss, behind_words, group_loss_parts
 from consumers.selectors.overlay import NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.selectors.retries.blocked_rows import BlockedQueue
 from consumers.selectors.sentences import evidence, queue_words, sentence, state_parts
@@ -119,7 +119,8 @@ class ShownGroup:
             return self.unread_reason
         if self.total is None:
             return NOT_READ_YET
-        return lost_reason(self.total.unknown_reason, self.total.lost_queues) or "a queue of it is unknown"
+        slaves = self.overlay.slaves_of(self.group.cluster_id)
+        return queues_reason(self.total.unknown_reason, self.total.lost_queues, slaves)
 
     @property
     def is_late(self) -> bool:
@@ -193,8 +194,10 @@ class ShownGroup:
         return Verdict(state, parts, judged.rule, detail, judged.since, queue)
 
 
-def lost_reason(reason: str | None, lost_queues: int) -> str | None:
-    """`reason`, with how many queues it is of where offsets are lost."""
+def queues_reason(reason: str | None, lost_queues: int | None, slaves: list[str]) -> str:
+    """`reason`, with how many queues it is of where offsets are lost, and with the slaves that do not know them."""
+    if reason == NOT_CAUGHT_UP:
+        return sentence(behind_words(reason, slaves))
     if reason != OFFSET_LOST or not lost_queues:
-        return reason
+        return reason or "a queue of it is unknown"
     return ngettext("%(why)s: %(n)d queue", "%(why)s: %(n)d queues", lost_queues) % {"why": reason, "n": lost_queues}

@@ -1,6 +1,7 @@
 """Whether a reset from here moved the offset that a judgement saw jump. Told at reading: no judgement knows resets.
 
-A jump that no reset explains was made by somebody else, and that is said too where an offset went back.
+A jump that no reset explains was made by somebody else, and that is said too where an offset went back; a master that
+was just out may have come back with the older offsets of its slave.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -11,7 +12,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
-from consumers.models import ResetOutcome, ResetQueue
+from consumers.models import ConsumerGroup, Reading, ResetOutcome, ResetQueue
 from consumers.selectors.limits import limits
 
 WENT_BACK, MOVED_UP = "offset went back", "moved up to the oldest message"
@@ -19,7 +20,7 @@ WENT_BACK, MOVED_UP = "offset went back", "moved up to the oldest message"
 RULES = frozenset({WENT_BACK, MOVED_UP})
 # A jump is seen by the next reading of its broker; where that was not read for longer, the reset is only likely.
 LIKELY = timedelta(minutes=15)
-LOOKED_AT = 20_000
+LOOKED_AT, READINGS = 20_000, 1_000
 COLUMNS = ("reset_id", "reset__group_id", "topic", "broker", "queue_id", "before", "target", "written_at")
 WHO = ("reset__applied_by_name", "reset__by_name", "reset__reason")
 
@@ -53,14 +54,16 @@ class Trace:
 def causes(jumps: Collection[Jump]) -> dict[Jump, dict[str, str]]:
     """What is to be added to the numbers of each: `cause`, and `reset` where it is one of ours.
 
-    One query, none without a jump.
+    One query, none without a jump; two more where an offset went back and no reset explains it.
     """
     if not jumps:
         return {}
     slack = timedelta(seconds=limits().clock_error_seconds)
     since, until = min(jump.since for jump in jumps) - LIKELY, max(jump.until for jump in jumps) + slack
     written = _written({jump.group_id for jump in jumps}, since, until)
-    return {jump: _cause(jump, written.get(_place(jump), ()), slack) for jump in jumps}
+    found = {jump: _cause(jump, written.get(_place(jump), ()), slack) for jump in jumps}
+    foreign = [jump for jump, cause in found.items() if jump.rule == WENT_BACK and not cause]
+    return found | (_by_others(foreign, since, until) if foreign else {})
 
 
 def _place(jump: Jump) -> tuple[int, str, str, int]:
@@ -89,7 +92,30 @@ def _cause(jump: Jump, traces: Iterable[Trace], slack: timedelta) -> dict[str, s
             # Until the next reading, and as long as an old client may take to follow.
             is_sure = trace.at >= jump.since - 2 * timedelta(seconds=limits().late_seconds)
             return {"cause": _words(trace, is_sure), "reset": str(trace.reset)}
-    return {"cause": gettext("not by Consumerscope")} if went_back else {}
+    return {}
+
+
+def _by_others(jumps: Collection[Jump], since: datetime, until: datetime) -> dict[Jump, dict[str, str]]:
+    """RocketMQ 5.4.0, BrokerPreOnlineService: a master that starts may take the offsets of the slave that acted for it;
+    one whose file is some seconds old goes back by itself."""
+    clusters = dict(ConsumerGroup.objects.filter(pk__in={one.group_id for one in jumps}).values_list("pk", "cluster"))
+    rows = Reading.objects.filter(cluster__in=set(clusters.values()), taken_at__gte=since, taken_at__lte=until)
+    stood_in: dict[tuple[int, str], list[tuple[datetime, str]]] = {}
+    for cluster, at, brokers in rows.order_by("-taken_at").values_list("cluster", "taken_at", "brokers")[:READINGS]:
+        for one in brokers:
+            if one.get("read_from"):
+                stood_in.setdefault((cluster, one["name"]), []).append((at, one["read_from"]))
+    found = {}
+    for jump in jumps:
+        seen = stood_in.get((clusters.get(jump.group_id, 0), jump.broker), ())
+        before = [(at, slave) for at, slave in seen if jump.since - LIKELY <= at <= jump.since]
+        found[jump] = {"cause": _failover(*before[0]) if before else gettext("not by Consumerscope")}
+    return found
+
+
+def _failover(at: datetime, slave: str) -> str:
+    words = {"slave": slave, "at": f"{at:%Y-%m-%d %H:%M:%S} UTC"}
+    return gettext("perhaps the failover: slave %(slave)s stood in for its master at %(at)s") % words
 
 
 def _words(trace: Trace, is_sure: bool) -> str:

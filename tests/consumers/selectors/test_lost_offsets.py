@@ -3,14 +3,25 @@
 import pytest
 
 from consumers.models import Broker, QueueSample, QueueSnapshot, State
-from consumers.polling.reading import NEVER_COMMITTED
+from consumers.polling.reading import NEVER_COMMITTED, NOT_CAUGHT_UP
 from consumers.selectors.groups.listing import group_list, state_counts
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.offset_stores.stores import group_offsets
 from consumers.selectors.overview.shown import overview
 from consumers.selectors.queues import group_queues
 from tests.lost_rows import a_losing_group
-from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_queue, a_snapshot, ago
+from tests.world import (
+    NOW,
+    a_broker,
+    a_cluster,
+    a_dead_broker,
+    a_group,
+    a_judged_group,
+    a_queue,
+    a_snapshot,
+    a_total,
+    ago,
+)
 
 pytestmark = pytest.mark.django_db
 FIRST, LAST = "CONSUME_FROM_FIRST_OFFSET", "CONSUME_FROM_LAST_OFFSET"
@@ -82,9 +93,21 @@ def test_an_acknowledged_loss_is_never_committed_and_says_what_was_lost(cluster)
 def test_a_slave_that_lacks_the_offset_is_named(cluster):
     Broker.objects.update(read_from="10.0.0.9:10911")
     group = a_losing_group(cluster, consume_from_where=LAST)
-    said = "as the slave 10.0.0.9:10911 says, read in its master's place"
+    said = "slave 10.0.0.9:10911 is read in its master's place"
     assert said in first_queue(group).state_detail
     assert said in shown().state_detail
+
+
+def test_a_slave_with_an_older_offset_is_named_with_the_last_known_one(cluster):
+    Broker.objects.update(read_from="10.0.0.9:10911")
+    group = a_group(cluster)
+    behind = {"unknown_reason": NOT_CAUGHT_UP, "lost_offset": 8, "lost_at": ago(30)}
+    a_snapshot(group, a_queue(cluster), None, 10, **behind)
+    a_total(group, None, queues=1, unknown_queues=1, unknown_reason=NOT_CAUGHT_UP)
+    said = f"{NOT_CAUGHT_UP}: 10.0.0.9:10911"
+    assert shown().unknown_reason == said
+    words = " · last known offset 8 · last read 2026-03-14 02:59:30 UTC"
+    assert first_queue(group).unknown_reason == said + words
 
 
 @pytest.mark.parametrize("state", ["OK", "STOP", "UNKNOWN", None], ids=["OK", "STOP", "UNKNOWN", "never judged"])

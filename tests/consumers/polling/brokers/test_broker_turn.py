@@ -9,7 +9,6 @@ from consumers.polling.brokers.circuit import Patience
 from consumers.polling.cadence import Cadence
 from consumers.polling.collect import collect_offsets
 from consumers.polling.memory import ClusterMemory
-from consumers.polling.reading import NOT_CAUGHT_UP
 from consumers.rocketmq.codes import RequestCode
 from consumers.rocketmq.pool import ConnectionPool
 from consumers.rocketmq.versions import BULK_OFFSETS_VERSION
@@ -47,10 +46,6 @@ def read(*seconds, master=None, slave=None, deadline_seconds=1.0, before=None):
     return asyncio.run(main())
 
 
-def read_last(*seconds, **world):
-    return read(*seconds, **world)[-1]
-
-
 def part_of(reading):
     (part,) = reading.brokers
     return part
@@ -68,18 +63,6 @@ def test_a_slave_is_read_in_the_place_of_a_master_that_does_not_answer_and_says_
     assert (part.read, part.address, part.read_from, part.answered_by) == (True, NOBODY, slave, slave)
     assert "cannot connect" in part.master_error
     assert part.rows["consumer_offset"].to_pylist() == [5]
-
-
-@pytest.mark.parametrize(("of_slave", "read"), [(6, None), (7, 7), (9, 9)])
-def test_what_a_slave_says_is_unknown_where_its_master_had_said_more(of_slave, read):
-    master = FakeBroker(offset=7)
-
-    def broken_then(number):
-        master.refuses = {OFFSETS: 14} if number else {}
-
-    rows = part_of(read_last(0, 15, master=master, slave=FakeBroker(offset=of_slave), before=broken_then)).rows
-    assert rows["consumer_offset"].to_pylist() == [read]
-    assert rows["unknown_reason"].to_pylist() == [NOT_CAUGHT_UP if read is None else None]
 
 
 def test_a_broker_s_cost_holds_that_of_its_slave():

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.models import ConsumerGroup, ResetOutcome, ResetQueue, ResetStep
+from consumers.models import ConsumerGroup, Reading, ResetOutcome, ResetQueue, ResetStep
 from consumers.selectors.resets.causes import MOVED_UP, WENT_BACK, Jump, causes
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group, ago
@@ -126,3 +126,35 @@ def test_beside_an_older_jump_a_reset_from_long_before_is_still_no_cause(billing
     written(billing, ago(1500))
     newer, older = jump(billing), jump(billing, queue_id=1, since=ago(2000), until=ago(1900))
     assert causes([newer, older])[newer] == {"cause": "not by Consumerscope"}
+
+
+@pytest.mark.parametrize(
+    ("age", "broker", "slave", "begins"),
+    [
+        (
+            75,
+            "broker-a",
+            "10.0.0.9:10911",
+            "perhaps the failover: slave 10.0.0.9:10911 stood in for its master at 2026",
+        ),
+        (75, "broker-b", "10.0.0.9:10911", "not by"),
+        (75, "broker-a", None, "not by"),
+        (55, "broker-a", "10.0.0.9:10911", "not by"),  # after the jump
+        (961, "broker-a", "10.0.0.9:10911", "not by"),
+    ],
+)
+def test_a_master_that_is_back_may_have_its_slaves_older_offsets(
+    billing: ConsumerGroup, age: int, broker: str, slave: str | None, begins: str
+) -> None:
+    said = [{"name": broker, "read": True, "read_from": slave}]
+    fields = {"complete": True, "queues": 1, "calls": 1, "bytes": 1, "seconds": 0.1, "record_seconds": 0.1}
+    Reading.objects.create(cluster=billing.cluster, taken_at=ago(age), brokers=said, members={}, **fields)
+    assert told(jump(billing))["cause"].startswith(begins)
+
+
+def test_a_reset_explains_a_jump_better_than_a_failover(billing: ConsumerGroup) -> None:
+    written(billing, ago(70))
+    said = [{"name": "broker-a", "read": True, "read_from": "10.0.0.9:10911"}]
+    fields = {"complete": True, "queues": 1, "calls": 1, "bytes": 1, "seconds": 0.1, "record_seconds": 0.1}
+    Reading.objects.create(cluster=billing.cluster, taken_at=ago(75), brokers=said, members={}, **fields)
+    assert told(jump(billing))["cause"].startswith("reset by ann")
