@@ -11,6 +11,8 @@ from rest_framework.utils.json import strict_constant
 
 # Well below what Python's own stack takes, and above what any resource has.
 DEEPEST = 20
+# As many dead letters as are kept of a group; a longer list costs seconds to check, entry by entry.
+LONGEST = 20_000
 
 
 class JsonBody(JSONParser):
@@ -26,6 +28,8 @@ class JsonBody(JSONParser):
             raise ParseError(f"The body is not JSON: {error}") from None
         if _is_too_deep(document):
             raise _too_deep()
+        if _is_too_long(document):
+            raise ParseError(f"A list or object of the body has more than {LONGEST:,} entries: ask for less at once.")
         return document
 
 
@@ -43,6 +47,15 @@ def _is_too_deep(document: Any) -> bool:
         inside = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
         level = [value for values in inside for value in values]
     return any(isinstance(one, (dict, list)) for one in level)
+
+
+def _is_too_long(document: Any) -> bool:
+    """Of a body that is not too deep."""
+    if not isinstance(document, (dict, list)):
+        return False
+    return len(document) > LONGEST or any(
+        map(_is_too_long, document.values() if isinstance(document, dict) else document)
+    )
 
 
 def _too_deep() -> ParseError:

@@ -18,6 +18,7 @@ from .chosen import REASON, UNKNOWN, chosen_fields, rows_of
 from .csv_download import csv_response
 from .negotiation import wants_csv
 from .parameters import MOST_ROWS
+from .rate import charge
 from .refusals import NotNow
 
 # Rows that are made documents of at once, and how often a list that changes meanwhile is read anew.
@@ -65,12 +66,14 @@ def list_response(
     names = chosen_fields(request, serializer)
     if wants_csv(request):
         found = _all(request, find, at_once)
+        charge(request, rows=len(found.rows))
         path = request.path.strip("/").split("/")
         return csv_response(_lines(serializer, found, names), "-".join(path[2:]))
     found = find(page, page_size)
     pages = max(1, -(-found.count // page_size))
     if page > pages:
         raise NotFound(f"There is no page {page}: the last of {found.count} results is page {pages}.")
+    charge(request, rows=len(found.rows))
     return Response(
         {
             "count": found.count,

@@ -21,6 +21,7 @@ from consumers.selectors.retries.volumes import volumes_of
 from .found import group_missing
 from .objects import object_response
 from .parameters import Parameters
+from .rate import charge
 from .retry_rows import BlockedSerializer, ConditionSerializer, RungSerializer
 from .retry_waiting import (
     DelayFindingSerializer,
@@ -113,6 +114,7 @@ class RetriesView(APIView):
             raise ValidationError({"from": [str(error)]}) from None
         except ConsumerGroup.DoesNotExist:
             raise group_missing(cluster, group) from None
+        charge(request, points=len(volumes.windows))
         ladder = ladder_of(cluster, group, now)
         unknown = {"ladder": ladder.unknown["rungs"]} if not ladder.rungs else {}
         unknown |= {} if ladder.read_at else {"ladder_read_at": ladder.unknown["read_at"]}

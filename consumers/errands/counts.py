@@ -26,9 +26,9 @@ class Counts:
         self._here: dict[int, tuple[int, Counter[str]]] = {}
         self._lock = Lock()
 
-    def add(self, name: str, *, now: float, seconds: int) -> int:
-        """One more of `name` in the window of `seconds` that holds `now` (Unix time): how many that makes."""
-        return self._add(name, 1, now, seconds)
+    def add(self, name: str, *, now: float, seconds: int, more: int = 1) -> int:
+        """`more` of `name` in the window of `seconds` that holds `now` (Unix time): how many that makes."""
+        return self._add(name, more, now, seconds)
 
     def take_back(self, name: str, *, now: float, seconds: int) -> None:
         """One less of it: what was counted shall not count."""

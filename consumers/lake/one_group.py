@@ -4,9 +4,10 @@ A dataset's scan weighs every row group of every file against its filter, which 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from threading import Lock
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,15 +24,34 @@ FILES_AT_ONCE = 8
 OF_ONE_TIME = re.compile(r"\d{8}T\d{12}\.parquet")
 
 
+class TooManyRows(Exception):
+    """There are more than whoever reads them can hold."""
+
+
 def read_group(
-    lake: Lake, table: str, cluster: str, group: str, since: datetime, until: datetime, columns: Sequence[str]
+    lake: Lake,
+    table: str,
+    cluster: str,
+    group: str,
+    since: datetime,
+    until: datetime,
+    columns: Sequence[str],
+    *,
+    equal: Mapping[str, object] | None = None,
+    most_rows: int | None = None,
 ) -> pa.Table:
-    """The group's rows of [since, until), narrowed to `columns`, in no order."""
+    """The group's rows of [since, until) whose columns are `equal` to these, narrowed to `columns`, in no order.
+
+    Raises TooManyRows as soon as there are more than `most_rows`: what was read by then is all that was held.
+    """
+    counted = _Counted(most_rows)
+    same = {"group": group, **(equal or {})}
     schema = pa.schema([TABLES[table].field(name) for name in columns])
     time = TIME_COLUMN[table]
-    wanted = list(dict.fromkeys([*columns, "group", time]))
+    wanted = list(dict.fromkeys([*columns, *same, time]))
 
     def part(name: str) -> pa.Table:
+        counted.add(0)
         with lake.filesystem.open_input_file(name) as source, pq.ParquetFile(source) as file:
             # A column that is younger than the file is null in it.
             stored = set(file.schema_arrow.names)
@@ -45,14 +65,34 @@ def read_group(
         within = pc.and_(
             pc.greater_equal(rows[time], pa.scalar(since, TIME)), pc.less(rows[time], pa.scalar(until, TIME))
         )
-        rows = rows.filter(pc.and_(pc.equal(rows["group"], group), within))
+        for column, value in same.items():
+            within = pc.and_(within, pc.equal(rows[column], value))
+        rows = rows.filter(within)
+        counted.add(rows.num_rows)
         return pa.table([rows[field.name].cast(field.type) for field in schema], schema=schema)
 
     def rows(names: Sequence[str]) -> pa.Table:
+        counted.begin()
         with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
             return pa.concat_tables([schema.empty_table(), *pool.map(part, names)])
 
     return steadily(lake, lambda: _within(files(lake, table, cluster, since, until), table, since, until), rows)
+
+
+class _Counted:
+    """Rows of all files, which several threads read."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most, self._rows, self._lock = most, 0, Lock()
+
+    def begin(self) -> None:
+        self._rows = 0
+
+    def add(self, rows: int) -> None:
+        with self._lock:
+            self._rows += rows
+            if self._most is not None and self._rows > self._most:
+                raise TooManyRows(f"More than {self._most:,} rows.")
 
 
 def _within(names: Sequence[str], table: str, since: datetime, until: datetime) -> list[str]:

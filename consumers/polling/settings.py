@@ -22,7 +22,8 @@ class PollSettings:
     lake: Lake
     disk_floor_mib: float
     samples: SampleBudget = field(default_factory=SampleBudget)
-    files: FileLimits = field(default_factory=FileLimits)
+    # None is read where no folder is named.
+    files: FileLimits = field(default_factory=lambda: FileLimits(folders=()))
     store_config_seconds: float = 30
     delays: DelayLimits = field(default_factory=DelayLimits)
     heads: HeadLimits = field(default_factory=HeadLimits)
@@ -48,6 +49,7 @@ class PollSettings:
                 settings.JUDGE["clock_error_seconds"],
             ),
             files=FileLimits(
+                tuple(settings.POLL_OFFSET_FOLDERS),
                 settings.POLL_OFFSET_FILE_SECONDS,
                 settings.POLL_OFFSET_FILES,
                 settings.POLL_OFFSET_FILE_MIB,

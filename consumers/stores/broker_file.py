@@ -20,7 +20,7 @@ from consumers.rocketmq.offset_tables import consumer_offsets_table
 from .content import Content
 from .file_names import shown
 from .findings import Finding
-from .rows import RowCollector, read_offset, read_queue_id
+from .rows import RowCollector, held, read_offset, read_queue_id
 from .stored_file import ROWS
 
 # What broadcasting clients report stands under `topic@group@broadcast` (RocketMQ 5.1.0, BroadcastOffsetManager).
@@ -77,7 +77,7 @@ def broker_rows(content: Content) -> RowCollector:
         group, topic, findings = split_key(entry.key, where)
         findings += _beside_others(entry.key, times, where)
         if not isinstance(entry.value, Entries):
-            sentence = f"{where}: holds {entry.value!a:.60} where queues with offsets belong."
+            sentence = f"{where}: holds {held(entry.value)} where queues with offsets belong."
             findings.append(Finding("wrong_value", where, sentence))
             rows.add(entry.key, (None, group, topic, None, None), findings, where)
         elif entry.value:

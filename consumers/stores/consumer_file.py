@@ -8,7 +8,7 @@ from pathlib import Path
 from .content import Content
 from .file_names import readable_name, shown
 from .findings import Finding
-from .rows import RowCollector, read_offset, read_queue_id
+from .rows import RowCollector, held, read_offset, read_queue_id
 
 
 def client_and_group(path: Path) -> tuple[str | None, str | None, tuple[Finding, ...]]:
@@ -28,16 +28,16 @@ def consumer_rows(content: Content, group: str | None) -> RowCollector:
     for entry in content.entries:
         line = f"line {content.line(entry.position)}"
         if not isinstance(entry.key, tuple):
-            sentence = f"{line}: the key {entry.key!a} is no queue (brokerName, queueId, topic)."
+            sentence = f"{line}: the key is {held(entry.key)}, no queue (brokerName, queueId, topic)."
             rows.add(entry.key, (None, group, None, None, None), [Finding("wrong_key", line, sentence)], line)
             continue
         fields = dict(entry.key)
         broker, topic = readable_name(fields.get("brokerName")), readable_name(fields.get("topic"))
         where = f"{line}, {topic} {broker} queue {shown(fields.get('queueId'))}"
-        held = {"brokerName": broker, "topic": topic, "queueId": fields.get("queueId")}
-        missing = [name for name, value in held.items() if value is None]
+        named = {"brokerName": broker, "topic": topic, "queueId": fields.get("queueId")}
+        missing = [name for name, value in named.items() if value is None]
         findings = [Finding("wrong_key", where, f"{where}: the key has no {name}.") for name in missing]
-        queue_id, about_queue = (None, []) if "queueId" in missing else read_queue_id(held["queueId"], where)
+        queue_id, about_queue = (None, []) if "queueId" in missing else read_queue_id(named["queueId"], where)
         offset, about_offset = read_offset(entry.value, where)
         rows.add(entry.key, (broker, group, topic, queue_id, offset), [*findings, *about_queue, *about_offset], where)
     return rows

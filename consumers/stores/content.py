@@ -67,9 +67,10 @@ def _unless_rewritten() -> str:
 
 
 def _place(body: bytes, position: int) -> str:
+    """Without what stands there: of a file that is no offset file nothing is shown."""
     text = body.decode()
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
-    return f"line {line}, column {column} near {text[max(0, position - 20) : position + 20]!a}"
+    return f"line {line}, column {column}"
 
 
 def _offset_table(value: object) -> Entries:

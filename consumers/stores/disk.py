@@ -2,9 +2,11 @@
 
 import os
 import stat
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from .fence import real_path
 from .problems import Changed, FileProblem, InRocksDB, Missing, NoFile, NotPermitted, TooLarge
 
 # Where 5.4.0 keeps offsets in RocksDB: v1, v1 with useSingleRocksDBForAllConfigs, configManagerVersion=v2.
@@ -14,11 +16,12 @@ ROCKSDB_MARK = "CURRENT"
 MEBIBYTE = 1024 * 1024
 
 
-def read_bytes(path: Path, max_bytes: int) -> tuple[bytes, datetime]:
-    """The body and when it was last written. Raises a FileProblem, never an OSError."""
+def read_bytes(path: Path, max_bytes: int, folders: Sequence[str]) -> tuple[bytes, datetime]:
+    """The body and when it was last written. Raises a FileProblem, never an OSError. `folders`: no others are read."""
+    real = real_path(path, folders)
     try:
-        refuse_no_file(path)
-        with path.open("rb") as file:
+        refuse_no_file(real)
+        with real.open("rb") as file:
             before = os.fstat(file.fileno())
             if before.st_size > max_bytes:
                 raise TooLarge(

@@ -6,8 +6,9 @@ from glob import glob, has_magic
 from pathlib import Path, PurePath
 
 from .disk import rocksdb_beside
+from .fence import begins_inside, outside
 from .globs import BACKUP_SUFFIX, FileGlob
-from .kinds import kind_by_name
+from .kinds import NAMES, kind_by_name
 from .stored_file import StoredFile
 
 BROKER_FILE = "consumerOffset.json"
@@ -22,15 +23,23 @@ class FoundFiles:
     failures: tuple[StoredFile, ...]
 
 
-def find_files(globs: Sequence[FileGlob], known: Iterable[str], most: int) -> FoundFiles:
-    """`known` are paths that were found before: they are looked for again as long as a glob would match them."""
+def find_files(globs: Sequence[FileGlob], known: Iterable[str], most: int, folders: Sequence[str]) -> FoundFiles:
+    """`known` are paths that were found before: they are looked for again as long as a glob would match them.
+
+    No folder outside of `folders` is looked through."""
     brokers: dict[Path, str | None] = {}
     failures: list[StoredFile] = []
     remembered = list(known)
     for entry in globs:
-        matched = sorted({*_matches(entry.pattern), *(path for path in remembered if _would_match(path, entry))})
+        if not begins_inside(entry.pattern, folders):
+            failures.append(_failure(entry, f"{outside(folders)}: write it from one of them on, or add its folder."))
+            continue
+        every = sorted({*_matches(entry.pattern), *(path for path in remembered if _would_match(path, entry))})
+        matched = [path for path in every if kind_by_name(Path(path)) is not None]
+        if len(matched) < len(every):
+            failures.append(_failure(entry, f"matches files that are not named {NAMES}: they are not opened."))
         usable = [path for path in matched if _is_usable(path)]
-        if not matched:
+        if not every:
             failures.append(
                 _failure(entry, "matches no file: is its disk mounted here, and may its folders be entered?")
             )

@@ -1,10 +1,9 @@
-"""Which of the three kinds a file is: by its name, else by the keys that it holds."""
+"""Which of the three kinds a file is: by its name. A file with another name is none, and is never opened."""
 
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
 
-from consumers.rocketmq.fastjson_entries import Entries
-
-from .problems import NotOffsets
+from .globs import BACKUP_SUFFIX
 from .stored_file import Kind
 
 BY_NAME: dict[str, Kind] = {
@@ -12,22 +11,18 @@ BY_NAME: dict[str, Kind] = {
     "delayOffset.json": "delay_file",
     "offsets.json": "consumer_file",
 }
+NAMES = "consumerOffset.json, delayOffset.json or offsets.json"
 
 
 def kind_by_name(path: Path) -> Kind | None:
     return BY_NAME.get(path.name)
 
 
-def kind_by_content(entries: Entries) -> Kind:
-    """By the keys of the table; raises NotOffsets where there are none, or of several kinds."""
-    kinds: set[Kind] = {_kind_of_key(entry.key) for entry in entries}
-    if len(kinds) != 1:
-        held = "an empty table" if not kinds else "keys of several kinds"
-        raise NotOffsets(f"holds {held}, and its name does not tell what it is: name it {', '.join(BY_NAME)}.")
-    return kinds.pop()
+def is_named_so(path: Path) -> bool:
+    """Like an offset file or its backup."""
+    return path.name.removesuffix(BACKUP_SUFFIX) in BY_NAME
 
 
-def _kind_of_key(key: object) -> Kind:
-    if isinstance(key, tuple):
-        return "consumer_file"
-    return "delay_file" if isinstance(key, int) or (isinstance(key, str) and key.isdigit()) else "broker_file"
+def may_name_one(pattern: str) -> bool:
+    """Whether a glob can match an offset file by the last part of it."""
+    return any(fnmatchcase(name, PurePath(pattern).name) for name in BY_NAME)

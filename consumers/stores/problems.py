@@ -44,6 +44,12 @@ class NotPermitted(FileProblem):
     name = "not_permitted"
 
 
+class NotAllowed(FileProblem):
+    """The site lets nobody open it."""
+
+    name = "not_allowed"
+
+
 class TooLarge(FileProblem):
     name = "too_large"
 

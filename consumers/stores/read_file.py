@@ -5,7 +5,7 @@ it to `.bak` and write over it (MixAll.string2File). A reader can find no file, 
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,8 +19,8 @@ from .delay_file import delay_rows
 from .disk import read_bytes, rocksdb_beside
 from .findings import Finding, listed
 from .globs import BACKUP_SUFFIX
-from .kinds import kind_by_content, kind_by_name
-from .problems import FileProblem
+from .kinds import NAMES, kind_by_name
+from .problems import FileProblem, NotAllowed
 from .spans import span
 from .stored_file import Kind, StoredFile
 
@@ -37,31 +37,32 @@ class _Parsed:
     findings: list[Finding]
 
 
-def read_offset_file(path: Path, now: datetime, max_bytes: int, wait: Wait) -> StoredFile:
-    """Never raises for what is wrong with a file; `wait` is called between attempts with the seconds to wait."""
+def read_offset_file(path: Path, now: datetime, max_bytes: int, wait: Wait, folders: Sequence[str]) -> StoredFile:
+    """Never raises for what is wrong with a file; `wait` is called between attempts with the seconds to wait. Of a file
+    that does not parse no character is told. `folders`: no file outside of them is opened."""
     try:
-        return _stored(path, _attempts(path, max_bytes, wait))
+        return _stored(path, _attempts(path, max_bytes, wait, folders))
     except FileProblem as problem:
         if not problem.passing:
             return _failed(path, problem)
-        return _from_backup(path, problem, now, max_bytes)
+        return _from_backup(path, problem, now, max_bytes, folders)
 
 
-def _attempts(path: Path, max_bytes: int, wait: Wait) -> _Parsed:
+def _attempts(path: Path, max_bytes: int, wait: Wait, folders: Sequence[str]) -> _Parsed:
     for seconds in WAITS_SECONDS:
         try:
-            return _read(path, path, max_bytes)
+            return _read(path, path, max_bytes, folders)
         except FileProblem as problem:
             if not problem.passing:
                 raise
         wait(seconds)
-    return _read(path, path, max_bytes)
+    return _read(path, path, max_bytes, folders)
 
 
-def _from_backup(path: Path, problem: FileProblem, now: datetime, max_bytes: int) -> StoredFile:
+def _from_backup(path: Path, problem: FileProblem, now: datetime, max_bytes: int, folders: Sequence[str]) -> StoredFile:
     backup = path.with_name(path.name + BACKUP_SUFFIX)
     try:
-        parsed = _read(path, backup, max_bytes)
+        parsed = _read(path, backup, max_bytes, folders)
     except FileProblem as worse:
         # That there is no backup either is nothing to add.
         return _failed(path, problem, f" Its {BACKUP_SUFFIX} {worse}" if os.path.exists(backup) else "")
@@ -71,17 +72,18 @@ def _from_backup(path: Path, problem: FileProblem, now: datetime, max_bytes: int
     return stored.with_findings(Finding("from_backup", None, sentence))
 
 
-def _read(path: Path, source: Path, max_bytes: int) -> _Parsed:
+def _read(path: Path, source: Path, max_bytes: int, folders: Sequence[str]) -> _Parsed:
     """`source` is read as what `path` is."""
-    body, modified_at = read_bytes(source, max_bytes)
-    refuse_what_holds_nothing(body)
     kind = kind_by_name(path)
+    if kind is None:
+        raise NotAllowed(f"is not named {NAMES}: it is not opened.")
+    body, modified_at = read_bytes(source, max_bytes, folders)
+    refuse_what_holds_nothing(body)
     if kind == "broker_file" and not body.startswith(BOM):
         at_once = broker_rows_at_once(body)
         if at_once is not None:
             return _Parsed(kind, at_once, modified_at, [])
     content = read_content(body)
-    kind = kind or kind_by_content(content.entries)
     if kind == "broker_file":
         rows = broker_rows(content)
     elif kind == "delay_file":

@@ -45,11 +45,22 @@ class RowCollector:
         return pa.table([*(list(column) for column in columns), said], schema=ROWS)
 
 
+def held(value: object) -> str:
+    """What stands in the place of something else, by its kind: a text may be anybody's secret."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, (str, bool)):
+        return "a text" if isinstance(value, str) else "true or false"
+    if isinstance(value, (int, float)):
+        return "a whole number" if isinstance(value, int) else "a fraction"
+    return "a list or an object"
+
+
 def read_queue_id(value: object, where: str, word: str = "queue id") -> tuple[int | None, list[Finding]]:
     """A map's key; a standard JSON encoder writes the number as text. What no queue can have is kept with a finding."""
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19 else value
     if not isinstance(number, int) or isinstance(number, bool):
-        return None, [Finding("wrong_queue_id", where, f"{where}: the {word} {value!a} is no whole number.")]
+        return None, [Finding("wrong_queue_id", where, f"{where}: the {word} is {held(value)}, not a whole number.")]
     kept = number if -INT32 <= number < INT32 else None
     if not 0 <= number < INT32:
         return kept, [Finding("wrong_queue_id", where, f"{where}: the {word} {number} is out of range.")]
@@ -59,8 +70,7 @@ def read_queue_id(value: object, where: str, word: str = "queue id") -> tuple[in
 def read_offset(value: object, where: str) -> tuple[int | None, list[Finding]]:
     """What is not a whole number of 64 bits is no offset; a negative one is kept with a finding."""
     if not isinstance(value, int) or isinstance(value, bool):
-        held = "nothing (null)" if value is None else "a list or an object" if isinstance(value, list) else ascii(value)
-        return None, [Finding("wrong_offset", where, f"{where}: the offset is {held}, not a whole number.")]
+        return None, [Finding("wrong_offset", where, f"{where}: the offset is {held(value)}, not a whole number.")]
     if not -INT64 <= value < INT64:
         return None, [Finding("wrong_offset", where, f"{where}: the offset {value} is larger than any can be.")]
     if value < 0:

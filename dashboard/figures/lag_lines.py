@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 
 from .hatching import HATCH_AXIS, hatched_windows
-from .layout import AXIS, QUIET, figure
+from .layout import AXIS, QUIET, aside, figure
 from .points import Change, Figure, Line, Span, on_axis
 
 SERIES, FEW = 8, 10
@@ -22,8 +22,10 @@ def lag_lines(
     *,
     live: tuple[datetime, float] | None = None,
     until: datetime,
+    left_out: str = "",
 ) -> Figure:
     """`starts` are the starts of the complete windows, oldest first; each value is that of its window's last reading.
+    `left_out`: what of it is not drawn, and why.
 
     `live`: the lag that was read last, and when: a marker of its own, as its window is not complete.
     """
@@ -34,7 +36,7 @@ def lag_lines(
         traces.append(_live(*live))
     traces.append(hatched_windows(starts, step, [value is None for value in total.values], total.reasons))
     since = starts[0] if starts else until - step
-    return figure(
+    drawn = figure(
         traces,
         since,
         until,
@@ -53,6 +55,9 @@ def lag_lines(
         },
         yaxis2=HATCH_AXIS,
     )
+    if left_out:
+        drawn["layout"]["annotations"].append(aside(left_out))
+    return drawn
 
 
 def _foot(values: Sequence[float | None]) -> Figure:

@@ -64,6 +64,22 @@ def plain_figure(traces: list[Figure], **layout: Any) -> Figure:
     }
 
 
+def aside(text: str) -> Figure:
+    """A quiet sentence above the right end of a figure."""
+    return {
+        "text": text,
+        "font": {"color": QUIET, "size": 11},
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": 1,
+        "y": 1,
+        "xanchor": "right",
+        "yanchor": "bottom",
+        "yshift": 14,
+    }
+
+
 def _shade(span: Span, since: datetime, until: datetime) -> Figure:
     """A band over the time that it went on; its edges show it where it was too short for a band."""
     foot, top = (0.0, 1.0) if span.lane is None else (_top(span.lane) - BAR, _top(span.lane))

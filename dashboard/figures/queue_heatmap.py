@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from .layout import AXIS, LEFT, QUIET, figure
+from .layout import AXIS, LEFT, aside, figure
 from .points import Change, Figure, Line, Span, on_axis
 
 ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 15
@@ -63,18 +63,7 @@ def queue_heatmap(
 def _scale(most: float | None) -> Figure:
     """What the colours mean. Plotly's own bar of colours would move the time axis away from its neighbour's."""
     known = f"0 to {most:,.0f} messages; the stronger the colour, the more" if most is not None else ""
-    return {
-        "text": known or "the lag of no queue is known in this range",
-        "font": {"color": QUIET, "size": 11},
-        "showarrow": False,
-        "xref": "paper",
-        "yref": "paper",
-        "x": 1,
-        "y": 1,
-        "xanchor": "right",
-        "yanchor": "bottom",
-        "yshift": 14,
-    }
+    return aside(known or "the lag of no queue is known in this range")
 
 
 def labels(names: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from consumers.selectors.groups.live_lag import live_lag
 from consumers.selectors.history.rows import History, Series
 from consumers.selectors.history.series import NOT_AGGREGATED, group_history
-from consumers.selectors.history.window_range import OPEN_WINDOWS
+from consumers.selectors.history.window_range import OPEN_WINDOWS, RangeError
 from consumers.selectors.overview.shown import changes
 from dashboard.figures.lag_lines import lag_lines
 from dashboard.figures.points import Change, Figure, Line, Span
@@ -18,6 +18,7 @@ from dashboard.figures.queue_heatmap import queue_heatmap
 
 from .access import page
 from .incident_spans import incident_spans
+from .problems import WrongQuery
 from .ranges import Range, range_of
 from .rebalance_spans import rebalance_spans
 from .reset_spans import reset_spans
@@ -35,8 +36,14 @@ def lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 def lag_figure(
     cluster: str, group: str, shown: Range, now: datetime, spans: list[Span], step_seconds: int | None = None
 ) -> Figure:
+    try:
+        of_topics: History | None = history_of(cluster, group, shown, now, "topic", step_seconds)
+    except WrongQuery:
+        of_topics = None
+    # Both in the same windows.
+    step_seconds = step_seconds if of_topics is None else of_topics.step_seconds
     history = history_of(cluster, group, shown, now, "group", step_seconds)
-    topics = history_of(cluster, group, shown, now, "topic", step_seconds).series
+    topics = [] if of_topics is None else of_topics.series
     parts = [line_of(series, str(series.topic)) for series in topics] if len(topics) > 1 else []
     total = line_of(history.series[0], _("all topics"))
     size = closed_windows(total)
@@ -49,6 +56,7 @@ def lag_figure(
         spans,
         live=live_lag(cluster, group, now) if shown.until >= now else None,
         until=shown.until,
+        left_out="" if of_topics is not None else _("topics are not drawn: too many queues for this range"),
     )
 
 
@@ -56,14 +64,14 @@ def lag_figure(
 def queues(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     now = timezone.now()
     shown = range_of(request, now)
-    history = history_of(cluster, group, shown, now, "queue")
+    history = history_of(cluster, group, shown, now, "queue", most_behind=QUEUES_SHOWN)
     lines = [line_of(series, f"{series.topic} / {series.broker} / {series.queue_id}") for series in history.series]
     step = timedelta(seconds=history.step_seconds)
     # Without a queue the axis still has the range that was asked for.
     every = [history.since + number * step for number in range(round((history.until - history.since) / step))]
     size = max((closed_windows(line) for line in lines), default=len(every))
     starts = every[:size]
-    chosen = [cut(line, size) for line in most_behind(lines)]
+    chosen = [cut(line, size) for line in lines]
     marks, spans = marks_of(cluster, group, shown), spans_of(cluster, group, shown)
     return JsonResponse(queue_heatmap(starts, step, chosen, marks, spans, until=now))
 
@@ -75,10 +83,21 @@ def history_of(
     now: datetime,
     by: Literal["group", "topic", "queue"],
     step_seconds: int | None = None,
+    most_behind: int | None = None,
 ) -> History:
-    history = group_history(
-        cluster, group, since=shown.since, until=shown.until, now=now, by=by, step_seconds=step_seconds
-    )
+    try:
+        history = group_history(
+            cluster,
+            group,
+            since=shown.since,
+            until=shown.until,
+            now=now,
+            by=by,
+            step_seconds=step_seconds,
+            most_behind=most_behind,
+        )
+    except RangeError as error:
+        raise WrongQuery(str(error)) from None
     if history is None:
         raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": group, "cluster": cluster})
     return history
@@ -114,12 +133,3 @@ def closed_windows(line: Line) -> int:
 
 def cut(line: Line, size: int) -> Line:
     return Line(line.name, line.values[:size], line.reasons[:size])
-
-
-def most_behind(lines: list[Line]) -> list[Line]:
-    """In the order given; where there are too many to be told apart, those that were furthest behind."""
-    if len(lines) <= QUEUES_SHOWN:
-        return lines
-    ranked = sorted(lines, key=lambda line: -max((value for value in line.values if value is not None), default=0))
-    names = {line.name for line in ranked[:QUEUES_SHOWN]}
-    return [line for line in lines if line.name in names]

@@ -30,6 +30,15 @@ def words(name: str, default: str) -> list[str]:
     return [word.strip() for word in (os.environ.get(name) or default).split(",") if word.strip()]
 
 
+def folders(name: str, default: str) -> list[str]:
+    """Separated as in PATH."""
+    paths = [os.path.expanduser(path) for path in (os.environ.get(name) or default).split(os.pathsep) if path]
+    if odd := [path for path in paths if not path.startswith(("/", "~"))]:
+        raise ImproperlyConfigured(f"{name} must be folders from '/' on, separated by '{os.pathsep}', not {odd[0]!r}.")
+    # Where nobody's home is known, nothing is kept there.
+    return [path for path in paths if path.startswith("/")]
+
+
 def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
     try:
         return [ipaddress.ip_network(word) for word in words(name, "")]

@@ -2,7 +2,8 @@
 
 import os
 
-from .environment import number
+from .environment import folders, number
+from .home import CONSUMERSCOPE_HOME
 from .stores import REDIS_URL
 
 CONSUMERSCOPE_POLL_SECONDS = number("CONSUMERSCOPE_POLL_SECONDS", 15, least=1)
@@ -44,6 +45,8 @@ POLL_RETRY_SAMPLE_CALLS = int(number("POLL_RETRY_SAMPLE_CALLS", 40))
 POLL_RETRY_SAMPLE_SECONDS = number("POLL_RETRY_SAMPLE_SECONDS", 60)
 # Offset files of brokers and clients, where a cluster names some.
 POLL_OFFSET_FILE_SECONDS = number("POLL_OFFSET_FILE_SECONDS", 60)
+# Nothing outside of these is opened. Without the variable: where RocketMQ keeps them itself, /data, and the demo's.
+POLL_OFFSET_FOLDERS = folders("POLL_OFFSET_FOLDERS", f"~/store:~/.rocketmq_offsets:/data:{CONSUMERSCOPE_HOME / 'demo'}")
 POLL_OFFSET_FILES = int(number("POLL_OFFSET_FILES", 200, least=1))
 POLL_OFFSET_FILE_MIB = number("POLL_OFFSET_FILE_MIB", 64, least=1)
 POLL_OFFSET_FILE_DEADLINE_SECONDS = number("POLL_OFFSET_FILE_DEADLINE_SECONDS", 10, least=0.1)

@@ -3,10 +3,10 @@
 import sys
 from collections.abc import Callable, Sequence
 
-from tests.fuzz import frames
+from tests.fuzz import frames, rest
 
 # Each takes the arguments after its name, prints what it found and returns the exit status.
-VERBS: dict[str, Callable[[Sequence[str]], int]] = {"frames": frames.main}
+VERBS: dict[str, Callable[[Sequence[str]], int]] = {"frames": frames.main, "rest": rest.main}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -20,8 +20,9 @@ PATIENCE_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class FileLimits:
-    """How often, how many, how large, and how long a reading may take before others go on without it."""
+    """Under which folders, how often, how many, how large, and how long a reading may take before others go on."""
 
+    folders: tuple[str, ...]
     seconds: float = 60.0
     files: int = 200
     mebibytes: float = 64.0
@@ -42,12 +43,12 @@ def read_files(
 ) -> FilesReading:
     """`globs` as the cluster's row holds them. Nothing that is wrong with them or with a file is raised."""
     try:
-        found = find_files(parse_offset_files(globs), known, limits.files)
+        found = find_files(parse_offset_files(globs), known, limits.files, limits.folders)
     except WrongFileGlob as error:
         return FilesReading(now, (StoredFile(Path(globs), error=str(error), problem="glob"),), {})
     patience = _Patience(PATIENCE_SECONDS, sleep)
     largest = int(limits.mebibytes * MEBIBYTE)
-    read = [read_offset_file(path, now, largest, patience.wait) for path in found.brokers]
+    read = [read_offset_file(path, now, largest, patience.wait, limits.folders) for path in found.brokers]
     return FilesReading(now, (*read, *found.failures), {str(path): broker for path, broker in found.brokers.items()})
 
 

@@ -6,10 +6,14 @@ The command and the admin pages ask for the same things; files are those that th
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
+
 from consumers.models import Cluster
 from consumers.rocketmq.errors import LocalProtocolError
 from consumers.rocketmq.names import parse_address
+from consumers.stores.fence import begins_inside, outside
 from consumers.stores.globs import WrongFileGlob, parse_offset_files
+from consumers.stores.kinds import NAMES, may_name_one
 
 from .sealed_secret import seal
 
@@ -57,9 +61,16 @@ def checked_name_servers(text: str) -> str:
 
 def checked_offset_files(text: str) -> str:
     try:
-        return ";".join(str(glob) for glob in parse_offset_files(text))
+        globs = parse_offset_files(text)
     except WrongFileGlob as error:
         raise WrongOption("offset_files", str(error)) from None
+    folders = settings.POLL_OFFSET_FOLDERS
+    for glob in globs:
+        if not may_name_one(glob.pattern):
+            raise WrongOption("offset_files", f"{glob} names no offset file: they are named {NAMES}.")
+        if not begins_inside(glob.pattern, folders):
+            raise WrongOption("offset_files", f"{glob} {outside(folders)}: name a file in one of them.")
+    return ";".join(map(str, globs))
 
 
 def checked_tls(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Windows per queue, out of the lake."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -8,13 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from django.conf import settings
 
-from consumers.lake.one_group import read_group
+from consumers.lake.one_group import TooManyRows, read_group
 from consumers.lake.store import Lake
 from consumers.selectors.column_lists import as_list
 
-from .window_range import WindowRange
+from .window_range import TooManyPoints, WindowRange, refuse_too_many
 
 QueueKey = tuple[str, str, int]
+KEY = ["topic", "broker", "queue_id"]
 COLUMNS = (
     "start",
     "topic",
@@ -29,6 +31,8 @@ COLUMNS = (
 )
 RATES = ("consume_rate", "produce_rate")
 TEN_MINUTES = 600
+# Of queues that are weighed against each other rows are held as columns, a twentieth of what a point takes.
+ROWS_OF_A_POINT = 20
 SECOND = 1_000_000
 
 
@@ -43,12 +47,42 @@ class Window(NamedTuple):
     unknown_reason: str | None
 
 
-def queue_windows(cluster: str, group: str, windows: WindowRange) -> dict[QueueKey, dict[int, Window]]:
-    """Per queue, in order, the windows that were aggregated, by their place in the range."""
+def queue_windows(
+    cluster: str,
+    group: str,
+    windows: WindowRange,
+    *,
+    named: Mapping[str, object] | None = None,
+    most_behind: int | None = None,
+) -> dict[QueueKey, dict[int, Window]]:
+    """Per queue, in order, the windows that were aggregated, by their place in the range.
+
+    `named`: of queues with this topic, broker or id alone. `most_behind`: of so many, those with the longest lag.
+    Raises RangeError where that is more than is answered at once.
+    """
+    found = _rows(cluster, group, windows, named or {}, is_ranked=most_behind is not None)
+    queues = found.group_by(KEY).aggregate([("lag_messages", "max")])
+    if most_behind is not None and queues.num_rows > most_behind:
+        queues = queues.sort_by([("lag_messages_max", "descending")]).slice(0, most_behind)
+        found = found.join(queues.select(KEY), KEY, join_type="inner")
+    refuse_too_many(windows, queues.num_rows)
+    return _queues(found, windows)
+
+
+def _rows(cluster: str, group: str, windows: WindowRange, named: Mapping[str, object], *, is_ranked: bool) -> pa.Table:
     step = min(windows.step_seconds, TEN_MINUTES)
-    lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
-    found = read_group(lake, f"windows_{step}", cluster, group, windows.start, windows.until, COLUMNS)
-    found = found.sort_by([(name, "ascending") for name in ("topic", "broker", "queue_id", "start")])
+    most = settings.HISTORY_POINTS * max(windows.step_seconds // step, ROWS_OF_A_POINT if is_ranked else 1)
+    lake, span = Lake.at(settings.CONSUMERSCOPE_LAKE), (windows.start, windows.until)
+    try:
+        return read_group(lake, f"windows_{step}", cluster, group, *span, COLUMNS, equal=named, most_rows=most)
+    except TooManyRows:
+        sentence = f"The group had more queues in this range than are told: more than {most:,} windows of {step} s."
+        raise TooManyPoints(f"{sentence} Ask for a shorter range, or name queues.") from None
+
+
+def _queues(found: pa.Table, windows: WindowRange) -> dict[QueueKey, dict[int, Window]]:
+    step = min(windows.step_seconds, TEN_MINUTES)
+    found = found.sort_by([(name, "ascending") for name in (*KEY, "start")])
     # Places as numbers: thousands of moments as objects take longer than all the rest.
     start = pc.cast(found["start"], pa.int64()).to_numpy()
     places = (start // SECOND - int(windows.start.timestamp())) // windows.step_seconds

@@ -43,13 +43,3 @@ class History:
     until: datetime
     step_seconds: int
     series: list[Series]
-
-
-@dataclass(frozen=True)
-class Heatmap:
-    """One row of `values` per queue, one column per start; null where nothing is known."""
-
-    starts: list[datetime]
-    step_seconds: int
-    queues: list[tuple[str, str, int]]
-    values: list[list[float | None]]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from django.db.models import Max
 
-from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
+from consumers.models import ConsumerGroup, GroupWindow, PipelineRun, QueueSnapshot
 
 from .queue_windows import QueueKey, Window, queue_windows
 from .rows import History, Point, Series
@@ -34,25 +34,39 @@ def group_history(
     now: datetime,
     step_seconds: int | None = None,
     by: By = "group",
+    named: Mapping[str, object] | None = None,
+    most_behind: int | None = None,
 ) -> History | None:
-    """Every window of the range; None when there is no such group. Raises RangeError for a range of no use.
+    """Every window of the range; None when there is no such group. Raises RangeError for a range of no use, and where
+    queues have more windows than HISTORY_POINTS.
 
-    Windows per queue come from the lake and have only closed windows.
+    Windows per queue come from the lake and have only closed windows. `named`: of queues with this topic, broker or
+    queue id alone; `most_behind`: of so many queues, those with the longest lag.
     """
     found = ConsumerGroup.objects.filter(cluster__name=cluster, name=group).first()
     if found is None:
         return None
-    windows = window_range(since, until, step_seconds)
+    queue_count = 1 if by == "group" else _queue_count(found, named or {}, most_behind)
+    windows = window_range(since, until, step_seconds, queues=queue_count)
     gaps = _Gaps.of(windows, now)
     if by == "group":
         series = [Series(None, None, None, _points(windows, _group_windows(found, windows), gaps))]
     elif by == "topic":
-        topics = topic_windows(queue_windows(cluster, group, windows), windows.count)
+        topics = topic_windows(queue_windows(cluster, group, windows, named=named), windows.count)
         series = [Series(topic, None, None, _points(windows, known, gaps)) for topic, known in topics.items()]
     else:
-        queues: dict[QueueKey, dict[int, Window]] = queue_windows(cluster, group, windows)
+        queues: dict[QueueKey, dict[int, Window]] = queue_windows(
+            cluster, group, windows, named=named, most_behind=most_behind
+        )
         series = [Series(*key, _points(windows, known, gaps)) for key, known in queues.items()]
     return History(windows.start, windows.until, windows.step_seconds, series)
+
+
+def _queue_count(group: ConsumerGroup, named: Mapping[str, object], most: int | None) -> int:
+    """As many as it has by now: that spares reading what would be refused. The lake says how many it had."""
+    names = {"topic": "queue__topic__name", "broker": "queue__broker", "queue_id": "queue__queue_id"}
+    rows = QueueSnapshot.objects.filter(group=group, **{names[name]: value for name, value in named.items()})
+    return max(1, min(rows.count(), most) if most is not None else rows.count())
 
 
 def sparklines(lags: Mapping[int, int | None], since: datetime, until: datetime) -> dict[int, list[int | None]]:

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
+from django.conf import settings
+
+from consumers.stores.spans import span
+
 STEPS = (60, 600, 3600)
 HOURS_IN_MINUTES = timedelta(hours=6)
 DAYS_IN_TEN_MINUTES = timedelta(days=7)
@@ -43,20 +47,63 @@ class WindowRange:
         return max(ended, max(known, default=0))
 
 
-def window_range(since: datetime, until: datetime, step_seconds: int | None = None) -> WindowRange:
-    """Raises RangeError where the range is empty, or has more windows than anyone can look at."""
+class TooManyPoints(RangeError):
+    """str() is one sentence, with what would fit."""
+
+
+def window_range(since: datetime, until: datetime, step_seconds: int | None = None, *, queues: int = 1) -> WindowRange:
+    """Raises RangeError where the range is empty, or has more windows, of so many queues, than HISTORY_POINTS.
+
+    Without a step: the shortest that is usual for such a length and fits."""
     if since >= until:
         raise RangeError("The range is empty: 'from' must be before 'to'.")
-    step = step_seconds or step_for(until - since)
-    if step not in STEPS:
-        raise RangeError(f"The step must be one of {', '.join(map(str, STEPS))} seconds, not {step}.")
-    first = int(since.timestamp() // step)
-    count = -int(-until.timestamp() // step) - first
+    if step_seconds is None:
+        usual = step_for(until - since)
+        longer = [step for step in STEPS if step >= usual]
+        step_seconds = next((step for step in longer if _points(since, until, step, queues) <= _most()), longer[-1])
+    if step_seconds not in STEPS:
+        raise RangeError(f"The step must be one of {', '.join(map(str, STEPS))} seconds, not {step_seconds}.")
+    first, count = _windows(since, until, step_seconds)
     if count > MOST_WINDOWS:
         raise RangeError(
-            f"The range has {count:,} windows of {step} s; the most is {MOST_WINDOWS:,}. Take a longer step."
+            f"The range has {count:,} windows of {step_seconds} s; the most is {MOST_WINDOWS:,}. Take a longer step."
         )
-    return WindowRange(datetime.fromtimestamp(first * step, UTC), step, count)
+    windows = WindowRange(datetime.fromtimestamp(first * step_seconds, UTC), step_seconds, count)
+    refuse_too_many(windows, queues)
+    return windows
+
+
+def refuse_too_many(windows: WindowRange, queues: int) -> None:
+    """Raises TooManyPoints where so many queues have more points over these windows than are answered at once."""
+    points, most = queues * windows.count, _most()
+    if points <= most:
+        return
+    fits = []
+    for step in STEPS:
+        if step > windows.step_seconds and queues * -(-windows.count * windows.step_seconds // step) <= most:
+            fits.append(f"take a step of {step} s")
+            break
+    if most // queues:
+        fits.append(f"ask for {span(most // queues * windows.step_seconds)} at most")
+    if most // windows.count and queues > 1:
+        fits.append(f"name {most // windows.count:,} queues or fewer")
+    said = f"{queues:,} queues × {windows.count:,} windows of {windows.step_seconds} s are {points:,} points"
+    raise TooManyPoints(f"{said}, and the most is {most:,} (HISTORY_POINTS): {', or '.join(fits)}.")
+
+
+def _most() -> int:
+    most: int = settings.HISTORY_POINTS
+    return most
+
+
+def _windows(since: datetime, until: datetime, step: int) -> tuple[int, int]:
+    """The number of the first one since 1970, and how many there are."""
+    first = int(since.timestamp() // step)
+    return first, -int(-until.timestamp() // step) - first
+
+
+def _points(since: datetime, until: datetime, step: int, queues: int) -> int:
+    return _windows(since, until, step)[1] * queues
 
 
 def step_for(length: timedelta) -> int:

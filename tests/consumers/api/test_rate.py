@@ -6,9 +6,9 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.models import ApiToken
+from consumers.models import ApiToken, ConsumerGroup
 from consumers.models.token import token_digest
-from tests.world import NOW, a_cluster
+from tests.world import NOW, a_cluster, a_group
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]
 GROUPS = "/api/v1/groups/"
@@ -61,6 +61,26 @@ def test_a_session_counts_for_its_user(api_user, client):
 def test_whoever_is_let_in_nowhere_uses_up_nothing(api):
     codes(Client(), 5)
     assert codes(api, 1) == [200]
+
+
+@pytest.mark.parametrize(("rows", "left"), [(100, 997), (300, 995), (1_000, 988)])
+def test_an_answer_of_many_rows_counts_for_several_requests(api, settings, rows, left):
+    settings.API_RATE = 1_000
+    cluster = a_cluster()
+    ConsumerGroup.objects.bulk_create(
+        ConsumerGroup(cluster=cluster, name=f"group-{number}", kind="user", first_seen_at=NOW) for number in range(rows)
+    )
+    codes(api, 1)
+    api.get(GROUPS, {"page_size": 100})
+    assert api.get(GROUPS, {"page_size": 1_000})["RateLimit"] == f'"minute";r={left};t=60'
+
+
+def test_a_long_history_counts_for_several_requests_and_never_for_less_than_are_left(api):
+    a_group(a_cluster())
+    week = {"from": "2026-03-07T03:00:00Z", "to": "2026-03-14T03:00:00Z", "step": "60"}
+    answer = api.get("/api/v1/groups/prod/billing/history/", week)
+    assert (answer.status_code, answer["RateLimit"]) == (200, '"minute";r=0;t=60')
+    assert codes(api, 1) == [429]
 
 
 def test_a_scrape_is_never_refused(api):

@@ -69,6 +69,10 @@ def test_a_secret_may_be_replaced_alone(monkeypatch):
         (["--namesrv", "nowhere"], "--namesrv: .*host:port"),
         (["--proxy", "10.0.0.7"], "--proxy: .*host:port"),
         (["--offset-files", "relative.json"], "--offset-files: .*absolute"),
+        (["--offset-files", "/data/admin_password"], "--offset-files: /data/admin_password names no offset file"),
+        (["--offset-files", "/etc/offsets.json"], "--offset-files: .* lies outside of the folders"),
+        (["--offset-files", "/data/../etc/offsets.json"], "--offset-files: .* lies outside of the folders"),
+        (["--offset-files", "/*/offsets.json"], "--offset-files: .* lies outside of the folders"),
         (["--tls-ca", "ca.pem"], "--tls-ca: Name the file from '/'"),
         (["--tls-key", "/key.pem"], "--tls-key: .*certificate"),
         (["--tls-any-host"], "--tls-any-host: It needs authorities of your own"),
@@ -99,11 +103,13 @@ def test_any_option_of_tls_means_tls_and_certificates_are_verified_unless_said_o
 
 def test_what_is_not_named_stays():
     add("--access-key", "monitor", "--secret-key-env", "MONITOR_SECRET", "--tls-ca", "/ca.pem")
-    add("--offset-files", "broker-a=/a/consumerOffset.json; /b/*.json", "--proxy", "10.0.0.7:8080; [::1]:8080")
+    add(
+        "--offset-files", "broker-a=/data/a/consumerOffset.json; /data/b/*.json", "--proxy", "10.0.0.7:8080; [::1]:8080"
+    )
     add("--tls-certificate", "/both.pem")
     row = stored()
     assert (row.namesrv, row.access_key, row.proxies) == ("10.0.0.1:9876", "monitor", ["10.0.0.7:8080", "[::1]:8080"])
-    assert row.offset_files == "broker-a=/a/consumerOffset.json;/b/*.json"
+    assert row.offset_files == "broker-a=/data/a/consumerOffset.json;/data/b/*.json"
     assert TlsOptions(**row.tls) == TlsOptions(ca="/ca.pem", certificate="/both.pem")
 
 
@@ -120,7 +126,7 @@ def test_what_is_not_named_stays():
     ],
 )
 def test_an_option_is_taken_back(option, field, left):
-    add("--access-key", "monitor", "--secret-key-env", "MONITOR_SECRET", "--offset-files", "/a.json")
+    add("--access-key", "monitor", "--secret-key-env", "MONITOR_SECRET", "--offset-files", "/data/offsets.json")
     add("--tls-ca", "/ca.pem", "--tls-certificate", "/c.pem", "--tls-key", "/k.pem", "--proxy", "10.0.0.7:8080")
     add("--without", option)
     assert getattr(stored(), field) == left

@@ -55,7 +55,7 @@ def watch(rocketmq_pair, tmp_path, settings):
     cluster = Cluster.objects.create(
         name="crash", namesrv=rocketmq_pair.namesrv, created_at=timezone.now(), offset_files=f"broker-a={file}"
     )
-    lake, every_time = Lake.at(settings.CONSUMERSCOPE_LAKE), FileLimits(seconds=0)
+    lake, every_time = Lake.at(settings.CONSUMERSCOPE_LAKE), FileLimits(folders=("/",), seconds=0)
     asks = {"samples": SampleBudget(0, 0, 0), "files": every_time}
     poller = ClusterPoller(cluster, PollSettings(Cadence(600, 600), Budget(1000, 100), 5.0, lake, 0, **asks))
 

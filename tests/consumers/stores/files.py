@@ -21,8 +21,8 @@ def write(folder: Path, body: bytes, name: str = "consumerOffset.json") -> Path:
     return path
 
 
-def read(path, *, wait=lambda seconds: None, max_bytes=MEBIBYTE, now=NOW):
-    return read_offset_file(path, now, max_bytes, wait)
+def read(path, *, wait=lambda seconds: None, max_bytes=MEBIBYTE, now=NOW, within=("/",)):
+    return read_offset_file(path, now, max_bytes, wait, within)
 
 
 def rows(file, *names):

@@ -18,8 +18,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def found(folder, *globs, known=(), most=10):
-    answer = find_files([FileGlob(f"{folder}/{pattern}", broker) for pattern, broker in globs], known, most)
+def found(folder, *globs, known=(), most=10, within=("/",)):
+    answer = find_files([FileGlob(f"{folder}/{pattern}", broker) for pattern, broker in globs], known, most, within)
     return {str(path.relative_to(folder)): broker for path, broker in answer.brokers.items()}, answer.failures
 
 
@@ -81,3 +81,30 @@ def test_a_path_that_is_no_text_is_an_error(folder):
     brokers, (failure,) = found(folder, (f"*/{NAME}", None))
     assert set(brokers) == {f"a/{NAME}", f"b/{NAME}"}
     assert "matches paths that are no text" in failure.error
+
+
+def test_no_folder_outside_of_those_that_are_allowed_is_looked_through(folder):
+    brokers, (failure,) = found(folder, (f"*/{NAME}", None), within=(f"{folder}/a",))
+    assert (brokers, failure.problem) == ({}, "glob")
+    assert f"lies outside of the folders that offset files are read from (POLL_OFFSET_FOLDERS: {folder}/a)" in (
+        failure.error
+    )
+
+
+def test_a_glob_within_an_allowed_folder_is_looked_through(folder):
+    assert set(found(folder, (f"a/{NAME}", None), within=("/nothing", f"{folder}/a"))[0]) == {f"a/{NAME}"}
+
+
+def test_a_folder_whose_name_holds_a_star_may_be_allowed(folder):
+    write(folder, b"{}", f"c*/{NAME}")
+    assert set(found(folder, (f"c[*]/*/../{NAME}", None), (f"c[*]/{NAME}", None), within=(f"{folder}/c*",))[0]) == {
+        f"c*/{NAME}"
+    }
+
+
+def test_files_with_other_names_are_not_found_and_that_is_said(folder):
+    write(folder, b"a secret", "a/admin_password")
+    brokers, (failure,) = found(folder, ("a/*", "broker-a"))
+    assert set(brokers) == {f"a/{NAME}"}
+    assert failure.error.endswith("matches files that are not named consumerOffset.json, delayOffset.json or "
+                                  "offsets.json: they are not opened.")  # fmt: skip

@@ -1,8 +1,9 @@
 """How the environment is read."""
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
-from dashboard.settings.environment import words
+from dashboard.settings.environment import folders, words
 
 
 @pytest.mark.parametrize(
@@ -16,3 +17,25 @@ def test_an_empty_list_means_its_default_as_with_every_other_variable(
     if value is not None:
         monkeypatch.setenv("SOME_WORDS", value)
     assert words("SOME_WORDS", "a,b") == found
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (None, ["/data", "/home/ann/store"]),
+        ("/a:/b c", ["/a", "/b c"]),
+        ("~/x:~nobody-is-called-so/y", ["/home/ann/x"]),
+    ],
+)
+def test_folders_are_separated_as_in_path(monkeypatch: pytest.MonkeyPatch, value: str | None, found: list[str]) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.delenv("SOME_FOLDERS", raising=False)
+    if value is not None:
+        monkeypatch.setenv("SOME_FOLDERS", value)
+    assert folders("SOME_FOLDERS", "/data:~/store") == found
+
+
+def test_a_folder_that_does_not_begin_at_the_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_FOLDERS", "/a:data")
+    with pytest.raises(ImproperlyConfigured, match="not 'data'"):
+        folders("SOME_FOLDERS", "")

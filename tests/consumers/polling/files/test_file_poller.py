@@ -74,13 +74,13 @@ def findings(path_end):
 
 def test_a_healthy_file_is_recorded_without_a_finding(cluster, memory, lake, place):
     path = place(ORDERS)
-    poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 1)
+    poll(OffsetFilePoller(cluster, FileLimits(folders=("/",))), memory, lake, 1)
     file = OffsetFile.objects.get(path=str(path))
     assert (file.broker, file.rows, file.read_at, file.error, file.findings) == ("broker-a", 1, at(1), None, [])
 
 
 def test_an_offset_edited_backwards_is_found_at_the_next_reading(cluster, memory, lake, place):
-    poller = OffsetFilePoller(cluster, FileLimits())
+    poller = OffsetFilePoller(cluster, FileLimits(folders=("/",)))
     place(ORDERS)
     poll(poller, memory, lake, 1)
     place(broker_file('"Orders@billing":{0:3}'), seconds=60)
@@ -89,7 +89,7 @@ def test_an_offset_edited_backwards_is_found_at_the_next_reading(cluster, memory
 
 
 def test_an_offset_that_was_taken_out_is_found_at_the_next_reading(cluster, memory, lake, place):
-    poller = OffsetFilePoller(cluster, FileLimits())
+    poller = OffsetFilePoller(cluster, FileLimits(folders=("/",)))
     place(ORDERS)
     poll(poller, memory, lake, 1)
     place(broker_file(""), seconds=60)
@@ -99,14 +99,14 @@ def test_an_offset_that_was_taken_out_is_found_at_the_next_reading(cluster, memo
 
 def test_a_process_that_was_started_anew_finds_it_too(cluster, memory, lake, place):
     place(ORDERS)
-    poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 1)
+    poll(OffsetFilePoller(cluster, FileLimits(folders=("/",))), memory, lake, 1)
     place(broker_file('"Orders@billing":{0:3}'), seconds=60)
-    poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 61)
+    poll(OffsetFilePoller(cluster, FileLimits(folders=("/",))), memory, lake, 61)
     assert findings("consumerOffset.json") == ["went_back"]
 
 
 def test_a_file_below_the_memory_of_the_last_reading_is_found(cluster, memory, lake, place):
-    poller = OffsetFilePoller(cluster, FileLimits())
+    poller = OffsetFilePoller(cluster, FileLimits(folders=("/",)))
     place(broker_file('"Orders@billing":{0:3}'))
     poll(poller, memory, lake, 1)
     place(broker_file('"Orders@billing":{0:3}'), seconds=60)
@@ -116,13 +116,13 @@ def test_a_file_below_the_memory_of_the_last_reading_is_found(cluster, memory, l
 
 def test_names_that_the_cluster_has_not_are_found(cluster, memory, lake, place):
     place(broker_file('"Payments@billing":{0:7},"Orders@bilking":{0:7}'))
-    poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 1)
+    poll(OffsetFilePoller(cluster, FileLimits(folders=("/",))), memory, lake, 1)
     assert findings("consumerOffset.json") == ["unknown_topic", "unknown_group"]
 
 
 def test_names_are_not_judged_by_a_broker_that_was_never_read(cluster, lake, place):
     place(broker_file('"Payments@bilking":{0:7}'))
-    poll(OffsetFilePoller(cluster, FileLimits()), ClusterMemory(), lake, 1)
+    poll(OffsetFilePoller(cluster, FileLimits(folders=("/",))), ClusterMemory(), lake, 1)
     assert findings("consumerOffset.json") == []
 
 
@@ -143,7 +143,7 @@ OF_CLIENT = "clients/10.0.0.1@c/crowd/offsets.json"
 def test_a_file_is_left_behind_where_a_whole_list_of_members_says_so(cluster, memory, lake, place, fields, found):
     a_group(cluster, "crowd", message_model="BROADCASTING", **fields)
     place(CLIENT, OF_CLIENT)
-    poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 1001)
+    poll(OffsetFilePoller(cluster, FileLimits(folders=("/",))), memory, lake, 1001)
     assert findings(OF_CLIENT) == found
 
 
@@ -153,12 +153,12 @@ def test_a_file_of_a_member_is_not_left_behind(cluster, memory, lake, place, gon
     times = {"seen_since": at(0), "last_seen": at(1), "gone_by": gone_by}
     Client.objects.create(group=crowd, client_id="10.0.0.1@c", address="a", language="JAVA", **times)
     place(CLIENT, OF_CLIENT)
-    poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 1001)
+    poll(OffsetFilePoller(cluster, FileLimits(folders=("/",))), memory, lake, 1001)
     assert findings(OF_CLIENT) == found
 
 
 def test_files_are_read_when_they_are_due_only(cluster, memory, lake, place):
-    poller = OffsetFilePoller(cluster, FileLimits(seconds=60))
+    poller = OffsetFilePoller(cluster, FileLimits(folders=("/",), seconds=60))
     place(ORDERS)
     assert [poll(poller, memory, lake, seconds) is not None for seconds in (0, 15, 59, 60)] == [
         True,
@@ -170,14 +170,14 @@ def test_files_are_read_when_they_are_due_only(cluster, memory, lake, place):
 
 def test_a_cluster_without_globs_forgets_its_files(cluster, memory, lake, place):
     place(ORDERS)
-    poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 1)
+    poll(OffsetFilePoller(cluster, FileLimits(folders=("/",))), memory, lake, 1)
     cluster.offset_files = ""
-    assert poll(OffsetFilePoller(cluster, FileLimits()), memory, lake, 61) is None
+    assert poll(OffsetFilePoller(cluster, FileLimits(folders=("/",))), memory, lake, 61) is None
     assert not OffsetFile.objects.exists()
 
 
 def test_a_reading_that_takes_too_long_is_said_and_harms_nothing(cluster, memory, lake, tmp_path):
     # A file that is not there is looked for again, for most of a second.
     cluster.offset_files = f"{tmp_path}/consumerOffset.json"
-    assert poll(OffsetFilePoller(cluster, FileLimits(deadline_seconds=0)), memory, lake, 1) is None
+    assert poll(OffsetFilePoller(cluster, FileLimits(folders=("/",), deadline_seconds=0)), memory, lake, 1) is None
     assert OffsetFile.objects.get().error.startswith("Not read within 0 s")

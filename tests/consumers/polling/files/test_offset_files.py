@@ -18,27 +18,34 @@ def refuse_to_sleep(seconds):
 
 def test_it_reads_what_the_globs_name(tmp_path):
     write(tmp_path, GOOD, "a/consumerOffset.json")
-    reading = read_files(f"broker-a={tmp_path}/*/consumerOffset.json", (), FileLimits(), NOW, refuse_to_sleep)
+    reading = read_files(
+        f"broker-a={tmp_path}/*/consumerOffset.json", (), FileLimits(folders=("/",)), NOW, refuse_to_sleep
+    )
     (file,) = reading.files
     assert (reading.taken_at, file.error, file.rows.num_rows) == (NOW, None, 1)
     assert reading.named == {f"{tmp_path}/a/consumerOffset.json": "broker-a"}
 
 
 def test_globs_that_make_no_sense_are_an_error(tmp_path):
-    (failure,) = read_files("config/*.json", (), FileLimits(), NOW, refuse_to_sleep).files
+    (failure,) = read_files("config/*.json", (), FileLimits(folders=("/",)), NOW, refuse_to_sleep).files
     assert "is no absolute path" in failure.error
 
 
 def test_a_file_that_vanished_is_an_error_and_the_others_are_read(tmp_path):
     write(tmp_path, GOOD, "a/consumerOffset.json")
     known = [f"{tmp_path}/b/consumerOffset.json"]
-    reading = read_files(f"{tmp_path}/*/consumerOffset.json", known, FileLimits(), NOW, lambda seconds: None)
+    reading = read_files(
+        f"{tmp_path}/*/consumerOffset.json", known, FileLimits(folders=("/",)), NOW, lambda seconds: None
+    )
     assert [(file.path.parent.name, file.problem) for file in reading.files] == [("a", None), ("b", "missing")]
 
 
 @pytest.mark.parametrize(
     ("limits", "problems"),
-    [(FileLimits(files=1), [None, "glob"]), (FileLimits(mebibytes=0.00001), ["too_large", "too_large"])],
+    [
+        (FileLimits(folders=("/",), files=1), [None, "glob"]),
+        (FileLimits(folders=("/",), mebibytes=0.00001), ["too_large", "too_large"]),
+    ],
 )
 def test_what_is_beyond_the_limits_is_an_error(tmp_path, limits, problems):
     for broker in "ab":
@@ -50,7 +57,7 @@ def test_what_is_beyond_the_limits_is_an_error(tmp_path, limits, problems):
 def test_many_missing_files_are_not_waited_for_one_by_one(tmp_path):
     slept = []
     globs = ";".join(f"{tmp_path}/{number}/consumerOffset.json" for number in range(50))
-    assert len(read_files(globs, (), FileLimits(), NOW, slept.append).files) == 50
+    assert len(read_files(globs, (), FileLimits(folders=("/",)), NOW, slept.append).files) == 50
     assert sum(slept) <= 3.0
 
 
@@ -58,7 +65,7 @@ EMPTY = FilesReading(NOW, (), {})
 
 
 def test_a_reading_is_due_at_once_and_then_after_its_time():
-    thread = OffsetFileThread(lambda known, now: EMPTY, FileLimits(seconds=60))
+    thread = OffsetFileThread(lambda known, now: EMPTY, FileLimits(folders=("/",), seconds=60))
     assert thread.is_due(at(0))
     thread.begin((), at(0))
     assert thread.finish() is EMPTY
@@ -66,7 +73,7 @@ def test_a_reading_is_due_at_once_and_then_after_its_time():
 
 
 def test_nothing_is_finished_that_was_not_begun():
-    assert OffsetFileThread(lambda known, now: EMPTY, FileLimits()).finish() is None
+    assert OffsetFileThread(lambda known, now: EMPTY, FileLimits(folders=("/",))).finish() is None
 
 
 def test_a_reading_that_hangs_is_waited_for_once_and_not_begun_again():
@@ -77,7 +84,7 @@ def test_a_reading_that_hangs_is_waited_for_once_and_not_begun_again():
         ended.set()
         return EMPTY
 
-    thread = OffsetFileThread(hang, FileLimits(seconds=0, deadline_seconds=0.5))
+    thread = OffsetFileThread(hang, FileLimits(folders=("/",), seconds=0, deadline_seconds=0.5))
     thread.begin((), at(0))
     waited = []
     for _ in range(2):
@@ -109,7 +116,7 @@ def test_what_was_not_foreseen_is_raised_once_and_the_next_reading_begins():
     def fail(known, now):
         raise Surprise
 
-    thread = OffsetFileThread(fail, FileLimits(seconds=60))
+    thread = OffsetFileThread(fail, FileLimits(folders=("/",), seconds=60))
     thread.begin((), at(0))
     with pytest.raises(Surprise):
         thread.finish()

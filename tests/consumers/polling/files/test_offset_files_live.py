@@ -34,7 +34,7 @@ def eventually(look, seconds=60):
 
 
 def read(path):
-    return read_offset_file(path, timezone.now(), 1 << 20, time.sleep)
+    return read_offset_file(path, timezone.now(), 1 << 20, time.sleep, ("/",))
 
 
 def offsets_of(rows, name="offset"):
@@ -58,7 +58,7 @@ def poller_of(cluster, globs, tmp_path):
         name="files", namesrv=cluster.namesrv, created_at=timezone.now(), offset_files=";".join(globs)
     )
     lake = Lake.at(str(tmp_path / "lake"))
-    limits = FileLimits(seconds=0)
+    limits = FileLimits(folders=("/",), seconds=0)
     return ClusterPoller(row, PollSettings(Cadence(0, 0), Budget(1000, 100), 5.0, lake, 0, files=limits))
 
 

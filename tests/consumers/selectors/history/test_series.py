@@ -9,7 +9,6 @@ from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
 from consumers.models import GroupWindow, PipelineRun
-from consumers.selectors.history.heatmap import queue_heatmap
 from consumers.selectors.history.series import group_history, sparklines
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -113,15 +112,6 @@ def test_it_joins_ten_minutes_to_hours(group, lake):
     assert [point.lag_messages for point in series.points] == [5, 2]
     assert [point.consume_rate for point in series.points] == [6.0, None]
     assert [point.readings for point in series.points] == [24, 12]
-
-
-def test_it_draws_unknown_queues_as_gaps_of_the_heatmap(group, lake):
-    write_windows(lake, 60, [(2, "Orders", 0, 5, 1.0), (1, "Orders", 1, 0, 1.0)])
-
-    heatmap = queue_heatmap("prod", "billing", since=NOW - 2 * MINUTE, until=NOW)
-
-    assert heatmap.queues == [("Orders", "broker-a", 0), ("Orders", "broker-a", 1)]
-    assert heatmap.values == [[5, None], [None, 0]]
 
 
 def test_it_draws_all_sparklines_of_complete_windows_and_now_with_two_queries(group, django_assert_num_queries):
