@@ -128,6 +128,19 @@ class RocketMQ:
         self.brokers[name].server.launch()
         self._wait_until_it_serves(self.brokers[name])
 
+    @property
+    def name_server_pid(self) -> int | None:
+        """None while it does not run."""
+        return self._name_server.pid
+
+    def kill_name_server(self) -> None:
+        self._name_server.kill()
+
+    def start_name_server(self) -> None:
+        """On the same port. Brokers register with it again within half a minute."""
+        self._name_server.launch()
+        self._name_server.wait_until_it_serves()
+
     def start_slave(self, name: str) -> None:
         """Returns once it serves. It takes its master's configuration and consumer offsets over after a minute."""
         self.slaves[name].server.launch()
