@@ -38,7 +38,7 @@ SELECTIONS = {
     ],
     # A whole site, one fault after the other, in their order; in the short form the most telling ones.
     "faults": ["--marked", "faults", "-m", "faults", "-p", "no:randomly", "-s"],
-    "short-faults": ["--marked", "faults", "-m", "faults", "-p", "no:randomly", "-s"],
+    "short-faults": ["-m", "faults", "-p", "no:randomly", "-s", "tests/faults/test_faults.py"],
     "browser": ["--marked", "browser", "-m", "browser and not postgres"],
     # The fast tests that use a database, once more, and those that are about PostgreSQL.
     "postgres": [*SPREAD, "-m", "not spark and not live and not browser", "--database-tests"],

@@ -8,15 +8,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from dashboard.demo.children import start_child, stop_child
 from dashboard.demo.ports import free_ports
 from tests.plugins.calling import PROJECT
 
 # Judged within seconds, so that a state that is not true for half a minute is seen.
+POLL_SECONDS = 3.0
 PACE = {
-    "CONSUMERSCOPE_POLL_SECONDS": "3",
+    "CONSUMERSCOPE_POLL_SECONDS": f"{POLL_SECONDS:g}",
     "CONSUMERSCOPE_AGGREGATE_SECONDS": "10",
     "CONSUMERSCOPE_WINDOW_SECONDS": "12",
     "CONSUMERSCOPE_WINDOW_READINGS": "4",
@@ -32,7 +35,7 @@ PACE = {
     "API_RATE": "0",
 }
 # The limits that follow from it (consumers/selectors/limits.py).
-LATE_SECONDS = 3 * 3.0
+LATE_SECONDS = 3 * POLL_SECONDS
 START_SECONDS = 240.0
 END_SECONDS = 90.0
 ANSWER_SECONDS = 10.0
@@ -66,36 +69,38 @@ class Launched:
         self._arguments = ["up", "--port", str(self.port), "--namesrv", namesrv]
         self._process: subprocess.Popen[bytes] | None = None
         self._token = ""
+        # How far its clock is ahead of ours.
+        self.ahead = timedelta()
 
     def __enter__(self) -> "Launched":
         self.home.mkdir(parents=True, exist_ok=True)
-        with self.log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "manage.py", *self._arguments],
-                cwd=PROJECT,
-                env=self.environ,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                # No session of its own: Linux shares processors out by session, whatever is nice in it.
-                process_group=0,
-            )
-        deadline = time.monotonic() + START_SECONDS
-        while "Everything runs" not in self.said():
-            assert self.runs(), self.said()
-            assert time.monotonic() < deadline, self.said()
-            time.sleep(0.1)
+        self._start()
         self._token = self.command("token", "create", "admin").split()[-1]
         return self
 
+    def restart(self) -> None:
+        """By a hand, which nothing here should need."""
+        self.__exit__()
+        self._start()
+
+    def _start(self) -> None:
+        printed = len(self.said()) if self.log.exists() else 0
+        # In the session of the tests: Linux shares processors out by session, whatever is nice in it.
+        command = [sys.executable, PROJECT / "manage.py", *self._arguments]
+        self._process = start_child(command, log=self.log, environ=self.environ)
+        deadline = time.monotonic() + START_SECONDS
+        while "Everything runs" not in self.said()[printed:]:
+            assert self.runs(), self.said()
+            assert time.monotonic() < deadline, self.said()
+            time.sleep(0.1)
+
     def __exit__(self, *_: object) -> None:
-        if self._process is None or self._process.poll() is not None:
-            return
-        self._process.send_signal(signal.SIGTERM)
-        try:
-            self._process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        if self._process is not None:
+            stop_child(self._process, grace_seconds=END_SECONDS)
+
+    def now(self) -> datetime:
+        """By its own clock."""
+        return datetime.now(UTC) + self.ahead
 
     def said(self) -> str:
         """What the launch prints to whoever started it."""

@@ -6,6 +6,7 @@ import platform
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 COLUMNS = f"{'fault':<58}{'lasted':>8}{'told':>8}{'healed':>8}{'repeated':>10}  complaints"
 
@@ -33,19 +34,26 @@ class Outcome:
 
 
 class Report:
-    def __init__(self) -> None:
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
         self._taken_at = datetime.now(UTC)
         self._outcomes: list[Outcome] = []
+        # Of what is no fault: {what: {name: number}}.
+        self.measured: dict[str, dict[str, Any]] = {}
 
     def begin(self, fault: str) -> Outcome:
         self._outcomes.append(Outcome(fault))
         return self._outcomes[-1]
 
     def table(self) -> str:
-        return "\n".join(["", COLUMNS, *(outcome.line() for outcome in self._outcomes)])
+        measured = [f"{what}: {json.dumps(told)}" for what, told in self.measured.items()]
+        return "\n".join([COLUMNS, *(outcome.line() for outcome in self._outcomes), *measured])
 
-    def write(self, path: Path) -> None:
+    def write(self) -> None:
+        """After each, so that one that breaks off does not take the others' with it."""
+        if self._path is None:
+            return
         machine = {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
         rows = [asdict(outcome) for outcome in self._outcomes]
-        whole = {"taken_at": self._taken_at.isoformat(), **machine, "results": rows}
-        path.write_text(json.dumps(whole, indent=2) + "\n")
+        whole = {"taken_at": self._taken_at.isoformat(), **machine, "results": rows, "measured": self.measured}
+        self._path.write_text(json.dumps(whole, indent=2) + "\n")

@@ -1,8 +1,6 @@
 """A launched site before two real brokers and a receiver of alerts, and one fault at a time: what is asked of each."""
 
 import contextlib
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,10 +13,11 @@ import pyarrow.dataset as ds
 
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.alerting.receiver import SECRET, Receiver
-from tests.faults.launched import PROCESSES, Launched, NoAnswer
-from tests.faults.story import BUSY, PULSE, PULSE_MESSAGES, STILL, STUCK, TRUTH, VICTIM, Story, told_story
+from tests.faults.disks import FLOOR_MEGABYTES, small_disks
+from tests.faults.launched import PROCESSES, Launched
+from tests.faults.story import BUSY, PULSE, PULSE_MESSAGES, STILL, STUCK, TRUTH, Story, told_story
 from tests.faults.tunnel import Tunnel
-from tests.faults.watch import Look, Watch, look
+from tests.faults.watch import Look, look
 
 CLUSTER = "default"
 REST_SECONDS = 180.0
@@ -56,8 +55,12 @@ class Stage:
     story: Story
     receiver: Receiver
     tunnels: dict[str, Tunnel]
+    has_small_disks: bool
     pulses: int = 0
-    notes: list[str] = field(default_factory=list)
+    # What a fault notes for what is asked of it afterwards.
+    marks: dict[str, float] = field(default_factory=dict)
+    # Of a database that is a server.
+    database_pids: Callable[[], list[int]] = list
 
     @property
     def rocketmq(self) -> RocketMQ:
@@ -82,7 +85,7 @@ class Stage:
             missing.append(f"/readyz: {found.ready['detail']}")
         for part in ("judgement", "alerts"):
             age = found.ready["parts"].get(part, {}).get("age_seconds")
-            if age is None or datetime.now(UTC) - timedelta(seconds=age) < since:
+            if age is None or found.now - timedelta(seconds=age) < since:
                 missing.append(f"{part} of before")
         return missing + _untrue(found, since)
 
@@ -97,6 +100,14 @@ class Stage:
             return self.wait_for("all is well", is_well)
         except AssertionError as error:
             raise AssertionError(f"{error}: {last}") from error
+
+    def begin_well(self) -> None:
+        """What one fault has left behind is no matter of the next."""
+        try:
+            self.wait_until_well(datetime.now(UTC))
+        except AssertionError:
+            self.site.restart()
+            self.wait_until_well(datetime.now(UTC))
 
     def kept(self) -> Kept:
         """Asked while all is well."""
@@ -192,25 +203,14 @@ def set_up(folder: Path, cluster: RocketMQ, jars: Path, more: dict[str, str]) ->
         receiver = Receiver()
         kept.callback(receiver.down)
         began = datetime.now(UTC)
-        site = kept.enter_context(Launched(folder / "home", front.address, more))
+        has_small_disks = kept.enter_context(small_disks(folder / "home"))
+        floor = {"CONSUMERSCOPE_LAKE_DISK_FLOOR_MIB": f"{FLOOR_MEGABYTES}"} if has_small_disks else {}
+        site = kept.enter_context(Launched(folder / "home", front.address, floor | more))
         for rule in site.rest("GET", "alert-rules/?page_size=1000")["results"]:
             site.rest("PATCH", f"alert-rules/{rule['id']}/", {"enabled": False})
         site.rest("POST", "channels/", {"name": "faults", "kind": "webhook", "url": receiver.url, "secret": SECRET})
         for rule in RULES:
             site.rest("POST", "alert-rules/", rule)
-        stage = Stage(site, story, receiver, tunnels)
+        stage = Stage(site, story, receiver, tunnels, has_small_disks)
         stage.wait_until_well(began)
         yield stage
-
-
-def stop_server(pid: int | None) -> None:
-    assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
-
-
-def continue_server(pid: int | None) -> None:
-    assert pid is not None
-    os.kill(pid, signal.SIGCONT)
-
-
-__all__ = ["CLUSTER", "VICTIM", "Kept", "NoAnswer", "Stage", "Watch", "continue_server", "set_up", "stop_server"]

@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from tests.faults.launched import LATE_SECONDS, Launched, NoAnswer
@@ -27,6 +27,7 @@ class Look:
     """At one moment. Null: it was not answered."""
 
     at: float
+    now: datetime
     ready: dict[str, Any] | None = None
     clusters: list[dict[str, Any]] | None = None
     groups: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -35,7 +36,7 @@ class Look:
 
 
 def look(site: Launched) -> Look:
-    found = Look(time.monotonic())
+    found = Look(time.monotonic(), site.now())
     try:
         status, answer = site.ask("GET", "/readyz")
         found.ready = answer if status in (200, 503) and isinstance(answer, dict) else None
@@ -75,14 +76,14 @@ def lies(found: Look) -> list[str]:
             said.append(f"{name} has {row['members']} members, not {truth.members}")
         if truth.lag is not None and found.metrics.get(name, truth.lag) != truth.lag:
             said.append(f"/metrics gives {name} a lag of {found.metrics[name]:g}, not of {truth.lag}")
-        said += _old_as_new(name, row)
+        said += _old_as_new(name, row, found.now)
     return said
 
 
-def _old_as_new(name: str, row: dict[str, Any]) -> list[str]:
+def _old_as_new(name: str, row: dict[str, Any], now: datetime) -> list[str]:
     if row["taken_at"] is None or row["lag_messages"] is None:
         return []
-    age = (datetime.now(UTC) - datetime.fromisoformat(row["taken_at"])).total_seconds()
+    age = (now - datetime.fromisoformat(row["taken_at"])).total_seconds()
     if age <= LATE_SECONDS + SPARE_SECONDS:
         return []
     return [f"the lag of {name} is {age:.0f} s old and stands as one of now"]
