@@ -3,10 +3,11 @@ PYTHON ?= python3
 PORT ?= 8000
 NAMESRV ?=
 FRAMES ?= 1000000
+CALLS ?= 100000
 VENV := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast test-spark test-live test-judged test-browser test-postgres check format bench fuzz lock clean
+.PHONY: help setup run test test-fast test-spark test-live test-judged test-browser test-postgres test-faults check format bench fuzz lock clean
 
 help: ## show these verbs
 	@sed -n 's/^\([a-z -]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r verb does; do printf '  make %-14s %s\n' "$$verb" "$$does"; done
@@ -18,9 +19,9 @@ run: setup ## everything on one machine, with a demo cluster; NAMESRV=host:9876[
 	@$(VENV) manage.py up --port '$(PORT)' $(if $(NAMESRV),--namesrv '$(NAMESRV)')
 
 test: setup ## every test that this machine can run; names what it skipped, and why
-	@$(VENV) -m tests.tiers fast spark live judged browser postgres
+	@$(VENV) -m tests.tiers fast spark live judged short-faults browser postgres
 
-test-fast test-spark test-live test-judged test-browser test-postgres: setup ## one tier of the tests; fast: no broker, no JVM
+test-fast test-spark test-live test-judged test-browser test-postgres test-faults: setup ## one tier of the tests; fast: no broker, no JVM
 	@$(VENV) -m tests.tiers $(@:test-%=%)
 
 check: setup ## formatter, linter, types, layers, migrations, API schema, docs
@@ -32,8 +33,9 @@ format: setup ## let the formatter and the linter correct what they can
 bench: setup ## the benchmarks, each beside its comparison; a table here, JSON in var/bench.json
 	@$(VENV) -m dashboard.bench
 
-fuzz: setup ## damaged frames, bodies and offset files for everything that reads them; FRAMES=1000000
+fuzz: setup ## damaged frames, bodies and offset files for all that reads them, damaged calls for REST; FRAMES=1000000, CALLS=100000
 	@$(VENV) -m tests.fuzz frames '$(FRAMES)'
+	@$(VENV) -m tests.fuzz rest '$(CALLS)'
 
 lock: setup ## pin the packages of pyproject.toml anew, for every platform
 	@$(VENV) -m uv pip compile pyproject.toml --group dev --group demo --universal --python-version 3.11 \

@@ -17,7 +17,7 @@ from tests.plugins.older_rocketmq import VERSIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 # Tiers with tests of a real RocketMQ.
-WANTED_BY = {"live", "judged", "browser"}
+WANTED_BY = {"live", "judged", "browser", "faults", "short-faults"}
 
 
 @contextmanager

@@ -28,7 +28,17 @@ SELECTIONS = {
     "spark": ["--marked", "spark", "-m", "spark and not live and not browser and not postgres"],
     "live": ["--marked", "live", "-m", "live and not spark and not browser and not postgres"],
     # A live broker that Spark judges.
-    "judged": ["--marked", "live", "--marked", "spark", "-m", "live and spark and not browser and not postgres"],
+    "judged": [
+        "--marked",
+        "live",
+        "--marked",
+        "spark",
+        "-m",
+        "live and spark and not faults and not browser and not postgres",
+    ],
+    # A whole site, one fault after the other, in their order; in the short form the most telling ones.
+    "faults": ["--marked", "faults", "-m", "faults", "-p", "no:randomly", "-s"],
+    "short-faults": ["-m", "faults", "-p", "no:randomly", "-s", "tests/faults/test_faults.py"],
     "browser": ["--marked", "browser", "-m", "browser and not postgres"],
     # The fast tests that use a database, once more, and those that are about PostgreSQL.
     "postgres": [*SPREAD, "-m", "not spark and not live and not browser", "--database-tests"],
@@ -37,7 +47,7 @@ SELECTIONS = {
 FIRST = ("fast",)
 # The others in this order, so many at once: whichever ends, the next begins. Real consumers spend half of their time
 # waiting for each other.
-THEN = ("live", "judged", "spark", "browser", "postgres")
+THEN = ("live", "judged", "faults", "short-faults", "spark", "browser", "postgres")
 AT_ONCE = 3
 # No real consumer, no browser: what takes as long as it takes leaves the processors to what waits for the clock.
 PATIENT = ("spark", "postgres")
@@ -46,6 +56,8 @@ GIVING_WAY = ["nice", "-n", "5"]
 NOTHING_COLLECTED = 5
 # Whoever makes a tier quicker begins there.
 SLOWEST = ["--durations=15", "--durations-min=1"]
+# What each of these is told about how many faults to make.
+FAULTS = {"faults": "all", "short-faults": "short"}
 # Tests use what they start themselves, never what the user works with.
 USER_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SPARK_MASTER", "CONSUMERSCOPE_LAKE", "PYTEST_ADDOPTS")
 
@@ -97,12 +109,21 @@ def read_report(report: Path, outcome: Outcome) -> None:
             outcome.skips.append(f"{case.get('classname')}.{case.get('name')}: {skip.get('message')}")
 
 
+def users_home() -> Path:
+    """Where the table of the faults stays, as that of the bench does."""
+    home = Path(os.environ.get("CONSUMERSCOPE_HOME") or ROOT / "var")
+    home.mkdir(parents=True, exist_ok=True)
+    return home
+
+
 @contextmanager
 def surroundings(tier: str) -> Iterator[dict[str, str]]:
     """An environment of the tier's own: an empty home, and a PostgreSQL where the tier is about it."""
     environ = {name: value for name, value in os.environ.items() if name not in USER_SETTINGS}
     environ.setdefault("CONSUMERSCOPE_JARS", str(ROOT / "var" / "jars"))
     with tempfile.TemporaryDirectory(prefix=f"consumerscope-{tier}-") as home:
+        if tier in FAULTS:
+            environ |= {"FAULTS": FAULTS[tier], "FAULTS_REPORT": str(users_home() / "faults.json")}
         environ["CONSUMERSCOPE_HOME"] = home
         if tier == "postgres":
             with postgres_url() as url:
@@ -113,9 +134,9 @@ def surroundings(tier: str) -> Iterator[dict[str, str]]:
 
 def summary(outcomes: list[Outcome], seconds: float) -> str:
     """`seconds`: by the clock; tiers that run beside each other sum up to more."""
-    lines = [f"\n{'tier':<10}{'tests':>7}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
+    lines = [f"\n{'tier':<14}{'tests':>7}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
     lines += [
-        f"{o.tier:<10}{o.tests:>7}{o.failed:>8}{len(o.skips):>9}{o.seconds:>9.0f}"
+        f"{o.tier:<14}{o.tests:>7}{o.failed:>8}{len(o.skips):>9}{o.seconds:>9.0f}"
         + (f"   pytest ended with {o.exit_code}" if o.exit_code and not o.failed else "")
         for o in outcomes
     ]

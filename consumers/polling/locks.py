@@ -85,7 +85,7 @@ def _in_redis(name: str, seconds: float) -> Iterator[Lock | None]:
     # Of the process, not of the thread: another thread renews it.
     held: Lock | None = client.lock(f"consumerscope:{name}", timeout=seconds, blocking=False, thread_local=False)
     try:
-        if held is not None and not held.acquire():
+        if held is not None and not (held.acquire(token=new_holder()) or _taken_over(client, held)):
             left = client.pttl(f"consumerscope:{name}") / 1000
             if left <= seconds + NTP_SECONDS or _is_leased(name):
                 raise _locked(name)
@@ -104,6 +104,17 @@ def _in_redis(name: str, seconds: float) -> Iterator[Lock | None]:
             with contextlib.suppress(redis.exceptions.RedisError):
                 held.release()
         client.close()
+
+
+def _taken_over(client: redis.Redis, held: Lock) -> bool:
+    """Whether the lock is ours after all: its holder was a process that is gone, and nobody was quicker."""
+    token = client.get(held.name)
+    before = token.decode(errors="replace") if isinstance(token, bytes) else ""
+    if not is_gone(before):
+        return False
+    with contextlib.suppress(redis.exceptions.LockError):
+        held.do_release(before)
+    return bool(held.acquire(token=new_holder()))
 
 
 @contextlib.contextmanager

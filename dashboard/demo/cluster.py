@@ -75,7 +75,7 @@ class RocketMQ:
         self.home = home.resolve()
         self.brokers: dict[str, Broker] = {}
         self.slaves: dict[str, Broker] = {}
-        self._jars, self._flags, self._tls = jars, tuple(flags), tls
+        self.jars, self._flags, self._tls = jars, tuple(flags), tls
         self._java: Java = find_java()
         self._namesrv_port = free_ports(0)
         self.namesrv = f"127.0.0.1:{self._namesrv_port}"
@@ -128,6 +128,19 @@ class RocketMQ:
         self.brokers[name].server.launch()
         self._wait_until_it_serves(self.brokers[name])
 
+    @property
+    def name_server_pid(self) -> int | None:
+        """None while it does not run."""
+        return self._name_server.pid
+
+    def kill_name_server(self) -> None:
+        self._name_server.kill()
+
+    def start_name_server(self) -> None:
+        """On the same port. Brokers register with it again within half a minute."""
+        self._name_server.launch()
+        self._name_server.wait_until_it_serves()
+
     def start_slave(self, name: str) -> None:
         """Returns once it serves. It takes its master's configuration and consumer offsets over after a minute."""
         self.slaves[name].server.launch()
@@ -136,7 +149,7 @@ class RocketMQ:
     def mqadmin(self, *args: str, timeout: float = 60.0) -> str:
         """What RocketMQ's own mqadmin prints, for example `mqadmin("clusterList")`. Takes seconds: a JVM starts."""
         folder = self.home / "mqadmin"
-        command = mqadmin_command(self._java, self._jars, folder, self.namesrv, *args)
+        command = mqadmin_command(self._java, self.jars, folder, self.namesrv, *args)
         with tempfile.TemporaryDirectory(prefix="mqadmin-") as aside:
             errors = Path(aside) / "errors"
             child = start_child(command, log=errors, piped=True)
@@ -161,7 +174,7 @@ class RocketMQ:
 
         def command() -> list[str | Path]:
             folder.mkdir(parents=True, exist_ok=True)
-            return name_server_command(self._java, self._jars, folder, self._namesrv_port, self._flags)
+            return name_server_command(self._java, self.jars, folder, self._namesrv_port, self._flags)
 
         return Server("The name server", command, "boot success", folder / "console.log")
 
@@ -173,6 +186,6 @@ class RocketMQ:
             place.folder.mkdir(parents=True, exist_ok=True)
             settings = place.folder / "broker.conf"
             settings.write_text(broker_properties(place, self.namesrv, config))
-            return broker_command(self._java, self._jars, place.folder, settings, self._flags)
+            return broker_command(self._java, self.jars, place.folder, settings, self._flags)
 
         return Broker(place, Server(f"Broker {folder.name}", command, "boot success", place.folder / "console.log"))

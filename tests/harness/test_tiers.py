@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import SELECTIONS, Outcome, command_of, main, read_report, stages, summary
+from tests.tiers import SELECTIONS, Outcome, command_of, main, read_report, stages, summary, surroundings
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.test_a" name="test_passes"/>
@@ -48,10 +48,10 @@ def test_it_refuses_a_tier_that_it_does_not_know(capsys: pytest.CaptureFixture[s
 
 
 def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
-    own = {"spark", "live", "browser", "postgres"}
+    own = {"spark", "live", "browser", "postgres", "faults"}
     declared = {line.split(":")[0] for line in pytestconfig.getini("markers")}
     assert own <= declared
-    assert set(SELECTIONS) == {"fast", "judged", *own}
+    assert set(SELECTIONS) == {"fast", "judged", "short-faults", *own}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,16 @@ def test_the_fast_tier_comes_first_and_the_live_one_begins_the_others(tiers: lis
 
 def test_every_tier_is_run_once() -> None:
     assert sorted(chain(*stages(list(SELECTIONS)))) == sorted(SELECTIONS)
+
+
+@pytest.mark.parametrize(("tier", "told"), [("faults", "all"), ("short-faults", "short")])
+def test_faults_are_written_down_in_the_home_of_the_user(
+    tier: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONSUMERSCOPE_HOME", str(tmp_path))
+    with surroundings(tier) as environ:
+        assert (environ["FAULTS"], environ["FAULTS_REPORT"]) == (told, str(tmp_path / "faults.json"))
+        assert environ["CONSUMERSCOPE_HOME"] != str(tmp_path)
 
 
 @pytest.mark.parametrize("tier", SELECTIONS)

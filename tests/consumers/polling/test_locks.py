@@ -108,6 +108,16 @@ def test_a_process_that_is_gone_holds_nothing():
             assert Lease.objects.get().holder != holder
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells whether a process is there")
+def test_a_process_that_was_killed_leaves_no_lock_in_redis_either(redis):
+    ended = subprocess.run([sys.executable, "-c", HOLD], cwd=PROJECT, capture_output=True, text=True, check=True)
+    for holder, gone in ((ended.stdout.strip(), True), (new_holder(), False), ("of an older version", False)):
+        redis.set("consumerscope:pipeline", holder, ex=600)
+        with contextlib.nullcontext() if gone else pytest.raises(Locked), lock("pipeline", 600):
+            assert redis.get("consumerscope:pipeline").decode() != holder
+    assert redis.get("consumerscope:pipeline") == b"of an older version"
+
+
 def test_a_number_that_another_process_has_by_now_is_not_the_holder():
     place, pid, started, lease = new_holder().split(":")
     assert is_gone(f"{place}:{pid}:{int(started) + 1}:{lease}")
