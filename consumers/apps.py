@@ -1,7 +1,34 @@
+from collections.abc import Sequence
+from typing import Any
+
 from django.apps import AppConfig
+from django.core.checks import Error, Tags, register
 
 
 class ConsumersConfig(AppConfig):
     name = "consumers"
     verbose_name = "Consumers"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        register(check_tables, Tags.database)
+
+
+# The last migration before all of them became one. What was not brought so far cannot be brought forward any more.
+LAST_OF_MANY, ONE_OF_MANY = "0036_clocks", "0002_cluster_permission"
+
+
+def check_tables(*, databases: Sequence[str] | None = None, **_: Any) -> list[Error]:
+    """`migrate` asks before it changes anything."""
+    from django.db import connections
+    from django.db.migrations.recorder import MigrationRecorder
+
+    found = []
+    for name in databases or ():
+        applied = {migration for app, migration in MigrationRecorder(connections[name]).applied_migrations()
+                   if app == "consumers"}  # fmt: skip
+        if ONE_OF_MANY in applied and LAST_OF_MANY not in applied:
+            said = "This database is of an older development version, whose tables cannot be brought forward."
+            hint = "Move the home (CONSUMERSCOPE_HOME) away, or name an empty database with DATABASE_URL."
+            found.append(Error(said, hint=hint, id="consumers.E001"))
+    return found

@@ -1,7 +1,10 @@
 """Rows of alerts, each with the least that it needs."""
 
 from datetime import datetime
+from importlib import import_module
 from typing import Any
+
+from django.apps import apps
 
 from consumers.alerts.subjects import Subject
 from consumers.models import (
@@ -20,6 +23,13 @@ from consumers.models import (
     SubjectKind,
 )
 from tests.world import NOW, ago
+
+
+def the_default_rule(key: str) -> AlertRule:
+    """One that the site comes with, and no other of them."""
+    import_module("consumers.migrations.0003_default_rules").make(apps, None)
+    AlertRule.objects.exclude(key=key).delete()
+    return AlertRule.objects.get()
 
 
 def a_rule(name: str = "Far behind", **fields: Any) -> AlertRule:

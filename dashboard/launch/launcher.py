@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 from django.db import connections
 
 from . import clusters, programs, redis_server
@@ -52,7 +53,7 @@ class Launch:
 
     def _start_and_watch(self, supervisor: Supervisor) -> None:
         self._start_redis(supervisor)
-        call_command("migrate", verbosity=0, interactive=False)
+        self._migrate()
         sign_in = ensure_admin(self.home)
         demo = self._choose_clusters()
         connections.close_all()
@@ -71,6 +72,12 @@ class Launch:
             if watch:
                 watch.look()
             supervisor.watch()
+
+    def _migrate(self) -> None:
+        try:
+            call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
+        except SystemCheckError as error:
+            raise LaunchFailed(str(error)) from None
 
     def _start_redis(self, supervisor: Supervisor) -> None:
         if self.redis_url is not None:

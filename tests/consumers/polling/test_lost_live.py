@@ -3,12 +3,10 @@
 import json
 import time
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
@@ -30,6 +28,7 @@ from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.overview.shown import overview
 from consumers.selectors.queues import group_queues
 from dashboard.demo.cluster import RocketMQ
+from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400), pytest.mark.django_db(transaction=True)]
@@ -124,7 +123,7 @@ def shown(group: str) -> Any:
 def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_groups_are_brought_back(
     poller: ClusterPoller, pair: RocketMQ
 ) -> None:
-    import_module("consumers.migrations.0028_lost_offset_rules").make(apps, None)
+    the_default_rule("offsets_lost")
     stood = everywhere(STOOD, None, None)
     poll(poller)
     poll(poller)

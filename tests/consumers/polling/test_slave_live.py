@@ -6,12 +6,10 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -32,6 +30,7 @@ from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.overview.shown import overview
 from consumers.selectors.queues import group_queues
 from dashboard.demo.cluster import RocketMQ
+from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400), pytest.mark.django_db(transaction=True)]
@@ -163,7 +162,7 @@ def incidents() -> dict[str, tuple[str, float | None]]:
 
 
 def rules() -> None:
-    import_module("consumers.migrations.0028_lost_offset_rules").make(apps, None)
+    the_default_rule("offsets_lost")
     rule = {"measure": "lag_messages", "comparison": "above", "threshold": 1, "severity": "warning"}
     AlertRule.objects.create(name="Behind", changed_at=timezone.now(), **rule)
     # Resolved by the first evaluation that finds it over.

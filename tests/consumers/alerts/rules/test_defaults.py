@@ -11,17 +11,13 @@ from consumers.models import AlertRule
 from tests.alert_rows import a_rule
 
 pytestmark = pytest.mark.django_db
-DEFAULTS = import_module("consumers.migrations.0022_default_rules")
-UNSETTLED = import_module("consumers.migrations.0026_unsettled_rule")
-LOST = import_module("consumers.migrations.0028_lost_offset_rules")
+DEFAULTS = import_module("consumers.migrations.0003_default_rules")
 WRITTEN = ("measure", "comparison", "threshold", "states", "clear_threshold", "for_seconds", "severity", "note")
 
 
 @pytest.fixture
 def rules() -> list[AlertRule]:
     DEFAULTS.make(apps, None)
-    UNSETTLED.make(apps, None)
-    LOST.make(apps, None)
     return list(AlertRule.objects.all())
 
 
@@ -29,7 +25,7 @@ def test_each_passes_what_a_rule_of_people_must_pass(rules: list[AlertRule]) -> 
     for rule in rules:
         kept = checked_rule({}, rule)
         assert {name: kept[name] for name in WRITTEN} == {name: getattr(rule, name) for name in WRITTEN}
-    assert len(rules) == len(DEFAULTS.RULES) + 2 == 26
+    assert len(rules) == len(DEFAULTS.RULES) == 26
     assert sum(rule.enabled for rule in rules) == 19
 
 
@@ -38,21 +34,19 @@ def test_they_are_made_once(rules: list[AlertRule]) -> None:
     for key in keys:
         AlertRule.objects.filter(key=key).update(name=f"Our {key}", for_seconds=60)
     DEFAULTS.make(apps, None)
-    UNSETTLED.make(apps, None)
-    LOST.make(apps, None)
     assert [AlertRule.objects.get(key=key).name for key in keys] == [f"Our {key}" for key in keys]
     assert AlertRule.objects.count() == len(rules)
 
 
-def test_a_rule_of_people_with_the_name_of_a_later_one_stays_as_it_is() -> None:
+def test_a_rule_of_people_with_the_name_of_one_stays_as_it_is() -> None:
     a_rule("Rebalances without end", measure="rebalance_episodes_hour", threshold=9)
-    UNSETTLED.make(apps, None)
-    assert list(AlertRule.objects.values_list("key", "threshold")) == [(None, 9)]
+    DEFAULTS.make(apps, None)
+    assert list(AlertRule.objects.filter(name="Rebalances without end").values_list("key", "threshold")) == [(None, 9)]
 
 
 def test_members_that_go_on_changing_are_told_from_when_pages_say_that_they_do_not_settle(settings: Any) -> None:
     settings.JUDGE = settings.JUDGE | {"unsettled_after_seconds": 900}
-    UNSETTLED.make(apps, None)
+    DEFAULTS.make(apps, None)
     assert AlertRule.objects.get(key="unsettled").threshold == 900
 
 
@@ -80,9 +74,6 @@ def test_lost_offsets_are_critical_at_once(rules: list[AlertRule]) -> None:
 
 
 def test_they_can_be_taken_back(rules: list[AlertRule]) -> None:
-    LOST.remove(apps, None)
-    assert len(rules) - AlertRule.objects.count() == 1
-    UNSETTLED.remove(apps, None)
-    assert len(rules) - AlertRule.objects.count() == 2
+    a_rule("Ours", measure="lost_queues", threshold=9)
     DEFAULTS.remove(apps, None)
-    assert not AlertRule.objects.exists()
+    assert [rule.name for rule in AlertRule.objects.all()] == ["Ours"]

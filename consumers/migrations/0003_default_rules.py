@@ -1,12 +1,13 @@
 """Rules that the site comes with. People may change each and switch it off: it is made once, here."""
 
+from django.conf import settings
 from django.db import migrations
 from django.utils import timezone
 
 ABOVE, BELOW, IN = "above", "below", "in"
 MINUTE, HOUR = 60, 3600
 
-# key, name, measure, comparison, threshold or states, clear_threshold, for_seconds, severity, enabled, note
+# key, name, measure, comparison, threshold (or the judging setting that it is) or states, clear_threshold, for_seconds, severity, enabled, note
 RULES = [
     ("messages_lost", "Messages lost", "state", IN, ["LOSS"], None, 0, "critical", True,
      "Brokers deleted messages that the group had not consumed. Nothing brings them back."),
@@ -57,28 +58,35 @@ RULES = [
      "A member has held the same oldest message for more than ten minutes."),
     ("no_members", "No members", "members", BELOW, 1, None, 5 * MINUTE, "warning", False,
      "The group has no member, whether messages wait or not."),
+    ("unsettled", "Rebalances without end", "unsettled_seconds", ABOVE, "unsettled_after_seconds", None, 0, "warning", True,
+     "Members go on starting and stopping with less than a minute between two: a crash loop, mostly. While they do, queues"
+     " are shared anew again and again. The group's rebalances say which members come and go."),
+    ("offsets_lost", "Offsets lost", "lost_queues", ABOVE, 0, None, 0, "critical", True,
+     "Committed offsets that were read before are gone from the broker: its file was lost, or a slave without them took"
+     " over. Members that start now begin where ConsumeFromWhere says. Reset each group to its past position before."),
 ]
 
 
 def make(apps, schema_editor):
+    """Where somebody gave another rule that name, theirs stays, and this one is not made."""
     rules = apps.get_model("consumers", "AlertRule").objects
     now = timezone.now()
     for key, name, measure, comparison, limit, clear, wait, severity, enabled, note in RULES:
-        rules.get_or_create(
+        if rules.filter(key=key).exists() or rules.filter(name=name).exists():
+            continue
+        rules.create(
             key=key,
-            defaults={
-                "name": name,
-                "enabled": enabled,
-                "measure": measure,
-                "comparison": comparison,
-                "threshold": None if comparison == IN else limit,
-                "states": limit if comparison == IN else None,
-                "clear_threshold": clear,
-                "for_seconds": wait,
-                "severity": severity,
-                "note": note,
-                "changed_at": now,
-            },
+            name=name,
+            enabled=enabled,
+            measure=measure,
+            comparison=comparison,
+            threshold=None if comparison == IN else settings.JUDGE.get(limit, limit),
+            states=limit if comparison == IN else None,
+            clear_threshold=clear,
+            for_seconds=wait,
+            severity=severity,
+            note=note,
+            changed_at=now,
         )
 
 
@@ -87,6 +95,6 @@ def remove(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("consumers", "0021_view_alerts")]
+    dependencies = [("consumers", "0002_roles")]
 
     operations = [migrations.RunPython(make, remove)]
