@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from consumers.dead_letters.exports.lines import CsvLines, JsonLines, lines_of
 from consumers.dead_letters.exports.wanted import ExportFailed, ExportFormat, ExportWanted
 from consumers.dead_letters.looks.audit import note_seen
+from consumers.dead_letters.may_see import MAY_SEE
 from consumers.selectors.dead_letters.filter_query import TEXTS, TIMES
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from consumers.selectors.queues import find_group
@@ -26,7 +27,6 @@ from .parameters import Choice
 from .refusals import NotNow
 from .schema import problems_of
 
-MAY_SEE = "consumers.view_message_body"
 AUDIT = "Exported dead letters with their bodies."
 
 
@@ -74,7 +74,7 @@ class DeadLetterExportView(APIView):
 
 def export_response(user: Any, wanted: ExportWanted) -> StreamingHttpResponse:
     """Raises ExportFailed."""
-    stream = begun_export(wanted)
+    stream = begun_export(wanted, user.pk)
     if wanted.with_bodies:
         note_seen(user, str(wanted), AUDIT, timezone.now())
     response = StreamingHttpResponse(stream, content_type=lines_of(wanted.format, ()).content_type)

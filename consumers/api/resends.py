@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from consumers.dead_letters.resend.may_send import MAY_RESEND
 from consumers.dead_letters.resend.plan import PlanRefused, Wish, plan
 from consumers.dead_letters.resend.preview import preview_of
 from consumers.dead_letters.resend.selection import Selection
@@ -40,7 +41,6 @@ from .resend_fields import (
 )
 from .schema import acted, described
 
-MAY_RESEND = "consumers.resend_dead_letters"
 SENTENCE = f"Re-sending needs the permission {MAY_RESEND}: the roles operator and admin have it."
 
 

@@ -40,6 +40,8 @@ class Resend(models.Model):
     cancel_wanted = models.BooleanField(default=False)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(help_text="A plan that is not started by then is void")
+    started_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    started_by_name = models.CharField(max_length=150, null=True, help_text="As the user was called then")
     started_at = models.DateTimeField(null=True)
     working_at = models.DateTimeField(null=True, help_text="When its worker was last seen to work on it")
     finished_at = models.DateTimeField(null=True)

@@ -53,7 +53,7 @@ def _is_flawless(table: pa.Table, compact: bytes) -> bool:
     names = [name for column in ("group", "topic") for name in pc.unique(table[column]).to_pylist()]
     if queue_ids.min() < 0 or offsets.min() < 0 or _LEADING_ZERO.search(compact):
         return False
-    if any(not name or "@" in name for name in names):
+    if any(not name.isprintable() or not name or "@" in name for name in names):
         return False
     codes = [table[column].combine_chunks().indices.to_numpy().astype(np.int64) for column in ("group", "topic")]
     pair = codes[0] << 32 | codes[1]

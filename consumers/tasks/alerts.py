@@ -27,7 +27,6 @@ logger = logging.getLogger(__name__)
 
 # A worker that is killed keeps the next evaluations away for no longer. Two at once do no harm: one loses its turn.
 LEAST_LOCK_SECONDS = 15.0
-QUEUE = "alerts"
 # Of a worker's eight threads, so many send at once.
 SENDS_AT_ONCE = 6
 
@@ -37,7 +36,7 @@ _sends = threading.BoundedSemaphore(SENDS_AT_ONCE)
 def hand_over_channel(channel_id: int) -> bool:
     """Tells the workers that something waits for it. False where Redis is down: then beat finds it in its turn."""
     try:
-        publish(alerts_send, queue=QUEUE, expires_seconds=stale_after().total_seconds(), channel_id=channel_id)
+        publish(alerts_send, expires_seconds=stale_after().total_seconds(), channel_id=channel_id)
     except RedisDown:
         return False
     return True

@@ -14,24 +14,31 @@ from consumers.dead_letters.exports.chunk_writer import ChunkWriter, NobodyReads
 from consumers.dead_letters.exports.export import Limits, export
 from consumers.dead_letters.exports.stream import streamed
 from consumers.dead_letters.exports.wanted import ExportFailed, ExportWanted
+from consumers.dead_letters.may_see import LOST, may_see
 from consumers.errands.publishing import publish
 from consumers.errands.redis_client import RedisDown
 
 logger = logging.getLogger(__name__)
 
 
-def begun_export(wanted: ExportWanted) -> Iterator[bytes]:
-    """What to stream. Raises ExportFailed where nothing can be."""
+def begun_export(wanted: ExportWanted, user_id: int) -> Iterator[bytes]:
+    """What to stream to the user. Raises ExportFailed where nothing can be."""
     try:
         channel = Channel.opened()
-        publish(export_dead_letters, expires_seconds=PATIENCE_SECONDS, token=channel.token, wanted=wanted.as_words())
+        publish(
+            export_dead_letters,
+            expires_seconds=PATIENCE_SECONDS,
+            token=channel.token,
+            wanted=wanted.as_words(),
+            user_id=user_id,
+        )
     except RedisDown as error:
         raise ExportFailed(str(error)) from None
     return streamed(channel, wanted)
 
 
 @shared_task(name="consumers.export_dead_letters")
-def export_dead_letters(token: str, wanted: dict[str, Any]) -> None:
+def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> None:
     limits = Limits(
         seconds=settings.DEAD_LETTER_EXPORT_SECONDS,
         body_bytes=settings.MESSAGE_BODY_EXPORTED_BYTES,
@@ -40,6 +47,8 @@ def export_dead_letters(token: str, wanted: dict[str, Any]) -> None:
     )
     with ChunkWriter(Channel(token)) as writer:
         try:
+            if wanted["with_bodies"] and not may_see(user_id):
+                raise ExportFailed(LOST)
             if not writer.take_place(settings.DEAD_LETTER_EXPORTS):
                 raise ExportFailed(
                     f"As many exports as may go on at once ({settings.DEAD_LETTER_EXPORTS}) do: "

@@ -22,7 +22,7 @@ def poll_due() -> None:
     names = list(Cluster.objects.order_by("pk").values_list("name", flat=True))
     seconds = settings.CONSUMERSCOPE_POLL_SECONDS
     for name, begin in zip(names, begins(len(names), seconds), strict=True):
-        poll_cluster.apply_async((name,), countdown=begin, expires=begin + seconds, queue="poll")
+        poll_cluster.apply_async((name,), countdown=begin, expires=begin + seconds)
 
 
 def begins(clusters: int, seconds: float) -> list[float]:

@@ -25,7 +25,6 @@ def hand_over_preview(preview_id: UUID) -> None:
     try:
         publish(
             aggregate_preview,
-            queue="spark",
             expires_seconds=TAKEN_UP_WITHIN.total_seconds(),
             preview_id=str(preview_id),
         )

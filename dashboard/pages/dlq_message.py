@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from consumers.dead_letters.looks.answers import LookKey, answer_of
 from consumers.dead_letters.looks.audit import note_seen
 from consumers.dead_letters.looks.look import Look, MessagePlace
+from consumers.dead_letters.may_see import MAY_SEE
 from consumers.errands.questions import PATIENCE
 from consumers.errands.redis_client import RedisDown
 from consumers.rocketmq.bodies import BodyKind
@@ -28,8 +29,6 @@ from consumers.tasks.looks import ask_look
 from .access import page, part
 from .frame import Frame, context, frame_of
 from .group_tabs import tabs
-
-MAY_SEE = "consumers.view_message_body"
 
 
 @dataclass(frozen=True)

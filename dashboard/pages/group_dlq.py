@@ -15,6 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from consumers.dead_letters.index.asked import AskedLook, asked_look
+from consumers.dead_letters.may_see import MAY_SEE
+from consumers.dead_letters.resend.may_send import MAY_RESEND
 from consumers.errands.questions import PATIENCE
 from consumers.errands.redis_client import RedisDown
 from consumers.models import ConsumerGroup
@@ -34,7 +36,6 @@ from .groups_query import page_links, page_number
 from .problems import WrongQuery
 
 ROWS = 50
-MAY_RESEND, MAY_SEE = "consumers.resend_dead_letters", "consumers.view_message_body"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from consumers.dead_letters.resend.chosen import Chosen, chosen_of
+from consumers.dead_letters.resend.may_send import MAY_RESEND
 from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE, PlanRefused, Wish, plan
 from consumers.dead_letters.resend.preview import Preview, preview
 from consumers.dead_letters.resend.selection import Selection
@@ -27,8 +28,6 @@ from .frame import context, frame_of
 from .group_found import group_or_404
 from .group_tabs import tabs
 from .problems import UnknownFilter, WrongQuery
-
-MAY_RESEND = "consumers.resend_dead_letters"
 
 
 def not_allowed() -> PermissionDenied:

@@ -33,6 +33,11 @@ class LookKey:
     def made(cls, user_id: int, *, with_content: bool) -> "LookKey":
         return cls(user_id, with_content, secrets.token_urlsafe(18))
 
+    @classmethod
+    def of(cls, text: str) -> "LookKey":
+        _, _, user_id, seen, token = text.split(":")
+        return cls(int(user_id), seen == "content", token)
+
     def __str__(self) -> str:
         return f"consumerscope:look:{self.user_id}:{'content' if self.with_content else 'facts'}:{self.token}"
 

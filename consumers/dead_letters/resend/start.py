@@ -46,7 +46,8 @@ def start(resend: Resend, by: Any, confirm: str, now: datetime) -> None:
         if not resend.items.filter(outcome=ResendOutcome.PLANNED).exists():
             raise NotStarted(_("None of its messages would be sent: see why each is left out."))
         resend.status, resend.started_at = ResendStatus.RUNNING, now
-        resend.save(update_fields=["status", "started_at"])
+        resend.started_by, resend.started_by_name = by, by.get_username()
+        resend.save(update_fields=["status", "started_at", "started_by", "started_by_name"])
         note(resend, resend.title, by, "Started the re-send.", now)
 
 

@@ -15,6 +15,7 @@ from consumers.models import Destination, Resend, ResendItem, ResendOutcome, Res
 from .batch import Batch, Clock
 from .errand import Errand
 from .finish import finish
+from .may_send import why_not_sent
 from .search import DIVERTED
 from .settle import settle, settled_from
 
@@ -94,7 +95,7 @@ class _Work:
             return f"Stopped: {DIVERTED}."
         if self._failures >= FAILURES_IN_A_ROW:
             return f"Stopped after {self._failures} messages in a row that could not be sent."
-        return None
+        return why_not_sent(self._resend.pk)
 
     def _items(self, outcome: ResendOutcome) -> list[ResendItem]:
         return list(ResendItem.objects.filter(resend=self._resend, outcome=outcome).order_by("pk")[: 2 * BATCH])

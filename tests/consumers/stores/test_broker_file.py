@@ -120,3 +120,9 @@ def test_a_key_without_queues_is_no_row(tmp_path):
 def test_a_row_that_stands_many_times_is_told_of_a_few_times(tmp_path):
     found = read(write(tmp_path, broker_file('"Orders@g":{' + ",".join(["0:-7"] * 1000) + "}")))
     assert 2 <= len(found.findings) <= 11
+
+
+def test_a_name_with_an_invisible_character_is_told_of_also_where_nothing_else_is_wrong(tmp_path):
+    found = read(write(tmp_path, '{"offsetTable":{"Orders@\ufeffg":{0:7}}}'.encode()))
+    assert rows(found) == [(None, None, 0, 7)]
+    assert "characters that no name has" in found.findings[0].sentence

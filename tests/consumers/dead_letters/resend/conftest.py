@@ -14,6 +14,7 @@ from consumers.polling.wire import Wire
 from tests.consumers.dead_letters.resend.fake_queues import NAME, FakeQueues, stored_id
 from tests.consumers.rocketmq.fake_server import served
 from tests.fake_clock import FakeClock
+from tests.reset_rows import an_operator
 from tests.world import NOW, a_broker, a_cluster, a_group
 
 
@@ -59,6 +60,8 @@ def a_resend(
     destination = Destination.GROUP if to_group else Destination.TOPIC
     values: dict[str, object] = {"by_name": "ann", "reason": "the bug is mended", "selection": {"messages": []}}
     values |= {"created_at": NOW, "expires_at": NOW + timedelta(minutes=15), "rate_per_second": rate}
+    if status == ResendStatus.RUNNING:
+        values |= {"started_by": an_operator(), "started_by_name": "ann"}
     values |= {"group": group, "destination": destination, "again": again, "status": status} | fields
     return Resend.objects.create(**values)
 
