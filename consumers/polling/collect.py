@@ -62,6 +62,7 @@ async def _list_brokers(
     name_server = NameServer(pool, sorted(addresses, key=lambda address: address != memory.name_server))
     info = await name_server.cluster(deadline_seconds=deadline_seconds)
     memory.name_server = name_server.answered_by
+    memory.clusters |= {broker.name: broker.cluster for broker in info.brokers if broker.cluster}
     return tuple(
         BrokerListing(broker.name, broker_id, address, broker.cluster)
         for broker in info.brokers

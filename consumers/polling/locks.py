@@ -32,6 +32,8 @@ REDIS_ANSWER_SECONDS = 2.0
 NTP_SECONDS = 60.0
 # Of the time that a lock lasts: how often one that is renewed is.
 RENEWED_AFTER = 1 / 3
+# Holders of this process whose block is over, and whose row is still there.
+_not_given_back: set[str] = set()
 
 
 class Locked(Exception):
@@ -123,8 +125,9 @@ def _lease(name: str, seconds: float) -> Iterator[str]:
     holder = new_holder()
     known = Lease.objects.filter(name=name)
     _delete_void(name)
-    if (before := known.first()) is not None and is_gone(before.holder):
+    if (before := known.first()) is not None and (before.holder in _not_given_back or is_gone(before.holder)):
         known.filter(holder=before.holder).delete()
+        _not_given_back.discard(before.holder)
     try:
         with transaction.atomic():
             Lease.objects.create(name=name, holder=holder, expires_at=_in(seconds), seconds=seconds)
@@ -133,7 +136,16 @@ def _lease(name: str, seconds: float) -> Iterator[str]:
     try:
         yield holder
     finally:
+        _give_back(name, holder)
+
+
+def _give_back(name: str, holder: str) -> None:
+    """What the block did is done, whether or not the database takes this: its disk may be full by now."""
+    try:
         Lease.objects.filter(name=name, holder=holder).delete()
+    except DatabaseError as error:
+        _not_given_back.add(holder)
+        logger.error("The lease of %s could not be given back (%s): the next that asks here gets it.", name, error)
 
 
 def _delete_void(name: str) -> None:

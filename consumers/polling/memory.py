@@ -40,11 +40,13 @@ class BrokerMemory:
 class ClusterMemory:
     """One per cluster and process. `subscribed`: the topics of each clustering group, by its last membership answer.
 
-    `brokers` by name, `slaves` and `circuits` by address. `name_server` is the one that answered last. `committed` by
-    broker name: groups and topics with an offset there at any reading, until the broker lists one of them no more.
+    `brokers` and `clusters`, RocketMQ's own, by broker name, `slaves` and `circuits` by address. `name_server` is the
+    one that answered last. `committed` by broker name: groups and topics with an offset there at any reading, until the
+    broker lists one of them no more.
     """
 
     brokers: dict[str, BrokerMemory] = field(default_factory=dict)
+    clusters: dict[str, str] = field(default_factory=dict)
     subscribed: dict[str, frozenset[str]] = field(default_factory=dict)
     slaves: dict[str, BrokerMemory] = field(default_factory=dict)
     circuits: dict[str, Circuit] = field(default_factory=dict)

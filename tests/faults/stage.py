@@ -59,6 +59,8 @@ class Stage:
     pulses: int = 0
     # What a fault notes for what is asked of it afterwards.
     marks: dict[str, float] = field(default_factory=dict)
+    # Incidents that an earlier fault was blamed for.
+    wrong_before: set[str] = field(default_factory=set)
     # Of a database that is a server.
     database_pids: Callable[[], list[int]] = list
 
@@ -108,6 +110,10 @@ class Stage:
         except AssertionError:
             self.site.restart()
             self.wait_until_well(datetime.now(UTC))
+        self.story.lower_pulse()
+        self.wait_for("no message waits", lambda: not self._untold())
+        self.pulses = self.receiver.changes().count(("Pulse", PULSE, "firing"))
+        self.wrong_before |= set(self._wrong_kinds())
 
     def kept(self) -> Kept:
         """Asked while all is well."""
@@ -148,13 +154,18 @@ class Stage:
     def wrongly_told(self) -> list[str]:
         """Of all incidents since the beginning: each once when it fires, once when it is over."""
         self.wait_for("no message waits", lambda: not self._untold())
-        wrong = [f"an incident was told {kinds}" for kinds in self._kinds().values() if kinds != ["firing", "resolved"]]
+        wrong = [f"an incident was told {kinds}" for kinds in self._wrong_kinds().values()]
         pulses = self.receiver.changes().count(("Pulse", PULSE, "firing"))
         if pulses != self.pulses:
             wrong.append(f"the pulse rose {self.pulses} times and was told {pulses} times")
         if self.receiver.forged:
             wrong.append(f"{self.receiver.forged} messages had a wrong signature")
         return wrong
+
+    def _wrong_kinds(self) -> dict[str, list[str]]:
+        """Each by its id, without those that an earlier fault was blamed for."""
+        told = self._kinds().items()
+        return {key: kinds for key, kinds in told if kinds != ["firing", "resolved"] and key not in self.wrong_before}
 
     def _kinds(self) -> dict[str, list[str]]:
         fired = {row["id"]: [] for row in self._incidents() if row["fired_at"] is not None}

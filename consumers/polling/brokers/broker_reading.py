@@ -5,7 +5,7 @@ cadence. Any failure is the broker's own: its part is then unknown as a whole, w
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -18,7 +18,7 @@ from consumers.polling.memory import BrokerMemory, ClusterMemory
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC
-from consumers.rocketmq.errors import DeadlineExceeded, RocketMQError
+from consumers.rocketmq.errors import BrokerRefused, DeadlineExceeded, RemoteProtocolError, RocketMQError
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
 from consumers.rocketmq.offset_tables import BROKER_OFFSETS
 from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_name
@@ -40,7 +40,7 @@ async def read_broker(
     deadline_seconds: float,
 ) -> BrokerReading:
     """The deadline holds for each call, and twice of it for the broker's whole part."""
-    part = _Part(admin, known, cadence, now, deadline_seconds)
+    part = _Part(admin, memory.clusters.get(name), known, cadence, now, deadline_seconds)
     cause: RocketMQError
     try:
         async with asyncio.timeout(2 * deadline_seconds):
@@ -55,6 +55,7 @@ async def read_broker(
 @dataclass(frozen=True)
 class _Part:
     admin: BrokerAdmin
+    cluster: str | None
     known: BrokerMemory
     cadence: Cadence
     now: datetime
@@ -109,12 +110,33 @@ class _Part:
             self.admin.topics(deadline_seconds=self.deadline_seconds),
             self.admin.groups(deadline_seconds=self.deadline_seconds),
         )
+        await self._check_cluster({topic.name for topic in topics.topics})
         known.topics = {topic.name: topic for topic in topics.topics}
         known.groups = {group.name: group for group in groups.groups}
         # Every answer carries the version; a broker that has just started cannot yet answer GET_BROKER_RUNTIME_INFO.
         known.version = mq_version_name(self.admin.broker_version) if self.admin.broker_version else None
         known.configured_at = self.now
         return True
+
+    async def _check_cluster(self, topics: Container[str]) -> None:
+        """Raises RemoteProtocolError where a broker of another cluster got the address: it has none of our groups.
+
+        A broker has a topic named as its cluster (5.4.0, TopicConfigManager): only one that lacks it is asked.
+        """
+        if self.cluster is None or self.cluster in topics:
+            return
+        try:
+            config = await self.admin.config(deadline_seconds=self.deadline_seconds)
+        except BrokerRefused:
+            return
+        if (told := config.get("brokerClusterName")) not in (None, self.cluster):
+            # It is listed anew at the next reading too, whatever it is by then.
+            self.known.configured_at = None
+            raise RemoteProtocolError(
+                f"a broker of the cluster {told} answers, and name servers tell this address of a broker of "
+                f"{self.cluster}: see to whom the address belongs",
+                address=self.admin.address,
+            )
 
     async def _broker_offsets(self, topics: list[str]) -> pa.Table:
         if (self.admin.broker_version or 0) >= BULK_OFFSETS_VERSION:

@@ -54,7 +54,8 @@ class FakeBroker:
                 table = f'{{"{self.name}":{broker}}}'
                 return f'{{"brokerAddrTable":{table},"clusterAddrTable":{{"c":["{self.name}"]}}}}'.encode()
             case RequestCode.GET_ALL_TOPIC_CONFIG:
-                table = {topic: {"topicName": topic, **QUEUES} for topic in self.topics}
+                # A broker has a topic named as its cluster.
+                table = {topic: {"topicName": topic, **QUEUES} for topic in (*self.topics, "c")}
                 return json.dumps({"dataVersion": DATA_VERSION, "topicConfigTable": table}).encode()
             case RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG:
                 return json.dumps({"dataVersion": DATA_VERSION, "subscriptionGroupTable": {}}).encode()

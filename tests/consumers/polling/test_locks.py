@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from consumers.models import Lease
@@ -96,6 +97,23 @@ def test_a_redis_that_was_started_anew_lets_no_second_one_in(redis):
 def test_redis_refuses_without_a_look_at_the_database(redis, django_assert_num_queries):
     with lock("poll:prod", 60), django_assert_num_queries(0), pytest.raises(Locked), lock("poll:prod", 60):
         pass
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_that_could_not_be_given_back_is_had_by_the_next_that_asks():
+    def disk_is_full(execute, sql, *rest):
+        if sql.startswith("DELETE"):
+            raise OperationalError("database or disk is full")
+        return execute(sql, *rest)
+
+    kept = contextlib.ExitStack()
+    kept.enter_context(lock("pipeline", 600))
+    with connection.execute_wrapper(disk_is_full):
+        kept.close()
+    assert Lease.objects.exists()
+    with lock("pipeline", 600), pytest.raises(Locked), lock("pipeline", 600):
+        pass
+    assert not Lease.objects.exists()
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells whether a process is there")

@@ -43,7 +43,7 @@ HEALTHY = {
 NOTHING_DELIVERED = {RequestCode.GET_ALL_DELAY_OFFSET: b'{"offsetTable":{}}'}
 
 
-def read(answers, readings=1, deadline_seconds=1.0):
+def read(answers, readings=1, deadline_seconds=1.0, clusters=None):
     """The last of `readings` readings, and the codes that were asked. A code without an answer is met with silence."""
     answers, asked = NOTHING_DELIVERED | answers, []
 
@@ -59,7 +59,7 @@ def read(answers, readings=1, deadline_seconds=1.0):
 
     async def run():
         async with served(behave) as address, ConnectionPool() as pool:
-            memory, known = ClusterMemory(), BrokerMemory(address)
+            memory, known = ClusterMemory(clusters=clusters or {}), BrokerMemory(address)
             for _ in range(readings):
                 admin = BrokerAdmin(pool, address)
                 part = await read_broker(admin, "broker-a", memory, known, CADENCE, T0, deadline_seconds)
@@ -85,6 +85,30 @@ def test_a_second_reading_costs_three_calls():
     assert set(asked[-3:-1]) == {RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_ALL_DELAY_OFFSET}
     assert asked[-1] == RequestCode.GET_CONSUME_STATS
     assert len(asked) == 2 + 3 + 1 + 3
+
+
+def of_cluster(name, *more):
+    config = {RequestCode.GET_BROKER_CONFIG: f"brokerName=broker-a\nbrokerClusterName={name}\n".encode()}
+    return HEALTHY | config | {RequestCode.GET_ALL_TOPIC_CONFIG: topics("Orders", *more)}
+
+
+def test_a_broker_of_another_cluster_at_the_address_is_not_read():
+    part, asked = read(of_cluster("another", "another"), readings=2, clusters={"broker-a": "shop"})
+    assert "a broker of the cluster another answers" in part.error
+    assert part.rows is None
+    assert asked.count(RequestCode.GET_BROKER_CONFIG) == 2
+
+
+def test_a_broker_with_the_topic_of_its_cluster_is_not_asked_for_more():
+    part, asked = read(of_cluster("shop", "shop"), clusters={"broker-a": "shop"})
+    assert part.error is None
+    assert RequestCode.GET_BROKER_CONFIG not in asked
+
+
+@pytest.mark.parametrize("config", [b"", b"brokerClusterName=shop\n"])
+def test_a_broker_without_that_topic_is_read_unless_it_says_that_it_is_of_another_cluster(config):
+    answers = of_cluster("shop") | {RequestCode.GET_BROKER_CONFIG: config}
+    assert read(answers, clusters={"broker-a": "shop"})[0].error is None
 
 
 def stats(*ends):
