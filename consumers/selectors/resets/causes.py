@@ -54,7 +54,8 @@ class Trace:
 def causes(jumps: Collection[Jump]) -> dict[Jump, dict[str, str]]:
     """What is to be added to the numbers of each: `cause`, and `reset` where it is one of ours.
 
-    One query, none without a jump; two more where an offset went back and no reset explains it.
+    One query, none without a jump; one more where an offset went back that no reset explains, and another where a slave
+    was read of late.
     """
     if not jumps:
         return {}
@@ -98,13 +99,14 @@ def _cause(jump: Jump, traces: Iterable[Trace], slack: timedelta) -> dict[str, s
 def _by_others(jumps: Collection[Jump], since: datetime, until: datetime) -> dict[Jump, dict[str, str]]:
     """RocketMQ 5.4.0, BrokerPreOnlineService: a master that starts may take the offsets of the slave that acted for it;
     one whose file is some seconds old goes back by itself."""
-    clusters = dict(ConsumerGroup.objects.filter(pk__in={one.group_id for one in jumps}).values_list("pk", "cluster"))
-    rows = Reading.objects.filter(cluster__in=set(clusters.values()), taken_at__gte=since, taken_at__lte=until)
+    groups = ConsumerGroup.objects.filter(pk__in={one.group_id for one in jumps}).order_by()
+    rows = Reading.objects.filter(cluster__in=groups.values("cluster"), taken_at__gte=since, taken_at__lte=until)
     stood_in: dict[tuple[int, str], list[tuple[datetime, str]]] = {}
     for cluster, at, brokers in rows.order_by("-taken_at").values_list("cluster", "taken_at", "brokers")[:READINGS]:
         for one in brokers:
             if one.get("read_from"):
                 stood_in.setdefault((cluster, one["name"]), []).append((at, one["read_from"]))
+    clusters = dict(groups.values_list("pk", "cluster")) if stood_in else {}
     found = {}
     for jump in jumps:
         seen = stood_in.get((clusters.get(jump.group_id, 0), jump.broker), ())
