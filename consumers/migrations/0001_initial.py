@@ -793,6 +793,8 @@ class Migration(migrations.Migration):
                 ('error', models.TextField(null=True)),
                 ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='resends', to=settings.AUTH_USER_MODEL)),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='resends', to='consumers.consumergroup')),
+                ('started_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('started_by_name', models.CharField(help_text='As the user was called then', max_length=150, null=True)),
             ],
             options={
                 'ordering': ['-created_at'],
