@@ -14,8 +14,8 @@ class ConsumersConfig(AppConfig):
         register(check_tables, Tags.database)
 
 
-# The last migration before all of them became one. What was not brought so far cannot be brought forward any more.
-LAST_OF_MANY, ONE_OF_MANY = "0036_clocks", "0002_cluster_permission"
+# Of those that were there before all of them became one.
+ONE_OF_MANY = "0002_cluster_permission"
 
 
 def check_tables(*, databases: Sequence[str] | None = None, **_: Any) -> list[Error]:
@@ -27,7 +27,7 @@ def check_tables(*, databases: Sequence[str] | None = None, **_: Any) -> list[Er
     for name in databases or ():
         applied = {migration for app, migration in MigrationRecorder(connections[name]).applied_migrations()
                    if app == "consumers"}  # fmt: skip
-        if ONE_OF_MANY in applied and LAST_OF_MANY not in applied:
+        if ONE_OF_MANY in applied:
             said = "This database is of an older development version, whose tables cannot be brought forward."
             hint = "Move the home (CONSUMERSCOPE_HOME) away, or name an empty database with DATABASE_URL."
             found.append(Error(said, hint=hint, id="consumers.E001"))
