@@ -10,6 +10,7 @@ CHANGES = ("POST", "DELETE")
 SENTENCE = b"CSRF Failed: CSRF cookie not set."
 
 
+@pytest.mark.either_database("none is asked: requests are refused before")
 def test_no_address_takes_a_change_of_a_session_without_it(world: World) -> None:
     site, admin = Site(), world.askers["admin"]
     taken = []

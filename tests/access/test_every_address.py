@@ -1,6 +1,7 @@
 """Every address with every method, asked by everybody, is answered as docs/access.md says."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.http.response import HttpResponseBase
@@ -72,7 +73,15 @@ def wrong_answers(world: World, site: Site, address: Address) -> Iterator[str]:
                 yield f"{method} {path} by {name}: {said}, not {', '.join(sorted(rule.answers[column]))}"
 
 
-@pytest.mark.parametrize("part", PARTS)
+def _parts() -> Iterator[Any]:
+    """Pages and resources are asked on PostgreSQL by the walk; those of the admin only here."""
+    for part in PARTS:
+        is_walked = not part.startswith("admin")
+        marks = [pytest.mark.either_database("tests/walk asks for every page and resource")] if is_walked else []
+        yield pytest.param(part, marks=marks)
+
+
+@pytest.mark.parametrize("part", list(_parts()))
 def test_every_address_answers_everybody_as_is_written(world: World, part: str) -> None:
     site = Site()
     found = (address for address in ADDRESSES if part_of(address) == part)

@@ -1,4 +1,8 @@
-"""Runs database tests on PostgreSQL: `postgres_url` starts one, `--database-tests` keeps the tests that use it."""
+"""Runs database tests on PostgreSQL: `postgres_url` starts one, `--database-tests` keeps the tests that use it.
+
+A test with the mark `either_database` is not among them: who may ask an address does not depend on the database, and
+what the address asks of the database is asked on both by the tests that the mark names.
+"""
 
 import tempfile
 import warnings
@@ -39,8 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--database-tests"):
         return
-    kept = [item for item in items if uses_database(item)]
-    dropped = [item for item in items if not uses_database(item)]
+    is_kept = {item: uses_database(item) and not is_asked_elsewhere(item) for item in items}
+    kept = [item for item in items if is_kept[item]]
+    dropped = [item for item in items if not is_kept[item]]
     config.hook.pytest_deselected(items=dropped)
     items[:] = kept
 
@@ -50,3 +55,10 @@ def uses_database(item: pytest.Item) -> bool:
     return (
         any(item.iter_markers("django_db")) or any(item.iter_markers("postgres")) or bool(fixtures & DATABASE_FIXTURES)
     )
+
+
+def is_asked_elsewhere(item: pytest.Item) -> bool:
+    mark = item.get_closest_marker("either_database")
+    if mark is not None and not (mark.args and mark.args[0]):
+        raise pytest.UsageError(f"{item.nodeid} has the mark 'either_database': name the tests that ask the same.")
+    return mark is not None
