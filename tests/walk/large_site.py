@@ -98,7 +98,12 @@ def _multiply(group: ConsumerGroup) -> None:
     RebalanceTopic.objects.bulk_create(
         RebalanceTopic(rebalance=row, topic="Orders", queues=8, queues_moved=1) for row in rebalances
     )
-    resolved = {"status": lambda n: "resolved", "ending": lambda n: "recovered", "resolved_at": lambda n: _ago(n), "open_key": lambda n: None}
+    resolved = {
+        "status": lambda n: "resolved",
+        "ending": lambda n: "recovered",
+        "resolved_at": lambda n: _ago(n),
+        "open_key": lambda n: None,
+    }
     _copy(Incident.objects.all(), subject_key=lambda n: f"copy {n}", **resolved)
     for kept in (Delivery, Reset, Silence, Resend):
         _copy(kept.objects.all(), number=lambda n: 1_000 + n)
