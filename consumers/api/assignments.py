@@ -16,12 +16,12 @@ from consumers.selectors.queues import find_group
 from .found import group_missing
 from .lists import list_response, whole
 from .narrowed import narrowed, taken
-from .parameters import Paging
+from .parameters import Moment, Paging
 from .schema import described
 
 
 class AssignmentParameters(Paging):
-    at = serializers.DateTimeField(required=False, help_text="ISO 8601, a time in the past; without it: the newest")
+    at = Moment(required=False, help_text="ISO 8601, a time in the past; without it: the newest")
     topic = serializers.CharField(required=False)
     broker = serializers.CharField(required=False)
     owner = serializers.CharField(required=False, help_text="Client id")

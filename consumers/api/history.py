@@ -18,7 +18,7 @@ from consumers.selectors.history.window_range import MOST_WINDOWS, STEPS, RangeE
 from .found import group_missing
 from .narrowed import taken
 from .objects import object_response
-from .parameters import Choice, Parameters
+from .parameters import Choice, Moment, Parameters
 from .rate import charge
 from .schema import described
 
@@ -30,7 +30,7 @@ MOST_QUEUE_ID = 2**31 - 1
 
 
 class HistoryParameters(Parameters):
-    to = serializers.DateTimeField(required=False, help_text="ISO 8601; without it: this moment")
+    to = Moment(required=False, help_text="ISO 8601; without it: this moment")
     step = Choice(STEPS, required=False, help_text="Seconds; without it: as fits the range and its queues")
     by = Choice(("group", "topic", "queue"), default="group")
     topic = serializers.CharField(required=False, help_text="By topic or queue: of this topic alone")
@@ -41,7 +41,7 @@ class HistoryParameters(Parameters):
 
     def get_fields(self) -> dict[str, Any]:
         """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        start = serializers.DateTimeField(required=False, help_text="ISO 8601; without it: an hour before `to`")
+        start = Moment(required=False, help_text="ISO 8601; without it: an hour before `to`")
         return {"from": start, **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

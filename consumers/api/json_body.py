@@ -2,10 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 from rest_framework.utils.json import strict_constant
 
@@ -30,6 +30,9 @@ class JsonBody(JSONParser):
             raise _too_deep()
         if _is_too_long(document):
             raise ParseError(f"A list or object of the body has more than {LONGEST:,} entries: ask for less at once.")
+        if not all(map(_can_be_kept, _texts(document))):
+            sentence = "A text in it holds a zero byte or half of a character, which no database keeps."
+            raise ValidationError({"non_field_errors": [sentence]})
         return document
 
 
@@ -47,6 +50,23 @@ def _is_too_deep(document: Any) -> bool:
         inside = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
         level = [value for values in inside for value in values]
     return any(isinstance(one, (dict, list)) for one in level)
+
+
+def _texts(document: Any) -> Iterator[str]:
+    left = [document]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            left += [*value, *value.values()]
+        elif isinstance(value, list):
+            left += value
+
+
+def _can_be_kept(text: str) -> bool:
+    """JSON can escape what UTF-8 cannot write."""
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _is_too_long(document: Any) -> bool:

@@ -1,6 +1,7 @@
 """What may stand in a query string: anything else is refused, with what is allowed."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
@@ -12,6 +13,7 @@ RANGE = {"from": "since", "to": "until"}
 MOST_ROWS = 1_000
 # Of a page beyond it no database could count the rows before.
 LAST_PAGE = 1_000_000_000
+FIRST_YEAR, LAST_YEAR = 1970, 2999
 
 
 class Parameters(serializers.Serializer[Any]):
@@ -38,6 +40,18 @@ class Parameters(serializers.Serializer[Any]):
         return attrs
 
 
+class Moment(serializers.DateTimeField):
+    """A time with room before and after it: an hour before the first that there is, is none."""
+
+    default_error_messages = {"range": "A time lies in the years from 1970 to 2999."}
+
+    def to_internal_value(self, value: Any) -> datetime:
+        moment: datetime = super().to_internal_value(value)
+        if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+            self.fail("range")
+        return moment
+
+
 class Choice(serializers.ChoiceField):
     """A choice whose refusal names what is allowed."""
 
@@ -55,12 +69,12 @@ class Paging(Parameters):
 class Ranged(Parameters):
     """`from` and `to`: what happened in [from, to)."""
 
-    to = serializers.DateTimeField(required=False, help_text="ISO 8601; before it")
+    to = Moment(required=False, help_text="ISO 8601; before it")
 
     def get_fields(self) -> dict[str, Any]:
         """`from` is a word of Python's own, so that it cannot be declared as the others are."""
         return {
-            "from": serializers.DateTimeField(required=False, help_text="ISO 8601; from it on"),
+            "from": Moment(required=False, help_text="ISO 8601; from it on"),
             **super().get_fields(),
         }
 

@@ -1,6 +1,5 @@
 """What a request may say of a reset that is wanted, or of what is to be done with one. Anything else is refused."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from rest_framework import serializers
@@ -18,31 +17,11 @@ class Strict(serializers.Serializer[Any]):
     """A misspelt name must not widen what is reset."""
 
     def to_internal_value(self, data: Any) -> Any:
-        if self.parent is None and not all(map(_can_be_kept, _texts(data))):
-            sentence = "A text in it holds a zero byte or half of a character, which no database keeps."
-            raise serializers.ValidationError({"non_field_errors": [sentence]})
         unknown = sorted(set(data) - set(self.fields), key=str) if isinstance(data, dict) else []
         if unknown:
             sentence = f"This field is not known. Allowed are: {', '.join(sorted(self.fields))}."
             raise serializers.ValidationError({str(name): [sentence] for name in unknown})
         return super().to_internal_value(data)
-
-
-def _texts(document: Any) -> Iterator[str]:
-    left = [document]
-    while left:
-        value = left.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            left += [*value, *value.values()]
-        elif isinstance(value, list):
-            left += value
-
-
-def _can_be_kept(text: str) -> bool:
-    """JSON can escape what UTF-8 cannot write."""
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 class Name(serializers.CharField):

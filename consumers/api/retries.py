@@ -20,7 +20,7 @@ from consumers.selectors.retries.volumes import volumes_of
 
 from .found import group_missing
 from .objects import object_response
-from .parameters import Parameters
+from .parameters import Moment, Parameters
 from .rate import charge
 from .retry_rows import BlockedSerializer, ConditionSerializer, RungSerializer
 from .retry_waiting import (
@@ -37,11 +37,11 @@ HOUR = timedelta(hours=1)
 
 
 class RetryParameters(Parameters):
-    to = serializers.DateTimeField(required=False, help_text="ISO 8601; without it: this moment")
+    to = Moment(required=False, help_text="ISO 8601; without it: this moment")
 
     def get_fields(self) -> dict[str, Any]:
         """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        start = serializers.DateTimeField(required=False, help_text="ISO 8601; without it: an hour before `to`")
+        start = Moment(required=False, help_text="ISO 8601; without it: an hour before `to`")
         return {"from": start, **super().get_fields()}
 
 

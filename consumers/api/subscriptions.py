@@ -11,13 +11,14 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.ownership.subscriptions import subscription_history
 from consumers.selectors.queues import find_group
 
 from .found import group_missing
 from .lists import list_response, whole
 from .narrowed import narrowed, taken
-from .parameters import MOST_ROWS, Paging
+from .parameters import MOST_ROWS, Moment, Paging
 from .schema import described
 
 WEEK = timedelta(days=7)
@@ -27,11 +28,11 @@ class SubscriptionParameters(Paging):
     page_size = serializers.IntegerField(default=MOST_ROWS, min_value=1, max_value=MOST_ROWS)
     topic = serializers.CharField(required=False)
     client_id = serializers.CharField(required=False, help_text="Of subscriptions; differences are of all members")
-    to = serializers.DateTimeField(required=False, help_text="ISO 8601; without it: this moment")
+    to = Moment(required=False, help_text="ISO 8601; without it: this moment")
 
     def get_fields(self) -> dict[str, Any]:
         """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        start = serializers.DateTimeField(required=False, help_text="ISO 8601; without it: a week before `to`")
+        start = Moment(required=False, help_text="ISO 8601; without it: a week before `to`")
         return {"from": start, **super().get_fields()}
 
 
@@ -91,7 +92,10 @@ class SubscriptionView(APIView):
         found = find_group(cluster, group)
         if found is None:
             raise group_missing(cluster, group)
-        history = subscription_history(found, since=since, until=until)
+        try:
+            history = subscription_history(found, since=since, until=until)
+        except RangeError as error:
+            raise ValidationError({"from": [str(error)]}) from None
         # Who differs is told by all members of the topic together.
         of_topic = {"topic": values["topic"]} if "topic" in values else {}
         shown = replace(history, differences=narrowed(history.differences, of_topic))

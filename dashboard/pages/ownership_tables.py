@@ -11,9 +11,11 @@ from django.utils.translation import ngettext
 from consumers.models import ConsumerGroup
 from consumers.polling.flags import BROADCASTING, Flag
 from consumers.selectors.groups.head import GroupHead
+from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.ownership.finding import Level, OwnershipCheck
 from consumers.selectors.ownership.members import member_list, members_unknown
 from consumers.selectors.ownership.rows import AssignmentRow
+from consumers.selectors.ownership.subscription_rows import SubscriptionHistory
 from consumers.selectors.ownership.subscriptions import subscription_history
 from dashboard.wording.numbers import count
 
@@ -137,11 +139,18 @@ def _falling(rows: Sequence[AssignmentRow]) -> tuple[Counter[str] | None, str]:
 
 
 def subscription_table(frame: Frame, group: ConsumerGroup) -> dict[str, Any]:
-    found = subscription_history(group, since=frame.range.since, until=frame.now)
+    since = frame.range.since
+    try:
+        found = subscription_history(group, since=since, until=frame.now)
+    except RangeError as error:
+        why = dict.fromkeys(("subscriptions", "differences"), str(error))
+        found = SubscriptionHistory(since, frame.now, [], [], why)
+    differences = sorted(found.differences, key=lambda one: one.since, reverse=True)
     lines = subscription_lines(found.subscriptions)
     return {
         "subscriptions": found,
-        "differences": sorted(found.differences, key=lambda one: one.since, reverse=True),
+        "differences": differences[:SUBSCRIPTIONS],
+        "more_differences": max(0, len(differences) - SUBSCRIPTIONS),
         "subscription_lines": lines[:SUBSCRIPTIONS],
         "more_subscriptions": max(0, len(lines) - SUBSCRIPTIONS),
     }

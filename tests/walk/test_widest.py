@@ -63,7 +63,7 @@ WIDEST = {
     "group_rebalances": (f"{PAGE}&{EVER}", f"format=csv&{EVER}"),
     "group_resends": LIST,
     "group_retries": (WEEK, f"{HOURS}", EVER),
-    "group_subscriptions": (f"{PAGE}&{EVER}", f"format=csv&{EVER}"),
+    "group_subscriptions": (f"{PAGE}&{EVER}", f"format=csv&{EVER}", f"{PAGE}&from=2026-03-14T00:00:00Z"),
     "groups": (*LIST, f"{PAGE}&kind=system", f"{PAGE}&ordering=-lag_messages&search=o"),
     "rebalances": (f"{PAGE}&{EVER}", f"format=csv&{EVER}"),
     "resend_messages": LIST,
@@ -93,6 +93,10 @@ class Bound(NamedTuple):
 USUAL = Bound()
 OF = {
     "group_history": Bound(rows=100_000 + 2 * QUEUES, mebibytes=20.0, peak_mebibytes=130.0),
+    # 11,000 windows, and what is known of now.
+    "group_retries": Bound(rows=11_100),
+    # Streamed, a few queries for each part.
+    "resets_export": Bound(queries=300),
 }
 
 

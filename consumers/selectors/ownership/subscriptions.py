@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup
+from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.overlay import NOT_SAMPLED
 
 from .claims import INSTANT
@@ -18,24 +19,38 @@ STILL = "it still said so when it was asked last"
 STILL_DIFFER = "they differ still at the end of the range"
 NOT_AT_ALL = "they did not subscribe to it"
 NO_TYPE = "the client does not say"
+# Rows of a range, and who wanted what in all differences of it: one answer holds no more.
+MOST_ROWS, MOST_WANTED = 20_000, 10_000
 NOBODY_SAID = "no member has said in this range what it subscribes to"
 
 
 def subscription_history(group: ConsumerGroup, *, since: datetime, until: datetime) -> SubscriptionHistory:
-    """Of [since, until), with the whole intervals that touch it. Two queries."""
+    """Of [since, until), with the whole intervals that touch it. Two queries. Raises RangeError where that is more than
+    one answer holds."""
     touching = Q(seen_since__lt=until) & (Q(gone_by=None) | Q(gone_by__gt=since))
-    rows = list(ClientSubscription.objects.filter(touching, group=group).order_by("topic", "client_id", "seen_since"))
+    found = ClientSubscription.objects.filter(touching, group=group).order_by("topic", "client_id", "seen_since")
+    rows = list(found[: MOST_ROWS + 1])
+    _refuse(len(rows), MOST_ROWS, "subscriptions")
     present = Client.objects.filter(group=group, gone_by=None).order_by("client_id")
     answers = list(present.values_list("client_id", "running_info_at", "running_info_error"))
     silent = frozenset(client_id for client_id, _, error in answers if error)
     unsaid = {client_id: error or NOT_SAMPLED for client_id, spoke_at, error in answers if spoke_at is None}
+    differences = _differences(rows, patience_of(group, silent), since, until)
+    _refuse(sum(len(one.wanted) for one in differences), MOST_WANTED, "different wishes of members")
     return SubscriptionHistory(
         since,
         until,
         [_row(row) for row in rows],
-        _differences(rows, patience_of(group, silent), since, until),
+        differences,
         _unknown(bool(rows), unsaid),
     )
+
+
+def _refuse(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise RangeError(
+            f"The range has more {what} than one answer holds; the most is {most:,}: ask for a shorter one."
+        )
 
 
 def _unknown(is_anything_said: bool, unsaid: dict[str, str]) -> dict[str, str]:

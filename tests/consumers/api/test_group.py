@@ -3,7 +3,7 @@
 import pytest
 import time_machine
 
-from consumers.models import Assignment, Client
+from consumers.models import Assignment, Client, ClientSubscription
 from tests.world import (
     NOW,
     a_broker,
@@ -145,3 +145,23 @@ def test_it_finds_a_group_by_its_encoded_name(group, api, path):
 def test_it_only_reads(group, api, path, method):
     answer = getattr(api, method)(f"{URL}{path}")
     assert (answer.status_code, answer["Content-Type"]) == (405, "application/problem+json")
+
+
+@pytest.mark.parametrize("under", ["history/", "retries/", "subscriptions/", "rebalances/"])
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "1969-12-31T23:59:59Z"])
+def test_a_time_without_room_before_or_after_it_is_refused(group, api, under, at):
+    answer = api.get(f"{URL}{under}", {"to": at})
+    assert (answer.status_code, answer.json()["errors"]) == (
+        400,
+        {"to": ["A time lies in the years from 1970 to 2999."]},
+    )
+
+
+def test_subscriptions_that_differ_more_often_than_one_answer_holds_are_refused(group, api, monkeypatch):
+    monkeypatch.setattr("consumers.selectors.ownership.subscriptions.MOST_WANTED", 1)
+    for client, expression in (("a@1", "x"), ("b@1", "y")):
+        times = {"seen_since": ago(3000), "last_seen": ago(20)}
+        ClientSubscription.objects.create(group=group, client_id=client, topic="T", expression=expression,
+                                          expression_type="TAG", **times)  # fmt: skip
+    [sentence] = api.get(f"{URL}subscriptions/").json()["errors"]["from"]
+    assert sentence.endswith("than one answer holds; the most is 1: ask for a shorter one.")

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import GroupNote
+from tests.world import a_cluster, a_group
 
 pytestmark = [pytest.mark.usefixtures("stopped_clock"), pytest.mark.django_db]
 NOTES = "/api/v1/group-notes/"
@@ -48,3 +49,11 @@ def test_a_charset_says_nothing_of_json(operator_api: Client, charset: str) -> N
     kind = f"application/json; charset={charset}"
     answer = operator_api.generic("POST", NOTES, '{"group_pattern": "a*", "owner": "é"}'.encode(), content_type=kind)
     assert answer.json()["owner"] == "é"
+
+
+def test_half_of_a_character_is_refused_wherever_it_stands(operator_api: Client) -> None:
+    a_group(a_cluster())
+    body = '{"all": true, "destination": "\\ud800", "reason": "the database was down"}'
+    answer = operator_api.post("/api/v1/groups/prod/billing/resends/", body, content_type="application/json")
+    assert answer.status_code == 400
+    assert "half of a character" in answer.json()["errors"]["non_field_errors"][0]
