@@ -36,6 +36,8 @@ class PipelineRun(models.Model):
     queues_judged = models.IntegerField(null=True)
     groups_judged = models.IntegerField(null=True)
     error = models.TextField(null=True)
+    newest_reading = models.BigIntegerField(null=True, help_text="The key of the newest reading that it knew of")
+    skipped = models.BooleanField(default=False, help_text="Nothing was done, as there was no new reading")
 
     class Meta:
         ordering = ["-started_at"]

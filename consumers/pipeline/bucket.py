@@ -26,7 +26,7 @@ from .judge import judge
 from .kernel.columns import Columns, numbers
 from .kernel.evaluated import evaluated
 from .kernel.evidence import Known, with_evidence
-from .kernel.gathered import OFFSETS, Gathered
+from .kernel.gathered import OFFSETS, Gathered, written_out
 from .kernel.group_states import group_states
 from .kernel.group_windows import dead_letter_sums, whole_group_windows
 from .kernel.keys import beside, matches
@@ -103,7 +103,7 @@ def worked(work: Work, number: int) -> dict[str, pa.Table]:
         used, lags = gathered.only(in_use), course.lags.only(in_use)
         found["queue_states"] = queue_states(used, lags, _trend_minutes(course, used, lags, lake), lake, work)
         found["group_states"] = group_states(found["queue_states"])
-    return found
+    return {name: written_out(table) for name, table in found.items()}
 
 
 def read_queues(lake: "Rows", work: Work) -> tuple[Gathered, int]:
@@ -193,7 +193,7 @@ class Course:
         fresh = knots.drop_columns(["minute"])
 
         def knots_of(asked: pa.Table, reach: datetime) -> pa.Table:
-            chosen = pc.field("topic").isin(pc.unique(asked["topic"]))
+            chosen = pc.field("topic").isin(pc.unique(pc.cast(asked["topic"], pa.string())))
             stored = lake.table("knots", reach, work.until, chosen, whole_files=True)
             return pa.concat_tables([stored.cast(TABLES["knots"]), fresh.cast(TABLES["knots"])])
 
@@ -218,13 +218,14 @@ class Course:
         minutes without a reading in the slice."""
         chosen = None if groups is None else pc.field("group").isin(groups)
         stored = lake.table("windows_60", since, until, chosen).cast(TABLES["windows_60"])
-        made = self.windows.group_by(["cluster", "start"]).aggregate([])
+        made = written_out(self.windows.select(["cluster", "start"])).group_by(["cluster", "start"]).aggregate([])
         stored = stored.filter(pa.array(matches(stored, made, ["cluster", "start"]) < 0))
         start = numbers(self.windows["start"])
         fresh = self.windows.filter(pa.array((start >= microseconds(since)) & (start < microseconds(until))))
+        fresh = fresh.cast(TABLES["windows_60"])
         if groups is not None:
             fresh = fresh.filter(pc.is_in(fresh["group"], value_set=groups))
-        return pa.concat_tables([stored, fresh.cast(TABLES["windows_60"])])
+        return pa.concat_tables([stored, fresh])
 
 
 def _group_windows(course: Course, lake: Rows, work: Work) -> pa.Table:
@@ -277,7 +278,9 @@ def _trend_minutes(course: Course, in_use: Gathered, lags: TimeLags, lake: Rows)
     if not behind.num_rows:
         return TABLES["windows_60"].empty_table()
     until = floor(course.work.until, MINUTE)
-    found = course.minutes(lake, until - minutes_needed(durations) * MINUTE, until, pc.unique(behind["group"]))
+    found = course.minutes(
+        lake, until - minutes_needed(durations) * MINUTE, until, pc.unique(pc.cast(behind["group"], pa.string()))
+    )
     return found.filter(pa.array(matches(found, behind, QUEUE) >= 0))
 
 

@@ -76,11 +76,13 @@ def _details(rule: Rule, chosen: Columns) -> np.ndarray:
     """As JSON. What was not known is left out."""
     names = list(rule.detail)
     rows = zip(*(values(evidence, chosen) for evidence in rule.detail.values()), strict=True)
+    # Most queues of a rule have the same numbers, such as no lag.
+    known: dict[tuple[object, ...], str] = {}
     texts = np.empty(chosen.count, object)
-    texts[:] = [
-        json.dumps(
-            {name: value for name, value in zip(names, row, strict=True) if value is not None}, separators=(",", ":")
-        )
-        for row in rows
-    ]
+    texts[:] = [known.get(row) or known.setdefault(row, _text(names, row)) for row in rows]
     return texts
+
+
+def _text(names: Sequence[str], row: tuple[object, ...]) -> str:
+    found = {name: value for name, value in zip(names, row, strict=True) if value is not None}
+    return json.dumps(found, separators=(",", ":"))

@@ -5,10 +5,11 @@ import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from django.db.models import Max, Min
 from pyspark.sql import SparkSession
 
 from consumers.lake.store import Lake
-from consumers.models import PipelineRun
+from consumers.models import PipelineRun, Reading
 
 from .durations import Durations
 from .failures import sentence
@@ -22,11 +23,49 @@ LONGEST_RANGE = timedelta(hours=1)
 
 
 def due_range(now: datetime, durations: Durations) -> tuple[datetime, datetime]:
-    """From the end of the last run that succeeded, a little earlier: a reading is written after it was taken."""
-    last = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now).order_by("-until").first()
-    overlap = timedelta(seconds=2 * durations.poll_seconds)
-    since = now - FIRST_RANGE if last is None else max(last.until - overlap, now - LONGEST_RANGE)
-    return since, now
+    """From the end of the last run that succeeded, or from the first reading that it did not know of: a reading is
+    written after it was taken. So minutes that are over are made once, and again only where a reading came late."""
+    last = _last_run(now)
+    if last is None:
+        return now - FIRST_RANGE, now
+    if last.newest_reading is None:
+        since = last.until - timedelta(seconds=2 * durations.poll_seconds)
+    else:
+        unseen = Reading.objects.filter(pk__gt=last.newest_reading).aggregate(first=Min("taken_at"))["first"]
+        since = min(last.until, unseen or last.until)
+    return max(since, now - LONGEST_RANGE), now
+
+
+def is_nothing_new(now: datetime, durations: Durations) -> bool:
+    """No reading came since the last run, and the newest is so new that its age changes no state."""
+    last, newest = _last_run(now), Reading.objects.order_by("-pk").first()
+    if last is None or newest is None or last.newest_reading != newest.pk:
+        return False
+    return newest.taken_at >= now - timedelta(seconds=durations.unknown_after_seconds)
+
+
+def record_skip(now: datetime) -> None:
+    """The row says that the worker looked, and that what it found last holds."""
+    last = _last_run(now)
+    assert last is not None
+    PipelineRun.objects.create(
+        since=last.until,
+        until=now,
+        started_at=now,
+        finished_at=now,
+        seconds=0.0,
+        queues_judged=0,
+        groups_judged=0,
+        newest_reading=last.newest_reading,
+        skipped=True,
+    )
+    logger.info("No reading came since the last run of the pipeline: this one is skipped.")
+
+
+def _last_run(now: datetime) -> PipelineRun | None:
+    """That succeeded, and did something."""
+    done = PipelineRun.objects.filter(error=None, finished_at__isnull=False, skipped=False, until__lte=now)
+    return done.order_by("-until").first()
 
 
 def recorded_run(
@@ -39,7 +78,9 @@ def recorded_run(
     started_at: datetime,
 ) -> tuple[Report, float]:
     """Runs and records it; what fails is recorded too, then raised. Returns the report and the seconds it took."""
-    record = PipelineRun.objects.create(since=since, until=until, started_at=started_at)
+    # Before the first file is read: what is recorded from now on may or may not be seen.
+    newest = Reading.objects.aggregate(newest=Max("pk"))["newest"]
+    record = PipelineRun.objects.create(since=since, until=until, started_at=started_at, newest_reading=newest)
     began = time.monotonic()
     try:
         report = run(spark, lake, clusters, since, until, durations)

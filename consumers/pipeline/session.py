@@ -24,6 +24,11 @@ SETTINGS = {
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     # Small joins dominate, and a plan that is adapted after each stage costs a job per stage.
     "spark.sql.adaptive.coalescePartitions.enabled": "true",
+    # Nobody looks at what was run before, and a session lasts for weeks.
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
+    "spark.sql.ui.retainedExecutions": "1",
     # A result of a million queues is some 200 MB; the default of 1g would be the whole driver.
     "spark.driver.maxResultSize": "0",
 }
@@ -41,8 +46,19 @@ def session(master: str, driver_memory: str, partitions: int, extra: Mapping[str
     if master.startswith("local"):
         # Only this machine talks to a local session.
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+        builder = builder.config("spark.driver.extraJavaOptions", java_options(master))
     for name, value in {**SETTINGS, **(extra or {})}.items():
         builder = builder.config(name, value)
     made = builder.getOrCreate()
     made.sparkContext.setLogLevel("ERROR")
     return made
+
+
+def java_options(master: str) -> str:
+    """Of a local session, whose work is done in Python: Java places tasks and passes bytes on."""
+    # Collectors with threads of their own are for heaps that are many times larger.
+    options = ["-XX:+UseSerialGC"]
+    if master in ("local", "local[1]"):
+        # On one core the second compiler takes its time from the runs: a first run costs a quarter less without.
+        options.append("-XX:TieredStopAtLevel=1")
+    return " ".join(options)

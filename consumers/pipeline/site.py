@@ -13,7 +13,7 @@ from consumers.models import Cluster
 
 from .durations import Durations
 from .job import Report
-from .runs import due_range, recorded_run
+from .runs import due_range, is_nothing_new, record_skip, recorded_run
 from .session import session
 from .watchdog import bounded, leave
 
@@ -46,6 +46,9 @@ def aggregate(clusters: Sequence[str], since: datetime, until: datetime, now: da
 def aggregate_what_is_due(now: datetime) -> None:
     clusters = list(Cluster.objects.values_list("name", flat=True))
     if not clusters:
+        return
+    if is_nothing_new(now, site_durations()):
+        record_skip(now)
         return
     try:
         aggregate(clusters, *due_range(now, site_durations()), now)

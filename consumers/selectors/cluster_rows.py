@@ -94,6 +94,7 @@ class PipelineRow:
     queues_judged: int | None
     groups_judged: int | None
     error: str | None
+    skipped: bool  # there was no new reading
 
 
 @dataclass(frozen=True)

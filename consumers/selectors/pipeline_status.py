@@ -109,4 +109,5 @@ def _run_row(run: PipelineRun) -> PipelineRow:
         queues_judged=run.queues_judged,
         groups_judged=run.groups_judged,
         error=run.error,
+        skipped=run.skipped,
     )

@@ -39,17 +39,17 @@ class Gathered:
         offsets = {name: numbers(rows[name])[order] for name in OFFSETS}
         reason = Texts.of(rows["unknown_reason"]).kept(order)
         readings = Readings(segments, at[order].astype(float), **offsets, reason=reason)
-        return cls(_plain(rows.select(KEY).take(pa.array(first))), readings, numbers(rows["first_stored_at"])[order])
+        return cls(_encoded(rows.select(KEY).take(pa.array(first))), readings, numbers(rows["first_stored_at"])[order])
 
     def with_silent(self, silent: pa.Table) -> "Gathered":
         """And the queues of `silent`, without any reading."""
         if not silent.num_rows:
             return self
         lengths = np.concatenate([np.diff(self.readings.segments.starts), np.zeros(silent.num_rows, np.int64)])
-        queues = pa.concat_tables([self.queues, silent.select(KEY).cast(self.queues.schema)])
+        queues = pa.concat_tables([written_out(self.queues), silent.select(KEY)], promote_options="permissive")
         return replace(
             self,
-            queues=queues.combine_chunks(),
+            queues=_encoded(queues),
             readings=replace(self.readings, segments=Segments.of_lengths(lengths)),
         )
 
@@ -71,9 +71,23 @@ def _microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.int64())
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Texts as texts: what is given away is put beside other tables."""
+def _encoded(table: pa.Table) -> pa.Table:
+    """Names as numbers, which other tables are put beside more quickly; the kind as it is."""
+    for place, field in enumerate(table.schema):
+        column, is_encoded = table[field.name], pa.types.is_dictionary(field.type)
+        if field.name == "kind":
+            column = pc.cast(column, pa.string())
+        elif is_encoded:
+            column = column.unify_dictionaries()
+        elif field.type == pa.string():
+            column = column.dictionary_encode()
+        table = table.set_column(place, field.name, column)
+    return table.combine_chunks()
+
+
+def written_out(table: pa.Table) -> pa.Table:
+    """Names as texts: tables of several buckets have dictionaries of their own."""
     for place, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             table = table.set_column(place, field.name, pc.cast(table[field.name], field.type.value_type))
-    return table.combine_chunks()
+    return table

@@ -12,16 +12,7 @@ MOST = 2**62
 
 def key_numbers(table: pa.Table, names: Sequence[str]) -> np.ndarray:
     """The same number for rows with the same values of `names`; numbers begin at 0, in the order of first rows."""
-    combined = np.zeros(table.num_rows, np.int64)
-    size = 1
-    for name in names:
-        codes, count = _codes(table[name])
-        if size * count > MOST:
-            combined = _dense(combined)
-            size = int(combined.max(initial=0)) + 1
-        combined = combined * count + codes
-        size *= count
-    return _dense(combined)
+    return _shared([table], names)[0]
 
 
 def first_rows(numbers: np.ndarray) -> np.ndarray:
@@ -34,16 +25,15 @@ def first_rows(numbers: np.ndarray) -> np.ndarray:
 
 def shared_numbers(tables: Sequence[pa.Table], names: Sequence[str]) -> list[np.ndarray]:
     """The key numbers of several tables, the same for the same key in each."""
-    keys = [table.select(list(names)).cast(_plain(tables[0], names)) for table in tables]
-    numbers = key_numbers(pa.concat_tables(keys), names)
-    ends = np.cumsum([table.num_rows for table in tables])
-    return np.split(numbers, ends[:-1])
+    return _shared(tables, names)
 
 
 def matches(left: pa.Table, right: pa.Table, names: Sequence[str]) -> np.ndarray:
     """For each row of `left` the row of `right` with the same key, -1 where there is none. Keys of `right` differ."""
-    mine, theirs = shared_numbers([left, right], names)
-    size = max(int(mine.max(initial=-1)), int(theirs.max(initial=-1))) + 1
+    if not right.num_rows or not left.num_rows:
+        return np.full(left.num_rows, -1, np.int64)
+    mine, theirs = _shared([left, right], names)
+    size = max(int(mine.max()), int(theirs.max())) + 1
     places = np.full(size, -1, np.int64)
     places[theirs] = np.arange(len(theirs))
     return places[mine]
@@ -58,33 +48,48 @@ def beside(left: pa.Table, right: pa.Table, names: Sequence[str]) -> pa.Table:
     return left
 
 
-def _plain(table: pa.Table, names: Sequence[str]) -> pa.Schema:
-    """Texts as texts: dictionaries of two tables differ."""
-    kinds = (table.schema.field(name).type for name in names)
-    return pa.schema(
-        [
-            (name, kind.value_type if pa.types.is_dictionary(kind) else kind)
-            for name, kind in zip(names, kinds, strict=True)
-        ]
-    )
+def _shared(tables: Sequence[pa.Table], names: Sequence[str]) -> list[np.ndarray]:
+    ends = np.cumsum([table.num_rows for table in tables])
+    combined = np.zeros(int(ends[-1]), np.int64)
+    size = 1
+    for name in names:
+        codes, count = _codes([table[name] for table in tables])
+        if size * count > MOST:
+            combined = _dense(combined)
+            size = int(combined.max(initial=0)) + 1
+        combined = combined * count + codes
+        size *= count
+    return np.split(_dense(combined), ends[:-1])
 
 
-def _codes(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
-    if pa.types.is_integer(column.type) and not column.null_count:
-        values = column.to_numpy()
-        least = int(values.min(initial=0))
-        spread = int(values.max(initial=0)) - least + 1
-        if spread <= max(1024, 4 * len(values)):
-            return values.astype(np.int64) - least, spread
-    if pa.types.is_timestamp(column.type):
-        column = pc.cast(column, pa.int64())
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    whole = encoded.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
-    count = len(whole.dictionary)
+def _codes(columns: Sequence[pa.ChunkedArray]) -> tuple[np.ndarray, int]:
+    """The same code for the same value in any of the columns. Texts that come as numbers are never written out: a
+    million names cost more than all that is done with them."""
+    first, *others = (_encoded(column) for column in columns)
+    codes, values = [_indices(first)], first.dictionary
+    for other in others:
+        theirs = pc.cast(other.dictionary, values.type)
+        known = pc.index_in(theirs, value_set=values)
+        fresh = theirs.filter(pc.is_null(known))
+        values = pa.concat_arrays([values, fresh])
+        places = np.append(np.asarray(pc.index_in(theirs, value_set=values).fill_null(-1), np.int64), -1)
+        codes.append(places[_indices(other)])
+    found = np.concatenate(codes)
     # Null is a value of its own.
-    return np.asarray(whole.indices.fill_null(count), np.int64), count + 1
+    return np.where(found < 0, len(values), found), len(values) + 1
+
+
+def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    if pa.types.is_timestamp(column.type):
+        column = pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.int64())
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    chunks = column.unify_dictionaries().chunks
+    return pa.concat_arrays(chunks) if chunks else pa.array([], column.type)
+
+
+def _indices(column: pa.DictionaryArray) -> np.ndarray:
+    return np.asarray(column.indices.fill_null(-1), np.int64)
 
 
 def _dense(combined: np.ndarray) -> np.ndarray:

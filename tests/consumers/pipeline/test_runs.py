@@ -16,7 +16,7 @@ from consumers.models import (
     RebalanceTopic,
 )
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.runs import due_range
+from consumers.pipeline.runs import due_range, is_nothing_new, record_skip
 from consumers.pipeline.slices import slices
 from consumers.pipeline.upkeep import kept_for, prune_rows
 from tests.world import NOW, a_cluster, a_group, a_queue, a_reading, ago
@@ -24,11 +24,10 @@ from tests.world import NOW, a_cluster, a_group, a_queue, a_reading, ago
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
-def a_run(until, error=None, finished=True):
+def a_run(until, error=None, finished=True, newest_reading=None):
     since = until - MINUTE
-    return PipelineRun.objects.create(
-        since=since, until=until, started_at=until, finished_at=until if finished else None, error=error
-    )
+    times = {"since": since, "until": until, "started_at": until, "finished_at": until if finished else None}
+    return PipelineRun.objects.create(**times, error=error, newest_reading=newest_reading)
 
 
 @pytest.mark.django_db
@@ -54,6 +53,56 @@ def test_runs_that_failed_or_still_run_do_not_count():
 def test_after_a_long_pause_it_covers_an_hour():
     a_run(ago(86400))
     assert due_range(NOW, Durations())[0] == NOW - HOUR
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("late", "since", "why"),
+    [
+        (None, ago(60), "every reading was seen: minutes that are over are not made again"),
+        (ago(65), ago(65), "a reading was written after the last run began"),
+        (ago(200), ago(200), "it came late"),
+        (ago(20), ago(60), "it is newer"),
+    ],
+)
+def test_a_run_begins_with_the_first_reading_that_the_last_one_did_not_know(late, since, why):
+    cluster = a_cluster(read_at=None)
+    known = a_reading(cluster, ago(75))
+    a_run(ago(60), newest_reading=known.pk)
+    if late is not None:
+        a_reading(cluster, late)
+    assert due_range(NOW, Durations()) == (since, NOW), why
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("read", "more", "expected", "why"),
+    [
+        (ago(30), None, True, "nothing came"),
+        (ago(30), ago(15), False, "a reading came"),
+        (ago(46), None, False, "nothing came for so long that it is not known any more"),
+    ],
+)
+def test_a_run_is_skipped_while_there_is_no_new_reading(read, more, expected, why):
+    cluster = a_cluster(read_at=None)
+    a_run(ago(20), newest_reading=a_reading(cluster, read).pk)
+    if more is not None:
+        a_reading(cluster, more)
+    assert is_nothing_new(NOW, Durations()) == expected, why
+
+
+@pytest.mark.django_db
+def test_the_run_after_a_skipped_one_begins_where_the_last_that_ran_ended():
+    known = a_reading(a_cluster(read_at=None), ago(30))
+    a_run(ago(20), newest_reading=known.pk)
+    record_skip(ago(10))
+    assert due_range(NOW, Durations()) == (ago(20), NOW)
+    assert PipelineRun.objects.filter(skipped=True, until=ago(10), error=None).count() == 1
+
+
+@pytest.mark.django_db
+def test_without_a_run_or_a_reading_nothing_is_skipped():
+    assert not is_nothing_new(NOW, Durations())
 
 
 def test_a_long_range_is_cut_at_whole_ten_minutes():
