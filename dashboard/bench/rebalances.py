@@ -13,19 +13,20 @@ FLOOR = "DuckDB, the same rows read"
 
 
 def run(sites: tuple[tuple[int, int], ...] = SITES) -> list[Result]:
-    return [_line(groups, changed) for groups, changed in sites]
+    return [_line(_measured(groups, changed), groups, changed) for groups, changed in sites]
 
 
-def _line(groups: int, changed: int) -> Result:
+def _measured(groups: int, changed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="bench-") as home:
         environ = {"CONSUMERSCOPE_HOME": home, "DATABASE_URL": "", "REDIS_URL": f"unix://{home}/none.sock"}
         output = python("dashboard.bench.rebalance_run", str(groups), str(changed), **environ)
     measured: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return measured
+
+
+def _line(measured: dict[str, Any], groups: int, changed: int) -> Result:
     if measured["rebalances"] != changed or measured["moved"] != changed:
         raise SystemExit(f"{measured}: not every group that changed has its rebalance, so the time says nothing.")
     ours, floor = measured["seconds"], measured["floor"]
-    note = (
-        f"of it {measured['cpu']:.2f} s of CPU; {measured['files']:,} files, {measured['rows']:,} rows of these groups"
-    )
-    name = f"{groups:,} groups, {changed:,} changed"
-    return Result(name, ours, "s", FLOOR, floor, floor / ours, note)
+    note = f"{measured['cpu']:.2f} s of CPU; beside: {measured['files']:,} files, {measured['rows']:,} rows of these groups"
+    return Result(f"{groups:,} groups, {changed:,} changed", ours, "s", FLOOR, floor, floor / ours, note)

@@ -44,6 +44,17 @@ def find_events(
     return pa.Table.from_pylist(events, EVENTS), pa.Table.from_pylist(spans, SPANS)
 
 
+def undecided_groups(
+    groups: pa.Table, membership: pa.Table, ownership: pa.Table, from_us: int, durations: Durations
+) -> pa.Table:
+    """Those of `groups` of which find_events needs rows from before `from_us` too."""
+    limits = Limits.of(durations)
+    found = histories(groups, membership, ownership, limits.lookback_us, limits.patience_us)
+    decided = {_group(one.row) for one in found if one.suffices_from(from_us)}
+    keys = zip(groups["cluster"].to_pylist(), groups["group"].to_pylist(), strict=True)
+    return groups.filter(pa.array([key not in decided for key in keys], pa.bool_()))
+
+
 def _event(rebalance: ObservedRebalance, history: GroupHistory, durations: Durations) -> Row:
     causes, sampled = causes_of(rebalance, durations), sampled_of(rebalance)
     before, after = rebalance.client_ids_before, rebalance.client_ids_after

@@ -7,7 +7,7 @@ Retry topics are left out, and so is a queue that its holder has already dropped
 answer before, however many readings lie between: members are asked in turn.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -211,6 +211,18 @@ class GroupHistory:
         """The newest reading before this one of which the claim is true."""
         readings = (self.reading(earlier) for earlier in range(number - 1, -1, -1))
         return next((one for one in readings if is_wanted(one)), None)
+
+    def suffices_from(self, from_us: int) -> bool:
+        """Whether readings from then on tell all that earlier ones could: in one of them, before all that is evaluated,
+        every member reported, and who was listed before from_us and still is was among them. So each later answer, and
+        each later list of members, has one before it there."""
+        first_evaluated_us = self.row["since_us"] - self.patience_us
+        reported = self.last_before(bisect_right(self.times, first_evaluated_us), lambda one: one.is_reported)
+        if reported is None:
+            return False
+        earlier = {one.client_id for one in self.intervals if one.seen_us < from_us}
+        later = {one.client_id for one in self.intervals if one.gone_us is None or one.gone_us > reported.at_us}
+        return earlier & later <= set(reported.members)
 
     def last_listing(self, number: int) -> tuple[int, int | None] | None:
         """Before this reading: when all brokers answered, and the newest change that they told of."""

@@ -4,7 +4,9 @@ pyarrow reads the lake's files, of the changed groups alone, and the driver eval
 change in a run, and handing them to Spark's Python workers and back would take longer than all the rest. Both steps,
 find_events and find_costs, are tables in and tables out of whole groups, so that a task could take some of them.
 
-First what happened, a handful of rows; then what it cost, by the readings around those alone.
+First what happened, a handful of rows; then what it cost, by the readings around those alone. A reading is a file of
+each table: those of the minutes before the range suffice where every member reported in one of them, and half an hour
+of files is opened only for groups where none did.
 """
 
 from collections.abc import Sequence
@@ -18,12 +20,15 @@ from consumers.lake import reader
 from consumers.lake.schemas import MEMBERSHIP, TABLES
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.frames import Frames
-from consumers.pipeline.slices import EPOCH
+from consumers.pipeline.slices import EPOCH, microseconds
 
 from .changed_groups import ChangedGroups
-from .find import earliest_us, find_costs, find_events
+from .find import earliest_us, find_costs, find_events, undecided_groups
 from .last_owners import last_owners
 from .tables import OWNERSHIP_COLUMNS, READINGS_COLUMNS
+
+# Before what is evaluated: in one of so many readings every member may have reported.
+RECENT_POLLS = 4
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,7 @@ def find_rebalances(frames: Frames, since: datetime, until: datetime, durations:
     if changed is None:
         return None
     groups = changed.rows
-    membership = _rows(frames, "membership", MEMBERSHIP.names, groups, changed.reach, until)
-    ownership = _rows(frames, "ownership", OWNERSHIP_COLUMNS, groups, changed.reach, until)
+    membership, ownership = _members(frames, groups, changed.reach, until, durations)
     events, spans = find_events(groups, membership, ownership, durations)
     first_us = earliest_us(events)
     if first_us is None:
@@ -52,6 +56,28 @@ def find_rebalances(frames: Frames, since: datetime, until: datetime, durations:
     readings = _rows(frames, "readings", READINGS_COLUMNS, events, first, until)
     lately = ownership.filter(pc.greater_equal(ownership["taken_at"], pa.scalar(first, ownership["taken_at"].type)))
     return Rebalances(events, find_costs(events, groups, lately, readings, last_owners(events), durations), spans)
+
+
+def _members(
+    frames: Frames, groups: pa.Table, reach: datetime, until: datetime, durations: Durations
+) -> tuple[pa.Table, pa.Table]:
+    """Rows of membership and ownership, from `reach` on where the newest do not suffice."""
+    recent = durations.rebalance_patience_seconds + RECENT_POLLS * durations.poll_seconds
+    earliest = EPOCH + timedelta(microseconds=pc.min(groups["since_us"]).as_py())
+    start = max(earliest - timedelta(seconds=recent), reach)
+
+    def read(wanted: pa.Table, since: datetime, until: datetime) -> tuple[pa.Table, pa.Table]:
+        return (
+            _rows(frames, "membership", MEMBERSHIP.names, wanted, since, until),
+            _rows(frames, "ownership", OWNERSHIP_COLUMNS, wanted, since, until),
+        )
+
+    newest = read(groups, start, until)
+    undecided = undecided_groups(groups, *newest, microseconds(start), durations)
+    if not undecided.num_rows:
+        return newest
+    older = read(undecided, reach, start)
+    return pa.concat_tables([older[0], newest[0]]), pa.concat_tables([older[1], newest[1]])
 
 
 def _rows(

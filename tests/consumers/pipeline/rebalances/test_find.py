@@ -3,11 +3,12 @@
 import json
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from consumers.lake.schemas import TABLES
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.rebalances.find import earliest_us, find_costs, find_events
+from consumers.pipeline.rebalances.find import earliest_us, find_costs, find_events, undecided_groups
 from consumers.pipeline.rebalances.history import TopicQueue
 from consumers.pipeline.rebalances.tables import GROUPS, LAST_OWNERS
 from tests.pipeline_rows import at, rows, us
@@ -152,3 +153,27 @@ def test_a_group_without_a_reading_in_reach_was_not_looked_at():
     lake = [TABLES[name].empty_table() for name in ("membership", "ownership")]
     events, spans = find_events(groups, *lake, Durations())
     assert (events.num_rows, spans.num_rows) == (0, 0)
+
+
+def undecided(history, from_s):
+    groups = pa.Table.from_pylist([group_row("billing", history, since=300)], GROUPS)
+    lake = [
+        pa.Table.from_pylist(make("billing", history), TABLES[name]).filter(pc.field("taken_at") >= at(from_s))
+        for name, make in (("membership", membership), ("ownership", ownership))
+    ]
+    return undecided_groups(groups, *lake, us(from_s), Durations())["group"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("history", "names"),
+    [
+        (every(0, 330, a="01", b="23"), []),
+        ([*every(0, 135, a="01", b="23"), *every(150, 330, a="01", b=None)], ["billing"]),
+        # What b reports when it comes back is compared with what it reported before the newest readings.
+        ([*every(0, 135, a="01", b="23"), *every(150, 285, a="0123"), *every(300, 330, a="01", b="2")], ["billing"]),
+        ([*every(0, 135, a="01"), *every(150, 285, a="0123"), *every(300, 330, a="01", b="23")], []),
+    ],
+    ids=["all reported", "one did not report", "one was away meanwhile", "one joined later"],
+)
+def test_the_newest_readings_suffice_where_every_member_reported_in_one_of_them(history, names):
+    assert undecided(history, 150) == names

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.django_db
 # b joins and takes two of the four queues; brokers say the same of every queue all the time.
 JOINED = every(0, 60, a="0123") + every(75, 120, a="01", b="23")
 
-SUBSCRIBED = {"subscriptions": [{"topic": "Orders"}, {"topic": "%RETRY%billing"}]}
+EVERY_TAG = {"expression": "*", "expression_type": "TAG"}
+SUBSCRIBED = {"subscriptions": [{"topic": topic, **EVERY_TAG} for topic in ("Orders", "%RETRY%billing")]}
 
 
 @pytest.fixture

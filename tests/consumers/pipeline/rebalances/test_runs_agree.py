@@ -12,10 +12,11 @@ from consumers.lake.schemas import TABLES
 from consumers.models import Client, ConsumerGroup, Rebalance
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.rebalances.changed_groups import ChangedGroups
-from consumers.pipeline.rebalances.find import find_events
+from consumers.pipeline.rebalances.find import find_events, undecided_groups
+from consumers.pipeline.rebalances.tables import GROUPS as GROUP_COLUMNS
 from consumers.pipeline.slices import EPOCH
-from tests.pipeline_rows import at
-from tests.rebalance_histories import NOT_ASKED, Seen, clients, membership, ownership
+from tests.pipeline_rows import at, us
+from tests.rebalance_histories import NOT_ASKED, Seen, clients, group_row, membership, ownership
 from tests.world import a_cluster, a_group, a_queue
 
 pytestmark = pytest.mark.django_db
@@ -147,3 +148,25 @@ def test_it_finds_the_same_in_one_run_and_in_several(seed):
     assert len(whole.found) > GROUPS
     assert {event["settled_us"] is None for event in whole.found.values()} == {True, False}
     assert parts.found == whole.found
+
+
+@pytest.mark.parametrize("seed", range(20, 24))
+def test_the_newest_rows_find_the_same_where_they_are_said_to_suffice(seed):
+    chance = random.Random(seed)
+    histories = {f"group-{number}": a_history(chance) for number in range(40)}
+    rows = [group_row(name, history, since=END / 2, lookback=300) for name, history in histories.items()]
+    groups, lake = pa.Table.from_pylist(rows, GROUP_COLUMNS), Runs(histories).rows
+    start = END / 2 - DURATIONS.rebalance_patience_seconds - EVERY
+    newest = {name: table.filter(pc.field("taken_at") >= at(start)) for name, table in lake.items()}
+
+    undecided = set(undecided_groups(groups, **newest, from_us=us(start), durations=DURATIONS)["group"].to_pylist())
+
+    decided = groups.filter(pa.array([name not in undecided for name in groups["group"].to_pylist()]))
+    assert undecided
+    assert decided.num_rows > 3
+    of_newest, of_all = (
+        [table.to_pylist() for table in find_events(decided, **tables, durations=DURATIONS)]
+        for tables in (newest, lake)
+    )
+    assert of_newest == of_all
+    assert len(of_all[0]) > 3
