@@ -180,6 +180,8 @@ class Migration(migrations.Migration):
                 ('queues_judged', models.IntegerField(null=True)),
                 ('groups_judged', models.IntegerField(null=True)),
                 ('error', models.TextField(null=True)),
+                ('newest_reading', models.BigIntegerField(help_text='The key of the newest reading that it knew of', null=True)),
+                ('skipped', models.BooleanField(default=False, help_text='Nothing was done, as there was no new reading')),
             ],
             options={
                 'ordering': ['-started_at'],
