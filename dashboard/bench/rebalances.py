@@ -28,6 +28,5 @@ def _line(measured: dict[str, Any], groups: int, changed: int) -> Result:
     if measured["rebalances"] != changed or measured["moved"] != changed:
         raise SystemExit(f"{measured}: not every group that changed has its rebalance, so the time says nothing.")
     ours, floor = measured["seconds"], measured["floor"]
-    beside = f"{measured['files']:,} files, {measured['rows']:,} rows of these groups"
-    note = f"{measured['cpu']:.2f} s of CPU; beside: {beside}"
+    note = f"{measured['cpu']:.2f} s of CPU; beside: {measured['rows']:,} rows of {measured['files']:,} files"
     return Result(f"{groups:,} groups, {changed:,} changed", ours, "s", FLOOR, floor, floor / ours, note)
