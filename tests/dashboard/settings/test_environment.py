@@ -22,13 +22,13 @@ def test_an_empty_list_means_its_default_as_with_every_other_variable(
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        (None, ["/data", "/home/ann/store"]),
+        (None, ["/data", "/data/ann/store"]),
         ("/a:/b c", ["/a", "/b c"]),
-        ("~/x:~nobody-is-called-so/y", ["/home/ann/x"]),
+        ("~/x:~nobody-is-called-so/y", ["/data/ann/x"]),
     ],
 )
 def test_folders_are_separated_as_in_path(monkeypatch: pytest.MonkeyPatch, value: str | None, found: list[str]) -> None:
-    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.setenv("HOME", "/data/ann")
     monkeypatch.delenv("SOME_FOLDERS", raising=False)
     if value is not None:
         monkeypatch.setenv("SOME_FOLDERS", value)
