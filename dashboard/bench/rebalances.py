@@ -8,7 +8,7 @@ from .processes import python
 from .result import Result
 
 # Groups, and how many of them changed.
-SITES = ((2_000, 20), (2_000, 2_000), (7, 2))
+SITES = ((2_000, 20), (2_000, 200), (7, 2))
 FLOOR = "DuckDB, the same rows read"
 
 
