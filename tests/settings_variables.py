@@ -10,6 +10,6 @@ SOURCE = "".join(path.read_text() for path in (ROOT / "dashboard" / "settings").
 
 
 def settings_variables() -> set[str]:
-    read = re.findall(r'(?:number|flag|words|networks|environ\.get)\(\s*"([A-Z_]+)"', SOURCE)
+    read = re.findall(r'(?:number|flag|words|networks|folders|environ\.get)\(\s*"([A-Z_]+)"', SOURCE)
     judging = {f"CONSUMERSCOPE_{name.upper()}" for name in settings.JUDGE}
     return set(read) | judging
