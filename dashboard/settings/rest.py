@@ -22,7 +22,7 @@ API_RATE = int(number("API_RATE", 1200))
 API_CSV_ROWS = int(number("API_CSV_ROWS", 50000, least=1))
 
 # What one answer or figure may hold of the past: windows, over all its queues. A point takes 1 kB and 30 µs.
-HISTORY_POINTS = int(number("HISTORY_POINTS", 100_000, least=11_000))
+HISTORY_POINTS = int(number("HISTORY_POINTS", 100000, least=11_000))
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Consumerscope",
