@@ -1,8 +1,8 @@
-"""Readings, runs of the pipeline, and leases."""
+"""Readings, runs of the pipeline, leases, and clocks."""
 
 from django.contrib import admin
 
-from consumers.models import Lease, PipelineRun, Reading
+from consumers.models import ClockChange, Lease, MachineClock, PipelineRun, Reading
 
 from .read_only import ReadOnlyAdmin
 
@@ -22,3 +22,13 @@ class PipelineRunAdmin(ReadOnlyAdmin):
 @admin.register(Lease)
 class LeaseAdmin(ReadOnlyAdmin):
     list_display = ["name", "holder", "expires_at"]
+
+
+@admin.register(MachineClock)
+class MachineClockAdmin(ReadOnlyAdmin):
+    list_display = ["name", "seen_at", "steady_seconds", "doubt", "doubt_at"]
+
+
+@admin.register(ClockChange)
+class ClockChangeAdmin(ReadOnlyAdmin):
+    list_display = ["at", "machine", "seconds", "measured", "files"]

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from random import Random
 from types import FrameType
 
+from tests.fuzz.growth import grows_too_fast
 from tests.fuzz.mutations import damaged
 from tests.fuzz.targets import TARGETS, Target, Wrong, texts_of
 
@@ -110,7 +111,11 @@ def main(arguments: Sequence[str]) -> int:
     )
     for what, times in found.broken.most_common(EXAMPLES):
         print(f"\n{times:,} × {what}\n  {found.examples[what]}", file=sys.stderr)
-    return 1 if found.broken else 0
+    # Timed, so it is no test: a busy machine would fail it.
+    slow = list(grows_too_fast())
+    for sentence in slow:
+        print(f"\n{sentence}", file=sys.stderr)
+    return 1 if found.broken or slow else 0
 
 
 def _peak_mib() -> float:

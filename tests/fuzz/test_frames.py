@@ -28,11 +28,6 @@ def test_what_was_damaged_is_taken_where_it_was_not(target: Target) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_time_grows_as_the_size_does(target: Target) -> None:
-    assert list(grows_too_fast((target,))) == []
-
-
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_memory_grows_as_the_size_does(target: Target) -> None:
     assert list(takes_too_much((target,))) == []
 

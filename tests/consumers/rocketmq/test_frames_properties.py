@@ -9,7 +9,8 @@ from consumers.rocketmq.errors import RemoteProtocolError
 from consumers.rocketmq.frames import Command, FrameReader, encode
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+# A NUL is no text: what becomes of it has tests of its own.
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 COMMANDS = st.builds(
     Command,
     code=INT32,

@@ -9,7 +9,6 @@ from django.test import Client
 from consumers.models import Assignment, ConsumerGroup, Reading
 from consumers.models import Client as Member
 from tests.browser.fleets import a_fleet, client_id, read_for_an_hour, trouble
-from tests.ownership_rows import it_subscribed
 from tests.rebalance_rows import a_rebalance
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_total, ago
 
@@ -255,7 +254,6 @@ def test_subscriptions_that_are_too_many_for_one_answer_are_unknown_with_the_rea
     admin_client: Client, group: ConsumerGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("consumers.selectors.ownership.subscriptions.MOST_ROWS", 0)
-    it_subscribed(group, FIRST, 3000)
     text = said(admin_client)
     assert "The range has more subscriptions than one answer holds; the most is 0: ask for a shorter one." in text
     assert "At no time of the range did two members differ." not in text
