@@ -16,7 +16,7 @@ from consumers.pipeline.known import UNREAD
 from .grid import Grid
 from .member_values import of_groups
 
-VALUES = "place bigint, start timestamp, value double"
+VALUES = "place int, start timestamp, value double"
 FIELDS = {Measure.LAG: "lag_messages", Measure.TIME_LAG: "time_lag_seconds"}
 
 
