@@ -14,7 +14,7 @@ import django
 
 
 def prepare(namesrv: str, address: str, name: str) -> str:
-    from django.contrib.auth.models import User
+    from django.contrib.auth.models import Group, User
     from django.core.management import call_command
     from django.utils import timezone
 
@@ -38,6 +38,7 @@ def prepare(namesrv: str, address: str, name: str) -> str:
     everything = Selection(filters=DeadLetterFilters())
     wish = Wish(everything, Destination.GROUP, "a test", rate_per_second=500)
     ann = User.objects.create_user("ann")
+    ann.groups.add(Group.objects.get(name="operator"))
     resend = plan(group, wish, ann, now)
     start(resend, ann, name, now)
     return str(resend.pk)
