@@ -112,12 +112,16 @@ def _multiply(group: ConsumerGroup) -> None:
         _copy(named.objects.all(), name=lambda n: f"Copy {n}")
 
 
+FIRST_KEY = 1_000_000
+
+
 def _copy(rows: Any, **changed: Callable[[int], Any]) -> list[Any]:
     """ROWS like the first of `rows`; `changed`: what each has of its own, by its number."""
     first = rows[0]
     model, names = type(first), {field.attname for field in first._meta.concrete_fields if not field.primary_key}
     values = {name: getattr(first, name) for name in names}
-    key = {"id": lambda n: UUID(int=n + 1)} if isinstance(first.pk, UUID) else {}
+    # The world names some keys itself, which PostgreSQL's sequences know nothing of.
+    key = {"id": (lambda n: UUID(int=n + 1)) if isinstance(first.pk, UUID) else (lambda n: FIRST_KEY + n)}
     made = {name: make for name, make in (changed | key).items() if name in names or name == "id"}
     copies = [model(**values | {name: make(number) for name, make in made.items()}) for number in range(ROWS)]
     return list(model._default_manager.bulk_create(copies, 500))
