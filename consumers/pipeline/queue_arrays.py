@@ -1,3 +1,0 @@
-"""Microseconds a second, for what Spark still counts in them."""
-
-from .kernel.segments import MICROSECONDS as MICROSECONDS
