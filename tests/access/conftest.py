@@ -22,11 +22,13 @@ from consumers.errands.audit import note
 from consumers.lake.store import Lake
 from consumers.models import (
     ApiToken,
+    ClockChange,
     ConsumerGroup,
     GroupHealth,
     GroupThresholds,
     Lease,
     LossAcknowledgement,
+    MachineClock,
     TagSample,
 )
 from consumers.models.token import token_digest
@@ -142,6 +144,10 @@ def _token(user: User, name: str = "valid", **fields: Any) -> str:
 def _rows_of_the_admin_pages(group: ConsumerGroup) -> None:
     """Of what the walked world lacks."""
     Lease.objects.create(name="poll", holder="here", expires_at=NOW)
+    MachineClock.objects.create(
+        boot="boot-1", name="here", seen_at=NOW, uptime_seconds=60, steady_seconds=60, doubt="new", doubt_at=ago(60)
+    )
+    ClockChange.objects.create(at=ago(60), before=ago(120), machine="here", seconds=60, measured=True)
     TagSample.objects.create(group=group, topic="Orders", expression="a", looked_at=4, matching=2, asked_at=NOW)
     an_offset_file(group.cluster)
     GroupThresholds.objects.create(group=group, behind_seconds=3600)
