@@ -1,8 +1,12 @@
 """The same questions of a site whose clock leaps: forward by an hour and back, and by three days and back.
 
-Its processes ask libfaketime for the time of day. Brokers, consumers and whoever asks keep the right one.
+What leap.c preloads into its processes tells them the time of day. Brokers, consumers and whoever asks keep the right
+one.
 """
 
+import shutil
+import struct
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -22,28 +26,29 @@ pytestmark = [
     pytest.mark.faults,
     pytest.mark.timeout(900),
 ]
-NO_CLOCK = "This machine has no libfaketime"
+SOURCE = Path(__file__).with_name("leap.c")
 
 
-def library() -> Path | None:
-    return next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+def library(folder: Path) -> Path:
+    if (compiler := shutil.which("cc")) is None:
+        pytest.skip("This machine has no C compiler")
+    built = folder / "leap.so"
+    subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", built, SOURCE], check=True, timeout=60)
+    return built
+
+
+def _set_ahead(clock: Path, seconds: int) -> None:
+    """In its place: every process has the file mapped."""
+    with clock.open("r+b" if clock.exists() else "wb") as file:
+        file.write(struct.pack("=q", seconds))
 
 
 @pytest.fixture(scope="module")
 def stage(rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    if (faked := library()) is None:
-        pytest.skip(f"{NO_CLOCK}: install faketime")
     folder = tmp_path_factory.mktemp("clock")
     clock = folder / "clock"
-    clock.write_text("+0\n")
-    asked = {
-        "LD_PRELOAD": str(faked),
-        "FAKETIME_TIMESTAMP_FILE": str(clock),
-        "FAKETIME_NO_CACHE": "1",
-        # What waits for a while waits for that while: only the time of day leaps.
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "NO_FAKE_STAT": "1",
-    }
+    _set_ahead(clock, 0)
+    asked = {"LD_PRELOAD": str(library(folder)), "LEAP_FILE": str(clock)}
     with (
         RocketMQ(folder / "rocketmq", rocketmq_jars, brokers=2) as cluster,
         set_up(folder, cluster, rocketmq_jars, asked) as stage,
@@ -52,10 +57,7 @@ def stage(rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def _leaps(stage: Stage, ahead: timedelta) -> None:
-    clock = Path(stage.site.environ["FAKETIME_TIMESTAMP_FILE"])
-    aside = clock.with_name("clock.new")
-    aside.write_text(f"+{ahead.total_seconds():.0f}\n")
-    aside.replace(clock)
+    _set_ahead(Path(stage.site.environ["LEAP_FILE"]), int(ahead.total_seconds()))
     stage.site.ahead = ahead
 
 

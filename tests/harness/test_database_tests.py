@@ -1,6 +1,12 @@
 """Which tests run once more on PostgreSQL."""
 
+from pathlib import Path
+
 import pytest
+
+from tests.plugins.postgres import FOLDERS
+
+ROOT = Path(__file__).resolve().parents[2]
 
 FILE = """
 import pytest
@@ -38,3 +44,14 @@ def test_one_that_does_not_say_which_other_test_asks_is_refused(files: pytest.Py
     result = files.runpytest_inprocess(*RUN, "--database-tests")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*test_a.py::test_is_asked_elsewhere*name the tests*"])
+
+
+def test_those_of_a_folder_whose_tests_ask_the_same_as_others_do_not(files: pytest.Pytester) -> None:
+    folder = files.mkdir("tests").joinpath("dashboard", "pages")
+    folder.mkdir(parents=True)
+    (folder / "test_b.py").write_text(FILE.format(reason="'another'"))
+    files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(deselected=3)
+
+
+def test_every_folder_is_there() -> None:
+    assert [folder for folder in FOLDERS if not (ROOT / folder).exists()] == []

@@ -1,7 +1,7 @@
 """Runs database tests on PostgreSQL: `postgres_url` starts one, `--database-tests` keeps the tests that use it.
 
 A test with the mark `either_database` is not among them: who may ask an address does not depend on the database, and
-what the address asks of the database is asked on both by the tests that the mark names.
+what the address asks of the database is asked on both by the tests that the mark names. FOLDERS has it for all tests below.
 """
 
 import tempfile
@@ -14,6 +14,14 @@ import pytest
 
 # What asks pytest-django for a database, as a mark or as a fixture.
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_server", "admin_user", "admin_client"}
+
+# Folders and files whose every test has the mark `either_database`, and the tests that ask the same.
+FOLDERS = {
+    "tests/dashboard/pages": "tests/walk/test_pages.py opens every page, tests/consumers/selectors asks what they show",
+    "tests/walk/test_figures.py": "tests/walk/test_pages.py opens the pages that ask for the same",
+    "tests/walk/test_numbers.py": "tests/walk/test_pages.py and test_rest.py ask for the same pages and resources",
+    "tests/walk/test_widest.py": "rows, bytes and queries of an answer are the same with both",
+}
 
 
 @contextmanager
@@ -43,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--database-tests"):
         return
-    is_kept = {item: uses_database(item) and not is_asked_elsewhere(item) for item in items}
+    is_kept = {item: uses_database(item) and not is_asked_elsewhere(item, config.rootpath) for item in items}
     kept = [item for item in items if is_kept[item]]
     dropped = [item for item in items if not is_kept[item]]
     config.hook.pytest_deselected(items=dropped)
@@ -57,8 +65,10 @@ def uses_database(item: pytest.Item) -> bool:
     )
 
 
-def is_asked_elsewhere(item: pytest.Item) -> bool:
+def is_asked_elsewhere(item: pytest.Item, root: Path) -> bool:
     mark = item.get_closest_marker("either_database")
     if mark is not None and not (mark.args and mark.args[0]):
         raise pytest.UsageError(f"{item.nodeid} has the mark 'either_database': name the tests that ask the same.")
-    return mark is not None
+    if any(item.iter_markers("postgres")):
+        return False
+    return mark is not None or any(item.path.is_relative_to(root / folder) for folder in FOLDERS)

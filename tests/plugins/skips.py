@@ -11,7 +11,7 @@ import pytest
 EXPECTED: tuple[str, ...] = (
     "This machine has no IPv6 loopback",
     "This machine lets nobody mount a small disk",
-    "This machine has no libfaketime",
+    "This machine has no C compiler",
 )
 
 
