@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 import redis
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import Max
 
 from consumers.lake.disk import free_mib
 from consumers.lake.store import Lake
 from consumers.lake.unreadable import FOLDER, files_put_aside
-from consumers.models import Cluster, PipelineRun, Reading
+from consumers.models import Cluster, ConsumerGroup, GroupHealth, PipelineRun, Reading
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.selectors.alerts.evaluated import evaluated
 from consumers.selectors.alerts.waiting import waiting_messages
@@ -24,8 +25,10 @@ REDIS_ANSWER_SECONDS = 1.0
 # A receiver that is restarted is no news.
 FILES_NAMED = 3
 MESSAGES_WAIT = timedelta(minutes=5)
+# The general worker looks at the health of all groups all the time; a round of it may take a while.
+LEAST_ROUND_SECONDS = 30.0
 # Parts that the database is asked for.
-ASKING = ("poll_worker", "spark_worker", "judgement", "alerts", "history", "read_only_clusters", "clock")
+ASKING = ("poll_worker", "spark_worker", "general_worker", "judgement", "alerts", "history", "read_only_clusters", "clock")
 NO_CLUSTER = "no cluster is registered: 'manage.py cluster add' registers one"
 
 
@@ -57,6 +60,7 @@ def readiness(now: datetime) -> Readiness:
         readings = {cluster.name: _reading(cluster, now, limit) for cluster in clusters}
         parts["poll_worker"] = _poll_worker(readings)
         parts["spark_worker"] = _spark_worker(clusters, now, limit)
+        parts["general_worker"] = _general_worker(now)
         parts["judgement"] = _judgement(clusters, now, limit)
         parts["alerts"] = _alerts(clusters, now, limit)
         parts["history"] = _history(clusters)
@@ -151,6 +155,18 @@ def _spark_worker(clusters: list[Cluster], now: datetime, limit: Limits) -> Part
     )
     working = age <= allowed or not clusters
     return Part(working, "it runs" if working else "it has stopped running", age)
+
+
+def _general_worker(now: datetime) -> Part:
+    """It applies resets, re-sends and exports as well: who waits for one of these is told here that nobody takes it up."""
+    first = ConsumerGroup.objects.order_by("first_seen_at").first()
+    if first is None:
+        return Part(True, "there is no group yet that it could look at")
+    newest = GroupHealth.objects.aggregate(Max("noted_at"))["noted_at__max"]
+    age = (now - (newest or first.first_seen_at)).total_seconds()
+    working = age <= max(LEAST_ROUND_SECONDS, 4 * settings.HEALTH_SECONDS)
+    words = "it works" if working else "it has stopped working: see that a worker of the queue general runs"
+    return Part(working, words if newest else "it has looked at no group yet", age if newest else None)
 
 
 def _judgement(clusters: list[Cluster], now: datetime, limit: Limits) -> Part:

@@ -134,7 +134,7 @@ PROCESS_FAULTS = (
     Fault("kill -9 of a broker", _broker_killed, (broker_unread,), seconds=15.0),
     Fault("kill -9 of the name server", _name_server_killed, (cluster_late,), seconds=15.0),
     _stopped("poll", unready("poll_worker")),
-    _stopped("general"),
+    _stopped("general", unready("general_worker")),
     _stopped("alerts", unready("alerts")),
     _stopped("spark", unready("spark_worker"), unready("judgement")),
     _stopped("jvm", unready("spark_worker"), unready("judgement")),

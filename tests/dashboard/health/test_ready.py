@@ -13,7 +13,7 @@ from django.test import Client
 from consumers.lake.reader import files
 from consumers.lake.store import Lake
 from consumers.lake.unreadable import put_aside
-from consumers.models import Cluster, PipelineRun, Reading
+from consumers.models import Cluster, GroupHealth, PipelineRun, Reading
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.pipeline_status import late_evaluation
@@ -118,6 +118,25 @@ def test_it_waits_for_a_run_that_is_under_way():
     a_run(ago(200))
     a_run(ago(300), started_at=ago(290), finished_at=None)
     assert readiness(NOW).parts["spark_worker"].well
+
+
+def test_a_general_worker_that_noted_no_health_for_long_has_stopped():
+    group = a_group(a_cluster())
+    GroupHealth.objects.create(group=group, level="ok", noted_at=ago(59))
+    assert readiness(NOW).parts["general_worker"].well
+
+    GroupHealth.objects.update(noted_at=ago(61))
+
+    part = readiness(NOW).parts["general_worker"]
+    assert (part.well, part.age_seconds) == (False, 61)
+    assert part.detail == "it has stopped working: see that a worker of the queue general runs"
+
+
+@pytest.mark.parametrize(("seen_at", "well"), [(ago(59), True), (ago(61), False)])
+def test_a_general_worker_that_has_looked_at_no_group_has_time_for_it(seen_at, well):
+    a_group(a_cluster(), first_seen_at=seen_at)
+    part = readiness(NOW).parts["general_worker"]
+    assert (part.well, part.detail, part.age_seconds) == (well, "it has looked at no group yet", None)
 
 
 def test_it_says_that_redis_does_not_answer(settings):
