@@ -41,7 +41,7 @@ class GroupFacts:
 
     `causes`: of offsets that jumped, by queue, beside the numbers of their rule. `told_start`: what its members say of
     where they start, besides `consume_from_where`. `online`, `stopped_since` (null: it is not stopped, as far as rows
-    alone tell) and `is_excused` are looked at while its evaluation is late.
+    alone tell) and `is_excused` are looked at while its evaluation is late. `without_members`: see groups/live.py.
     """
 
     name: str
@@ -59,6 +59,7 @@ class GroupFacts:
     causes: dict[int, dict[str, str]] = field(default_factory=dict)
     online: bool | None = None
     stopped_since: datetime | None = None
+    without_members: dict[str, float] = field(default_factory=dict)
     is_excused: bool = False
     consume_from_where: str | None = None
     told_start: Told = (None, None)
@@ -166,6 +167,8 @@ def _verdict(
         return _unjudged(shown.state, shown.reason or NOT_JUDGED_YET)
     values = {"state": shown.state, "rule": state.rule, "since": state.since, "provisional": state.provisional}
     detail = state.detail | facts.causes.get(state.queue_id, {})
+    if state.rule == NO_MEMBERS:
+        detail |= facts.without_members
     stale = {"stale": shown.ground is not None}
     return _Verdict(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
 

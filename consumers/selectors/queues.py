@@ -7,7 +7,7 @@ from consumers.models import Assignment, Client, ConsumerGroup, Queue, QueueSamp
 from consumers.polling.flags import outside_reason, retired_topics
 
 from .brokers import BrokerAge, broker_ages
-from .groups.live import NOBODY, LiveGroups
+from .groups.live import NOBODY, LiveGroups, without_members
 from .limits import limits
 from .overlay import NOT_SAMPLED, unjudged_reason
 from .ownership.expected import ExpectedOwners, expected_owners
@@ -82,6 +82,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         causes=_causes(group, states),
         online=group.online,
         stopped_since=live.stopped.get(group.pk),
+        without_members=without_members(group),
         is_excused=group.pk in live.excused,
         consume_from_where=group.consume_from_where,
         told_start=_told_start(group) if any(map(is_lost, ordered)) else (None, None),

@@ -28,7 +28,16 @@ MESSAGES_WAIT = timedelta(minutes=5)
 # The general worker looks at the health of all groups all the time; a round of it may take a while.
 LEAST_ROUND_SECONDS = 30.0
 # Parts that the database is asked for.
-ASKING = ("poll_worker", "spark_worker", "general_worker", "judgement", "alerts", "history", "read_only_clusters", "clock")
+ASKING = (
+    "poll_worker",
+    "spark_worker",
+    "general_worker",
+    "judgement",
+    "alerts",
+    "history",
+    "read_only_clusters",
+    "clock",
+)
 NO_CLUSTER = "no cluster is registered: 'manage.py cluster add' registers one"
 
 

@@ -45,6 +45,14 @@ def _stopped(groups: Iterable[ConsumerGroup], now: datetime, limits: Limits) -> 
     return (group for group in groups if is_stopped(group, now, limits))
 
 
+def without_members(group: ConsumerGroup) -> dict[str, float]:
+    """For how long brokers have answered that it has no member, as evidence; an evaluation sees no further back than
+    its readings. Empty where it has some, or nobody knows."""
+    if group.online is not False or group.offline_since is None or group.membership_at is None:
+        return {}
+    return {"without_members_seconds": (group.membership_at - group.offline_since).total_seconds()}
+
+
 def is_stopped(group: ConsumerGroup, now: datetime, limits: Limits) -> bool:
     """As the rule of the evaluation: full answers without a member for long enough, and an offset that stands."""
     if group.online is not False or group.offline_since is None or group.membership_at is None:

@@ -20,6 +20,7 @@ from consumers.selectors.overlay import NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.selectors.retries.blocked_rows import BlockedQueue
 from consumers.selectors.sentences import evidence, queue_words, sentence, state_parts
 
+from .live import without_members
 from .overlay import NO_BROKER, STATES, Overlay
 from .rows import IncidentCounts, WorstQueue
 
@@ -187,6 +188,8 @@ class ShownGroup:
     def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
         place = queue_words(queue.topic.name, queue.broker, queue.queue_id) if queue is not None else None
         detail = judged.detail | self.cause
+        if judged.rule == NO_MEMBERS:
+            detail |= without_members(self.group)
         if self.blocked is not None:
             parts = [self.blocked.sentence, *evidence({name: detail.get(name) for name in BESIDE_BLOCKED})]
         else:

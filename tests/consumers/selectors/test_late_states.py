@@ -268,6 +268,20 @@ def test_a_group_that_lost_its_members_is_stopped_without_an_evaluation():
 
 
 @pytest.mark.django_db
+def test_an_evaluation_sees_the_last_minutes_and_brokers_said_for_longer_that_nobody_is_there():
+    group = a_group(a_cluster(), **{**OFFLINE, "members": 0, "membership_at": ago(30)})
+    a_broker(group.cluster)
+    queue = a_queue(group.cluster)
+    a_snapshot(group, queue, 3, 10)
+    a_total(group, 7)
+    told = {"rule": "no members", "detail": {"without_members_seconds": 840.0}}
+    a_judged_queue(group, queue, "STOP", **told)
+    a_judged_group(group, "STOP", worst_queue=queue, **told)
+    for row in rows_of(group):
+        assert row.state_detail.endswith("no member for 19 min")
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     "fields",
     [
