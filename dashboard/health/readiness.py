@@ -167,7 +167,7 @@ def _spark_worker(clusters: list[Cluster], now: datetime, limit: Limits) -> Part
 
 
 def _general_worker(now: datetime) -> Part:
-    """It applies resets, re-sends and exports as well: who waits for one of these is told here that nobody takes it up."""
+    """It applies resets, re-sends and exports too: who waits for one of these is told here that nobody takes it up."""
     first = ConsumerGroup.objects.order_by("first_seen_at").first()
     if first is None:
         return Part(True, "there is no group yet that it could look at")

@@ -1,7 +1,7 @@
 """Runs database tests on PostgreSQL: `postgres_url` starts one, `--database-tests` keeps the tests that use it.
 
 A test with the mark `either_database` is not among them: who may ask an address does not depend on the database, and
-what the address asks of the database is asked on both by the tests that the mark names. FOLDERS has it for whole folders.
+what the address asks of the database is asked on both by the tests that the mark names. FOLDERS: of many at once.
 """
 
 import tempfile
