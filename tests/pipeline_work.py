@@ -33,6 +33,7 @@ def a_work(lake: Lake, since: datetime, until: datetime, **fields: Any) -> Work:
         "buckets": 1,
         "is_last": True,
         "is_wide": False,
+        "asked_since": since,
     }
     values |= fields
-    return Work(lake.url, ("prod",), asked_since=since, since=since, until=until, **values)
+    return Work(lake.url, ("prod",), since=since, until=until, **values)

@@ -100,7 +100,8 @@ def worked(work: Work, number: int) -> dict[str, pa.Table]:
         found["windows_600"] = wide_windows(course.minutes(lake, start, start + TEN_MINUTES), 600)
     if work.is_last:
         in_use = matches(gathered.queues, work.facts.retired, RETIRED_KEY) < 0
-        used, lags = gathered.only(in_use), course.lags.only(in_use)
+        # The same, however long before its end the slice began.
+        used, lags = gathered.only(in_use), course.lags.since(lately(work)).only(in_use)
         found["queue_states"] = queue_states(used, lags, _trend_minutes(course, used, lags, lake), lake, work)
         found["group_states"] = group_states(found["queue_states"])
     return {name: written_out(table) for name, table in found.items()}
@@ -189,7 +190,6 @@ class Course:
     def of(cls, gathered: Gathered, lake: Rows, work: Work) -> "Course":
         since_us, until_us = microseconds(work.since), microseconds(work.until)
         knots = new_knots(gathered, since_us, until_us)
-        lately = until_us - work.durations.span_seconds / 3 * MICROSECONDS
         fresh = knots.drop_columns(["minute"])
 
         def knots_of(asked: pa.Table, reach: datetime) -> pa.Table:
@@ -199,7 +199,7 @@ class Course:
 
         lags = time_lags(
             gathered,
-            min(since_us, lately),
+            min(since_us, lately(work)),
             near=lambda asked: knots_of(asked, work.until - NEAR),
             far=lambda asked: knots_of(asked, day_start(work.until - FAR)),
             durations=work.durations,
@@ -226,6 +226,11 @@ class Course:
         if groups is not None:
             fresh = fresh.filter(pc.is_in(fresh["group"], value_set=groups))
         return pa.concat_tables([stored, fresh])
+
+
+def lately(work: Work) -> float:
+    """Microseconds: since when a time lag says something of the end."""
+    return microseconds(work.until) - work.durations.span_seconds / 3 * MICROSECONDS
 
 
 def _group_windows(course: Course, lake: Rows, work: Work) -> pa.Table:

@@ -78,6 +78,8 @@ def _configure(consumer: Any, namesrv: str, membership: Membership) -> None:
         consumer.setAllocateMessageQueueStrategy(JClass(REBALANCE + membership.strategy)())
     if membership.route_milliseconds is not None:
         consumer.setPollNameServerInterval(membership.route_milliseconds)
+    if membership.timeout_minutes is not None:
+        consumer.setConsumeTimeout(membership.timeout_minutes)
     if membership.suspend_milliseconds is not None:
         consumer.setSuspendCurrentQueueTimeMillis(membership.suspend_milliseconds)
 

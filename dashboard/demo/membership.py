@@ -47,5 +47,7 @@ class Membership:
     wait_at_shutdown_milliseconds: int = 0
     # How the queues are shared out: a class of RocketMQ's rebalance package. None leaves its own, the averagely one.
     strategy: str | None = None
+    # A message whose handler takes longer is sent back, to be retried. None leaves RocketMQ's own: 15 min.
+    timeout_minutes: int | None = None
     # How often it asks name servers for routes. None leaves RocketMQ's own: 30 s.
     route_milliseconds: int | None = None

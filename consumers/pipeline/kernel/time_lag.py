@@ -61,6 +61,12 @@ class TimeLags:
         at_us, age, error = self.at_us[rows], self.seconds[rows], self.error_seconds[rows]
         return TimeLags(Segments.of_lengths(lengths), at_us, age, error, self.kind.kept(rows))
 
+    def since(self, at_us: float) -> "TimeLags":
+        """Without older ones."""
+        rows = self.at_us >= at_us
+        segments = Segments.of_lengths(self.segments.count_of(rows))
+        return TimeLags(segments, self.at_us[rows], self.seconds[rows], self.error_seconds[rows], self.kind.kept(rows))
+
 
 def time_lags(gathered: Gathered, since_us: float, near: KnotsOf, far: KnotsOf, durations: Durations) -> TimeLags:
     """Of the readings from `since` on that are behind. The near history is looked into first, all of it for queues that
@@ -85,8 +91,8 @@ def _looked_up(gathered: Gathered, rows: np.ndarray, knots_of: KnotsOf, duration
     queues, point_queue = np.unique(readings.segments.queue[rows], return_inverse=True)
     asked = gathered.queues.select(TOPIC_QUEUE).take(pa.array(queues))
     knots = Knots.of(knots_of(asked) if len(rows) else _NO_KNOTS, asked)
-    start, end = knots.starts[:-1][point_queue], knots.starts[1:][point_queue]
-    # Both rise along the knots of a queue.
+    start, end = knots.lived(point_queue, at)
+    # Both rise along the knots of a life.
     seen = count_up_to(knots.at_us, start, end, at)
     passed = np.minimum(seen, count_up_to(knots.broker_offset, start, end, offset))
 
@@ -127,9 +133,13 @@ def _replaced(found: TimeLags, rows: np.ndarray, others: TimeLags) -> TimeLags:
 
 @dataclass(frozen=True)
 class Knots:
-    """Of each asked topic queue its knots, `starts[q]` to `starts[q + 1]`: by time, from where the broker offset last
-    went back; so both columns rise within a queue."""
+    """Of each asked topic queue its lives, `first_life[q]` to `end_life[q]`; of each life when it began, and its knots,
+    `starts[life]` to `starts[life + 1]`. A topic that is created anew counts from 0 again: a life ends where the broker
+    offset goes back, so both columns rise within one."""
 
+    first_life: np.ndarray
+    end_life: np.ndarray
+    began_us: np.ndarray
     starts: np.ndarray
     at_us: np.ndarray
     broker_offset: np.ndarray
@@ -143,23 +153,20 @@ class Knots:
         theirs, at, offset = theirs[wanted], at[wanted], offset[wanted]
         order = np.lexsort((offset, at, theirs))
         theirs, at, offset = theirs[order], at[order], offset[order]
-        fresh = _since_last_fall(theirs, offset)
-        theirs, at, offset = theirs[fresh], at[fresh], offset[fresh]
-        begin = np.searchsorted(theirs, mine, side="left")
-        lengths = np.searchsorted(theirs, mine, side="right") - begin
-        starts = Segments.of_lengths(lengths).starts
-        rows = np.repeat(begin - starts[:-1], lengths) + np.arange(starts[-1])
-        return cls(starts, at[rows], offset[rows])
+        begins = np.ones(len(theirs), bool)
+        begins[1:] = (theirs[1:] != theirs[:-1]) | (offset[1:] < offset[:-1])
+        rows = np.flatnonzero(begins)
+        first, end = (np.searchsorted(theirs[rows], mine, side=side) for side in ("left", "right"))
+        return cls(first, end, at[rows], np.append(rows, len(theirs)), at, offset)
 
-
-def _since_last_fall(queue: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """A topic created anew counts from 0 again: what was seen before is another topic's history."""
-    falls = np.zeros(len(queue), bool)
-    falls[1:] = (queue[1:] == queue[:-1]) & (offset[1:] < offset[:-1])
-    last_fall = np.zeros(int(queue.max(initial=-1)) + 1, np.int64)
-    rows = np.flatnonzero(falls)
-    np.maximum.at(last_fall, queue[rows], rows)
-    return np.arange(len(queue)) >= last_fall[queue]
+    def lived(self, queue: np.ndarray, at_us: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The knots of the life that each queue was in at that moment, from and to; none before the first."""
+        first = self.first_life[queue]
+        begun = count_up_to(self.began_us, first, self.end_life[queue], at_us)
+        # A row beyond the last, with no knots, stands for none.
+        life = np.where(begun > 0, first + begun - 1, len(self.began_us))
+        bounds = np.append(self.starts, self.starts[-1])
+        return bounds[life], bounds[life + 1]
 
 
 def count_up_to(values: np.ndarray, start: np.ndarray, end: np.ndarray, limits: np.ndarray) -> np.ndarray:
