@@ -29,4 +29,4 @@ VOLUME /var/lib/consumerscope
 EXPOSE 8000
 
 # Loopback unless told otherwise: GUNICORN_CMD_ARGS names another address.
-CMD ["gunicorn", "dashboard.wsgi", "--worker-class", "gthread", "--workers", "2", "--threads", "4", "--no-control-socket"]
+CMD ["gunicorn", "dashboard.wsgi", "--worker-class", "dashboard.patience.PatientWorker", "--workers", "2", "--threads", "4", "--no-control-socket"]

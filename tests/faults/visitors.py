@@ -1,17 +1,20 @@
 """Whoever comes over HTTP and means no good, or has a slow line."""
 
 import contextlib
+import http.client
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.faults.fault import Fault, silent
+from tests.faults.fault import Fault
 from tests.faults.stage import Stage
 
-# More than the web server has threads.
+# Many times the threads of the web server, which answers everybody else meanwhile.
 HALF_SENT = 64
+ANSWER_SECONDS = 5.0
 UPLOAD_BYTES = 5 * 1024**3
 # What a process of the web server may grow to.
 WEB_MEGABYTES = 700
@@ -23,7 +26,17 @@ def _half_sent(stage: Stage) -> Iterator[None]:
         for _ in range(HALF_SENT):
             visitor = kept.enter_context(socket.create_connection(("127.0.0.1", stage.site.port), timeout=10))
             visitor.sendall(b"GET /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow:")
+        began = time.monotonic()
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", stage.site.port, timeout=30)) as line:
+            line.request("GET", "/login/")
+            line.getresponse().read()
+        stage.marks["answer seconds"] = time.monotonic() - began
         yield
+
+
+def others_waited(stage: Stage) -> list[str]:
+    waited = stage.marks["answer seconds"]
+    return [f"somebody else was answered after {waited:.1f} s"] if waited > ANSWER_SECONDS else []
 
 
 @contextmanager
@@ -67,6 +80,6 @@ def web_has_grown(stage: Stage) -> list[str]:
 
 
 VISITOR_FAULTS = (
-    Fault("requests that are half sent", _half_sent, (silent,), seconds=30.0),
+    Fault("requests that are half sent", _half_sent, (), seconds=30.0, wrong=others_waited),
     Fault("an upload of 5 GB", _upload, (), seconds=30.0, wrong=web_has_grown),
 )
