@@ -1,7 +1,7 @@
 """Which files of a table hold a stretch of time, and their rows.
 
-A compacted hour is one file, `hour.parquet`; from the moment it exists the hour's other files are invisible, and so are
-names that begin with a dot. The folders of the hours are looked up by name: no folder outside the range is opened.
+A compacted hour is one file, `hour.parquet`; from the moment it exists the parts that it says it is made of are invisible,
+and so are names that begin with a dot. A part that came later stands beside it until it is taken in. The folders of the hours are looked up by name: no folder outside the range is opened.
 An hour may be swapped while it is read: its files are looked up again then, so that nothing is missing or there twice.
 """
 
@@ -19,6 +19,7 @@ from .paths import hour_folder, hours_between
 from .schemas import TABLES
 from .store import Lake
 from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable
+from .whole_hour import merged_parts
 
 COMPACTED = "hour.parquet"
 # An hour is swapped once, and a run swaps one hour after another: the second look finds it.
@@ -83,7 +84,9 @@ def steadily(lake: Lake, find: Callable[[], list[str]], scan: Callable[[list[str
     for _ in range(LOOKS):
         try:
             names = find()
-            return scan(names)
+            found = scan(names)
+            if not _has_late_parts(names) or set(names) <= set(find()):
+                return found
         except FileNotFoundError as error:
             gone = error
         except (pa.ArrowException, OSError) as error:
@@ -127,8 +130,29 @@ def _visible(lake: Lake, folder: str) -> list[str]:
         for entry in lake.filesystem.get_file_info(selector)
         if entry.type == pafs.FileType.File and entry.base_name.endswith(".parquet") and entry.base_name[0] != "."
     )
-    compacted = [name for name in names if name.rsplit("/", 1)[1] == COMPACTED]
-    return compacted or names
+    whole = next((name for name in names if name.endswith(f"/{COMPACTED}")), None)
+    return names if whole is None else [whole, *_late_parts(lake, whole, names)]
+
+
+def _late_parts(lake: Lake, whole: str, names: Sequence[str]) -> list[str]:
+    """Parts beside the whole that are not in it. The clock was set back into an hour that was over, or the writer was
+    stopped for a while."""
+    others = [name for name in names if name != whole]
+    if not others:
+        return []
+    try:
+        merged = merged_parts(lake, whole)
+    except (pa.ArrowException, OSError):
+        # Whoever opens it finds it gone or unreadable, and looks again.
+        return []
+    return [] if merged is None else [name for name in others if name.rsplit("/", 1)[1] not in merged]
+
+
+def _has_late_parts(names: Sequence[str]) -> bool:
+    """One of them may be taken into the whole while both are read, and is there twice then."""
+    folders = [name.rsplit("/", 1)[0] for name in names]
+    wholes = {name.rsplit("/", 1)[0] for name in names if name.endswith(f"/{COMPACTED}")}
+    return any(folders.count(folder) > 1 for folder in wholes)
 
 
 def urls(lake: Lake, names: Sequence[str]) -> list[str]:

@@ -126,3 +126,18 @@ def test_every_table_can_be_compacted_by_its_time(tmp_path, table):
     put(lake, table, [{name: row.get(name) for name in TABLES[table].names} for row in found], time)
     compaction.compact(lake, AN_HOUR_LATER, MARGIN)
     assert [row[time] for row in read(lake, table, "prod", at(0), at(60)).to_pylist()] == [at(0), at(15)]
+
+
+def test_what_comes_into_a_compacted_hour_is_seen_at_once_and_taken_in_later(lake, tmp_path):
+    """As after a clock that was ahead."""
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN)
+    late = rows([(7, 9)], start=3000, group="billing")
+    put(lake, "readings", late)
+    assert shown(lake) == ALL
+    found = read(lake, "readings", "prod", at(0), at(3600)).to_pylist()
+    assert sorted((row["group"], row["consumer_offset"]) for row in found) == sorted([*ALL, ("billing", 7)])
+
+    compaction.compact(lake, AN_HOUR_LATER, MARGIN)
+
+    assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["hour.parquet"]
+    assert len(read(lake, "readings", "prod", at(0), at(3600))) == len(ALL) + 1

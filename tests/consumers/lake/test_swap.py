@@ -7,7 +7,7 @@ import pyarrow.fs as pafs
 import pytest
 
 from consumers.lake import compaction
-from consumers.lake.reader import LakeUnsteady, folder_files, read
+from consumers.lake.reader import LakeUnsteady, dataset, folder_files, read, steadily
 from consumers.lake.store import Lake
 from tests.pipeline_rows import at, put, rows
 
@@ -106,3 +106,18 @@ def test_files_that_never_stand_still_are_an_error_and_no_guess(lake):
 
     with pytest.raises(LakeUnsteady, match="change all the time"):
         folder_files(Lake(Restless(), lake.root, lake.url), FOLDER)
+
+
+def test_a_late_part_that_is_taken_in_while_it_is_read_is_there_once(lake, monkeypatch):
+    compaction.compact(lake, at(7200), MARGIN)
+    put(lake, "readings", rows([(7, 9)], start=3000))
+    # Killed before the parts are deleted.
+    with monkeypatch.context() as patched:
+        patched.setattr(compaction, "delete_parts", lambda *_: None)
+
+        def scan(names):
+            if len(names) > 1:
+                compaction.compact(lake, at(7200), MARGIN)
+            return sorted(dataset(lake, "readings", names).to_table()["consumer_offset"].to_pylist())
+
+        assert steadily(lake, lambda: folder_files(lake, FOLDER), scan) == [0, 1, 2, 3, 7]
