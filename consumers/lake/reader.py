@@ -1,8 +1,9 @@
 """Which files of a table hold a stretch of time, and their rows.
 
-A compacted hour is one file, `hour.parquet`; from the moment it exists the parts that it says it is made of are invisible,
-and so are names that begin with a dot. A part that came later stands beside it until it is taken in. The folders of the hours are looked up by name: no folder outside the range is opened.
-An hour may be swapped while it is read: its files are looked up again then, so that nothing is missing or there twice.
+A compacted hour is one file, `hour.parquet`; from the moment it exists the parts that it says it is made of are
+invisible, and so are names that begin with a dot. A part that came later stands beside it until it is taken in. The
+folders of the hours are looked up by name: no folder outside the range is opened. An hour may be swapped while it is
+read: its files are looked up again then, so that nothing is missing or there twice.
 """
 
 from collections.abc import Callable, Sequence
