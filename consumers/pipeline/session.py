@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from .shipped import send_code
+
 SETTINGS = {
     # Nothing of ours is looked at through Spark's own pages, and every open port is one too many.
     "spark.ui.enabled": "false",
@@ -51,6 +53,8 @@ def session(master: str, driver_memory: str, partitions: int, extra: Mapping[str
         builder = builder.config(name, value)
     made = builder.getOrCreate()
     made.sparkContext.setLogLevel("ERROR")
+    if not master.startswith("local"):
+        send_code(made)
     return made
 
 

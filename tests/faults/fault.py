@@ -62,3 +62,8 @@ def broker_unread(found: Look, _: str) -> bool:
 
 def cluster_late(found: Look, _: str) -> bool:
     return any(cluster["freshness"] != "fresh" and cluster["freshness_detail"] for cluster in found.clusters or [])
+
+
+def clock_told(found: Look, _: str) -> bool:
+    """A clock that was set takes nothing away, either."""
+    return found.ready is not None and "its clock was set" in found.ready["parts"]["clock"]["detail"]

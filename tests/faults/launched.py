@@ -69,8 +69,9 @@ class Launched:
         self._arguments = ["up", "--port", str(self.port), "--namesrv", namesrv]
         self._process: subprocess.Popen[bytes] | None = None
         self._token = ""
-        # How far its clock is ahead of ours.
+        # How far its clock is ahead of ours, and when that changed, by a clock that does not.
         self.ahead = timedelta()
+        self.leapt_at = float("-inf")
 
     def __enter__(self) -> "Launched":
         self.home.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ one.
 import shutil
 import struct
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.demo.cluster import RocketMQ
-from tests.faults.fault import Fault
+from tests.faults.fault import Fault, clock_told
 from tests.faults.making import make
 from tests.faults.report import Report
 from tests.faults.stage import Stage, set_up
@@ -58,7 +59,7 @@ def stage(rocketmq_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def _leaps(stage: Stage, ahead: timedelta) -> None:
     _set_ahead(Path(stage.site.environ["LEAP_FILE"]), int(ahead.total_seconds()))
-    stage.site.ahead = ahead
+    stage.site.ahead, stage.site.leapt_at = ahead, time.monotonic()
 
 
 def _ahead(name: str, ahead: timedelta) -> Fault:
@@ -70,7 +71,7 @@ def _ahead(name: str, ahead: timedelta) -> Fault:
         finally:
             _leaps(stage, timedelta())
 
-    return Fault(f"the clock leaps by {name} and back", made, (), seconds=45.0)
+    return Fault(f"the clock leaps by {name} and back", made, (clock_told,), seconds=45.0)
 
 
 FAULTS = (_ahead("an hour", timedelta(hours=1)), _ahead("three days", timedelta(days=3)))

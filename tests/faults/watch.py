@@ -19,6 +19,10 @@ LOOK_SECONDS = 1.0
 SPARE_SECONDS = 5.0
 # A group in trouble may be said to be in another trouble; these say that it is well.
 WELL = ("OK", "RECREATED", "WARN")
+OF_A_LEAP = ("OK", "RECREATED")
+# A clock that leaps leaves the readings of before out of reach: a group that stands is only behind, until it has been
+# seen to stand by the new time.
+ANEW_SECONDS = 60.0
 METRIC = re.compile(r'^consumerscope_group_lag_messages\{.*group="(faults-[a-z]+)".*\} (\S+)$', re.MULTILINE)
 
 
@@ -28,6 +32,8 @@ class Look:
 
     at: float
     now: datetime
+    # Seconds since its clock leapt.
+    since_leap: float = float("inf")
     ready: dict[str, Any] | None = None
     clusters: list[dict[str, Any]] | None = None
     groups: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -36,7 +42,8 @@ class Look:
 
 
 def look(site: Launched) -> Look:
-    found = Look(time.monotonic(), site.now())
+    at = time.monotonic()
+    found = Look(at, site.now(), at - site.leapt_at)
     try:
         status, answer = site.ask("GET", "/readyz")
         found.ready = answer if status in (200, 503) and isinstance(answer, dict) else None
@@ -68,7 +75,8 @@ def lies(found: Look) -> list[str]:
             said.append(f"{name} has a lag of {row['lag_messages']}, not of {truth.lag}")
         if truth.lag is not None and (row["lag_messages_at_least"] or 0) > truth.lag:
             said.append(f"{name} has a lag of at least {row['lag_messages_at_least']}, not of {truth.lag}")
-        if truth.state not in WELL and row["state"] in WELL:
+        well = WELL if found.since_leap > ANEW_SECONDS else OF_A_LEAP
+        if truth.state not in WELL and row["state"] in well:
             said.append(f"{name} is {row['state']}, not {truth.state}")
         if truth.state not in WELL and row["health"] == "ok":
             said.append(f"the health of {name} is ok, and it is {truth.state}")
@@ -76,7 +84,8 @@ def lies(found: Look) -> list[str]:
             said.append(f"{name} has {row['members']} members, not {truth.members}")
         if truth.lag is not None and found.metrics.get(name, truth.lag) != truth.lag:
             said.append(f"/metrics gives {name} a lag of {found.metrics[name]:g}, not of {truth.lag}")
-        said += _old_as_new(name, row, found.now)
+        # A reading in whose middle the clock leaps has times of both.
+        said += _old_as_new(name, row, found.now) if found.since_leap > LATE_SECONDS else []
     return said
 
 

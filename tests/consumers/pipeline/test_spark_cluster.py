@@ -1,0 +1,102 @@
+"""The pipeline's buckets on a Spark cluster: a master and two workers of Spark's own, with nothing of the project."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from consumers.lake.store import Lake
+from dashboard.demo.children import kill_child, start_child
+from dashboard.demo.ports import free_ports
+from tests.pipeline_rows import put, rows
+from tests.plugins.calling import PROJECT
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(240)]
+
+CHILD = Path(__file__).with_name("cluster_child.py")
+CLASSES = "org.apache.spark.deploy"
+WAIT_SECONDS = 120.0
+
+
+def wait_for(what: str, true: Callable[[], bool]) -> None:
+    until = time.monotonic() + WAIT_SECONDS
+    while not true():
+        assert time.monotonic() < until, what
+        time.sleep(0.1)
+
+
+class Cluster:
+    """Its workers have the packages of this Python and, unlike the driver, no path to the project."""
+
+    def __init__(self, folder: Path, kept: contextlib.ExitStack) -> None:
+        self._folder, self._kept = folder, kept
+        self._home = Path(pyspark.__file__).parent
+        port = free_ports(0)
+        self.master = f"spark://127.0.0.1:{port}"
+        self._start("master", "master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", free_ports(0))
+        wait_for("the master listens", lambda: "Starting Spark master" in self.said("master"))
+        self.workers = {name: self._worker(name) for name in ("worker-1", "worker-2")}
+
+    def said(self, name: str) -> str:
+        log = self._folder / f"{name}.log"
+        return log.read_text(errors="replace") if log.exists() else ""
+
+    def kill_worker(self, name: str) -> None:
+        """With its executors, which are in its group."""
+        kill_child(self.workers[name])
+
+    def _worker(self, name: str) -> "subprocess.Popen[bytes]":
+        own = ["--host", "127.0.0.1", "--webui-port", free_ports(0), "--work-dir", self._folder / name]
+        child = self._start(name, "worker.Worker", *own, "--cores", 1, "--memory", "600m", self.master)
+        wait_for(f"{name} is registered", lambda: "Successfully registered" in self.said(name))
+        return child
+
+    def _start(self, name: str, main: str, *arguments: object) -> "subprocess.Popen[bytes]":
+        environ = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(self._home), "SPARK_NO_DAEMONIZE": "1"}
+        command = [self._home / "bin" / "spark-class", f"{CLASSES}.{main}", *map(str, arguments)]
+        child = start_child(command, log=self._folder / f"{name}.log", environ=environ)
+        self._kept.callback(kill_child, child)
+        return child
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    with contextlib.ExitStack() as kept:
+        yield Cluster(tmp_path / "spark", kept)
+
+
+def test_executors_get_the_code_and_a_worker_that_is_killed_in_the_middle_loses_nothing(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    lake = Lake.at(str(tmp_path / "lake"))
+    for number in range(20):
+        offsets = [(10 * n + number, 10 * n + 20) for n in range(40)]
+        put(lake, "readings", rows(offsets, group=f"group-{number}"), prefix=f"{number}-")
+    mark = tmp_path / "mark"
+    mark.mkdir()
+    environ = {**os.environ, "PYTHONPATH": str(PROJECT), "SPARK_LOCAL_IP": "127.0.0.1"}
+    arguments = [cluster.master, str(tmp_path / "lake"), str(mark)]
+    command = [sys.executable, CHILD, *arguments]
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as driver:
+        try:
+            wait_for("buckets are under way", lambda: len(list(mark.glob("*"))) >= 2 or driver.poll() is not None)
+            assert driver.poll() is None
+            cluster.kill_worker("worker-1")
+            (mark / "go").touch()
+            printed, _ = driver.communicate(timeout=WAIT_SECONDS)
+        finally:
+            driver.kill()
+    answer = json.loads(printed.splitlines()[-1])
+    assert answer["rows"] > 100
+    assert (answer["processes"], answer["whole"], answer["broken"]) == (2, True, True)
