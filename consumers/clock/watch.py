@@ -9,6 +9,7 @@ import logging
 from datetime import datetime, timedelta
 
 import pyarrow as pa
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Max
 
@@ -19,7 +20,7 @@ from consumers.polling.locks import Locked, lock
 from consumers.selectors.clocks import CLOCKS_DIFFER
 
 from .future_rows import put_right
-from .machine import Machine
+from .machine import Machine, this_machine
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,11 @@ STANDS_SECONDS = 60.0
 # A machine that was off for so long comes back with a clock that nobody has watched.
 LONGEST_GAP = timedelta(days=1)
 LOCK_SECONDS = 300.0
+
+
+def watch_clock() -> None:
+    """That of this machine, before anything is done that notes the time."""
+    watch(this_machine(), Lake.at(settings.CONSUMERSCOPE_LAKE))
 
 
 def watch(machine: Machine, lake: Lake) -> None:

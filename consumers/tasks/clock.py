@@ -4,18 +4,12 @@ import logging
 from typing import Any
 
 from celery.signals import task_prerun
-from django.conf import settings
 
 from consumers.clock.machine import this_machine
-from consumers.clock.watch import watch
-from consumers.lake.store import Lake
+from consumers.clock.watch import watch_clock
 from consumers.selectors.clocks import expiry_hold, hold_words
 
 logger = logging.getLogger(__name__)
-
-
-def watch_clock() -> None:
-    watch(this_machine(), Lake.at(settings.CONSUMERSCOPE_LAKE))
 
 
 @task_prerun.connect

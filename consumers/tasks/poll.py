@@ -7,12 +7,11 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from consumers.clock.watch import watch_clock
 from consumers.models import Cluster
 from consumers.polling.locks import Held, Locked, lock
 from consumers.polling.pollers import alone, newest_clock_change, poller_of
 from consumers.polling.wire import WireClosed
-
-from .clock import watch_clock
 
 logger = logging.getLogger(__name__)
 

@@ -113,7 +113,7 @@ class Stage:
             self.site.restart()
             self.wait_until_well(datetime.now(UTC), FIRST_SECONDS)
         self.story.lower_pulse()
-        self.wait_for("no message waits", lambda: not self._untold())
+        self._wait_for_messages()
         self.pulses = self.receiver.changes().count(("Pulse", PULSE, "firing"))
         self.wrong_before |= set(self._wrong_kinds())
 
@@ -155,7 +155,7 @@ class Stage:
 
     def wrongly_told(self) -> list[str]:
         """Of all incidents since the beginning: each once when it fires, once when it is over."""
-        self.wait_for("no message waits", lambda: not self._untold())
+        self._wait_for_messages()
         wrong = [f"an incident was told {kinds}" for kinds in self._wrong_kinds().values()]
         pulses = self.receiver.changes().count(("Pulse", PULSE, "firing"))
         if pulses != self.pulses:
@@ -163,6 +163,13 @@ class Stage:
         if self.receiver.forged:
             wrong.append(f"{self.receiver.forged} messages had a wrong signature")
         return wrong
+
+    def _wait_for_messages(self) -> None:
+        try:
+            self.wait_for("no message waits", lambda: not self._untold())
+        except AssertionError as error:
+            waiting = {row["id"]: row for row in self._incidents() if row["id"] in self._untold()}
+            raise AssertionError(f"{error}: {self._untold()}, which are {waiting}") from error
 
     def _wrong_kinds(self) -> dict[str, list[str]]:
         """Each by its id, without those that an earlier fault was blamed for."""

@@ -11,6 +11,7 @@ from django.utils.dateparse import parse_datetime
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from consumers.clock.watch import watch_clock
 from consumers.models import Cluster
 from consumers.pipeline.failures import sentence
 from consumers.pipeline.job import Report
@@ -36,6 +37,7 @@ class Command(BaseCommand):
         since = _moment("--since", options["since"]) or due_range(until, site_durations())[0]
         if since >= until:
             raise CommandError(f"--since ({since.isoformat()}) must lie before --until ({until.isoformat()}).")
+        watch_clock()
         try:
             with lock(PIPELINE, lock_seconds()):
                 report, seconds = aggregate(clusters, since, until, now)

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from consumers.clock.watch import watch_clock
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
 from consumers.polling.poll import ClusterPoller, Poll
@@ -35,6 +36,7 @@ class Command(BaseCommand):
                 if name
                 else "No cluster is registered: manage.py cluster add NAME --namesrv HOST:PORT"
             )
+        watch_clock()
         polls = [self._poll(cluster) for cluster in clusters]
         for poll in polls:
             self.stdout.write(json.dumps(report(poll)) if options["json"] else sentence(poll))

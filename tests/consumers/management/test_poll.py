@@ -8,7 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from consumers.models import Cluster, Reading
+from consumers.clock.machine import this_machine
+from consumers.models import Cluster, MachineClock, Reading
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +46,13 @@ def test_it_ends_with_1_and_one_sentence_when_nothing_was_read(refused):
     assert ended.value.code == 1
     assert out.getvalue().count("\n") == 1
     assert refused in out.getvalue()
+
+
+def test_the_clock_that_it_goes_by_is_watched(refused):
+    Cluster.objects.create(name="prod", namesrv=refused, created_at=timezone.now())
+    with pytest.raises(SystemExit):
+        call_command("poll", stdout=StringIO())
+    assert MachineClock.objects.get().boot == this_machine().boot
 
 
 def test_its_json_says_why_nothing_was_read(refused):
