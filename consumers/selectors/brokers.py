@@ -66,6 +66,7 @@ def broker_ages(clusters: Iterable[int] | None = None) -> dict[int, ClusterAge]:
     if clusters is not None:
         rows, masters = rows.filter(pk__in=clusters), masters.filter(cluster__in=clusters)
     brokers: dict[int, list[Broker]] = {}
+    # Before the readings: one that is recorded in between makes a broker late, and not what is old new.
     for broker in masters:
         brokers.setdefault(broker.cluster_id, []).append(broker)
     ages: dict[int, ClusterAge] = {}

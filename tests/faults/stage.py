@@ -132,11 +132,12 @@ class Stage:
         )
 
     def stored_readings(self) -> frozenset[tuple[Any, ...]]:
-        """Of groups of the story, every row that the lake holds."""
+        """Of groups of the story, every row that the lake holds; what a clock that was ahead has left is void."""
         columns = ["taken_at", "group", "topic", "broker", "queue_id", "consumer_offset"]
         folder = self.site.home / "lake" / "readings"
         rows = ds.dataset(folder, format="parquet", partitioning=None, exclude_invalid_files=True).to_table(columns)
-        return frozenset(zip(*(rows[name].to_pylist() for name in columns), strict=True))
+        found = zip(*(rows[name].to_pylist() for name in columns), strict=True)
+        return frozenset(row for row in found if row[0] <= self.site.now())
 
     def stood(self, group: str) -> Iterator[tuple[Any, ...]]:
         """Queues, with where the group stands on them where it stands still."""

@@ -125,5 +125,5 @@ def told_story(cluster: RocketMQ, jars: Path, folder: Path) -> Iterator[Story]:
         kept.enter_context(
             CountingConsumers(cluster.namesrv, jars, folder / "busy", [{**busy, "seconds": [0.0, 0.001]}])
         )
-        kept.enter_context(Traffic(admin, [topic_of(BUSY)], SPARED, 2, 4))
+        kept.enter_context(Traffic(admin, [topic_of(BUSY)], SPARED, 2, 4, outages=True))
         yield story
