@@ -3,12 +3,24 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Cluster
+from consumers.selectors.brokers import broker_ages
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.clusters import COUNTED_WITH_MASTER, NOT_ITS_TURN, cluster_list
 from consumers.selectors.history.regularity import missed
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
+
+
+@pytest.mark.django_db
+def test_a_reading_that_is_recorded_meanwhile_makes_nothing_old_new():
+    """Brokers are asked for first: late beside a new reading, never fresh beside an old one."""
+    a_broker(a_cluster())
+    with CaptureQueriesContext(connection) as queries:
+        broker_ages()
+    assert ['FROM "consumers_broker"' in query["sql"] for query in queries] == [True, False]
 
 
 @pytest.mark.django_db
