@@ -19,7 +19,7 @@ import pyarrow.fs as pafs
 from .paths import hour_folder, hours_between
 from .schemas import TABLES
 from .store import Lake
-from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable
+from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable, why_not_ours
 from .whole_hour import merged_parts
 
 COMPACTED = "hour.parquet"
@@ -98,11 +98,12 @@ def steadily(lake: Lake, find: Callable[[], list[str]], scan: Callable[[list[str
 
 
 def whole_files(lake: Lake, names: Sequence[str]) -> list[str]:
-    """Without those whose end is missing, which are put aside: one of them would fail every read of its hour."""
-    return [name for name in names if not _was_cut_off(lake, name)]
+    """Without those whose end is missing, and files of somebody else, which are put aside: one of the first would fail
+    every read of its hour, and of one of the second nobody would know."""
+    return [name for name in names if not _was_put_aside(lake, name)]
 
 
-def _was_cut_off(lake: Lake, name: str) -> bool:
+def _was_put_aside(lake: Lake, name: str) -> bool:
     if not is_local(lake):
         # Stores of objects keep a file whole or not at all.
         return False
@@ -111,12 +112,12 @@ def _was_cut_off(lake: Lake, name: str) -> bool:
         looked_at = (name, found.st_size, found.st_mtime_ns)
         if looked_at in _looked_at:
             return False
-        is_broken = is_cut_off(name)
+        reason = "its end is missing" if is_cut_off(name) else why_not_ours(lake, name)
     except FileNotFoundError:
         # It was swapped in this very moment: whoever opens it looks again.
         return False
-    if is_broken:
-        put_aside(lake, name, "its end is missing")
+    if reason is not None:
+        put_aside(lake, name, reason)
         return True
     if len(_looked_at) >= MOST_LOOKED_AT:
         _looked_at.clear()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
+import pyarrow.parquet as pq
 
 from .paths import hour_folder, hours_between
 from .schemas import TABLES
@@ -86,13 +87,28 @@ def put_aside_of(lake: Lake, table: str, cluster: str, since: datetime, until: d
     return [entry.path for selector in selectors for entry in lake.filesystem.get_file_info(selector)]
 
 
-def _why_unreadable(lake: Lake, name: str) -> str | None:
-    table = name.removeprefix(f"{lake.root}/").split("/", 1)[0]
+def why_not_ours(lake: Lake, name: str) -> str | None:
+    """By a file's footer alone. Arrow takes columns that are not there for nulls, and shows nothing of such a file."""
     try:
-        stored = ds.dataset([name], format="parquet", filesystem=lake.filesystem).schema.names
-        if missing := COLUMNS_OF_ALL & set(TABLES[table].names) - set(stored):
-            return f"it has no column {min(missing)}"
-        ds.dataset([name], schema=TABLES[table], format="parquet", filesystem=lake.filesystem).to_table()
+        stored = pq.read_schema(name, filesystem=lake.filesystem).names
+    except (pa.ArrowException, OSError) as error:
+        if not is_of_a_file(lake, error):
+            raise
+        return " ".join(str(error).split())
+    missing = COLUMNS_OF_ALL & set(TABLES[_table_of(lake, name)].names) - set(stored)
+    return f"it has no column {min(missing)}" if missing else None
+
+
+def _table_of(lake: Lake, name: str) -> str:
+    return name.removeprefix(f"{lake.root}/").split("/", 1)[0]
+
+
+def _why_unreadable(lake: Lake, name: str) -> str | None:
+    try:
+        if (reason := why_not_ours(lake, name)) is not None:
+            return reason
+        schema = TABLES[_table_of(lake, name)]
+        ds.dataset([name], schema=schema, format="parquet", filesystem=lake.filesystem).to_table()
     except (pa.ArrowException, OSError) as error:
         return " ".join(str(error).split()) if is_of_a_file(lake, error) else None
     return None

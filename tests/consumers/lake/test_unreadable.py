@@ -54,6 +54,11 @@ def foreign(path):
     path.write_bytes(b"<html><body>Not found</body></html>")
 
 
+def of_another_table(path):
+    """It can be read, and has nothing of ours."""
+    pq.write_table(pa.table({"name": ["another's"], "price": [7.5]}), path)
+
+
 def cut_in_the_middle(path):
     """Its end is there."""
     content = path.read_bytes()
@@ -64,7 +69,7 @@ def other_types(path):
     pq.write_table(pa.table({"cluster": ["prod"], "consumer_offset": ["no number"]}), path)
 
 
-BREAKS = [cut, emptied, zeros, foreign, cut_in_the_middle, other_types]
+BREAKS = [cut, emptied, zeros, foreign, of_another_table, cut_in_the_middle, other_types]
 
 
 def offsets(lake):
