@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import redis
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.db.models import Max
 
 from consumers.lake.disk import free_mib
@@ -99,12 +100,26 @@ def _redis() -> Part:
 
 
 def _disk() -> Part:
-    free, floor = free_mib(Lake.at(settings.CONSUMERSCOPE_LAKE)), settings.LAKE_DISK_FLOOR_MIB
-    if free is None:
+    """Of the lake, and of a database that is a file: nothing is recorded any more once its disk is full."""
+    floor = settings.LAKE_DISK_FLOOR_MIB
+    found = {"history": free_mib(Lake.at(settings.CONSUMERSCOPE_LAKE))}
+    if connection.vendor == "sqlite" and not connection.is_in_memory_db():  # type: ignore[attr-defined]
+        found["database"] = free_mib(Lake.at(str(Path(connection.settings_dict["NAME"]).parent)))
+    lacks = {
+        "history": "no history is written",
+        "database": "nothing is recorded once it is full",
+    }
+    words = [
+        f"{free:,.0f} MiB free, less than the floor of {floor:,.0f} MiB: {lacks[name]}"
+        for name, free in found.items()
+        if free is not None and free < floor
+    ]
+    if words:
+        return Part(False, "; ".join(words))
+    known = [free for free in found.values() if free is not None]
+    if not known:
         return Part(True, "this file system does not tell its free space")
-    if free < floor:
-        return Part(False, f"{free:,.0f} MiB free, less than the floor of {floor:,.0f} MiB: no history is written")
-    return Part(True, f"{free:,.0f} MiB free, the floor is {floor:,.0f} MiB")
+    return Part(True, f"{min(known):,.0f} MiB free, the floor is {floor:,.0f} MiB")
 
 
 def _history(clusters: list[Cluster]) -> Part:

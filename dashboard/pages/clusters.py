@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from consumers.models import Doubt
 from consumers.selectors.clocks import change_words, clock_status, hold_words
 from consumers.selectors.pipeline_status import pipeline_status
 from consumers.selectors.retries.delay_levels import levels_by_name
@@ -37,4 +38,6 @@ def clusters_context(request: HttpRequest) -> dict[str, Any]:
         pipeline=pipeline_status(frame.now),
         clock_changes=[change_words(change) for change in clock.changes],
         clock_hold=hold_words(clock.hold) if clock.hold else None,
+        # Every site begins so: nothing is wrong.
+        clock_is_new=clock.hold is not None and clock.hold.doubt == Doubt.NEW,
     )

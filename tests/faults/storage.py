@@ -89,7 +89,7 @@ WRITERS = {"truncated": _truncated, "empty": lambda _, stray: stray.touch(), "fo
 
 STORAGE_FAULTS = (
     _full("the lake", "lake", unready("disk"), unready("history")),
-    _full("database and logs", ".", unready("poll_worker"), unready("database")),
+    _full("database and logs", ".", unready("disk")),
     Fault("Redis is full", _redis_full, (unready("redis"), unready("poll_worker")), seconds=40.0),
     Fault("another writer holds the database", _database_held, (unready("poll_worker"),), seconds=70.0),
     _stray_file("a truncated file", "truncated"),

@@ -3,6 +3,7 @@
 import socket
 import threading
 from datetime import timedelta
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -17,6 +18,7 @@ from consumers.models import Cluster, GroupHealth, PipelineRun, Reading
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.pipeline_status import late_evaluation
+from dashboard.health import readiness as readiness_module
 from dashboard.health.readiness import readiness
 from dashboard.metrics.families import scrape
 from tests.alert_rows import a_channel, a_delivery, an_evaluation
@@ -151,6 +153,17 @@ def test_it_says_that_the_disk_is_below_its_floor(settings):
     seen = readiness(NOW)
     assert (seen.ready, seen.parts["disk"].well) == (False, False)
     assert "no history is written" in seen.detail
+
+
+def test_it_says_that_the_disk_of_the_database_is_below_the_floor(settings, monkeypatch, tmp_path):
+    home = tmp_path / "home"
+    settings.CONSUMERSCOPE_LAKE = str(tmp_path / "lake")
+    monkeypatch.setattr(readiness_module, "free_mib", lambda lake: 5.0 if lake.root == str(home) else 9000.0)
+    file = {"vendor": "sqlite", "is_in_memory_db": lambda: False, "settings_dict": {"NAME": home / "rows.sqlite3"}}
+    monkeypatch.setattr(readiness_module, "connection", SimpleNamespace(**file))
+    part = readiness(NOW).parts["disk"]
+    assert not part.well
+    assert part.detail == "5 MiB free, less than the floor of 512 MiB: nothing is recorded once it is full"
 
 
 @pytest.fixture

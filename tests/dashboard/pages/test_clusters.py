@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from consumers.models import PipelineRun
-from tests.world import a_broker, a_cluster, a_dead_broker, a_reading, ago
+from consumers.models import MachineClock, PipelineRun
+from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
 
 pytestmark = pytest.mark.django_db
 
@@ -106,3 +106,13 @@ def test_a_read_only_cluster_says_so(admin_client: Client, settings: Any, named:
     settings.CONSUMERSCOPE_READ_ONLY_CLUSTERS = named
     a_cluster()
     assert (" read-only " in said(admin_client)) is is_said
+
+
+@pytest.mark.parametrize(("doubt", "warned"), [("new", False), ("changed", True)])
+def test_a_clock_that_was_never_watched_before_is_no_warning(admin_client, doubt, warned):
+    a_cluster()
+    times = {"seen_at": NOW, "doubt_at": NOW, "uptime_seconds": 60, "steady_seconds": 60}
+    MachineClock.objects.create(boot="boot-1", name="host-1", doubt=doubt, **times)
+    clock = admin_client.get("/clusters/").text.partition('<section id="clock">')[2].partition("</section>")[0]
+    assert "Nothing is deleted by age" in clock
+    assert ("in doubt" in clock) is warned
