@@ -5,11 +5,11 @@ import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import Max, Min
+from django.db.models import Max, Min, Q
 from pyspark.sql import SparkSession
 
 from consumers.lake.store import Lake
-from consumers.models import PipelineRun, Reading
+from consumers.models import Cluster, PipelineRun, Reading
 
 from .durations import Durations
 from .failures import sentence
@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 FIRST_RANGE = timedelta(minutes=10)
 # After a longer pause the missed hours stay without windows, rather than the newest states being late.
 LONGEST_RANGE = timedelta(hours=1)
+RECORDED_WITHIN = timedelta(seconds=30)
 
 
 def due_range(now: datetime, durations: Durations) -> tuple[datetime, datetime]:
@@ -31,9 +32,17 @@ def due_range(now: datetime, durations: Durations) -> tuple[datetime, datetime]:
     if last.newest_reading is None:
         since = last.until - timedelta(seconds=2 * durations.poll_seconds)
     else:
-        unseen = Reading.objects.filter(pk__gt=last.newest_reading).aggregate(first=Min("taken_at"))["first"]
-        since = min(last.until, unseen or last.until)
+        since = min(last.until, _first_unseen(last, last.newest_reading) or last.until)
     return max(since, now - LONGEST_RANGE), now
+
+
+def _first_unseen(last: PipelineRun, newest: int) -> datetime | None:
+    """A cluster's readings are recorded one after the other. Those of several are recorded at once: where the database
+    gives keys before rows are seen, as PostgreSQL does, one with a lower key may be seen later."""
+    unseen = Q(pk__gt=newest)
+    if Cluster.objects.count() > 1:
+        unseen |= Q(taken_at__gte=last.started_at - RECORDED_WITHIN)
+    return Reading.objects.filter(unseen).aggregate(first=Min("taken_at"))["first"]
 
 
 def is_nothing_new(now: datetime, durations: Durations) -> bool:

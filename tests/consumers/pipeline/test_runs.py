@@ -75,6 +75,17 @@ def test_a_run_begins_with_the_first_reading_that_the_last_one_did_not_know(late
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("taken_at", "since"), [(ago(65), ago(65)), (ago(95), ago(60))])
+def test_a_reading_of_another_cluster_may_have_a_lower_key_and_be_seen_later(taken_at, since):
+    """For as long as recording may take."""
+    later_seen = a_reading(a_cluster("other", read_at=None), taken_at)
+    known = a_reading(a_cluster(read_at=None), ago(55))
+    assert later_seen.pk < known.pk
+    a_run(ago(60), newest_reading=known.pk)
+    assert due_range(NOW, Durations()) == (since, NOW)
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("read", "more", "expected", "why"),
     [
