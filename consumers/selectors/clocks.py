@@ -59,17 +59,16 @@ def clock_status(now: datetime) -> ClockStatus:
 
 def hold_words(hold: ExpiryHold) -> str:
     why = {
-        Doubt.NEW: _("its clock is watched for the first time"),
-        Doubt.GAP: _("nothing watched its clock for more than a day"),
-        Doubt.CHANGED: _("its clock was set"),
-        Doubt.DIFFERS: _("its clock is ahead of another machine's"),
-        None: _("its clock is not watched yet"),
-    }[hold.doubt]
-    machine = hold.machine or _("this machine")
-    return _("Nothing is deleted by age for %(left)s more of work: %(machine)s: %(why)s.") % {
-        "left": age(hold.left.total_seconds()),
-        "machine": machine,
+        Doubt.NEW: _("The clock of %(machine)s has not been watched for a day yet"),
+        Doubt.GAP: _("The clock of %(machine)s was not watched for more than a day"),
+        Doubt.CHANGED: _("The clock of %(machine)s was set"),
+        Doubt.DIFFERS: _("The clock of %(machine)s is ahead of another machine's"),
+        None: _("The clock of %(machine)s is not watched yet"),
+    }[hold.doubt] % {"machine": hold.machine or _("this machine")}
+    # Hours count while something of the product works.
+    return _("%(why)s: nothing is deleted by age for %(left)s more of work.") % {
         "why": why,
+        "left": age(hold.left.total_seconds()),
     }
 
 

@@ -66,4 +66,4 @@ def cluster_late(found: Look, _: str) -> bool:
 
 def clock_told(found: Look, _: str) -> bool:
     """A clock that was set takes nothing away, either."""
-    return found.ready is not None and "its clock was set" in found.ready["parts"]["clock"]["detail"]
+    return found.ready is not None and "was set: nothing is deleted" in found.ready["parts"]["clock"]["detail"]

@@ -37,7 +37,7 @@ def test_a_clock_that_was_set_deletes_nothing_for_a_day_of_work() -> None:
     a_clock(steady_seconds=3600, doubt="changed")
     hold = expiry_hold("boot-1")
     assert hold is not None
-    assert hold_words(hold) == "Nothing is deleted by age for 23 h more of work: host-1: its clock was set."
+    assert hold_words(hold) == "The clock of host-1 was set: nothing is deleted by age for 23 h more of work."
 
 
 def test_a_clock_that_went_evenly_for_a_day_deletes_what_is_old() -> None:
@@ -86,7 +86,7 @@ def test_the_clusters_page_tells_that_nothing_is_deleted(admin_client: Client, t
     time_machine.move_to(NOW, tick=False)
     a_cluster()
     a_clock(steady_seconds=0, doubt="gap")
-    assert "nothing watched its clock for more than a day" in admin_client.get("/clusters/").text
+    assert "The clock of host-1 was not watched for more than a day: nothing is deleted" in admin_client.get("/clusters/").text
 
 
 def test_an_evaluation_of_a_time_to_come_tells_nothing_of_now() -> None:
