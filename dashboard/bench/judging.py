@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from consumers.lake import reader
 from consumers.lake.paths import file_name, hour_folder
-from consumers.lake.schemas import KNOTS, READINGS, TABLES
+from consumers.lake.schemas import KNOTS, READINGS
 from consumers.lake.store import Lake
-from consumers.pipeline.bucket import Course, Facts, Rows, Work, queue_states, read_queues
+from consumers.pipeline.bucket import Facts, Work
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.evidence import Known
 from consumers.pipeline.kinds import GROUPS, RETIRED
@@ -25,6 +25,7 @@ from consumers.pipeline.session import session
 from consumers.pipeline.spark import buckets_for, run_buckets
 from consumers.pipeline.volumes.topic_facts import APPEARED, TOPICS
 
+from .judged_states import states_alone
 from .judging_sql import JUDGE
 from .result import Result
 
@@ -62,14 +63,6 @@ def work_of(lake: Lake, since: datetime, until: datetime, durations: Durations, 
     known = Known(*(schema.empty_table() for schema in (GROUPS, MEMBERS, RETENTION, STILL, LOST, HANDS)))
     facts = Facts(known, *(schema.empty_table() for schema in (RETIRED, SILENT, APPEARED, UNREAD, TOPICS)))
     return Work(lake.url, ("bench",), since, since, until, durations, facts, buckets, is_last=True, is_wide=False)
-
-
-def states_alone(work: Work, number: int) -> dict[str, pa.Table]:
-    """As DuckDB is asked for them: neither windows nor groups."""
-    lake = Rows(Lake.at(work.location), work.clusters, number, work.buckets)
-    gathered, _ = read_queues(lake, work)
-    lags = Course.of(gathered, lake, work).lags
-    return {"queue_states": queue_states(gathered, lags, TABLES["windows_60"].empty_table(), lake, work)}
 
 
 def _seconds(work: Callable[[], dict[str, int]]) -> tuple[float, dict[str, int]]:
