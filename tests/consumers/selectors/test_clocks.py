@@ -86,7 +86,8 @@ def test_the_clusters_page_tells_that_nothing_is_deleted(admin_client: Client, t
     time_machine.move_to(NOW, tick=False)
     a_cluster()
     a_clock(steady_seconds=0, doubt="gap")
-    assert "The clock of host-1 was not watched for more than a day: nothing is deleted" in admin_client.get("/clusters/").text
+    page = admin_client.get("/clusters/").text
+    assert "The clock of host-1 was not watched for more than a day: nothing is deleted" in page
 
 
 def test_an_evaluation_of_a_time_to_come_tells_nothing_of_now() -> None:
