@@ -152,9 +152,8 @@ def _late_parts(lake: Lake, whole: str, names: Sequence[str]) -> list[str]:
 
 def _has_late_parts(names: Sequence[str]) -> bool:
     """One of them may be taken into the whole while both are read, and is there twice then."""
-    folders = [name.rsplit("/", 1)[0] for name in names]
-    wholes = {name.rsplit("/", 1)[0] for name in names if name.endswith(f"/{COMPACTED}")}
-    return any(folders.count(folder) > 1 for folder in wholes)
+    wholes = {name.removesuffix(COMPACTED) for name in names if name.endswith(f"/{COMPACTED}")}
+    return any(not name.endswith(f"/{COMPACTED}") and f"{name.rsplit('/', 1)[0]}/" in wholes for name in names)
 
 
 def urls(lake: Lake, names: Sequence[str]) -> list[str]:

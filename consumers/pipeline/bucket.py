@@ -82,6 +82,11 @@ class Work:
         """Since when readings count, for windows as for states."""
         return self.since - timedelta(seconds=self.durations.lookback_seconds)
 
+    @property
+    def lately_us(self) -> float:
+        """Since when a time lag says something of the end."""
+        return microseconds(self.until) - self.durations.span_seconds / 3 * MICROSECONDS
+
 
 def worked(work: Work, number: int) -> dict[str, pa.Table]:
     """Of one bucket: knots, windows_60, windows_600, group_windows, and at the end of a run queue_states and
@@ -101,7 +106,7 @@ def worked(work: Work, number: int) -> dict[str, pa.Table]:
     if work.is_last:
         in_use = matches(gathered.queues, work.facts.retired, RETIRED_KEY) < 0
         # The same, however long before its end the slice began.
-        used, lags = gathered.only(in_use), course.lags.since(lately(work)).only(in_use)
+        used, lags = gathered.only(in_use), course.lags.since(work.lately_us).only(in_use)
         found["queue_states"] = queue_states(used, lags, _trend_minutes(course, used, lags, lake), lake, work)
         found["group_states"] = group_states(found["queue_states"])
     return {name: written_out(table) for name, table in found.items()}
@@ -199,7 +204,7 @@ class Course:
 
         lags = time_lags(
             gathered,
-            min(since_us, lately(work)),
+            min(since_us, work.lately_us),
             near=lambda asked: knots_of(asked, work.until - NEAR),
             far=lambda asked: knots_of(asked, day_start(work.until - FAR)),
             durations=work.durations,
@@ -226,11 +231,6 @@ class Course:
         if groups is not None:
             fresh = fresh.filter(pc.is_in(fresh["group"], value_set=groups))
         return pa.concat_tables([stored, fresh])
-
-
-def lately(work: Work) -> float:
-    """Microseconds: since when a time lag says something of the end."""
-    return microseconds(work.until) - work.durations.span_seconds / 3 * MICROSECONDS
 
 
 def _group_windows(course: Course, lake: Rows, work: Work) -> pa.Table:

@@ -7,7 +7,7 @@ from pathlib import Path
 import redis
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.models import Max
+from django.db.models import Max, Min
 
 from consumers.lake.disk import free_mib
 from consumers.lake.store import Lake
@@ -183,11 +183,11 @@ def _spark_worker(clusters: list[Cluster], now: datetime, limit: Limits) -> Part
 
 def _general_worker(now: datetime) -> Part:
     """It applies resets, re-sends and exports too: who waits for one of these is told here that nobody takes it up."""
-    first = ConsumerGroup.objects.order_by("first_seen_at").first()
+    first = ConsumerGroup.objects.aggregate(Min("first_seen_at"))["first_seen_at__min"]
     if first is None:
         return Part(True, "there is no group yet that it could look at")
     newest = GroupHealth.objects.aggregate(Max("noted_at"))["noted_at__max"]
-    age = (now - (newest or first.first_seen_at)).total_seconds()
+    age = (now - (newest or first)).total_seconds()
     working = age <= max(LEAST_ROUND_SECONDS, 4 * settings.HEALTH_SECONDS)
     words = "it works" if working else "it has stopped working: see that a worker of the queue general runs"
     return Part(working, words if newest else "it has looked at no group yet", age if newest else None)

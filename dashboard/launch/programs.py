@@ -11,16 +11,7 @@ HOST = "127.0.0.1"
 
 def web_program(port: int, environ: Mapping[str, str]) -> Program:
     command = [sys.executable, "-m", "gunicorn", "dashboard.wsgi", "--bind", f"{HOST}:{port}"]
-    command += [
-        "--worker-class",
-        "dashboard.patience.PatientWorker",
-        "--workers",
-        "2",
-        "--threads",
-        "4",
-        "--graceful-timeout",
-        "2",
-    ]
+    command += ["--worker-class", "dashboard.patience.PatientWorker", "--workers", "2", "--threads", "4"]
     # Its control socket would lie in the user's own home.
     command += ["--graceful-timeout", "2", "--no-control-socket"]
     return Program("web", tuple(command), environ)

@@ -56,16 +56,17 @@ class TimeLags:
 
     def only(self, chosen: np.ndarray) -> "TimeLags":
         """Of the chosen queues alone."""
-        rows = self.segments.spread(chosen)
-        lengths = np.diff(self.segments.starts)[chosen]
-        at_us, age, error = self.at_us[rows], self.seconds[rows], self.error_seconds[rows]
-        return TimeLags(Segments.of_lengths(lengths), at_us, age, error, self.kind.kept(rows))
+        return self._kept(self.segments.spread(chosen), np.diff(self.segments.starts)[chosen])
 
     def since(self, at_us: float) -> "TimeLags":
         """Without older ones."""
         rows = self.at_us >= at_us
-        segments = Segments.of_lengths(self.segments.count_of(rows))
-        return TimeLags(segments, self.at_us[rows], self.seconds[rows], self.error_seconds[rows], self.kind.kept(rows))
+        return self._kept(rows, self.segments.count_of(rows))
+
+    def _kept(self, rows: np.ndarray, lengths: np.ndarray) -> "TimeLags":
+        """`lengths`: how many of the rows each queue that is kept has."""
+        at_us, age, error = self.at_us[rows], self.seconds[rows], self.error_seconds[rows]
+        return TimeLags(Segments.of_lengths(lengths), at_us, age, error, self.kind.kept(rows))
 
 
 def time_lags(gathered: Gathered, since_us: float, near: KnotsOf, far: KnotsOf, durations: Durations) -> TimeLags:
