@@ -11,14 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
-from .paths import file_name
 from .reader import TIME_COLUMN, dataset
 from .schemas import TABLES, TIME
 from .store import Lake
 from .whole_hour import rows_in_group
 
 FOLDER = "future"
-MICROSECOND = timedelta(microseconds=1)
 
 
 def set_future_aside(lake: Lake, now: datetime) -> int:
@@ -55,8 +53,9 @@ def _set_aside(lake: Lake, table: str, name: str, now: datetime) -> bool:
     lake.filesystem.create_dir(target.rsplit("/", 1)[0], recursive=True)
     lake.filesystem.copy_file(name, target)
     if kept.num_rows:
-        # The hour goes on, so that its file is one part of it, before all that are still to come.
-        part = f"{folder}/{file_name(_start_of(folder) + MICROSECOND)}"
+        # The hour goes on, so that its file is one part of it, before all that are still to come. Its name is not that
+        # of a file of one time.
+        part = f"{folder}/{_start_of(folder):%Y%m%dT%H}-kept.parquet"
         lake.write(kept, part, TABLES[table], rows_in_group(kept.num_rows))
         if lake.path(part) == name:
             return True

@@ -3,7 +3,6 @@
 A dataset's scan weighs every row group of every file against its filter, which takes longer than reading what is left.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -13,15 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from .paths import file_name
 from .reader import TIME_COLUMN, files, steadily
 from .schemas import TABLES, TIME
 from .store import Lake
 
 # On an object store a file is several round trips.
 FILES_AT_ONCE = 8
-# As paths.file_name makes them.
-OF_ONE_TIME = re.compile(r"\d{8}T\d{12}\.parquet")
 
 
 class TooManyRows(Exception):
@@ -76,7 +72,7 @@ def read_group(
         with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
             return pa.concat_tables([schema.empty_table(), *pool.map(part, names)])
 
-    return steadily(lake, lambda: _within(files(lake, table, cluster, since, until), table, since, until), rows)
+    return steadily(lake, lambda: files(lake, table, cluster, since, until), rows)
 
 
 class _Counted:
@@ -93,15 +89,6 @@ class _Counted:
             self._rows += rows
             if self._most is not None and self._rows > self._most:
                 raise TooManyRows(f"More than {self._most:,} rows.")
-
-
-def _within(names: Sequence[str], table: str, since: datetime, until: datetime) -> list[str]:
-    """Without the files whose names say that all their rows are of another time; one of knots holds a minute's."""
-    if table == "knots":
-        return list(names)
-    first, last = file_name(since), file_name(until)
-    moments = [(name, name.rsplit("/", 1)[1]) for name in names]
-    return [name for name, moment in moments if not OF_ONE_TIME.fullmatch(moment) or first <= moment < last]
 
 
 def row_groups_of(metadata: pq.FileMetaData, group: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 A compacted hour is one file, `hour.parquet`; from the moment it exists the parts that it says it is made of are
 invisible, and so are names that begin with a dot. A part that came later stands beside it until it is taken in. The
-folders of the hours are looked up by name: no folder outside the range is opened. An hour may be swapped while it is
+folders of the hours are looked up by name, and so are files of one time: none outside the range is opened. An hour may be swapped while it is
 read: its files are looked up again then, so that nothing is missing or there twice.
 """
 
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
-from .paths import hour_folder, hours_between
+from .paths import hour_folder, hours_between, is_within
 from .schemas import TABLES
 from .store import Lake
 from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable, why_not_ours
@@ -51,11 +51,14 @@ TIME_COLUMN = {
 
 
 def files(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> list[str]:
-    """Full names, as pyarrow knows them, of the files of every hour that has a moment in [since, until)."""
+    """Full names, as pyarrow knows them, of the files that may have rows of [since, until), by their hours and names.
+
+    A file of knots is named after a minute, and the knot before the range counts: of them all of each hour.
+    """
     found: list[str] = []
     for hour in hours_between(since, until):
         found += folder_files(lake, hour_folder(table, cluster, hour))
-    return found
+    return found if table == "knots" else [name for name in found if is_within(name, since, until)]
 
 
 def folder_files(lake: Lake, folder: str) -> list[str]:

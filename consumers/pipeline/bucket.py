@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -174,12 +174,16 @@ class Rows:
                 yield batch.filter(pa.array(self._is_mine(batch[group])))
 
     def _is_mine(self, groups: "pa.Array | pa.ChunkedArray") -> np.ndarray:
-        """By a number that every process makes alike of a group's name."""
         whole = groups.combine_chunks() if isinstance(groups, pa.ChunkedArray) else groups
         encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-        names = (name.removeprefix(DLQ_PREFIX) for name in encoded.dictionary.to_pylist())
-        mine = np.array([zlib.crc32(name.encode()) % self._buckets == self._number for name in names] or [False])
-        return mine[np.asarray(encoded.indices)]
+        mine = [is_in_bucket(name, self._number, self._buckets) for name in encoded.dictionary.to_pylist()]
+        return np.array(mine or [False])[np.asarray(encoded.indices)]
+
+
+@lru_cache(maxsize=200_000)
+def is_in_bucket(group: str, number: int, buckets: int) -> bool:
+    """By a number that every process makes alike of a group's name. Each file names its groups anew."""
+    return zlib.crc32(group.removeprefix(DLQ_PREFIX).encode()) % buckets == number
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from consumers.lake.reader import COMPACTED
 from consumers.lake.store import Lake
 
 from .bucket import Work, worked
@@ -26,8 +27,11 @@ READINGS_IN_BUCKET = 2_500_000
 
 def buckets_for(lake: Lake, names: Sequence[str], cores: int) -> int:
     """How many buckets the readings of these files are cut into. One for a small site; every bucket reads the columns
-    that name a group of all files, so that many cost more than they spread."""
-    rows = sum(pq.read_metadata(name, filesystem=lake.filesystem).num_rows for name in names[-1:]) * len(names)
+    that name a group of all files, so that many cost more than they spread. A reading has as many rows as the last."""
+    parts = [name for name in names if not name.endswith(f"/{COMPACTED}")]
+    counted = [*(name for name in names if name not in parts), *parts[-1:]]
+    sizes = [pq.read_metadata(name, filesystem=lake.filesystem).num_rows for name in counted]
+    rows = sum(sizes) + (sizes[-1] * (len(parts) - 1) if parts else 0)
     if rows < READINGS_IN_BUCKET // 2:
         return 1
     return max(cores, -(-rows // READINGS_IN_BUCKET))

@@ -17,8 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.lake import reader
-from consumers.lake.one_group import OF_ONE_TIME
-from consumers.lake.paths import file_name
 from consumers.lake.schemas import MEMBERSHIP, TABLES, TIME
 from consumers.lake.store import Lake
 from consumers.pipeline.durations import Durations
@@ -101,14 +99,8 @@ def _rows_of_cluster(
 ) -> pa.Table:
     time = pc.field("taken_at")
     is_wanted = pc.field("group").isin(names) & (time >= pa.scalar(since, TIME)) & (time < pa.scalar(until, TIME))
-    first, end = file_name(since), file_name(until)
-
-    def files() -> list[str]:
-        """Without those of an hour whose names say that all their rows are of another time."""
-        found = [(name, name.rsplit("/", 1)[1]) for name in reader.files(lake, table, cluster, since, until)]
-        return [name for name, base in found if not OF_ONE_TIME.fullmatch(base) or first <= base < end]
 
     def rows(found: list[str]) -> pa.Table:
         return reader.dataset(lake, table, found).to_table(columns=list(columns), filter=is_wanted)
 
-    return reader.steadily(lake, files, rows)
+    return reader.steadily(lake, lambda: reader.files(lake, table, cluster, since, until), rows)

@@ -61,6 +61,14 @@ def test_an_hour_that_is_one_file_already_keeps_what_has_come_and_takes_new_read
     assert times(lake) == [NOW - MINUTE, NOW + 2 * MINUTE]
 
 
+def test_what_has_come_is_found_by_a_range_that_begins_after_the_hour_did(lake: Lake) -> None:
+    a_file(lake, NOW - MINUTE)
+    a_file(lake, NOW + MINUTE)
+    compact(lake, NOW + timedelta(hours=2), MINUTE)
+    set_future_aside(lake, NOW)
+    assert read(lake, "readings", "prod", NOW - 2 * MINUTE, NOW)["taken_at"].to_pylist() == [NOW - MINUTE]
+
+
 def test_a_day_of_knots_that_was_settled_keeps_what_has_come(lake: Lake) -> None:
     a_file(lake, NOW - 60 * MINUTE, "knots")
     a_file(lake, NOW + 60 * MINUTE, "knots")

@@ -48,6 +48,11 @@ def test_the_range_is_half_open_and_filters_narrow_it(lake):
     assert found.to_pylist() == [{"consumer_offset": 1}, {"consumer_offset": 2}]
 
 
+def test_no_file_is_named_whose_rows_are_all_of_another_time(lake):
+    put(lake, "readings", rows([(1, 9), (2, 9), (3, 9), (4, 9)]))
+    assert names(lake, 15, 45) == ["hour=02/20260301T020015000000.parquet", "hour=02/20260301T020030000000.parquet"]
+
+
 def test_spark_gets_the_same_files_as_urls(lake):
     put(lake, "readings", rows([(1, 1)], cluster="a/b"))
     found = files(lake, "readings", "a/b", at(0), at(60))

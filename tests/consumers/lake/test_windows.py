@@ -34,7 +34,7 @@ def lags(lake):
 def test_the_same_window_again_replaces_its_file(lake):
     put_window(lake, "windows_60", "prod", at(60), window(1, 7))
     assert lags(lake) == [5, 7]
-    assert len(files(lake, "windows_60", "prod", at(0), at(60))) == 2
+    assert len(files(lake, "windows_60", "prod", at(0), at(120))) == 2
 
 
 def test_it_is_replaced_inside_a_compacted_hour(lake):
