@@ -18,7 +18,8 @@ from .columns import numbers
 from .gathered import Gathered
 from .keys import shared_numbers
 from .names import TOPIC_QUEUE
-from .segments import Segments, at_rows, seconds
+from .readings import Readings
+from .segments import MICROSECONDS, Segments, at_rows, seconds
 from .texts import Texts
 
 EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = KINDS = ("exact", "interpolated", "at_least", "unknown")
@@ -70,28 +71,37 @@ class TimeLags:
 
 
 def time_lags(gathered: Gathered, since_us: float, near: KnotsOf, far: KnotsOf, durations: Durations) -> TimeLags:
-    """Of the readings from `since` on that are behind. The near history is looked into first, all of it for queues that
-    reach further back."""
+    """Of the readings from `since` on that are behind. What the queue's own readings do not reach is looked up in the
+    near history, and what that does not reach in all of it."""
     readings = gathered.readings
     is_behind = ~readings.reason.is_known & (readings.at_us >= since_us)
     is_behind &= readings.broker_offset > readings.consumer_offset
     rows = np.flatnonzero(is_behind)
-    found = _looked_up(gathered, rows, near, durations)
-    queue = readings.segments.queue[rows]
-    reaches_back = found.kind.is_in((AT_LEAST, UNKNOWN))
-    if reaches_back.any():
-        # All points of a queue by the same history.
-        again = np.isin(queue, queue[reaches_back])
-        found = _replaced(found, again, _looked_up(gathered, rows[again], far, durations))
+    found = _looked_up(gathered, rows, lambda queues: Knots.of_readings(readings, queues), durations)
+    reaches_back = ~found.is_known | _is_beyond(found, durations)
+    for history in (near, far):
+        if reaches_back.any():
+            others = _looked_up(gathered, rows[reaches_back], _stored(gathered, history), durations)
+            found = _replaced(found, reaches_back, others)
+            reaches_back &= ~found.is_known
     return replace(found, segments=Segments.of_lengths(readings.segments.count_of(is_behind)))
 
 
-def _looked_up(gathered: Gathered, rows: np.ndarray, knots_of: KnotsOf, durations: Durations) -> TimeLags:
+def _stored(gathered: Gathered, history: KnotsOf) -> "Callable[[np.ndarray], Knots]":
+    def knots(queues: np.ndarray) -> Knots:
+        asked = gathered.queues.select(TOPIC_QUEUE).take(pa.array(queues))
+        return Knots.of(history(asked), asked)
+
+    return knots
+
+
+def _looked_up(
+    gathered: Gathered, rows: np.ndarray, knots_of: "Callable[[np.ndarray], Knots]", durations: Durations
+) -> TimeLags:
     readings = gathered.readings
     at, offset = readings.at_us[rows], readings.consumer_offset[rows]
     queues, point_queue = np.unique(readings.segments.queue[rows], return_inverse=True)
-    asked = gathered.queues.select(TOPIC_QUEUE).take(pa.array(queues))
-    knots = Knots.of(knots_of(asked) if len(rows) else _NO_KNOTS, asked)
+    knots = knots_of(queues) if len(rows) else Knots.none()
     start, end = knots.lived(point_queue, at)
     # Both rise along the knots of a life.
     seen = count_up_to(knots.at_us, start, end, at)
@@ -126,6 +136,13 @@ def _looked_up(gathered: Gathered, rows: np.ndarray, knots_of: KnotsOf, duration
     )
 
 
+def _is_beyond(found: TimeLags, durations: Durations) -> np.ndarray:
+    """How far readings reach goes by the slice of the run. Of each minute the same counts, whatever the run covers."""
+    minute_us = 60 * MICROSECONDS
+    since_minute = seconds(found.at_us % minute_us)
+    return (found.seconds > since_minute + durations.lookback_seconds) & ~found.kind.is_in([EXACT])
+
+
 def _replaced(found: TimeLags, rows: np.ndarray, others: TimeLags) -> TimeLags:
     age, error, kind = found.seconds.copy(), found.error_seconds.copy(), found.kind.codes.copy()
     age[rows], error[rows], kind[rows] = others.seconds, others.error_seconds, others.kind.codes
@@ -153,12 +170,31 @@ class Knots:
         wanted = np.isin(theirs, mine)
         theirs, at, offset = theirs[wanted], at[wanted], offset[wanted]
         order = np.lexsort((offset, at, theirs))
-        theirs, at, offset = theirs[order], at[order], offset[order]
-        begins = np.ones(len(theirs), bool)
-        begins[1:] = (theirs[1:] != theirs[:-1]) | (offset[1:] < offset[:-1])
+        return cls._of_sorted(theirs[order], at[order], offset[order], mine)
+
+    @classmethod
+    def of_readings(cls, readings: Readings, queues: np.ndarray) -> "Knots":
+        """What the queues' own readings saw of their broker offsets. `queues`: their numbers, rising."""
+        asked = np.zeros(readings.segments.count, bool)
+        asked[queues] = True
+        rows = np.flatnonzero(readings.segments.spread(asked) & ~np.isnan(readings.broker_offset))
+        return cls._of_sorted(
+            readings.segments.queue[rows], readings.at_us[rows], readings.broker_offset[rows], queues
+        )
+
+    @classmethod
+    def none(cls) -> "Knots":
+        nothing = np.empty(0, np.int64)
+        return cls._of_sorted(nothing, nothing.astype(float), nothing.astype(float), nothing)
+
+    @classmethod
+    def _of_sorted(cls, queue: np.ndarray, at_us: np.ndarray, offset: np.ndarray, asked: np.ndarray) -> "Knots":
+        """Rows by queue and time. `asked`: the number of each queue that is asked for."""
+        begins = np.ones(len(queue), bool)
+        begins[1:] = (queue[1:] != queue[:-1]) | (offset[1:] < offset[:-1])
         rows = np.flatnonzero(begins)
-        first, end = (np.searchsorted(theirs[rows], mine, side=side) for side in ("left", "right"))
-        return cls(first, end, at[rows], np.append(rows, len(theirs)), at, offset)
+        first, end = (np.searchsorted(queue[rows], asked, side=side) for side in ("left", "right"))
+        return cls(first, end, at_us[rows], np.append(rows, len(queue)), at_us, offset)
 
     def lived(self, queue: np.ndarray, at_us: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The knots of the life that each queue was in at that moment, from and to; none before the first."""
@@ -179,13 +215,3 @@ def count_up_to(values: np.ndarray, start: np.ndarray, end: np.ndarray, limits: 
         low = np.where(is_below, middle + 1, low)
         high = np.where(is_open & ~is_below, middle, high)
     return low - start
-
-
-_NO_KNOTS = pa.schema(
-    [
-        *((name, pa.string()) for name in TOPIC_QUEUE[:3]),
-        ("queue_id", pa.int32()),
-        ("broker_offset", pa.int64()),
-        ("at", pa.timestamp("us", tz="UTC")),
-    ]
-).empty_table()
