@@ -11,6 +11,7 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.evidence import Known
 from consumers.pipeline.kinds import GROUPS, RETIRED
 from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
+from consumers.pipeline.rows import Span
 from consumers.pipeline.volumes.topic_facts import APPEARED, TOPICS
 
 KNOWN = {"groups": GROUPS, "members": MEMBERS, "retention": RETENTION, "still": STILL, "lost": LOST, "hands": HANDS}
@@ -30,7 +31,7 @@ def a_work(lake: Lake, since: datetime, until: datetime, **fields: Any) -> Work:
     values: dict[str, Any] = {
         "durations": Durations(),
         "facts": facts(),
-        "buckets": 1,
+        "spans": (Span(),),
         "is_last": True,
         "is_wide": False,
         "asked_since": since,

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .reader import TIME_COLUMN, files, steadily
+from .row_groups import row_groups
 from .schemas import TABLES, TIME
 from .store import Lake
 
@@ -51,9 +52,7 @@ def read_group(
         with lake.filesystem.open_input_file(name) as source, pq.ParquetFile(source) as file:
             # A column that is younger than the file is null in it.
             stored = set(file.schema_arrow.names)
-            if "group" not in stored:
-                raise pa.ArrowInvalid(f"{name} has no column group: it is no file of the table {table}.")
-            chosen = row_groups_of(file.metadata, group)
+            chosen = row_groups(file.metadata, "group", lambda least, greatest: least <= group <= greatest)
             rows = file.read_row_groups(chosen, columns=[name for name in wanted if name in stored], use_threads=False)
             for field in schema:
                 if field.name not in stored:
@@ -89,14 +88,3 @@ class _Counted:
             self._rows += rows
             if self._most is not None and self._rows > self._most:
                 raise TooManyRows(f"More than {self._most:,} rows.")
-
-
-def row_groups_of(metadata: pq.FileMetaData, group: str) -> list[int]:
-    """Those whose statistics do not rule the group out."""
-    column = metadata.schema.names.index("group")
-    chosen = []
-    for number in range(metadata.num_row_groups):
-        statistics = metadata.row_group(number).column(column).statistics
-        if statistics is None or not statistics.has_min_max or statistics.min <= group <= statistics.max:
-            chosen.append(number)
-    return chosen

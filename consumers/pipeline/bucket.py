@@ -4,18 +4,15 @@ Whoever runs it, a Spark task or a test, needs numpy and pyarrow: no Spark, no D
 are in one bucket, so that nothing has to be brought together afterwards.
 """
 
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
-from consumers.lake import reader
 from consumers.lake.knot_days import day_start
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
@@ -40,6 +37,7 @@ from .kernel.time_lag import TimeLags, time_lags
 from .kernel.trend import minutes_needed
 from .kernel.wide_windows import wide_windows
 from .kernel.windows import queue_windows
+from .rows import Only, Rows, Span
 from .slices import MINUTE, TEN_MINUTES, floor, microseconds
 
 # Produced history is looked up in the newest of it first.
@@ -62,7 +60,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Work:
-    """One slice of time: [since, until), where the groups are cut into `buckets`. The range of the run begins at
+    """One slice of time: [since, until), where the groups are cut into buckets, a span of names each. The range of the run begins at
     `asked_since`, its first slice at the whole minute. `is_last`: states are wanted of its end. `is_wide`: its window
     of ten minutes is over, or was written before."""
 
@@ -73,7 +71,7 @@ class Work:
     until: datetime
     durations: Durations
     facts: Facts
-    buckets: int
+    spans: Sequence[Span]
     is_last: bool
     is_wide: bool
 
@@ -91,7 +89,7 @@ class Work:
 def worked(work: Work, number: int) -> dict[str, pa.Table]:
     """Of one bucket: knots, windows_60, windows_600, group_windows, and at the end of a run queue_states and
     group_states; `counts` has the number of readings of the slice."""
-    lake = Rows(Lake.at(work.location), work.clusters, number, work.buckets)
+    lake = Rows(Lake.at(work.location), work.clusters, work.spans[number])
     gathered, count = read_queues(lake, work)
     course = Course.of(gathered, lake, work)
     found = {
@@ -112,78 +110,12 @@ def worked(work: Work, number: int) -> dict[str, pa.Table]:
     return {name: written_out(table) for name, table in found.items()}
 
 
-def read_queues(lake: "Rows", work: Work) -> tuple[Gathered, int]:
+def read_queues(lake: Rows, work: Work) -> tuple[Gathered, int]:
     """The queues of a bucket with all readings that count, and how many readings the slice has."""
     rows = lake.table("readings", work.reach, work.until)
     is_read = numbers(rows["taken_at"]) >= microseconds(max(work.asked_since, work.since))
     rows = rows.filter(pc.not_equal(rows["kind"], "dlq"))
     return Gathered.of(rows).with_silent(lake.mine(work.facts.silent)), int(is_read.sum())
-
-
-class Rows:
-    """Rows of the lake of the groups of one bucket."""
-
-    def __init__(self, lake: Lake, clusters: Sequence[str], number: int, buckets: int) -> None:
-        self._lake, self._clusters, self._number, self._buckets = lake, clusters, number, buckets
-
-    def table(
-        self,
-        name: str,
-        since: datetime,
-        until: datetime,
-        chosen: pc.Expression | None = None,
-        group: str = "group",
-        whole_files: bool = False,
-    ) -> pa.Table:
-        """Of [since, until), or (`whole_files`) all rows before `until` of the files of its hours. `group`: the column
-        that names the group; a dead-letter topic does it with a prefix."""
-        time = pc.field(reader.TIME_COLUMN[name])
-        within = time < pa.scalar(until, pa.timestamp("us", tz="UTC"))
-        if not whole_files:
-            within &= time >= pa.scalar(since, pa.timestamp("us", tz="UTC"))
-        wanted = within if chosen is None else within & chosen
-        return pa.concat_tables([self._of_cluster(one, name, since, until, wanted, group) for one in self._clusters])
-
-    def _of_cluster(
-        self, cluster: str, name: str, since: datetime, until: datetime, wanted: pc.Expression, group: str
-    ) -> pa.Table:
-        return reader.steadily(
-            self._lake,
-            lambda: reader.files(self._lake, name, cluster, since, until),
-            lambda names: self._scanned(name, names, wanted, group),
-        )
-
-    def mine(self, rows: pa.Table) -> pa.Table:
-        """Rows of the database of the bucket's groups."""
-        return rows if self._buckets == 1 else rows.filter(pa.array(self._is_mine(rows["group"])))
-
-    def _scanned(self, name: str, names: Sequence[str], wanted: pc.Expression, group: str) -> pa.Table:
-        schema = _with_dictionaries(TABLES[name])
-        if not names:
-            return schema.empty_table()
-        texts = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-        files = ds.ParquetFileFormat(dictionary_columns=texts)
-        dataset = ds.dataset(list(names), schema=schema, format=files, filesystem=self._lake.filesystem)
-        if self._buckets == 1 or group not in schema.names:
-            return dataset.to_table(filter=wanted)
-        return pa.Table.from_batches(self._batches(dataset, wanted, group), schema)
-
-    def _batches(self, dataset: ds.Dataset, wanted: pc.Expression, group: str) -> Iterator[pa.RecordBatch]:
-        for batch in dataset.to_batches(filter=wanted):
-            if batch.num_rows:
-                yield batch.filter(pa.array(self._is_mine(batch[group])))
-
-    def _is_mine(self, groups: "pa.Array | pa.ChunkedArray") -> np.ndarray:
-        whole = groups.combine_chunks() if isinstance(groups, pa.ChunkedArray) else groups
-        encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-        mine = [is_in_bucket(name, self._number, self._buckets) for name in encoded.dictionary.to_pylist()]
-        return np.array(mine or [False])[np.asarray(encoded.indices)]
-
-
-@lru_cache(maxsize=200_000)
-def is_in_bucket(group: str, number: int, buckets: int) -> bool:
-    """By a number that every process makes alike of a group's name. Each file names its groups anew."""
-    return zlib.crc32(group.removeprefix(DLQ_PREFIX).encode()) % buckets == number
 
 
 @dataclass(frozen=True)
@@ -202,8 +134,8 @@ class Course:
         fresh = knots.drop_columns(["minute"])
 
         def knots_of(asked: pa.Table, reach: datetime) -> pa.Table:
-            chosen = pc.field("topic").isin(pc.unique(pc.cast(asked["topic"], pa.string())))
-            stored = lake.table("knots", reach, work.until, chosen, whole_files=True)
+            only = Only("topic", pc.unique(pc.cast(asked["topic"], pa.string())))
+            stored = lake.table("knots", reach, work.until, only, whole_files=True)
             return pa.concat_tables([stored.cast(TABLES["knots"]), fresh.cast(TABLES["knots"])])
 
         lags = time_lags(
@@ -225,8 +157,8 @@ class Course:
     def minutes(self, lake: Rows, since: datetime, until: datetime, groups: pa.Array | None = None) -> pa.Table:
         """Windows of a minute of [since, until), of `groups` or all: those of the slice, and what the lake has of
         minutes without a reading in the slice."""
-        chosen = None if groups is None else pc.field("group").isin(groups)
-        stored = lake.table("windows_60", since, until, chosen).cast(TABLES["windows_60"])
+        only = None if groups is None else Only("group", groups)
+        stored = lake.table("windows_60", since, until, only).cast(TABLES["windows_60"])
         made = written_out(self.windows.select(["cluster", "start"])).group_by(["cluster", "start"]).aggregate([])
         stored = stored.filter(pa.array(matches(stored, made, ["cluster", "start"]) < 0))
         start = numbers(self.windows["start"])
@@ -308,8 +240,3 @@ def _in_use(windows: pa.Table, retired: pa.Table) -> pa.Table:
 def _hands(queues: pa.Table, hands: pa.Table) -> Hands:
     return Hands.of(beside(queues, hands, QUEUE)["hands"].combine_chunks()) if hands.num_rows else no_hands()
 
-
-def _with_dictionaries(schema: pa.Schema) -> pa.Schema:
-    """Texts of which few differ are read as numbers: of a million rows that is most of the work."""
-    text = pa.dictionary(pa.int32(), pa.string())
-    return pa.schema([(field.name, text if field.type == pa.string() else field.type) for field in schema])

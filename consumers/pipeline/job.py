@@ -27,7 +27,7 @@ from .kernel.trend import minutes_needed
 from .kinds import KindRows
 from .rebalances.run import find_rebalances
 from .slices import MINUTE, floor, slices
-from .spark import buckets_for, run_buckets
+from .spark import run_buckets, spans_for
 from .volumes.recent import recent_volumes
 from .volumes.topic_facts import appeared_topics, group_topics
 
@@ -75,7 +75,7 @@ def _work(
 ) -> Work:
     clusters = report.clusters
     reach = since - timedelta(seconds=durations.lookback_seconds)
-    names = [name for cluster in clusters for name in reader.files(lake, "readings", cluster, reach, until)]
+    names = [reader.files(lake, "readings", cluster, reach, until) for cluster in clusters]
     return Work(
         location=lake.url,
         clusters=tuple(clusters),
@@ -84,7 +84,7 @@ def _work(
         until=until,
         durations=durations,
         facts=_facts(clusters, since, until, kinds, durations),
-        buckets=buckets_for(lake, names, spark.sparkContext.defaultParallelism),
+        spans=spans_for(lake, names, spark.sparkContext.defaultParallelism),
         is_last=until == report.until,
         is_wide=is_wide_due(lake, clusters, since, until),
     )

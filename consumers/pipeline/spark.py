@@ -15,6 +15,7 @@ from consumers.lake.reader import COMPACTED
 from consumers.lake.store import Lake
 
 from .bucket import Work, worked
+from .rows import Span, spans
 
 OfBucket = Callable[[Work, int], dict[str, pa.Table]]
 RESULT = "name string, payload binary"
@@ -25,27 +26,31 @@ ROWS_IN_PIECE = 100_000
 READINGS_IN_BUCKET = 2_500_000
 
 
-def buckets_for(lake: Lake, names: Sequence[str], cores: int) -> int:
-    """How many buckets the readings of these files are cut into. One for a small site; every bucket reads the columns
-    that name a group of all files, so that many cost more than they spread. A reading has as many rows as the last."""
+def spans_for(lake: Lake, names: Sequence[Sequence[str]], cores: int) -> tuple[Span, ...]:
+    """Into which buckets the readings of these files, by cluster, are cut: one for a small site, else one for each core
+    at least."""
+    rows = sum(_rows(lake, files) for files in names)
+    count = 1 if rows < READINGS_IN_BUCKET // 2 else max(cores, -(-rows // READINGS_IN_BUCKET))
+    return spans(lake, [file for files in names for file in files[-1:]], count)
+
+
+def _rows(lake: Lake, names: Sequence[str]) -> int:
+    """About as many as the files have: a reading has as many rows as the last."""
     parts = [name for name in names if not name.endswith(f"/{COMPACTED}")]
     counted = [*(name for name in names if name not in parts), *parts[-1:]]
     sizes = [pq.read_metadata(name, filesystem=lake.filesystem).num_rows for name in counted]
-    rows = sum(sizes) + (sizes[-1] * (len(parts) - 1) if parts else 0)
-    if rows < READINGS_IN_BUCKET // 2:
-        return 1
-    return max(cores, -(-rows // READINGS_IN_BUCKET))
+    return sum(sizes) + (sizes[-1] * (len(parts) - 1) if parts else 0)
 
 
 def run_buckets(spark: SparkSession, work: Work, of_bucket: OfBucket = worked) -> dict[str, pa.Table]:
     """The tables of all buckets, one after another."""
-    rows = spark.range(0, work.buckets, 1, work.buckets).mapInArrow(_task(work, of_bucket), RESULT).toArrow()
+    rows = spark.range(0, len(work.spans), 1, len(work.spans)).mapInArrow(_task(work, of_bucket), RESULT).toArrow()
     return joined(rows)
 
 
 def run_here(work: Work, of_bucket: OfBucket = worked) -> dict[str, pa.Table]:
     """The same without Spark, bucket after bucket."""
-    numbers = pa.RecordBatch.from_pydict({"id": list(range(work.buckets))})
+    numbers = pa.RecordBatch.from_pydict({"id": list(range(len(work.spans)))})
     return joined(pa.Table.from_batches(_task(work, of_bucket)(iter([numbers])), RESULT_SCHEMA))
 
 

@@ -21,8 +21,9 @@ from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.evidence import Known
 from consumers.pipeline.kinds import GROUPS, RETIRED
 from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
+from consumers.pipeline.rows import Span
 from consumers.pipeline.session import session
-from consumers.pipeline.spark import buckets_for, run_buckets
+from consumers.pipeline.spark import run_buckets, spans_for
 from consumers.pipeline.volumes.topic_facts import APPEARED, TOPICS
 
 from .judged_states import states_alone
@@ -47,22 +48,22 @@ def _beside_duckdb(spark: SparkSession, queues: int, master: str) -> Result:
         lake = Lake.at(folder)
         write_lake(lake, queues)
         names = reader.files(lake, "readings", "bench", START, UNTIL)
-        work = work_of(lake, START, UNTIL, DURATIONS, buckets_for(lake, names, spark.sparkContext.defaultParallelism))
+        work = work_of(lake, START, UNTIL, DURATIONS, spans_for(lake, [names], spark.sparkContext.defaultParallelism))
         # The first run pays for the JVM's warming up; the worker's session is warm.
         _seconds(lambda: _evaluate(spark, work))
         ours, states = min(_seconds(lambda: _evaluate(spark, work)) for _ in range(3))
         beside, theirs = min(_seconds(lambda: _duckdb(names)) for _ in range(3))
     if states != theirs:
         raise RuntimeError(f"The two do not judge alike, so their times say nothing: {states} and {theirs}.")
-    note = f"{queues:,} queues × {READINGS_EACH} readings, {master}, {work.buckets} buckets; {states}"
+    note = f"{queues:,} queues × {READINGS_EACH} readings, {master}, {len(work.spans)} buckets; {states}"
     return Result("evaluate every queue", ours, "s", f"DuckDB {duckdb.__version__}", beside, beside / ours, note)
 
 
-def work_of(lake: Lake, since: datetime, until: datetime, durations: Durations, buckets: int) -> Work:
+def work_of(lake: Lake, since: datetime, until: datetime, durations: Durations, spans: Sequence[Span]) -> Work:
     """Of a site whose database knows nothing beside the readings."""
     known = Known(*(schema.empty_table() for schema in (GROUPS, MEMBERS, RETENTION, STILL, LOST, HANDS)))
     facts = Facts(known, *(schema.empty_table() for schema in (RETIRED, SILENT, APPEARED, UNREAD, TOPICS)))
-    return Work(lake.url, ("bench",), since, since, until, durations, facts, buckets, is_last=True, is_wide=False)
+    return Work(lake.url, ("bench",), since, since, until, durations, facts, spans, is_last=True, is_wide=False)
 
 
 def _seconds(work: Callable[[], dict[str, int]]) -> tuple[float, dict[str, int]]:

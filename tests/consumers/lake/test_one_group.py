@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from consumers.lake import compaction, whole_hour
-from consumers.lake.one_group import read_group, row_groups_of
+from consumers.lake.one_group import read_group
 from consumers.lake.reader import files, read
+from consumers.lake.row_groups import row_groups
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
 from consumers.lake.windows import put_window
@@ -76,7 +77,7 @@ def test_of_a_sorted_hour_only_the_row_groups_that_may_hold_it_are_chosen(tmp_pa
     (name,) = files(lake, "windows_600", "prod", at(0), at(600))
     metadata = pq.read_metadata(name)
     assert metadata.num_row_groups == 4
-    assert row_groups_of(metadata, "group-0007") == [0]
+    assert row_groups(metadata, "group", lambda least, greatest: least <= "group-0007" <= greatest) == [0]
 
 
 def test_an_hour_that_is_swapped_meanwhile_is_read_all_the_same(lake):

@@ -8,13 +8,14 @@ import json
 import os
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import django
 import pyarrow as pa
 
-BUCKETS = 4
+BOUNDS = ["", "group-14", "group-19", "group-5", None]
 WAIT_SECONDS = 120.0
 LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.executor.memory": "512m"}
 
@@ -27,6 +28,7 @@ def found(tables: dict[str, pa.Table]) -> dict[str, list[str]]:
 def main(master: str, location: str, mark: str) -> None:
     from consumers.lake.store import Lake
     from consumers.pipeline.bucket import worked
+    from consumers.pipeline.rows import Span
     from consumers.pipeline.session import session
     from consumers.pipeline.spark import run_buckets, run_here
     from tests.pipeline_rows import at
@@ -44,7 +46,8 @@ def main(master: str, location: str, mark: str) -> None:
             time.sleep(0.05)
         return tables
 
-    work = a_work(Lake.at(location), at(300), at(600), buckets=BUCKETS)
+    spans = [Span(first or "", end) for first, end in pairwise(BOUNDS)]
+    work = a_work(Lake.at(location), at(300), at(600), spans=spans)
     spark = session(master, "512m", partitions=2, extra=LOOPBACK)
     expected = found(run_here(work))
     whole = run_buckets(spark, work, with_process)

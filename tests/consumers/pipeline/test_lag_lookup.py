@@ -4,7 +4,8 @@ import pytest
 
 from consumers.lake import knot_days
 from consumers.lake.store import Lake
-from consumers.pipeline.bucket import Course, Rows
+from consumers.pipeline.bucket import Course
+from consumers.pipeline.rows import Rows, Span
 from tests.pipeline_rows import PLACE, at, gathered, lags_of, put, rows
 from tests.pipeline_work import a_work
 
@@ -22,7 +23,7 @@ def found(tmp_path, knots, readings, until, settled=False):
     if settled:
         knot_days.settle(lake, at(until))
     read, work = gathered(readings), a_work(lake, at(until - 1), at(until))
-    return lags_of(read, Course.of(read, Rows(lake, ["prod"], 0, 1), work).lags)
+    return lags_of(read, Course.of(read, Rows(lake, ["prod"], Span()), work).lags)
 
 
 def lags(tmp_path, knots, readings, until, settled=False):
