@@ -46,8 +46,10 @@ class Span:
         """Which of the names are in it. A few names fill many rows."""
         whole = names.combine_chunks() if isinstance(names, pa.ChunkedArray) else names
         encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-        is_mine = [name in self for name in encoded.dictionary.to_pylist()]
-        return np.array(is_mine or [False])[np.asarray(encoded.indices)]
+        is_mine = np.asarray(pc.greater_equal(encoded.dictionary, self.first))
+        if self.end is not None:
+            is_mine = is_mine & np.asarray(pc.less(encoded.dictionary, self.end))
+        return np.append(is_mine, False)[np.asarray(encoded.indices)]
 
 
 def spans(lake: Lake, names: Sequence[str], count: int) -> tuple[Span, ...]:

@@ -16,6 +16,7 @@ from consumers.lake import reader
 from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import KNOTS, READINGS
 from consumers.lake.store import Lake
+from consumers.lake.whole_hour import rows_in_group
 from consumers.pipeline.bucket import Facts, Work
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.evidence import Known
@@ -117,7 +118,7 @@ def write_lake(lake: Lake, queues: int) -> None:
         offsets = {"broker_offset": pa.array(broker), "consumer_offset": pa.array(broker - behind)}
         taken_at = pa.array([at] * queues, pa.timestamp("us", tz="UTC"))
         table = pa.table({**columns, **offsets, "taken_at": taken_at})
-        lake.write(table, f"{hour_folder('readings', 'bench', at)}/{file_name(at)}", READINGS)
+        lake.write(table, f"{hour_folder('readings', 'bench', at)}/{file_name(at)}", READINGS, rows_in_group(queues))
         knots = table.select(["cluster", "topic", "broker", "queue_id", "broker_offset"]).append_column("at", taken_at)
         distinct = knots.group_by(knots.column_names).aggregate([])
         lake.write(distinct, f"{hour_folder('knots', 'bench', at)}/{file_name(at)}", KNOTS)
@@ -125,6 +126,6 @@ def write_lake(lake: Lake, queues: int) -> None:
 
 def _names(prefix: str, numbers: np.ndarray) -> pa.Array:
     values = pa.array(
-        [f"{prefix}{value}" if prefix.endswith("-") else prefix for value in range(int(numbers.max()) + 1)]
+        [f"{prefix}{value:06d}" if prefix.endswith("-") else prefix for value in range(int(numbers.max()) + 1)]
     )
     return values.take(pa.array(numbers))

@@ -34,6 +34,8 @@ def main(groups: int, queues: int) -> None:
 
     call_command("migrate", verbosity=0)
     cluster = fill(groups, queues, END)
+    # What is judged later than a run stays as it is: every run is to write.
+    GroupState.objects.update(judged_at=END - timedelta(hours=1))
     read = [{"name": name, "read": True, "error": None} for name in BROKERS]
     moments = [END - POLL * number for number in range(60, 0, -1)]
     Reading.objects.filter(cluster=cluster).delete()
@@ -66,6 +68,7 @@ def _write_readings(groups: int, queues: int, moments: list[datetime]) -> None:
     """Of twenty queues sixteen are level, one drains, one falls behind, one stands still, one went back."""
     from consumers.lake.paths import file_name, hour_folder
     from consumers.lake.schemas import READINGS
+    from consumers.lake.whole_hour import rows_in_group
     from consumers.pipeline.site import site_lake
 
     from .site_rows import BROKERS
@@ -91,7 +94,8 @@ def _write_readings(groups: int, queues: int, moments: list[datetime]) -> None:
         waiting = [40 * (reading % 2), 9000 - 100 * reading, 1600 + 50 * reading, 1650 + 150 * reading]
         offsets = {"broker_offset": broker, "consumer_offset": broker - np.select(cases, waiting, 0)}
         rows = pa.table({**columns, **offsets, "taken_at": pa.array([at] * count, READINGS.field("taken_at").type)})
-        lake.write(rows, f"{hour_folder('readings', 'bench', at)}/{file_name(at)}", READINGS)
+        name = f"{hour_folder('readings', 'bench', at)}/{file_name(at)}"
+        lake.write(rows, name, READINGS, rows_in_group(count))
 
 
 def family() -> list[int]:
