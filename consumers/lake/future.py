@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
-from .paths import file_name
+from .paths import file_name, folder_start
 from .reader import TIME_COLUMN, dataset
 from .schemas import TABLES, TIME
 from .store import Lake
@@ -25,7 +25,7 @@ def set_future_aside(lake: Lake, now: datetime) -> int:
     """Every file with a row of a time after `now`; its other rows stay. Returns the number of files."""
     moved = 0
     for table in TABLES:
-        for name in _files_since(lake, table, now.replace(minute=0, second=0, microsecond=0)):
+        for name in _files_since(lake, table, folder_start(table, now)):
             moved += _set_aside(lake, table, name, now)
     return moved
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
-from .paths import hour_folder, hours_between
+from .paths import folders_between, hour_folder
 from .schemas import TABLES
 from .store import Lake
 from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable, why_not_ours
@@ -46,6 +46,8 @@ TIME_COLUMN = {
     "dead_letters": "taken_at",
     "windows_60": "start",
     "windows_600": "start",
+    "windows_3600": "start",
+    "windows_86400": "start",
     "knots": "at",
 }
 
@@ -53,8 +55,8 @@ TIME_COLUMN = {
 def files(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> list[str]:
     """Full names, as pyarrow knows them, of the files of every hour that has a moment in [since, until)."""
     found: list[str] = []
-    for hour in hours_between(since, until):
-        found += folder_files(lake, hour_folder(table, cluster, hour))
+    for start in folders_between(table, since, until):
+        found += folder_files(lake, hour_folder(table, cluster, start))
     return found
 
 
