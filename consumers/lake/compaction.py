@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
-from .paths import DAY, FOLDERS_OF_A_MONTH, folder_end
+from .paths import folder_end
 from .reader import COMPACTED, TIME_COLUMN, dataset, whole_files
 from .schemas import TABLES
 from .store import Lake, parquet_writer
@@ -30,8 +30,6 @@ ORDER = ("group", "topic", "broker", "queue_id")
 # Sorted at once in memory: about 1 GB of readings.
 ROWS_AT_ONCE = 5_000_000
 KNOT_STEP = timedelta(minutes=1)
-# While the days of a month are files of their own, what a day takes can be seen.
-DAYS_APART = 7 * DAY
 
 
 def compact(lake: Lake, now: datetime, margin: timedelta, rows_at_once: int = ROWS_AT_ONCE) -> int:
@@ -39,9 +37,8 @@ def compact(lake: Lake, now: datetime, margin: timedelta, rows_at_once: int = RO
     tables whose folders hold those. Returns their number."""
     compacted = 0
     for table in TABLES:
-        closed = now - margin - (DAYS_APART if table in FOLDERS_OF_A_MONTH else timedelta(0))
         for folder, start in _hours(lake, table):
-            if folder_end(table, start) <= closed and _is_unfinished(lake, folder):
+            if folder_end(table, start) + margin <= now and _is_unfinished(lake, folder):
                 compacted += _compact_what_can_be_read(lake, table, folder, rows_at_once)
     return compacted
 

@@ -4,8 +4,8 @@ import time
 from datetime import datetime, timedelta
 
 from consumers.lake.disk import MIB, free_mib
-from consumers.lake.table_sizes import table_sizes
 from consumers.lake.store import Lake
+from consumers.lake.table_sizes import table_sizes
 from consumers.models import HistorySize
 
 EVERY = timedelta(minutes=50)

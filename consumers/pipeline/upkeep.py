@@ -22,6 +22,7 @@ from consumers.models import (
 )
 
 from .durations import Durations
+from .measured_sizes import measure_history
 from .usual_gaps import learn_usual_gaps
 from .wider import make_due
 
@@ -68,6 +69,7 @@ def keep_up(lake: Lake, now: datetime, *, may_expire: bool) -> None:
         wide = make_due(lake, now, MARGIN, timedelta(seconds=durations.reach_seconds))
         hours = compaction.compact(lake, now, MARGIN)
         days = knot_days.settle(lake, now)
+    measure_history(lake, now)
     logger.info("%d windows of hours and days made, %d hours compacted, %d days settled.", wide, hours, days)
     logger.info("%d folders and %d rows expired.", folders, rows)
 

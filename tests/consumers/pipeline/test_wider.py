@@ -190,9 +190,6 @@ def test_the_hours_of_a_day_and_the_days_of_a_month_become_one_file(lake, group)
     assert len(files(lake, "windows_3600", "prod", at(0), at(3 * DAY))) == 1 + 1 + 2
     compact(lake, at(4 * DAY), NO_MARGIN)
     assert [len(files(lake, f"windows_{step}", "prod", at(0), at(3 * DAY))) for step in (HOUR, DAY)] == [3, 3]
-    # A week of a month that is over stays as it is: it shows what a day takes.
-    compact(lake, at(35 * DAY), NO_MARGIN)
-    assert len(files(lake, "windows_86400", "prod", at(0), at(3 * DAY))) == 3
     compact(lake, at(40 * DAY), NO_MARGIN)
     assert len(files(lake, "windows_86400", "prod", at(0), at(3 * DAY))) == 1
     assert (len(rows(lake, HOUR)), len(rows(lake, DAY))) == (6, 3)
