@@ -64,14 +64,17 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
     floor = int(settings.LAKE_DISK_FLOOR_MIB * MIB)
     if measured is None or every is None:
         missing = dict.fromkeys(("bytes", "growth_bytes_a_day"), NOT_MEASURED)
-        tables = [TableUse(name, kept.total_seconds(), None, None, missing) for name, kept in kept_for().items()]
-        unknown = dict.fromkeys(("measured_at", *missing, "free_bytes", "floor_seconds"), NOT_MEASURED)
-        return HistoryUse(None, None, None, None, floor, None, tables, unknown)
+        not_measured = [TableUse(name, kept.total_seconds(), None, None, missing) for name, kept in kept_for().items()]
+        unknown = {name: NOT_MEASURED for name in ("measured_at", *missing, "free_bytes", "floor_seconds")}
+        return HistoryUse(None, None, None, None, floor, None, not_measured, unknown)
     tables = every if cluster is None else _tables(measured, cluster)
     growth, why_no_growth = _growth(tables)
     seconds, why_not = _floor(measured, floor, *_growth(every))
-    unknown = {"growth_bytes_a_day": why_no_growth, "floor_seconds": why_not}
-    unknown["free_bytes"] = NO_FREE if measured.free_bytes is None else None
+    reasons = {
+        "growth_bytes_a_day": why_no_growth,
+        "floor_seconds": why_not,
+        "free_bytes": NO_FREE if measured.free_bytes is None else None,
+    }
     return HistoryUse(
         measured_at=measured.measured_at,
         bytes=sum(table.bytes or 0 for table in tables),
@@ -80,7 +83,7 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
         floor_bytes=floor,
         floor_seconds=seconds,
         tables=tables,
-        unknown={name: reason for name, reason in unknown.items() if reason is not None},
+        unknown={name: reason for name, reason in reasons.items() if reason is not None},
     )
 
 
