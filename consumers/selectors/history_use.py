@@ -65,7 +65,7 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
     if measured is None or every is None:
         missing = dict.fromkeys(("bytes", "growth_bytes_a_day"), NOT_MEASURED)
         not_measured = [TableUse(name, kept.total_seconds(), None, None, missing) for name, kept in kept_for().items()]
-        unknown = {name: NOT_MEASURED for name in ("measured_at", *missing, "free_bytes", "floor_seconds")}
+        unknown = dict.fromkeys(("measured_at", *missing, "free_bytes", "floor_seconds"), NOT_MEASURED)
         return HistoryUse(None, None, None, None, floor, None, not_measured, unknown)
     tables = every if cluster is None else _tables(measured, cluster)
     growth, why_no_growth = _growth(tables)

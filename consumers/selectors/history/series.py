@@ -8,6 +8,7 @@ from typing import Literal
 from django.db.models import Max
 
 from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot
+from consumers.pipeline.wider import DAY_SECONDS
 
 from .queue_windows import QueueKey, Window, queue_windows
 from .rows import History, Point, Series
@@ -18,6 +19,8 @@ from .window_range import OPEN_WINDOWS, WindowRange, kept_long, window_range
 By = Literal["group", "topic", "queue"]
 DAY = timedelta(days=1)
 NOT_AGGREGATED = "not aggregated yet"
+# A longer line has a point a day.
+DAYS_OF_A_LINE = timedelta(days=31)
 NO_READING = "no reading in this window"
 # Why a window that has a lag lacks the rest.
 UNTOLD = {
@@ -74,7 +77,8 @@ def _queue_count(group: ConsumerGroup, named: Mapping[str, object], most: int | 
 def sparklines(lags: Mapping[int, int | None], since: datetime, until: datetime) -> dict[int, list[int | None]]:
     """The lag of each group at every complete window of the range, null where it is not known, and last its lag at
     this moment: `lags`, by group id. Two queries, four for windows of days."""
-    windows = window_range(since, until)
+    # A list of groups has a line for each: a quarter in hours is more than a line of its size shows.
+    windows = window_range(since, until, DAY_SECONDS if until - since > DAYS_OF_A_LINE else None)
     rows = stored_group_windows(list(lags), windows, ["lag_messages"])
     known = [(row["group_id"], windows.index(row["start"]), row["lag_messages"]) for row in rows]
     complete = windows.complete_until(aggregated_until(until), (index for _, index, _ in known))

@@ -116,13 +116,14 @@ def test_a_group_has_the_days_that_are_made_and_today_from_its_hours(group):
     assert lags(365, 86400, by="group") == {YESTERDAY - DAY: 4, YESTERDAY: 5, TODAY: 9}
 
 
-def test_the_sparkline_of_a_year_ends_with_yesterday_and_now(group):
+@pytest.mark.parametrize("days", [90, 365])
+def test_the_sparkline_of_months_has_a_point_a_day_and_ends_with_yesterday_and_now(group, days):
     other = a_group(group.cluster, "audit")
     for one, lag in ((group, 5), (other, 6)):
         a_group_window(one, 86400, YESTERDAY - DAY, lag)
         a_group_window(one, 3600, YESTERDAY, 10 * lag)
     note_due(["prod"], YESTERDAY)
-    lines = sparklines({group.pk: 1, other.pk: 2}, NOW - 365 * DAY, NOW)
+    lines = sparklines({group.pk: 1, other.pk: 2}, NOW - days * DAY, NOW)
     assert {pk: line[-3:] for pk, line in lines.items()} == {group.pk: [5, 50, 1], other.pk: [6, 60, 2]}
 
 
