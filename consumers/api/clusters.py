@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from consumers.selectors.cluster_rows import ClusterRow, Connection, Freshness
 from consumers.selectors.clusters import cluster_list
+from consumers.selectors.history_use import HistoryUse, history_uses
 from consumers.selectors.retries.broker_levels import BrokerLevels
 from consumers.selectors.retries.delay_levels import levels_by_name
 
@@ -50,6 +51,32 @@ class LastReadingSerializer(serializers.Serializer[Any]):
     error = serializers.CharField(allow_null=True, help_text="Why nothing was read at all")
 
 
+class HistoryTableSerializer(serializers.Serializer[Any]):
+    table = serializers.CharField(help_text="`windows_3600`: of an hour for each queue; `readings`: every single one")
+    kept_seconds = serializers.FloatField(help_text="How long it is kept, by a setting")
+    bytes = serializers.IntegerField(allow_null=True)
+    growth_bytes_a_day = serializers.FloatField(
+        allow_null=True,
+        help_text="What its last whole days (UTC) took; less its oldest day where it is as old as it is kept",
+    )
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
+class HistoryUseSerializer(serializers.Serializer[Any]):
+    """The room that the history takes, as upkeep measures it every hour. The disk is that of all clusters."""
+
+    measured_at = serializers.DateTimeField(allow_null=True)
+    bytes = serializers.IntegerField(allow_null=True, help_text="Of this cluster")
+    growth_bytes_a_day = serializers.FloatField(allow_null=True, help_text="Of this cluster")
+    free_bytes = serializers.IntegerField(allow_null=True, help_text="On the disk, when it was measured")
+    floor_bytes = serializers.IntegerField(help_text="With less free than this no history is added, by a setting")
+    floor_seconds = serializers.FloatField(
+        allow_null=True, help_text="From `measured_at` until the disk is at its floor, at the growth of all clusters"
+    )
+    tables = HistoryTableSerializer(many=True)
+    unknown = serializers.DictField(child=serializers.CharField())
+
+
 class ClusterSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     namesrv = serializers.CharField()
@@ -68,12 +95,14 @@ class ClusterSerializer(serializers.Serializer[Any]):
     failed_readings = serializers.IntegerField(help_text="Of the last hour: not whole")
     missed_readings = serializers.IntegerField(help_text="Of the last hour: due and not taken")
     delay_levels = BrokerLevelsSerializer(many=True)
+    history = HistoryUseSerializer()
     unknown = serializers.DictField(child=serializers.CharField())
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterDocument(ClusterRow):
     delay_levels: Sequence[BrokerLevels]
+    history: HistoryUse
 
 
 class ClusterListView(APIView):
@@ -82,5 +111,10 @@ class ClusterListView(APIView):
         """The registered clusters with their brokers and last reading."""
         paging, now = Paging.of(request), timezone.now()
         levels = levels_by_name(now)
-        rows = [ClusterDocument(**vars(row), delay_levels=levels.get(row.name, [])) for row in cluster_list(now)]
+        clusters = cluster_list(now)
+        uses = history_uses([row.name for row in clusters])
+        rows = [
+            ClusterDocument(**vars(row), delay_levels=levels.get(row.name, []), history=uses[row.name])
+            for row in clusters
+        ]
         return list_response(request, ClusterSerializer, whole(rows), **paging)

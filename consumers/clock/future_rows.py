@@ -30,6 +30,7 @@ from consumers.models import (
     DelayLevel,
     Delivery,
     DeliveryAttempt,
+    DueWindow,
     GroupBroker,
     GroupHealth,
     GroupNote,
@@ -37,6 +38,7 @@ from consumers.models import (
     GroupTotal,
     GroupWindow,
     HeadMessage,
+    HistorySize,
     Incident,
     IncidentEvent,
     Lease,
@@ -95,6 +97,8 @@ ACTS: dict[type[Model], Acts] = {
     # What is evaluated, and the history of it.
     PipelineRun: Acts(drop="until started_at", keep="since finished_at"),
     GroupWindow: Acts(drop="start"),
+    DueWindow: Acts(drop="start"),
+    HistorySize: Acts(drop="measured_at"),
     StateChange: Acts(drop="at"),
     Rebalance: Acts(
         drop="started_before", set="started_after last_change_at settled_at episode_since judged_at", keep="dated_at"

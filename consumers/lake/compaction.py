@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
-from .paths import HOUR
+from .paths import folder_end
 from .reader import COMPACTED, TIME_COLUMN, dataset, whole_files
 from .schemas import TABLES
 from .store import Lake, parquet_writer
@@ -33,11 +33,12 @@ KNOT_STEP = timedelta(minutes=1)
 
 
 def compact(lake: Lake, now: datetime, margin: timedelta, rows_at_once: int = ROWS_AT_ONCE) -> int:
-    """Compacts every hour that ended longer than `margin` ago and is not one file yet. Returns their number."""
+    """Compacts every hour that ended longer than `margin` ago and is not one file yet, and so the days and months of
+    tables whose folders hold those. Returns their number."""
     compacted = 0
     for table in TABLES:
-        for folder, hour in _hours(lake, table):
-            if hour + HOUR + margin <= now and _is_unfinished(lake, folder):
+        for folder, start in _hours(lake, table):
+            if folder_end(table, start) + margin <= now and _is_unfinished(lake, folder):
                 compacted += _compact_what_can_be_read(lake, table, folder, rows_at_once)
     return compacted
 

@@ -5,12 +5,13 @@ where it was, it would stand beside what will be read at those times, and offset
 """
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
+from .paths import folder_start
 from .reader import TIME_COLUMN, dataset
 from .schemas import TABLES, TIME
 from .store import Lake
@@ -23,7 +24,7 @@ def set_future_aside(lake: Lake, now: datetime) -> int:
     """Every file with a row of a time after `now`; its other rows stay. Returns the number of files."""
     moved = 0
     for table in TABLES:
-        for name in _files_since(lake, table, now.replace(minute=0, second=0, microsecond=0)):
+        for name in _files_since(lake, table, folder_start(table, now)):
             moved += _set_aside(lake, table, name, now)
     return moved
 
@@ -55,18 +56,12 @@ def _set_aside(lake: Lake, table: str, name: str, now: datetime) -> bool:
     if kept.num_rows:
         # The hour goes on, so that its file is one part of it, before all that are still to come. Its name is not that
         # of a file of one time.
-        part = f"{folder}/{_start_of(folder):%Y%m%dT%H}-kept.parquet"
+        part = f"{folder}/00-kept.parquet"
         lake.write(kept, part, TABLES[table], rows_in_group(kept.num_rows))
         if lake.path(part) == name:
             return True
     lake.filesystem.delete_file(name)
     return True
-
-
-def _start_of(folder: str) -> datetime:
-    date, hour = folder.rsplit("/", 2)[-2:]
-    day = datetime.strptime(f"{date} +0000", "date=%Y-%m-%d %z")
-    return day + timedelta(hours=int(hour.removeprefix("hour=")))
 
 
 def _entries(lake: Lake, path: str, kind: pafs.FileType) -> list[pafs.FileInfo]:

@@ -2,8 +2,8 @@
 
 A compacted hour is one file, `hour.parquet`; from the moment it exists the parts that it says it is made of are
 invisible, and so are names that begin with a dot. A part that came later stands beside it until it is taken in. The
-folders of the hours are looked up by name, and so are files of one time: none outside the range is opened. An hour may be swapped while it is
-read: its files are looked up again then, so that nothing is missing or there twice.
+folders of the hours are looked up by name, and so are files of one time: none outside the range is opened. An hour may
+be swapped while it is read: its files are looked up again then, so that nothing is missing or there twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
-from .paths import hour_folder, hours_between, is_within
+from .paths import folders_between, hour_folder, is_within
 from .schemas import TABLES
 from .store import Lake
 from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable, why_not_ours
@@ -46,6 +46,8 @@ TIME_COLUMN = {
     "dead_letters": "taken_at",
     "windows_60": "start",
     "windows_600": "start",
+    "windows_3600": "start",
+    "windows_86400": "start",
     "knots": "at",
 }
 
@@ -56,8 +58,8 @@ def files(lake: Lake, table: str, cluster: str, since: datetime, until: datetime
     A file of knots is named after a minute, and the knot before the range counts: of them all of each hour.
     """
     found: list[str] = []
-    for hour in hours_between(since, until):
-        found += folder_files(lake, hour_folder(table, cluster, hour))
+    for start in folders_between(table, since, until):
+        found += folder_files(lake, hour_folder(table, cluster, start))
     return found if table == "knots" else [name for name in found if is_within(name, since, until)]
 
 

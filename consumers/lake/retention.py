@@ -6,11 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pyarrow.fs as pafs
 
 from .future import FOLDER as FUTURE
-from .paths import HOUR
+from .paths import DAY, folder_end
 from .store import Lake
 from .unreadable import FOLDER as UNREADABLE
-
-DAY = timedelta(days=1)
 
 
 def expire(lake: Lake, now: datetime, keep: Mapping[str, timedelta]) -> int:
@@ -18,25 +16,27 @@ def expire(lake: Lake, now: datetime, keep: Mapping[str, timedelta]) -> int:
     deleted = 0
     # What was set aside goes when the hour that it is missing in does.
     places = [
-        (place, kept) for table, kept in keep.items() for place in (table, f"{UNREADABLE}/{table}", f"{FUTURE}/{table}")
+        (table, place, now - kept)
+        for table, kept in keep.items()
+        for place in (table, f"{UNREADABLE}/{table}", f"{FUTURE}/{table}")
     ]
-    for place, kept in places:
+    for table, place, before in places:
         for cluster in _folders(lake, lake.path(place)):
             for day_folder in _folders(lake, cluster.path):
                 day = _day(day_folder.base_name)
-                if day + DAY <= now - kept:
+                if max(day + DAY, folder_end(table, day)) <= before:
                     lake.filesystem.delete_dir(day_folder.path)
                     deleted += 1
-                elif day <= now - kept:
-                    deleted += _expire_hours(lake, day_folder, day, now - kept)
+                elif day <= before:
+                    deleted += _expire_hours(lake, table, day_folder, day, before)
     return deleted
 
 
-def _expire_hours(lake: Lake, day_folder: pafs.FileInfo, day: datetime, before: datetime) -> int:
+def _expire_hours(lake: Lake, table: str, day_folder: pafs.FileInfo, day: datetime, before: datetime) -> int:
     deleted = 0
     for folder in _folders(lake, day_folder.path):
         hour = day + timedelta(hours=int(folder.base_name.removeprefix("hour=")))
-        if hour + HOUR <= before:
+        if folder_end(table, hour) <= before:
             lake.filesystem.delete_dir(folder.path)
             deleted += 1
     return deleted

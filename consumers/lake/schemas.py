@@ -147,5 +147,7 @@ TABLES = {
     "dead_letters": DEAD_LETTERS,
     "windows_60": WINDOWS,
     "windows_600": WINDOWS,
+    "windows_3600": WINDOWS,
+    "windows_86400": WINDOWS,
     "knots": KNOTS,
 }

@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from .paths import hour_folder, hours_between
+from .paths import folders_between, hour_folder
 from .schemas import TABLES
 from .store import Lake
 
@@ -82,7 +82,7 @@ def files_put_aside(lake: Lake) -> list[str]:
 
 def put_aside_of(lake: Lake, table: str, cluster: str, since: datetime, until: datetime) -> list[str]:
     """Names of the files whose rows of [since, until) are missing."""
-    folders = [f"{FOLDER}/{hour_folder(table, cluster, hour)}" for hour in hours_between(since, until)]
+    folders = [f"{FOLDER}/{hour_folder(table, cluster, hour)}" for hour in folders_between(table, since, until)]
     selectors = [pafs.FileSelector(lake.path(folder), allow_not_found=True) for folder in folders]
     return [entry.path for selector in selectors for entry in lake.filesystem.get_file_info(selector)]
 

@@ -12,6 +12,7 @@ from .group import ConsumerGroup, GroupKind, GroupTotal
 from .group_broker import GroupBroker
 from .head import HeadMessage
 from .health import GroupHealth, HealthLevel
+from .history_size import HistorySize
 from .incident import AlertEngine, Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, SubjectKind
 from .lease import Lease
 from .loss import LossAcknowledgement
@@ -27,7 +28,7 @@ from .state import GroupState, QueueState, State, StateChange, TimeLagKind
 from .thresholds import GroupThresholds
 from .token import ApiToken
 from .topic import Queue, Topic, TopicKind
-from .window import GroupWindow
+from .window import DueWindow, GroupWindow
 
 __all__ = [
     "UNFINISHED_PREVIEWS",
@@ -55,6 +56,7 @@ __all__ = [
     "DeliveryStatus",
     "Destination",
     "Doubt",
+    "DueWindow",
     "Ending",
     "GroupBroker",
     "GroupHealth",
@@ -66,6 +68,7 @@ __all__ = [
     "GroupWindow",
     "HeadMessage",
     "HealthLevel",
+    "HistorySize",
     "Incident",
     "IncidentEvent",
     "IncidentEventKind",

@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from .cluster import Cluster
 from .group import ConsumerGroup
 
 
@@ -31,4 +32,20 @@ class GroupWindow(models.Model):
             models.Index(
                 fields=["step_seconds", "start"], condition=models.Q(into_dlq__gt=0), name="windows_with_dead_letters"
             ),
+        ]
+
+
+class DueWindow(models.Model):
+    """A span of an hour or a day whose windows, of a cluster's queues and groups, are to be made from finer ones.
+
+    Written before any of the finer ones is, and deleted after the wide ones are made: a worker that dies forgets none.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="due_windows")
+    step_seconds = models.IntegerField()
+    start = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "step_seconds", "start"], name="one_row_per_due_window")
         ]

@@ -60,9 +60,9 @@ class Facts:
 
 @dataclass(frozen=True)
 class Work:
-    """One slice of time: [since, until), where the groups are cut into buckets, a span of names each. The range of the run begins at
-    `asked_since`, its first slice at the whole minute. `is_last`: states are wanted of its end. `is_wide`: its window
-    of ten minutes is over, or was written before."""
+    """One slice of time: [since, until), where the groups are cut into buckets, a span of names each. The range of the
+    run begins at `asked_since`, its first slice at the whole minute. `is_last`: states are wanted of its end.
+    `is_wide`: its window of ten minutes is over, or was written before."""
 
     location: str
     clusters: Sequence[str]
@@ -239,4 +239,3 @@ def _in_use(windows: pa.Table, retired: pa.Table) -> pa.Table:
 
 def _hands(queues: pa.Table, hands: pa.Table) -> Hands:
     return Hands.of(beside(queues, hands, QUEUE)["hands"].combine_chunks()) if hands.num_rows else no_hands()
-

@@ -30,6 +30,7 @@ from .slices import MINUTE, floor, slices
 from .spark import run_buckets, spans_for
 from .volumes.recent import recent_volumes
 from .volumes.topic_facts import appeared_topics, group_topics
+from .wider import note_due
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ def _write_history(lake: Lake, clusters: Sequence[str], work: Work, found: dict[
     write_knots(lake, found["knots"])
     rows = write_windows(lake, found["windows_60"])
     if work.is_wide:
+        note_due(clusters, work.since)
         rows += write_windows(lake, found["windows_600"])
     reach = timedelta(seconds=work.durations.reach_seconds)
     since = floor(work.since, MINUTE)

@@ -1,8 +1,10 @@
-"""Rows of the lake for one bucket of groups. Files are in the order of their groups, and a bucket is a range of names: of
-each file the row groups are read that can hold the range, so that all buckets together read each of them about once.
+"""Rows of the lake for one bucket of groups.
+
+Files are in the order of their groups, and a bucket is a range of names: of each file the row groups are read that can
+hold the range, so that all buckets together read each of them about once.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +16,6 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from consumers.lake import reader
-from consumers.lake.reader import COMPACTED
 from consumers.lake.row_groups import MayHold, row_groups
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake

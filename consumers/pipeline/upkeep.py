@@ -21,7 +21,10 @@ from consumers.models import (
     StateChange,
 )
 
+from .durations import Durations
+from .measured_sizes import measure_history
 from .usual_gaps import learn_usual_gaps
+from .wider import make_due
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +32,7 @@ logger = logging.getLogger(__name__)
 MARGIN = timedelta(minutes=10)
 KNOTS_KEPT = timedelta(days=30)
 DELETED_AT_ONCE = 10_000
+STEPS = (60, 600, 3600, 86400)
 INTERVALS: tuple[type[Model], ...] = (Client, Assignment, ClientSubscription)
 
 
@@ -43,6 +47,8 @@ def kept_for() -> dict[str, timedelta]:
         "dead_letters": raw,
         "windows_60": timedelta(days=settings.LAKE_MINUTE_WINDOW_DAYS),
         "windows_600": timedelta(days=settings.LAKE_TEN_MINUTE_WINDOW_DAYS),
+        "windows_3600": timedelta(days=settings.LAKE_HOUR_WINDOW_DAYS),
+        "windows_86400": timedelta(days=settings.LAKE_DAY_WINDOW_DAYS),
         "knots": KNOTS_KEPT,
     }
 
@@ -55,13 +61,17 @@ def keep_up(lake: Lake, now: datetime, *, may_expire: bool) -> None:
         folders = retention.expire(lake, now, kept)
         rows = prune_rows(now, kept)
     learn_usual_gaps(lake, now)
-    hours = days = 0
+    wide = hours = days = 0
     if below_floor(lake, settings.LAKE_DISK_FLOOR_MIB):
         logger.error("The lake's disk has less than %s MiB free: nothing is compacted.", settings.LAKE_DISK_FLOOR_MIB)
     else:
+        durations = Durations.of(settings.JUDGE, settings.CONSUMERSCOPE_POLL_SECONDS)
+        wide = make_due(lake, now, MARGIN, timedelta(seconds=durations.reach_seconds))
         hours = compaction.compact(lake, now, MARGIN)
         days = knot_days.settle(lake, now)
-    logger.info("%d hours compacted, %d days settled, %d folders and %d rows expired.", hours, days, folders, rows)
+    measure_history(lake, now)
+    logger.info("%d windows of hours and days made, %d hours compacted, %d days settled.", wide, hours, days)
+    logger.info("%d folders and %d rows expired.", folders, rows)
 
 
 def prune_rows(now: datetime, kept: Mapping[str, timedelta]) -> int:
@@ -72,8 +82,7 @@ def prune_rows(now: datetime, kept: Mapping[str, timedelta]) -> int:
         for rows in (
             Reading.objects.filter(taken_at__lt=now - kept["readings"]),
             PipelineRun.objects.filter(started_at__lt=minute),
-            GroupWindow.objects.filter(step_seconds=60, start__lt=minute),
-            GroupWindow.objects.filter(step_seconds__gt=60, start__lt=ten_minutes),
+            *(GroupWindow.objects.filter(step_seconds=step, start__lt=now - kept[f"windows_{step}"]) for step in STEPS),
             StateChange.objects.filter(at__lt=ten_minutes),
             Rebalance.objects.filter(started_before__lt=ten_minutes),
             # What still lasts is kept, however long ago it began.

@@ -32,6 +32,11 @@ def span(seconds: float) -> str:
     return ("> " if is_capped else "") + " ".join(f"{number} {unit}" for number, unit in parts)
 
 
+def exact_span(seconds: float) -> str:
+    """`92 d`: without the cap."""
+    return " ".join(f"{number} {unit}" for number, unit in exact_parts(seconds))
+
+
 def _two(seconds: int, large: int, large_unit: str, small: int, small_unit: str) -> list[Part]:
     first, rest = divmod(seconds, large)
     second = rest // small

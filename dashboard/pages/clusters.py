@@ -8,12 +8,14 @@ from django.utils import timezone
 
 from consumers.models import Doubt
 from consumers.selectors.clocks import change_words, clock_status, hold_words
+from consumers.selectors.history_use import history_use
 from consumers.selectors.pipeline_status import pipeline_status
 from consumers.selectors.retries.delay_levels import levels_by_name
 
 from .access import page, part
 from .delay_lines import delay_tables
 from .frame import context, frame_of
+from .history_tables import history_tables
 
 
 @page
@@ -31,10 +33,13 @@ def clusters_context(request: HttpRequest) -> dict[str, Any]:
     shown = [row for row in frame.clusters if frame.cluster in (None, row.name)]
     delays = delay_tables(levels_by_name(frame.now))
     clock = clock_status(frame.now)
+    history = history_use(frame.cluster)
     return context(
         frame,
         clusters=shown,
         delays=delays,
+        history=history,
+        history_tables=history_tables(history),
         pipeline=pipeline_status(frame.now),
         clock_changes=[change_words(change) for change in clock.changes],
         clock_hold=hold_words(clock.hold) if clock.hold else None,

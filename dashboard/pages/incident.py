@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.templatetags.static import static
@@ -16,6 +15,7 @@ from django.utils.translation import gettext as _
 from consumers.selectors.alerts.incident import incident_detail
 from consumers.selectors.alerts.rows import IncidentDetail
 from consumers.selectors.alerts.words import number_words
+from consumers.selectors.history.window_range import finest_kept, step_for
 from consumers.selectors.queues import find_group
 from dashboard.plotly_files import PATH
 
@@ -92,12 +92,13 @@ def found_or_404(incident_id: UUID, now: datetime) -> IncidentDetail:
 
 
 def range_around(row: IncidentDetail, now: datetime) -> tuple[Range, int]:
-    """In windows of a minute; of ten where those are not kept any more, or would be too many."""
+    """In windows of a minute; of longer ones where those are not kept any more, or would be too many."""
     end = row.resolved_at or now
-    is_old = now - row.started_at > timedelta(days=settings.LAKE_MINUTE_WINDOW_DAYS)
-    is_long = is_old or end - row.started_at > LONG
+    length, finest = end - row.started_at, finest_kept(row.started_at, now)
+    is_long = finest > 60 or length > LONG
     beside = LONG_BESIDE if is_long else BESIDE
-    return Range("", row.started_at - beside, min(now, end + beside)), 600 if is_long else 60
+    shown = Range("", row.started_at - beside, min(now, end + beside))
+    return shown, max(600, finest, step_for(length)) if is_long else 60
 
 
 def rule_href(frame: Frame, row: IncidentDetail) -> str:

@@ -33,7 +33,7 @@ def axis(since: datetime, until: datetime, foot: int) -> SafeString:
 def _ticks(since: datetime, until: datetime) -> list[tuple[datetime, str]]:
     """Round moments, at most eight of them; one whose label would be cut off at an edge is left out."""
     span = (until - since).total_seconds()
-    steps = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800)
+    steps = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 5184000)
     step = next((step for step in steps if span / step <= 8), steps[-1])
     first = datetime.fromtimestamp(-(-since.timestamp() // step) * step, UTC)
     ticks = [first + timedelta(seconds=step * i) for i in range(int((until - first).total_seconds() // step) + 1)]

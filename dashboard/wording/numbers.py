@@ -29,6 +29,8 @@ def share(part: float) -> str:
 
 def size(octets: float) -> str:
     """Bytes in decimal units."""
+    if octets < 0:
+        return f"−{size(-octets)}"
     value, units = float(octets), ["B", "kB", "MB", "GB", "TB"]
     while value >= 999.5 and len(units) > 1:
         value, units = value / 1000, units[1:]

@@ -55,9 +55,9 @@ def make_large(group: ConsumerGroup, lake: Lake) -> None:
 
 
 def _past(group: ConsumerGroup, lake: Lake) -> None:
-    """Windows of a minute and of ten, of 64 queues, as a pipeline leaves them."""
+    """Windows of a minute, of ten and of an hour, of 64 queues, as a pipeline leaves them."""
     extent = OneGroup(1, QUEUES)
-    for step in (60, 600):
+    for step in (60, 600, 3600):
         for hours in range(1, 24 * DAYS + 1):
             start = NOW - timedelta(hours=hours)
             rows = windows(extent, step, start, 3600 // step)

@@ -38,7 +38,7 @@ TOO_LONG = re.compile(
     r"(?<![\w.,:])(?:(?:3[1-9]|[4-9]\d|\d{3,}) d|(?:2[4-9]|[3-9]\d|\d{3,}) h|(?:[6-9]\d|\d{3,}) min)(?!\w)"
 )
 # Of ranges and settings, that somebody chose: the range of a page, what a measure covers.
-CHOSEN = re.compile(r"\b24 h\b")
+CHOSEN = re.compile(r"\b24 h\b|\b90 d\b")
 
 
 def lags(rows: list[dict[str, Any]]) -> list[int | None]:

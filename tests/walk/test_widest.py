@@ -48,7 +48,7 @@ WIDEST = {
     "group_dead_letters": (f"{PAGE}&{EVER}", f"format=csv&{EVER}", f"{PAGE}&key_part=e"),
     "group_dead_letters_export": (EVER, f"{EVER}&format=jsonl"),
     "group_history": (
-        *(f"by=queue&step={step}&{WEEK}" for step in (60, 600, 3600)),
+        *(f"by=queue&step={step}&{WEEK}" for step in (60, 600, 3600, 86400)),
         *(f"by={by}&{WEEK}" for by in ("queue", "topic", "group")),
         f"by=topic&step=60&{WEEK}",
         f"by=group&step=60&{WEEK}",
@@ -78,7 +78,7 @@ PAGE_PARAMETERS = (
     | {"of_cluster", "online", "ordering", "outcome", "page", "range", "rule", "search", "severity", "state", "status"}
     | {"topic"}
 )
-PAGES_WIDEST = "range=7d&all=1"
+PAGES_WIDEST = "range=90d&all=1"
 
 
 class Bound(NamedTuple):

@@ -7,6 +7,7 @@ lost of that knowledge: losses.py.
 from datetime import timedelta
 
 from consumers.alerts.health import note
+from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
 from consumers.models import (
     Assignment,
@@ -15,6 +16,7 @@ from consumers.models import (
     ConsumerGroup,
     GroupWindow,
     HeadMessage,
+    HistorySize,
     PipelineRun,
     Queue,
     QueueSample,
@@ -66,6 +68,7 @@ def a_known_world(lake: Lake) -> ConsumerGroup:
         members = {"groups_read": 1, "clients_read": 2, "calls": 4, "seconds": 0.2}
         a_reading(cluster, ago(seconds), record_seconds=0.2, brokers=brokers, complete=not broken, members=members)
     _runs()
+    _history()
     group = a_group(cluster, consume_from_where="CONSUME_FROM_LAST_OFFSET", retry_max_times=16, retry_queue_nums=1)
     subscription = {"topic": "Orders", "expression": "*", "expression_type": "TAG"}
     group.subscriptions = [subscription]
@@ -135,6 +138,14 @@ def _reset(group: ConsumerGroup) -> None:
     a_reset_queue(reset, 5, **(written | read | readings | on | {"answered": 70, "after": 71}))
     an_event(reset)
     an_event(reset, "Wrote 1 of 2 queues.", by_name=None, address=None, via="worker")
+
+
+def _history() -> None:
+    """Measured; every table grows, as the newest whole day is the larger one."""
+    days = [["2026-03-12", 900_000], ["2026-03-13", 1_100_000]]
+    table = {"bytes": 2_500_000, "first_day": "2020-01-01", "oldest_whole_day": days[0], "newest_whole_days": days}
+    tables = {"prod": dict.fromkeys(TABLES, table)}
+    HistorySize.objects.create(measured_at=ago(600), seconds=0.1, free_bytes=40_000_000_000, tables=tables)
 
 
 def _runs() -> None:

@@ -178,9 +178,7 @@ class Knots:
         asked = np.zeros(readings.segments.count, bool)
         asked[queues] = True
         rows = np.flatnonzero(readings.segments.spread(asked) & ~np.isnan(readings.broker_offset))
-        return cls._of_sorted(
-            readings.segments.queue[rows], readings.at_us[rows], readings.broker_offset[rows], queues
-        )
+        return cls._of_sorted(readings.segments.queue[rows], readings.at_us[rows], readings.broker_offset[rows], queues)
 
     @classmethod
     def none(cls) -> "Knots":

@@ -1,6 +1,8 @@
-"""Windows of ten minutes from windows of one: the last minute's lag, rates only where every minute has one.
+"""Wide windows from the next finer ones: ten minutes from minutes, an hour from ten minutes, a day from hours.
 
-Volumes are sums of all minutes: null while one is missing.
+Lag is that of the last part, a rate is known only where every part has one.
+
+Volumes are sums of all parts: null while one is missing.
 """
 
 import numpy as np
@@ -15,7 +17,6 @@ from .segments import MICROSECONDS
 from .sums import Groups
 from .texts import Texts
 
-MINUTE_SECONDS = 60
 LAST = ["lag_messages", "time_lag_seconds", "time_lag_kind", "unknown_reason"]
 
 
@@ -28,10 +29,10 @@ def wide_windows(windows: pa.Table, step_seconds: int) -> pa.Table:
     first = first_rows(numbers)
     groups = Groups(numbers, len(first))
     every = np.ones(len(numbers), bool)
-    minutes = groups.count_if(every)
+    parts, seconds = groups.count_if(every), groups.sum(columns["step_seconds"])
     newest = columns.table.take(pa.array(groups.last(columns["start"], chosen=every)))
     found = columns.table.take(pa.array(first))
-    is_short = minutes < step_seconds // MINUTE_SECONDS
+    is_short = seconds < step_seconds
     is_unknown = np.isnan(columns["consumed"]) | np.isnan(columns["produced"])
     reason = Texts.of(windows["volume_unknown"]).otherwise(NOT_RECORDED).least(numbers, is_unknown, groups.count)
     return pa.table(
@@ -42,8 +43,7 @@ def wide_windows(windows: pa.Table, step_seconds: int) -> pa.Table:
             **{name: found[name] for name in (*QUEUE[1:], "kind")},
             **{name: newest[name] for name in LAST[:3]},
             **{
-                name: arrow(groups.whole_sum(columns[name], every) / minutes)
-                for name in ("consume_rate", "produce_rate")
+                name: arrow(groups.whole_sum(columns[name], every) / parts) for name in ("consume_rate", "produce_rate")
             },
             "readings": pa.array(groups.sum(columns["readings"]).astype(np.int32)),
             "unknown_reason": newest["unknown_reason"],

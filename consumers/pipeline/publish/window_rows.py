@@ -1,20 +1,17 @@
 """GroupWindow rows of one minute as the run found them; of ten minutes and an hour from the step below."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 import pyarrow as pa
 
 from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.slices import floor
-from consumers.pipeline.volumes.joined import whole_volumes
+from consumers.pipeline.volumes.joined import FIELDS, MEASURED, joined_windows
 from consumers.pipeline.volumes.names import VOLUMES
 
 from .batches import upsert
 
-MEASURED = ["lag_messages", "time_lag_seconds", "consume_rate", "produce_rate", "readings", "unknown_reason"]
-FIELDS = [*MEASURED, *VOLUMES, "volumes_unknown"]
 WIDER = [(60, 600), (600, 3600)]
 
 
@@ -44,53 +41,21 @@ def write_group_windows(
     ]
     _upsert(rows)
     for narrow, wide in WIDER:
-        _upsert(_widened(list(groups.values()), narrow, wide, since, until, reach))
+        widen_groups(set(groups.values()), narrow, wide, since, until, reach)
     return len(rows)
+
+
+def widen_groups(
+    groups: Collection[int], narrow: int, wide: int, since: datetime, until: datetime, reach: timedelta
+) -> None:
+    """Writes the windows of `wide` seconds that have a moment in [since, until), from those of `narrow`."""
+    step = timedelta(seconds=wide)
+    start = floor(since, step)
+    end = floor(until - timedelta(microseconds=1), step) + step
+    stored = GroupWindow.objects.filter(step_seconds=narrow, start__gte=start, start__lt=end).order_by("start")
+    parts = (row for row in stored.values("group_id", "start", *FIELDS).iterator() if row["group_id"] in groups)
+    _upsert([GroupWindow(step_seconds=wide, **one) for one in joined_windows(parts, narrow, wide, reach)])
 
 
 def _upsert(rows: list[GroupWindow]) -> None:
     upsert(rows, ["group", "step_seconds", "start"], FIELDS)
-
-
-def _widened(
-    groups: list[int], narrow: int, wide: int, since: datetime, until: datetime, reach: timedelta
-) -> list[GroupWindow]:
-    step = timedelta(seconds=wide)
-    start = floor(since, step)
-    end = floor(until - timedelta(microseconds=1), step) + step
-    names = ("group_id", "start", *FIELDS)
-    stored = GroupWindow.objects.filter(step_seconds=narrow, start__gte=start, start__lt=end).order_by("start")
-    wanted = set(groups)
-    parts: dict[tuple[int, datetime], list[dict[str, Any]]] = {}
-    for row in stored.values(*names).iterator():
-        if row["group_id"] in wanted:
-            parts.setdefault((row["group_id"], floor(row["start"], step)), []).append(row)
-    return [
-        GroupWindow(
-            group_id=group,
-            step_seconds=wide,
-            start=at,
-            **_joined(rows),
-            **whole_volumes(rows, timedelta(seconds=narrow), at, at + step, reach),
-        )
-        for (group, at), rows in parts.items()
-    ]
-
-
-def _joined(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Lag and time lag of the last one; a rate only where every part has one."""
-    last = rows[-1]
-    return {
-        "lag_messages": last["lag_messages"],
-        "time_lag_seconds": last["time_lag_seconds"],
-        "unknown_reason": last["unknown_reason"],
-        "readings": sum(row["readings"] for row in rows),
-        "consume_rate": _mean(row["consume_rate"] for row in rows),
-        "produce_rate": _mean(row["produce_rate"] for row in rows),
-    }
-
-
-def _mean(rates: Iterable[float | None]) -> float | None:
-    values = list(rates)
-    known = [rate for rate in values if rate is not None]
-    return sum(known) / len(known) if len(known) == len(values) else None

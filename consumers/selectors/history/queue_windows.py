@@ -2,17 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from django.conf import settings
 
-from consumers.lake.one_group import TooManyRows, read_group
+from consumers.lake.one_group import TooManyRows
 from consumers.lake.store import Lake
 from consumers.selectors.column_lists import as_list
 
+from .stored_windows import stored_queue_windows
 from .window_range import TooManyPoints, WindowRange, refuse_too_many
 
 QueueKey = tuple[str, str, int]
@@ -29,8 +29,6 @@ COLUMNS = (
     "readings",
     "unknown_reason",
 )
-RATES = ("consume_rate", "produce_rate")
-TEN_MINUTES = 600
 # Of queues that are weighed against each other rows are held as columns, a twentieth of what a point takes.
 ROWS_OF_A_POINT = 20
 SECOND = 1_000_000
@@ -70,43 +68,23 @@ def queue_windows(
 
 
 def _rows(cluster: str, group: str, windows: WindowRange, named: Mapping[str, object], *, is_ranked: bool) -> pa.Table:
-    step = min(windows.step_seconds, TEN_MINUTES)
-    most = settings.HISTORY_POINTS * max(windows.step_seconds // step, ROWS_OF_A_POINT if is_ranked else 1)
+    step = windows.step_seconds
+    most = settings.HISTORY_POINTS * (ROWS_OF_A_POINT if is_ranked else 1)
     lake, span = Lake.at(settings.CONSUMERSCOPE_LAKE), (windows.start, windows.until)
     try:
-        return read_group(lake, f"windows_{step}", cluster, group, *span, COLUMNS, equal=named, most_rows=most)
+        return stored_queue_windows(lake, cluster, group, step, span, COLUMNS, equal=named, most_rows=most)
     except TooManyRows:
         sentence = f"The group had more queues in this range than are told: more than {most:,} windows of {step} s."
         raise TooManyPoints(f"{sentence} Ask for a shorter range, or name queues.") from None
 
 
 def _queues(found: pa.Table, windows: WindowRange) -> dict[QueueKey, dict[int, Window]]:
-    step = min(windows.step_seconds, TEN_MINUTES)
     found = found.sort_by([(name, "ascending") for name in (*KEY, "start")])
     # Places as numbers: thousands of moments as objects take longer than all the rest.
     start = pc.cast(found["start"], pa.int64()).to_numpy()
     places = (start // SECOND - int(windows.start.timestamp())) // windows.step_seconds
     rows = zip(places.tolist(), *(as_list(found[name]) for name in COLUMNS[1:]), strict=True)
-    parts = windows.step_seconds // step
     queues: dict[QueueKey, dict[int, Window]] = defaultdict(dict)
-    for (key, index), same in groupby(rows, key=lambda row: (row[1:4], row[0])):
-        queues[key][index] = _joined([Window(*row[4:]) for row in same], parts)
+    for row in rows:
+        queues[row[1:4]][row[0]] = Window(*row[4:])
     return dict(queues)
-
-
-def _joined(parts: list[Window], expected: int) -> Window:
-    """Shorter windows as one: the lag of the last, the mean rate where every part has one."""
-    if len(parts) == expected == 1:
-        return parts[0]
-    last = parts[-1]
-    rates: dict[str, Any] = {}
-    for name in RATES:
-        known = [getattr(part, name) for part in parts if getattr(part, name) is not None]
-        rates[name] = sum(known) / expected if len(known) == expected else None
-    return Window(
-        lag_messages=last.lag_messages,
-        time_lag_seconds=last.time_lag_seconds,
-        readings=sum(part.readings for part in parts),
-        unknown_reason=last.unknown_reason,
-        **rates,
-    )

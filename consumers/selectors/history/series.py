@@ -2,20 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from django.db.models import Max
 
-from consumers.models import ConsumerGroup, GroupWindow, PipelineRun, QueueSnapshot
+from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot
+from consumers.pipeline.wider import DAY_SECONDS
 
 from .queue_windows import QueueKey, Window, queue_windows
 from .rows import History, Point, Series
+from .stored_windows import stored_group_windows
 from .topic_windows import topic_windows
-from .window_range import OPEN_WINDOWS, WindowRange, window_range
+from .window_range import OPEN_WINDOWS, WindowRange, kept_long, window_range
 
 By = Literal["group", "topic", "queue"]
+DAY = timedelta(days=1)
 NOT_AGGREGATED = "not aggregated yet"
+# A longer line has a point a day.
+DAYS_OF_A_LINE = timedelta(days=31)
 NO_READING = "no reading in this window"
 # Why a window that has a lag lacks the rest.
 UNTOLD = {
@@ -47,7 +52,7 @@ def group_history(
     if found is None:
         return None
     queue_count = 1 if by == "group" else _queue_count(found, named or {}, most_behind)
-    windows = window_range(since, until, step_seconds, queues=queue_count)
+    windows = window_range(since, until, step_seconds, queues=queue_count, now=now)
     gaps = _Gaps.of(windows, now)
     if by == "group":
         series = [Series(None, None, None, _points(windows, _group_windows(found, windows), gaps))]
@@ -71,14 +76,11 @@ def _queue_count(group: ConsumerGroup, named: Mapping[str, object], most: int | 
 
 def sparklines(lags: Mapping[int, int | None], since: datetime, until: datetime) -> dict[int, list[int | None]]:
     """The lag of each group at every complete window of the range, null where it is not known, and last its lag at
-    this moment: `lags`, by group id. Two queries."""
-    windows = window_range(since, until)
-    rows = GroupWindow.objects.filter(
-        group__in=list(lags), step_seconds=windows.step_seconds, start__gte=windows.start, start__lt=windows.until
-    )
-    known = [
-        (pk, windows.index(start), lag) for pk, start, lag in rows.values_list("group_id", "start", "lag_messages")
-    ]
+    this moment: `lags`, by group id. Two queries, four for windows of days."""
+    # A list of groups has a line for each: a quarter in hours is more than a line of its size shows.
+    windows = window_range(since, until, DAY_SECONDS if until - since > DAYS_OF_A_LINE else None)
+    rows = stored_group_windows(list(lags), windows, ["lag_messages"])
+    known = [(row["group_id"], windows.index(row["start"]), row["lag_messages"]) for row in rows]
     complete = windows.complete_until(aggregated_until(until), (index for _, index, _ in known))
     # That the newest windows are not complete is so at every moment, and no gap.
     shown = max(complete, windows.count - OPEN_WINDOWS)
@@ -90,20 +92,8 @@ def sparklines(lags: Mapping[int, int | None], since: datetime, until: datetime)
 
 
 def _group_windows(group: ConsumerGroup, windows: WindowRange) -> dict[int, Window]:
-    rows = GroupWindow.objects.filter(
-        group=group, step_seconds=windows.step_seconds, start__gte=windows.start, start__lt=windows.until
-    )
-    return {
-        windows.index(row.start): Window(
-            row.lag_messages,
-            row.time_lag_seconds,
-            row.consume_rate,
-            row.produce_rate,
-            row.readings,
-            row.unknown_reason,
-        )
-        for row in rows
-    }
+    rows = stored_group_windows([group.pk], windows, Window._fields)
+    return {windows.index(row["start"]): Window(*(row[name] for name in Window._fields)) for row in rows}
 
 
 def aggregated_until(now: datetime) -> datetime | None:
@@ -111,6 +101,16 @@ def aggregated_until(now: datetime) -> datetime | None:
     runs = PipelineRun.objects.filter(error=None, finished_at__lte=now)
     found: datetime | None = runs.aggregate(until=Max("until"))["until"]
     return found
+
+
+def missing_reason(start: datetime, step_seconds: int, done: datetime | None, now: datetime) -> str:
+    """Why there is no window from `start`. `done`: up to when the pipeline has aggregated."""
+    if done is None or start >= done:
+        return NOT_AGGREGATED
+    kept = kept_long(step_seconds)
+    if start + timedelta(seconds=step_seconds) <= now - kept:
+        return f"windows of {step_seconds} s are kept for {kept / DAY:g} days"
+    return NO_READING
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,7 @@ class _Gaps:
     @classmethod
     def of(cls, windows: WindowRange, now: datetime) -> "_Gaps":
         done = aggregated_until(now)
-        judged = windows.start if done is None else done
-        reasons = [NO_READING if start < judged else NOT_AGGREGATED for start in windows.starts]
-        return cls(reasons, done)
+        return cls([missing_reason(start, windows.step_seconds, done, now) for start in windows.starts], done)
 
 
 def _points(windows: WindowRange, known: dict[int, Window], gaps: _Gaps) -> list[Point]:

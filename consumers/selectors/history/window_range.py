@@ -7,11 +7,13 @@ from functools import cached_property
 
 from django.conf import settings
 
-from consumers.stores.spans import span
+from consumers.pipeline.upkeep import kept_for
+from consumers.stores.spans import exact_span
 
-STEPS = (60, 600, 3600)
+STEPS = (60, 600, 3600, 86400)
 HOURS_IN_MINUTES = timedelta(hours=6)
 DAYS_IN_TEN_MINUTES = timedelta(days=7)
+DAYS_IN_HOURS = timedelta(days=92)
 MOST_WINDOWS = 11_000
 # The windows that the pipeline has not come to yet: one that is open, and one that closed while it ran.
 OPEN_WINDOWS = 2
@@ -51,14 +53,21 @@ class TooManyPoints(RangeError):
     """str() is one sentence, with what would fit."""
 
 
-def window_range(since: datetime, until: datetime, step_seconds: int | None = None, *, queues: int = 1) -> WindowRange:
+def window_range(
+    since: datetime,
+    until: datetime,
+    step_seconds: int | None = None,
+    *,
+    queues: int = 1,
+    now: datetime | None = None,
+) -> WindowRange:
     """Raises RangeError where the range is empty, or has more windows, of so many queues, than HISTORY_POINTS.
 
-    Without a step: the shortest that is usual for such a length and fits."""
+    Without a step: the shortest that is usual for such a length, fits, and is kept at `now` since the range begins."""
     if since >= until:
         raise RangeError("The range is empty: 'from' must be before 'to'.")
     if step_seconds is None:
-        usual = step_for(until - since)
+        usual = max(step_for(until - since), finest_kept(since, now or until))
         longer = [step for step in STEPS if step >= usual]
         step_seconds = next((step for step in longer if _points(since, until, step, queues) <= _most()), longer[-1])
     if step_seconds not in STEPS:
@@ -84,7 +93,7 @@ def refuse_too_many(windows: WindowRange, queues: int) -> None:
             fits.append(f"take a step of {step} s")
             break
     if most // queues:
-        fits.append(f"ask for {span(most // queues * windows.step_seconds)} at most")
+        fits.append(f"ask for {exact_span(most // queues * windows.step_seconds)} at most")
     if most // windows.count and queues > 1:
         fits.append(f"name {most // windows.count:,} queues or fewer")
     said = f"{queues:,} queues × {windows.count:,} windows of {windows.step_seconds} s are {points:,} points"
@@ -109,4 +118,15 @@ def _points(since: datetime, until: datetime, step: int, queues: int) -> int:
 def step_for(length: timedelta) -> int:
     if length <= HOURS_IN_MINUTES:
         return 60
-    return 600 if length <= DAYS_IN_TEN_MINUTES else 3600
+    if length <= DAYS_IN_TEN_MINUTES:
+        return 600
+    return 3600 if length <= DAYS_IN_HOURS else 86400
+
+
+def finest_kept(at: datetime, now: datetime) -> int:
+    """The step of the finest windows of that time that are kept still; where none are, the widest."""
+    return next((step for step in STEPS if at >= now - kept_long(step)), STEPS[-1])
+
+
+def kept_long(step_seconds: int) -> timedelta:
+    return kept_for()[f"windows_{step_seconds}"]

@@ -11,7 +11,8 @@ from django.db.models import Max
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
 from consumers.pipeline.volumes.joined import whole_volumes
 from consumers.pipeline.volumes.names import NOT_RECORDED, VOLUMES
-from consumers.selectors.history.series import NO_READING, NOT_AGGREGATED
+from consumers.selectors.history.series import NO_READING, NOT_AGGREGATED, missing_reason
+from consumers.selectors.history.stored_windows import stored_group_windows
 from consumers.selectors.history.window_range import WindowRange, window_range
 from consumers.selectors.limits import limits
 from consumers.selectors.overlay import iso
@@ -31,23 +32,21 @@ def volumes_of(
     Raises ConsumerGroup.DoesNotExist where there is no such group, RangeError for a range of no use.
     """
     found = ConsumerGroup.objects.select_related("cluster").get(cluster__name=cluster, name=group)
-    windows = window_range(since, until, step_seconds)
+    windows = window_range(since, until, step_seconds, now=now)
     done = PipelineRun.objects.filter(error=None, finished_at__lte=now).aggregate(until=Max("until"))["until"]
     known = _stored(found, windows)
     if done is not None:
         known |= _not_over(found, windows, done)
     over = max((start for start in known), default=done)
     ended = over if done is None else max(over or done, done)
-    shown = [_window(start, windows.step_seconds, known.get(start), done, ended) for start in windows.starts]
+    shown = [_window(start, windows.step_seconds, known.get(start), done, ended, now) for start in windows.starts]
     totals = _totals(shown, windows, done, now, Telescope(found, now, limits()))
     return Volumes(windows.start, windows.until, windows.step_seconds, totals, shown)
 
 
 def _stored(group: ConsumerGroup, windows: WindowRange) -> dict[datetime, dict[str, Any]]:
-    rows = GroupWindow.objects.filter(
-        group=group, step_seconds=windows.step_seconds, start__gte=windows.start, start__lt=windows.until
-    )
-    return {row["start"]: row for row in rows.values("start", "volumes_unknown", *VOLUMES)}
+    rows = stored_group_windows([group.pk], windows, ["volumes_unknown", *VOLUMES])
+    return {row["start"]: row for row in rows}
 
 
 def _not_over(group: ConsumerGroup, windows: WindowRange, done: datetime) -> dict[datetime, dict[str, Any]]:
@@ -67,14 +66,19 @@ def _reach() -> timedelta:
 
 
 def _window(
-    start: datetime, step_seconds: int, row: Mapping[str, Any] | None, done: datetime | None, ended: datetime | None
+    start: datetime,
+    step_seconds: int,
+    row: Mapping[str, Any] | None,
+    done: datetime | None,
+    ended: datetime | None,
+    now: datetime,
 ) -> VolumeWindow:
     """`ended`: what ends by then is over for the pipeline. It goes through time in order, so that is so of each window
     before the newest, also after a run that failed."""
     end = start + timedelta(seconds=step_seconds)
     is_open = ended is None or end > ended
     if row is None:
-        reason = NO_READING if done is not None and start < done else NOT_AGGREGATED
+        reason = missing_reason(start, step_seconds, done, now)
         return VolumeWindow(start, end, None, None, None, None, is_open, dict.fromkeys(VOLUMES, reason))
     unknown = {name: _reason(row, name) for name in VOLUMES if row[name] is None}
     return VolumeWindow(start, end, **{name: row[name] for name in VOLUMES}, is_open=is_open, unknown=unknown)

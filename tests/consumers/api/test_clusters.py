@@ -3,6 +3,7 @@
 import pytest
 import time_machine
 
+from consumers.models import HistorySize
 from tests.delay_rows import a_delaying_broker, levels
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 
@@ -91,3 +92,33 @@ def test_it_tells_whether_a_cluster_is_read_only(api, settings, named, read_only
     a_cluster()
     [row] = api.get(URL).json()["results"]
     assert row["read_only"] is read_only
+
+
+def the_history(api):
+    [row] = api.get(URL).json()["results"]
+    return row["history"]
+
+
+@time_machine.travel(NOW, tick=False)
+def test_it_tells_the_room_that_the_history_of_a_cluster_takes(api, settings):
+    settings.LAKE_DISK_FLOOR_MIB = 1
+    a_cluster()
+    days = [["2026-03-13", 2_000_000]]
+    table = {"bytes": 9_000_000, "first_day": "2026-03-12", "oldest_whole_day": days[0], "newest_whole_days": days}
+    tables = {"prod": {"windows_600": table}}
+    HistorySize.objects.create(measured_at=ago(600), seconds=0.1, free_bytes=2**20 + 4_000_000, tables=tables)
+    history = the_history(api)
+    assert {name: history[name] for name in ("bytes", "growth_bytes_a_day", "floor_bytes", "floor_seconds")} == {
+        "bytes": 9_000_000, "growth_bytes_a_day": 2_000_000, "floor_bytes": 2**20, "floor_seconds": 2 * 86400,
+    }  # fmt: skip
+    [of_table] = [one for one in history["tables"] if one["table"] == "windows_600"]
+    assert (of_table["kept_seconds"], of_table["bytes"], of_table["unknown"]) == (90 * 86400, 9_000_000, {})
+
+
+@time_machine.travel(NOW, tick=False)
+def test_history_that_was_not_measured_is_null_with_its_reason(api):
+    a_cluster()
+    history = the_history(api)
+    for name in ("measured_at", "bytes", "growth_bytes_a_day", "free_bytes", "floor_seconds"):
+        assert history[name] is None
+        assert history["unknown"][name].startswith("not measured yet")

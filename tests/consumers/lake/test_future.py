@@ -10,7 +10,7 @@ from consumers.lake.compaction import compact
 from consumers.lake.future import FOLDER, set_future_aside
 from consumers.lake.knot_days import settle
 from consumers.lake.paths import file_name, hour_folder
-from consumers.lake.reader import read
+from consumers.lake.reader import TIME_COLUMN, read
 from consumers.lake.retention import expire
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
@@ -26,7 +26,7 @@ def lake(tmp_path) -> Lake:
 
 
 def a_file(lake: Lake, at: datetime, table: str = "readings") -> None:
-    time = "at" if table == "knots" else "taken_at"
+    time = TIME_COLUMN[table]
     row = {"cluster": "prod", time: at, "group": "billing", "topic": "orders", "broker": "a", "queue_id": 0}
     schema = TABLES[table]
     rows = pa.Table.from_pylist([{name: row.get(name) for name in schema.names}], schema)
@@ -35,7 +35,7 @@ def a_file(lake: Lake, at: datetime, table: str = "readings") -> None:
 
 def times(lake: Lake, table: str = "readings") -> list[datetime]:
     found = read(lake, table, "prod", NOW - 9 * DAY, NOW + 9 * DAY)
-    return sorted(found["at" if table == "knots" else "taken_at"].to_pylist())
+    return sorted(found[TIME_COLUMN[table]].to_pylist())
 
 
 def test_files_of_times_to_come_are_set_aside_and_the_others_stay(lake: Lake) -> None:
@@ -93,3 +93,11 @@ def test_what_is_set_aside_goes_with_the_hour_that_it_lies_in(lake: Lake) -> Non
     assert lake.filesystem.get_file_info(place).type == pafs.FileType.Directory
     expire(lake, NOW + 4 * DAY, {"readings": 2 * DAY})
     assert lake.filesystem.get_file_info(place).type == pafs.FileType.NotFound
+
+
+@pytest.mark.parametrize(("table", "step"), [("windows_3600", timedelta(hours=1)), ("windows_86400", DAY)])
+def test_hours_and_days_to_come_are_set_aside_out_of_the_folder_of_a_day_or_month(lake, table, step) -> None:
+    for start in (NOW - step, NOW + step):
+        a_file(lake, start, table)
+    assert set_future_aside(lake, NOW) == 1
+    assert times(lake, table) == [NOW - step]

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.lake.reader import files, read
 from consumers.lake.store import Lake
-from consumers.models import GroupState, GroupWindow, QueueState, StateChange
+from consumers.models import DueWindow, GroupState, GroupWindow, QueueState, StateChange
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
 from consumers.polling.reading import NOT_REPORTED
@@ -82,6 +82,14 @@ def test_the_same_range_twice_gives_the_same_rows_and_files(spark, lake, world):
     run(spark, lake, ["prod"], at(0), at(600), Durations())
     assert without_ids(everything()) == first
     assert len(first[0]) == 2 * (10 + 1 + 1)
+
+
+def test_a_window_of_ten_minutes_makes_its_hour_and_day_due(spark, lake, world):
+    run(spark, lake, ["prod"], at(0), at(300), Durations())
+    assert not DueWindow.objects.exists()
+    run(spark, lake, ["prod"], at(300), at(600), Durations())
+    due = DueWindow.objects.order_by("step_seconds").values_list("cluster__name", "step_seconds", "start")
+    assert list(due) == [("prod", 3600, at(0)), ("prod", 86400, at(-7200))]
 
 
 def test_it_does_not_overwrite_a_later_judgement(spark, lake, world):

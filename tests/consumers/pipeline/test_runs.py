@@ -136,13 +136,13 @@ def test_rows_go_with_the_files_that_they_stand_beside():
     a_run(ago(8 * 86400))
     a_run(ago(86400))
     group = a_group(cluster)
-    for step, days in ((60, 6), (60, 8), (600, 8), (600, 91), (3600, 91)):
+    for step, days in ((60, 6), (60, 8), (600, 8), (600, 91), (3600, 91), (3600, 731), (86400, 731), (86400, 1826)):
         GroupWindow.objects.create(group=group, step_seconds=step, start=ago(days * 86400), readings=4)
 
-    assert prune_rows(NOW, kept_for()) == 5
+    assert prune_rows(NOW, kept_for()) == 6
     assert Reading.objects.count() == 1
     assert PipelineRun.objects.get().until == ago(86400)
-    assert sorted(GroupWindow.objects.values_list("step_seconds", flat=True)) == [60, 600]
+    assert sorted(GroupWindow.objects.values_list("step_seconds", flat=True)) == [60, 600, 3600, 86400]
 
 
 @pytest.mark.django_db

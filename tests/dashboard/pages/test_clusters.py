@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from consumers.models import MachineClock, PipelineRun
+from consumers.models import HistorySize, MachineClock, PipelineRun
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_reading, ago
 
 pytestmark = pytest.mark.django_db
@@ -116,3 +116,38 @@ def test_a_clock_that_was_never_watched_before_is_no_warning(admin_client, doubt
     clock = admin_client.get("/clusters/").text.partition('<section id="clock">')[2].partition("</section>")[0]
     assert "nothing is deleted by age" in clock
     assert ("in doubt" in clock) is warned
+
+
+def a_measure(**fields: Any) -> None:
+    days = [["2026-03-12", 1_000_000], ["2026-03-13", 3_000_000]]
+    hours = {"bytes": 9_000_000, "first_day": "2026-03-01", "oldest_whole_day": days[0], "newest_whole_days": days}
+    values = {"measured_at": ago(720), "seconds": 0.1, "free_bytes": 30_000_000_000} | fields
+    HistorySize.objects.create(tables={"prod": {"windows_3600": hours}}, **values)
+
+
+def test_it_tells_how_much_room_the_history_takes_and_how_long_the_disk_lasts(admin_client: Client, settings) -> None:
+    settings.LAKE_DISK_FLOOR_MIB = 512
+    a_cluster()
+    a_measure(free_bytes=512 * 1024 * 1024 + 7_000_000)
+    text = said(admin_client)
+    assert (
+        "History 9.0 MB growth a day 2.0 MB free on the disk 544 MB disk floor in 3 d 12 h measured 12 min ago" in text
+    )
+    assert "windows of 1 hour 730 days 9.0 MB 2.0 MB" in text
+    assert "windows of 10 minutes 90 days 0 B 0 B" in text
+
+
+def test_it_tells_how_long_history_is_kept_before_its_size_is_measured(admin_client: Client) -> None:
+    a_cluster()
+    text = said(admin_client)
+    assert "History size unknown" in text
+    assert "not measured yet" in text
+    assert re.search(r"windows of 1 day \(UTC\) 1,825 days unknown", text)
+
+
+def test_a_store_of_objects_has_no_end_that_is_known(admin_client: Client) -> None:
+    a_cluster()
+    a_measure(free_bytes=None)
+    text = said(admin_client)
+    assert "free on the disk unknown" in text
+    assert "disk floor in unknown" in text

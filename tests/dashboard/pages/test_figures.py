@@ -108,3 +108,24 @@ def test_without_a_queue_the_axis_has_the_range_all_the_same(admin_client: Clien
     drawn = figure(admin_client, "queues")
     assert drawn["layout"]["xaxis"]["range"] == ["2026-03-14 02:45:00", "2026-03-14 03:00:00"]
     assert drawn["layout"]["annotations"][-1]["text"] == "the lag of no queue is known in this range"
+
+
+@pytest.mark.parametrize(("name", "step", "points"), [("30d", 3600, 720), ("90d", 3600, 2160), ("1y", 86400, 365)])
+def test_a_long_range_is_drawn_in_windows_of_an_hour_or_a_day(
+    admin_client: Client, group: ConsumerGroup, name: str, step: int, points: int
+) -> None:
+    start = NOW.replace(hour=0) - 20 * timedelta(days=1)
+    GroupWindow.objects.create(group=group, step_seconds=step, start=start, lag_messages=12, readings=4)
+    drawn = admin_client.get(f"/figures/prod/billing/lag/?range={name}").json()
+    total = trace(drawn, "all topics")
+    # The window that is not over is not drawn.
+    assert len(total["y"]) == points
+    assert [value for value in total["y"] if value is not None] == [12]
+
+
+@pytest.mark.parametrize("tab", ["", "ownership/", "retries/"])
+def test_every_tab_with_a_range_offers_months(admin_client: Client, group: ConsumerGroup, tab: str) -> None:
+    page = admin_client.get(f"/groups/prod/billing/{tab}?range=90d")
+    assert page.status_code == 200
+    assert 'href="?range=1y"' in page.text
+    assert "the last 90 d" in page.text

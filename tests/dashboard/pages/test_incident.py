@@ -1,12 +1,13 @@
 """One incident: what was found, what was done about it, who was told; and what can be done."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.test import Client
 
-from consumers.models import ConsumerGroup, Incident, SubjectKind
+from consumers.models import ConsumerGroup, GroupWindow, Incident, PipelineRun, SubjectKind
 from tests.alert_pages import shown
 from tests.alert_rows import (
     a_channel,
@@ -197,3 +198,15 @@ def test_the_overview_does_not_call_it_calm_where_nothing_was_evaluated(viewer: 
     assert "firing-now" not in viewer.get("/").text
     an_evaluation(ago(2760))
     assert "what fires now is not known" in shown(viewer.get("/"))
+
+
+@pytest.mark.parametrize(("days", "step"), [(20, 600), (100, 3600), (800, 86400)])
+def test_one_of_long_ago_is_drawn_in_the_finest_windows_that_are_kept(
+    viewer: Client, billing: ConsumerGroup, days: int, step: int
+) -> None:
+    begun = ago(days * 86400).replace(hour=0)
+    old = an_incident(a_rule(), billing, status="resolved", started_at=begun, resolved_at=begun + timedelta(hours=1))
+    GroupWindow.objects.create(group=billing, step_seconds=step, start=begun, lag_messages=7, readings=4)
+    PipelineRun.objects.create(since=ago(90), until=ago(0), started_at=ago(60), finished_at=ago(50))
+    drawn = viewer.get(f"/figures/incidents/{old.pk}/").json()
+    assert [value for trace in drawn["data"] if trace["name"] == "all topics" for value in trace["y"] if value] == [7]

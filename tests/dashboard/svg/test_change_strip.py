@@ -1,8 +1,10 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from dashboard.svg.change_strip import Mark, change_strip
-from dashboard.svg.time_axis import EDGE
+from dashboard.svg.time_axis import EDGE, axis
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -44,3 +46,9 @@ def test_it_escapes_what_it_tells() -> None:
 
 def test_the_axis_has_round_times() -> None:
     assert re.findall(r"middle\">([^<]*)<", strip()) == ["02:10", "02:20", "02:30", "02:40", "02:50"]
+
+
+@pytest.mark.parametrize("days", [30, 90, 365])
+def test_the_axis_of_months_has_a_few_dates(days: int) -> None:
+    named = re.findall(r">(\d+ [A-Z][a-z]{2})</text>", axis(NOW - timedelta(days=days), NOW, 20))
+    assert 3 <= len(named) <= 8

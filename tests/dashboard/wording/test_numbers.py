@@ -50,7 +50,9 @@ def test_it_never_writes_a_short_duration_as_zero() -> None:
     assert duration(0.004) == "0.004 s"
 
 
-@pytest.mark.parametrize(("octets", "text"), [(0, "0 B"), (999, "999 B"), (1900, "1.9 kB"), (1_900_000, "1.9 MB")])
+@pytest.mark.parametrize(
+    ("octets", "text"), [(-2_500_000, "−2.5 MB"), (0, "0 B"), (999, "999 B"), (1900, "1.9 kB"), (1_900_000, "1.9 MB")]
+)
 def test_it_writes_bytes_in_decimal_units(octets: int, text: str) -> None:
     assert size(octets) == text
 

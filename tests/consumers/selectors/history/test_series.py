@@ -9,6 +9,7 @@ from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
 from consumers.models import GroupWindow, PipelineRun
+from consumers.pipeline.wider import note_due
 from consumers.selectors.history.series import group_history, sparklines
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -68,10 +69,30 @@ def test_it_has_every_window_of_the_range_with_nulls_where_nothing_was_read(grou
     assert [point.at for point in series.points] == [NOW - number * MINUTE for number in (5, 4, 3, 2, 1)]
 
 
-@pytest.mark.parametrize(("hours", "step"), [(1, 60), (6, 60), (7, 600), (168, 600), (169, 3600)])
+@pytest.mark.parametrize(("hours", "step"), [(1, 60), (6, 60), (7, 600), (168, 600), (169, 3600), (92 * 24, 3600)])
 def test_it_takes_a_step_that_fits_the_range(group, hours, step):
     history = group_history("prod", "billing", since=NOW - timedelta(hours=hours), until=NOW, now=NOW)
     assert (history.step_seconds, len(history.series[0].points)) == (step, hours * 3600 // step)
+
+
+def test_a_year_has_a_window_a_day(group):
+    since, until = NOW - timedelta(days=365), NOW
+    history = group_history("prod", "billing", since=since, until=until, now=NOW)
+    # NOW is no midnight: a day at each end is cut.
+    assert (history.step_seconds, len(history.series[0].points)) == (86400, 366)
+
+
+@pytest.mark.parametrize(("days", "step"), [(6, 60), (8, 600), (89, 600), (91, 3600), (729, 3600), (731, 86400)])
+def test_an_hour_of_long_ago_is_shown_in_the_finest_windows_that_are_kept(group, days, step):
+    since = NOW - timedelta(days=days)
+    found = group_history("prod", "billing", since=since, until=since + timedelta(hours=1), now=NOW)
+    assert found.step_seconds == step
+
+
+def test_a_window_that_is_not_kept_any_more_says_so(group):
+    since = NOW - timedelta(days=8)
+    found = group_history("prod", "billing", since=since, until=since + MINUTE, now=NOW, step_seconds=60)
+    assert [point.unknown_reason for point in found.series[0].points] == ["windows of 60 s are kept for 7 days"]
 
 
 def test_it_knows_no_history_of_a_group_that_is_not_there(group):
@@ -102,15 +123,18 @@ def test_it_sums_a_topic_only_where_all_its_queues_are_known(group, lake):
     assert series.points[3].unknown_reason == "consumer ahead"
 
 
-def test_it_joins_ten_minutes_to_hours(group, lake):
+def test_hours_that_are_not_made_yet_are_merged_from_ten_minutes(group, lake):
     whole = [(120 - 10 * part, "Orders", 0, part, 6.0) for part in range(6)]
     partly = [(60 - 10 * part, "Orders", 0, part, 6.0) for part in range(3)]
     write_windows(lake, 600, whole + partly)
+    for minutes in (120, 60):
+        note_due(["prod"], NOW - minutes * MINUTE)
 
     [series] = the_history(120, by="queue", step_seconds=3600).series
 
     assert [point.lag_messages for point in series.points] == [5, 2]
-    assert [point.consume_rate for point in series.points] == [6.0, None]
+    assert [point.consume_rate for point in series.points] == [6.0, 6.0]
+    assert [point.complete for point in series.points] == [True, False]
     assert [point.readings for point in series.points] == [24, 12]
 
 
