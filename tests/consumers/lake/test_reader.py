@@ -3,7 +3,7 @@
 import pyarrow.compute as pc
 import pytest
 
-from consumers.lake.reader import files, read, urls
+from consumers.lake.reader import files, read
 from consumers.lake.store import Lake
 from tests.pipeline_rows import at, put, rows
 
@@ -46,9 +46,3 @@ def test_the_range_is_half_open_and_filters_narrow_it(lake):
     put(lake, "readings", rows([(1, 9), (2, 9), (3, 9)]) + rows([(7, 9)], group="shipping"))
     found = read(lake, "readings", "prod", at(0), at(30), ["consumer_offset"], pc.field("group") == "billing")
     assert found.to_pylist() == [{"consumer_offset": 1}, {"consumer_offset": 2}]
-
-
-def test_spark_gets_the_same_files_as_urls(lake):
-    put(lake, "readings", rows([(1, 1)], cluster="a/b"))
-    found = files(lake, "readings", "a/b", at(0), at(60))
-    assert urls(lake, found) == [f"file://{found[0]}"]
