@@ -224,10 +224,17 @@ def read(
 
     def rows(names: list[str]) -> pa.Table:
         return dataset(lake, table, names).to_table(
-            columns=list(columns) if columns else None, filter=within if filter is None else within & filter
+            columns=list(columns) if columns else None,
+            filter=within if filter is None else within & filter,
+            fragment_readahead=files_ahead(lake),
         )
 
     return steadily(lake, lambda: files(lake, table, cluster, since, until), rows)
+
+
+def files_ahead(lake: Lake) -> int:
+    """So many files a scan reads at once: where each waits for several round trips, more than pyarrow's own 4."""
+    return REQUESTS_AT_ONCE if lake.is_object_store else 4
 
 
 def dataset(lake: Lake, table: str, names: Sequence[str]) -> ds.Dataset:

@@ -8,11 +8,14 @@ import os
 from collections.abc import Callable
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 
 # A poll must not wait for much longer than until the next one: an upload that fails is tried once more by pyarrow when
 # its stream is dropped.
 CONNECT_SECONDS, SILENT_SECONDS, ATTEMPTS = 3.0, 4.0, 2
+# Of pyarrow, which has 8: they wait for answers, and do nothing.
+IO_THREADS = 16
 OPTIONS: dict[str, Callable[[str], str | float | int]] = {
     "region": str,
     "scheme": str,
@@ -37,6 +40,8 @@ def s3_filesystem(location: str, *, in_parts: bool = False) -> tuple[pafs.S3File
     if not bucket:
         raise LakeUrlRefused("CONSUMERSCOPE_LAKE names no bucket. Write it as s3://bucket/folder.")
     options = _options(url.query)
+    if pa.io_thread_count() < IO_THREADS:
+        pa.set_io_thread_count(IO_THREADS)
     attempts = int(options.pop("max_attempts", ATTEMPTS))
     limits = {"connect_timeout": CONNECT_SECONDS, "request_timeout": SILENT_SECONDS}
     if account:

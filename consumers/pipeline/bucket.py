@@ -165,7 +165,7 @@ class Rows:
         files = ds.ParquetFileFormat(dictionary_columns=texts)
         dataset = ds.dataset(list(names), schema=schema, format=files, filesystem=self._lake.filesystem)
         if self._buckets == 1 or group not in schema.names:
-            return dataset.to_table(filter=wanted)
+            return dataset.to_table(filter=wanted, fragment_readahead=reader.files_ahead(self._lake))
         return pa.Table.from_batches(self._batches(dataset, wanted, group), schema)
 
     def _batches(self, dataset: ds.Dataset, wanted: pc.Expression, group: str) -> Iterator[pa.RecordBatch]:
