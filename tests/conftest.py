@@ -9,6 +9,7 @@ pytest_plugins = [
     "tests.plugins.properties",
     "tests.plugins.redis_server",
     "tests.plugins.rocketmq",
+    "tests.plugins.s3_server",
     "tests.plugins.older_rocketmq",
     "tests.plugins.skips",
     "tests.plugins.spark",

@@ -1,7 +1,7 @@
 """Makes one sorted file of each closed hour, so that a page over two days opens dozens of files, not thousands.
 
-The order of the steps is the contract: the whole hour is written aside, renamed to `hour.parquet` (from then on the
-parts are invisible), and only then are the parts deleted. Killed anywhere, an hour is neither lost nor shown twice; the
+The order of the steps is the contract: the whole hour appears as `hour.parquet` (from then on the parts are invisible),
+and only then are the parts deleted. Killed anywhere, an hour is neither lost nor shown twice; the
 next compaction finishes what was left. The file names the parts that it is made of, so that one that came late (the
 writer was stopped for a while) is taken in, and never taken for one that is in it.
 """
@@ -19,7 +19,7 @@ import pyarrow.fs as pafs
 from .paths import folder_end
 from .reader import COMPACTED, TIME_COLUMN, dataset, whole_files
 from .schemas import TABLES
-from .store import Lake, parquet_writer
+from .store import Lake
 from .thinning import thin
 from .unreadable import is_of_a_file, put_aside_unreadable
 from .whole_hour import merged_parts, parts_note, rows_in_group
@@ -82,17 +82,14 @@ def write_hour(
     merged: Collection[str] = (),
     rows_at_once: int = ROWS_AT_ONCE,
 ) -> None:
-    """Writes the rows of the files aside and renames them. `merged`: the parts of a whole that is among the files."""
+    """Writes the rows of the files as one. `merged`: the parts of a whole that is among the files."""
     parts = {*merged, *(_base(name) for name in names if _base(name) != COMPACTED)}
-    # A dot keeps the unfinished file invisible.
-    aside = lake.path(f"{folder}/.{COMPACTED}.aside")
     source = dataset(lake, table, names)
     size = rows_in_group(source.count_rows())
-    with parquet_writer(lake, aside, TABLES[table]) as writer:
+    with lake.new_file(f"{folder}/{COMPACTED}", TABLES[table]) as writer:
         for chunk in _sorted_chunks(source, table, rows_at_once):
             writer.write_table(chunk, row_group_size=size)
         writer.add_key_value_metadata(parts_note(parts))
-    lake.put_in_place(aside, lake.path(f"{folder}/{COMPACTED}"))
 
 
 def delete_parts(lake: Lake, folder: str) -> None:
@@ -101,10 +98,9 @@ def delete_parts(lake: Lake, folder: str) -> None:
     if lake.filesystem.get_file_info(whole).type == pafs.FileType.NotFound:
         return
     merged = merged_parts(lake, whole)
-    for entry in lake.filesystem.get_file_info(pafs.FileSelector(lake.path(folder))):
-        name = entry.base_name
-        if name != COMPACTED and (merged is None or name in merged or name.startswith(".")):
-            lake.filesystem.delete_file(entry.path)
+    entries = lake.filesystem.get_file_info(pafs.FileSelector(lake.path(folder)))
+    named = [(entry.path, entry.base_name) for entry in entries if entry.base_name != COMPACTED]
+    lake.delete_files(path for path, name in named if merged is None or name in merged or name.startswith("."))
 
 
 def _parts(lake: Lake, folder: str) -> list[str]:

@@ -51,7 +51,7 @@ def _set_aside(lake: Lake, table: str, name: str, now: datetime) -> bool:
     if kept.num_rows == source.count_rows():
         return False
     target = lake.path(f"{FOLDER}/{within}")
-    lake.filesystem.create_dir(target.rsplit("/", 1)[0], recursive=True)
+    lake.make_folder_of(target)
     lake.filesystem.copy_file(name, target)
     if kept.num_rows:
         # The hour goes on, so that its file is one part of it, before all that are still to come. Its name is not that

@@ -7,6 +7,7 @@ be swapped while it is read: its files are looked up again then, so that nothing
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -16,15 +17,19 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
-from .paths import folders_between, hour_folder, is_within
+from .paths import cluster_folder, folders_between, hour_folder, is_within
+from .s3 import is_gone
 from .schemas import TABLES
-from .store import Lake
+from .store import REQUESTS_AT_ONCE, Lake
 from .unreadable import is_cut_off, is_local, is_of_a_file, put_aside, put_aside_unreadable, why_not_ours
 from .whole_hour import merged_parts
 
 COMPACTED = "hour.parquet"
 # An hour is swapped once, and a run swaps one hour after another: the second look finds it.
 LOOKS = 10
+
+# In an object store so many hours are listed one by one, and so many days; of more, all that the cluster has.
+HOURS_EACH, DAYS_EACH = 2, 4
 
 Found = TypeVar("Found")
 
@@ -57,10 +62,28 @@ def files(lake: Lake, table: str, cluster: str, since: datetime, until: datetime
 
     A file of knots is named after a minute, and the knot before the range counts: of them all of each hour.
     """
-    found: list[str] = []
-    for start in folders_between(table, since, until):
-        found += folder_files(lake, hour_folder(table, cluster, start))
+    folders = [hour_folder(table, cluster, start) for start in folders_between(table, since, until)]
+    if lake.is_object_store and len(folders) > HOURS_EACH:
+        found = _files_of_many_hours(lake, table, cluster, folders)
+    else:
+        found = [name for folder in folders for name in folder_files(lake, folder)]
     return found if table == "knots" else [name for name in found if is_within(name, since, until)]
+
+
+def _files_of_many_hours(lake: Lake, table: str, cluster: str, folders: Sequence[str]) -> list[str]:
+    """A listing tells of a thousand objects in all folders below: hour after hour, a month would be 1,400 requests."""
+    days = sorted({folder.rsplit("/", 1)[0] for folder in folders})
+    listed = days if len(days) <= DAYS_EACH else [cluster_folder(table, cluster)]
+
+    def look() -> list[str]:
+        found: dict[str, list[pafs.FileInfo]] = {lake.path(folder): [] for folder in folders}
+        for above in listed:
+            selector = pafs.FileSelector(lake.path(above), recursive=True, allow_not_found=True)
+            for entry in lake.filesystem.get_file_info(selector):
+                found.get(entry.path.rsplit("/", 1)[0], []).append(entry)
+        return [name for entries in found.values() for name in _visible_of(lake, entries)]
+
+    return _steady(lake, look, cluster_folder(table, cluster))
 
 
 def folder_files(lake: Lake, folder: str) -> list[str]:
@@ -69,17 +92,34 @@ def folder_files(lake: Lake, folder: str) -> list[str]:
     A folder that is looked through while its hour is swapped may show neither the whole nor all parts. Two looks that
     agree show what was there: the whole is put there before the first part goes.
     """
-    names = _visible(lake, folder)
+
+    def look() -> list[str]:
+        selector = pafs.FileSelector(lake.path(folder), allow_not_found=True)
+        return _visible_of(lake, lake.filesystem.get_file_info(selector))
+
+    return _steady(lake, look, folder)
+
+
+def _steady(lake: Lake, look: Callable[[], list[str]], where: str) -> list[str]:
+    names = look()
     for _ in range(LOOKS):
-        if (names and names[0].endswith(f"/{COMPACTED}")) or names == (again := _visible(lake, folder)):
+        # An object store lists by name: a look that misses a part which was deleted finds the whole, which was there
+        # before and comes after all parts.
+        if lake.is_object_store or _are_hours(names) or names == (again := look()):
             whole = whole_files(lake, names)
             if whole == names:
                 return names
             # Where the hour's one file was put aside, its parts may be there still.
-            names = _visible(lake, folder)
+            names = look()
             continue
         names = again
-    raise LakeUnsteady(f"The files of {folder} change all the time: is more than one pipeline running?")
+    raise LakeUnsteady(f"The files of {where} change all the time: is more than one pipeline running?")
+
+
+def _are_hours(names: Sequence[str]) -> bool:
+    """Whether each folder has the one file of its hour, which is put there before the first part goes."""
+    hours = {name.removesuffix(f"/{COMPACTED}") for name in names if name.endswith(f"/{COMPACTED}")}
+    return bool(names) and all(name.rsplit("/", 1)[0] in hours for name in names)
 
 
 def steadily(lake: Lake, find: Callable[[], list[str]], scan: Callable[[list[str]], Found]) -> Found:
@@ -87,38 +127,48 @@ def steadily(lake: Lake, find: Callable[[], list[str]], scan: Callable[[list[str
     aside as it cannot be read."""
     names: list[str] = []
     gone: Exception | None = None
-    for _ in range(LOOKS):
+    for look in range(LOOKS):
         try:
             names = find()
             found = scan(names)
             if not _has_late_parts(names) or set(names) <= set(find()):
                 return found
-        except FileNotFoundError as error:
-            gone = error
         except (pa.ArrowException, OSError) as error:
-            if not is_of_a_file(lake, error) or not put_aside_unreadable(lake, names):
-                raise
             gone = error
+            if is_gone(error):
+                continue
+            # An object that was replaced while it was read gives pieces of both: the second look reads the new one.
+            was_replaced = lake.is_object_store and look == 0
+            if not is_of_a_file(lake, error) or not (put_aside_unreadable(lake, names) or was_replaced):
+                raise
     raise LakeUnsteady(f"Files go away all the time: is more than one pipeline running? {gone}")
 
 
 def whole_files(lake: Lake, names: Sequence[str]) -> list[str]:
     """Without those whose end is missing, and files of somebody else, which are put aside: one of the first would fail
     every read of its hour, and of one of the second nobody would know."""
-    return [name for name in names if not _was_put_aside(lake, name)]
+    if is_local(lake) or _are_looked_at(names):
+        return [name for name in names if not _was_put_aside(lake, name)]
+    with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
+        put_aside_ones = list(pool.map(lambda name: _was_put_aside(lake, name), names))
+    return [name for name, was_put_aside in zip(names, put_aside_ones, strict=True) if not was_put_aside]
+
+
+def _are_looked_at(names: Sequence[str]) -> bool:
+    return all((name, 0, 0) in _looked_at for name in names)
 
 
 def _was_put_aside(lake: Lake, name: str) -> bool:
-    if not is_local(lake):
-        # Stores of objects keep a file whole or not at all.
-        return False
     try:
-        found = Path(name).stat()
-        looked_at = (name, found.st_size, found.st_mtime_ns)
+        found = Path(name).stat() if is_local(lake) else None
+        # An object is whole, and what is written there again is ours again: its name is enough, and asks nobody.
+        looked_at = (name, found.st_size, found.st_mtime_ns) if found else (name, 0, 0)
         if looked_at in _looked_at:
             return False
-        reason = "its end is missing" if is_cut_off(name) else why_not_ours(lake, name)
-    except FileNotFoundError:
+        reason = "its end is missing" if found and is_cut_off(name) else why_not_ours(lake, name)
+    except OSError as error:
+        if not is_gone(error):
+            raise
         # It was swapped in this very moment: whoever opens it looks again.
         return False
     if reason is not None:
@@ -130,11 +180,11 @@ def _was_put_aside(lake: Lake, name: str) -> bool:
     return False
 
 
-def _visible(lake: Lake, folder: str) -> list[str]:
-    selector = pafs.FileSelector(lake.path(folder), allow_not_found=True)
+def _visible_of(lake: Lake, entries: Sequence[pafs.FileInfo]) -> list[str]:
+    """Of one folder."""
     names = sorted(
         entry.path
-        for entry in lake.filesystem.get_file_info(selector)
+        for entry in entries
         if entry.type == pafs.FileType.File and entry.base_name.endswith(".parquet") and entry.base_name[0] != "."
     )
     whole = next((name for name in names if name.endswith(f"/{COMPACTED}")), None)
@@ -149,7 +199,9 @@ def _late_parts(lake: Lake, whole: str, names: Sequence[str]) -> list[str]:
         return []
     try:
         merged = merged_parts(lake, whole)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError) as error:
+        if not is_gone(error) and not is_of_a_file(lake, error):
+            raise
         # Whoever opens it finds it gone or unreadable, and looks again.
         return []
     return [] if merged is None else [name for name in others if name.rsplit("/", 1)[1] not in merged]
@@ -159,11 +211,6 @@ def _has_late_parts(names: Sequence[str]) -> bool:
     """One of them may be taken into the whole while both are read, and is there twice then."""
     wholes = {name.removesuffix(COMPACTED) for name in names if name.endswith(f"/{COMPACTED}")}
     return any(not name.endswith(f"/{COMPACTED}") and f"{name.rsplit('/', 1)[0]}/" in wholes for name in names)
-
-
-def urls(lake: Lake, names: Sequence[str]) -> list[str]:
-    """The same files as Spark names them."""
-    return [f"{lake.url}{name.removeprefix(lake.root)}" for name in names]
 
 
 def read(
@@ -183,10 +230,17 @@ def read(
 
     def rows(names: list[str]) -> pa.Table:
         return dataset(lake, table, names).to_table(
-            columns=list(columns) if columns else None, filter=within if filter is None else within & filter
+            columns=list(columns) if columns else None,
+            filter=within if filter is None else within & filter,
+            fragment_readahead=files_ahead(lake),
         )
 
     return steadily(lake, lambda: files(lake, table, cluster, since, until), rows)
+
+
+def files_ahead(lake: Lake) -> int:
+    """So many files a scan reads at once: where each waits for several round trips, more than pyarrow's own 4."""
+    return REQUESTS_AT_ONCE if lake.is_object_store else 4
 
 
 def dataset(lake: Lake, table: str, names: Sequence[str]) -> ds.Dataset:

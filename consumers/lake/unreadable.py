@@ -15,6 +15,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from .paths import folders_between, hour_folder
+from .s3 import is_gone, is_of_the_store
 from .schemas import TABLES
 from .store import Lake
 
@@ -29,12 +30,13 @@ COLUMNS_OF_ALL = frozenset({"cluster", "group"})
 
 def is_of_a_file(lake: Lake, error: BaseException) -> bool:
     """Whether what a file holds may be the reason, and not how it is reached, or what was asked of it."""
-    if isinstance(error, (FileNotFoundError, MemoryError)):
+    if isinstance(error, MemoryError) or is_gone(error) or is_of_the_store(error):
         return False
     if isinstance(error, pa.ArrowException):
         return True
     # Arrow says so of pages that are cut off; an error of the disk has a number, one of a network may have none.
-    return isinstance(error, OSError) and error.errno is None and is_local(lake)
+    told = is_local(lake) or lake.filesystem.type_name == "s3"
+    return isinstance(error, OSError) and error.errno is None and told
 
 
 def is_local(lake: Lake) -> bool:
@@ -54,10 +56,12 @@ def is_cut_off(name: str) -> bool:
 def put_aside(lake: Lake, name: str, reason: str) -> None:
     """Nothing where another process was quicker."""
     target = lake.path(f"{FOLDER}/{name.removeprefix(f'{lake.root}/')}")
-    lake.filesystem.create_dir(target.rsplit("/", 1)[0], recursive=True)
+    lake.make_folder_of(target)
     try:
         lake.filesystem.move(name, target)
-    except FileNotFoundError:
+    except OSError as error:
+        if not is_gone(error):
+            raise
         return
     logger.error("%s cannot be read (%s): it is put aside as %s, and what it held is missing.", name, reason, target)
 

@@ -46,8 +46,17 @@ FILE_DAMAGED = (
     "restore the file, or remove it."
 )
 FORBIDDEN = (
-    "The run may not read or write the history store. Give the user of the Spark worker the right to "
+    "The run may not read or write the history store. Give the user of the Spark worker, or its keys, the right to "
     "CONSUMERSCOPE_LAKE."
+)
+STORE_SILENT = (
+    "The run could not reach the history store: it did not answer, or refused for now. The next run tries again; if "
+    "that repeats, see that the object store of CONSUMERSCOPE_LAKE is up and can be reached from every Spark worker."
+)
+NO_BUCKET = "The run found no bucket of the name in CONSUMERSCOPE_LAKE. Make the bucket, or correct the name."
+STORE_REFUSED = (
+    "The history store refused an object of the run. The log of the Spark worker has the store's words for it; the "
+    "next run tries again."
 )
 DATABASE = (
     "The database did not take the results of the run, or did not answer. The next run tries again; if that repeats, "
@@ -68,6 +77,15 @@ KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
         ("python worker exited", "python worker crashed", "worker process died", "workerlost", "executorlost"),
         WORKER_DIED,
     ),
+    # Of object stores, as pyarrow tells of them.
+    (("aws error no_such_bucket",), NO_BUCKET),
+    (("aws error access_denied", "aws error invalid_access_key", "aws error signature_does_not"), FORBIDDEN),
+    (("aws error no_such_key", "aws error resource_not_found"), FILE_GONE),
+    (
+        ("aws error network_connection", "aws error slow_down", "aws error service_unavailable", "aws error internal"),
+        STORE_SILENT,
+    ),
+    (("aws error",), STORE_REFUSED),
     (("not a parquet file", "could not read footer", "cannot_read_file_footer", "parquet magic bytes"), FILE_DAMAGED),
     (("filenotfoundexception", "file_not_exist", "path_not_found", "path does not exist"), FILE_GONE),
     (("accesscontrolexception", "permission denied", "accessdenied"), FORBIDDEN),

@@ -23,7 +23,6 @@ from consumers.rocketmq.names import DLQ_PREFIX
 
 # On an object store a footer is several round trips.
 FOOTERS_AT_ONCE = 8
-Texts = pa.Array | pa.ChunkedArray
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Span:
         """The span of names that stand behind a prefix, such as dead-letter topics."""
         return Span(prefix + self.first, None if self.end is None else prefix + self.end)
 
-    def of(self, names: Texts) -> np.ndarray:
+    def of(self, names: "pa.Array | pa.ChunkedArray") -> np.ndarray:
         """Which of the names are in it. A few names fill many rows."""
         whole = names.combine_chunks() if isinstance(names, pa.ChunkedArray) else names
         encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
@@ -161,12 +160,12 @@ class Rows:
             fragments = list(pool.map(fragment, names))
         source = ds.FileSystemDataset(fragments, schema, files, self._lake.filesystem)
         if self._span == Span() or group not in schema.names:
-            return source.to_table(filter=wanted)
+            return source.to_table(filter=wanted, fragment_readahead=reader.files_ahead(self._lake))
         return pa.Table.from_batches(self._batches(source, wanted, group), schema)
 
     def _batches(self, source: ds.Dataset, wanted: pc.Expression, group: str) -> Iterator[pa.RecordBatch]:
         span = self._span_of(group)
-        for batch in source.to_batches(filter=wanted):
+        for batch in source.to_batches(filter=wanted, fragment_readahead=reader.files_ahead(self._lake)):
             if batch.num_rows:
                 is_mine = span.of(batch[group])
                 yield batch if is_mine.all() else batch.filter(pa.array(is_mine))

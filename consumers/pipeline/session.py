@@ -14,10 +14,6 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     # Windows and files are cut at UTC hours, whatever the machine's zone is.
     "spark.sql.session.timeZone": "UTC",
-    # Files are listed by name before Spark sees them; a listing job for more than 32 of them would only add a second.
-    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
-    # A reading is one small file: reading several in one task saves more than it costs.
-    "spark.sql.files.openCostInBytes": "262144",
     # Results leave as Arrow, and inputs such as the known groups come in as Arrow.
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Noting for every column which line of Python made it took a fifth of a small run.

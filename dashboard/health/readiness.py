@@ -39,6 +39,7 @@ ASKING = (
     "read_only_clusters",
     "clock",
 )
+NO_FLOOR = "history lies in an object store, which has no floor"
 NO_CLUSTER = "no cluster is registered: 'manage.py cluster add' registers one"
 
 
@@ -117,9 +118,8 @@ def _disk() -> Part:
     if words:
         return Part(False, "; ".join(words))
     known = [free for free in found.values() if free is not None]
-    if not known:
-        return Part(True, "this file system does not tell its free space")
-    return Part(True, f"{min(known):,.0f} MiB free, the floor is {floor:,.0f} MiB")
+    said = [f"{min(known):,.0f} MiB free, the floor is {floor:,.0f} MiB"] if known else []
+    return Part(True, "; ".join([*said, *([NO_FLOOR] if found["history"] is None else [])]))
 
 
 def _history(clusters: list[Cluster]) -> Part:

@@ -26,9 +26,10 @@ def topic_values(frames: Frames, measure: Measure, topic: str, places: Mapping[i
     The lake's windows end at ten minutes. A broker that was not read makes what the group has there unknown: which
     queues of the topic are on it is not kept.
     """
-    windows = frames.table(f"windows_{min(grid.step_seconds, 600)}", grid.since, grid.until)
+    table = f"windows_{min(grid.step_seconds, 600)}"
+    windows = frames.table(table, grid.since, grid.until, pc.field("topic") == topic)
     named = frames.known(of_groups(places))
-    mine = windows.where(F.col("topic") == topic).join(F.broadcast(named), on=GROUP)
+    mine = windows.join(F.broadcast(named), on=GROUP)
     summed = mine.groupBy("place").applyInArrow(_summed(_unread(places, grid), FIELDS[measure]), VALUES)
     return summed.select("place", (F.unix_micros("start") + grid.step_us).alias("at_us"), "value")
 

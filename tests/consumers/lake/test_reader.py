@@ -3,7 +3,7 @@
 import pyarrow.compute as pc
 import pytest
 
-from consumers.lake.reader import files, read, urls
+from consumers.lake.reader import files, read
 from consumers.lake.store import Lake
 from tests.pipeline_rows import at, put, rows
 
@@ -51,9 +51,3 @@ def test_the_range_is_half_open_and_filters_narrow_it(lake):
 def test_no_file_is_named_whose_rows_are_all_of_another_time(lake):
     put(lake, "readings", rows([(1, 9), (2, 9), (3, 9), (4, 9)]))
     assert names(lake, 15, 45) == ["hour=02/20260301T020015000000.parquet", "hour=02/20260301T020030000000.parquet"]
-
-
-def test_spark_gets_the_same_files_as_urls(lake):
-    put(lake, "readings", rows([(1, 1)], cluster="a/b"))
-    found = files(lake, "readings", "a/b", at(0), at(60))
-    assert urls(lake, found) == [f"file://{found[0]}"]

@@ -19,8 +19,8 @@ def window(minute, lag):
 
 
 @pytest.fixture
-def lake(tmp_path):
-    lake = Lake.at(str(tmp_path))
+def lake(place):
+    lake = Lake.at(place)
     for minute in (0, 1):
         put_window(lake, "windows_60", "prod", at(60 * minute), window(minute, 5))
     return lake
@@ -44,7 +44,7 @@ def test_it_is_replaced_inside_a_compacted_hour(lake):
     assert len(files(lake, "windows_60", "prod", at(0), at(60))) == 1
 
 
-def test_parts_that_a_killed_compaction_left_are_known_after_a_window_was_replaced(lake, tmp_path):
+def test_parts_that_a_killed_compaction_left_are_known_after_a_window_was_replaced(lake):
     parts = files(lake, "windows_60", "prod", at(0), at(3600))
     compaction.write_hour(lake, "windows_60", "windows_60/cluster=prod/date=2026-03-01/hour=02", parts)
     put_window(lake, "windows_60", "prod", at(60), window(1, 7))
@@ -52,8 +52,8 @@ def test_parts_that_a_killed_compaction_left_are_known_after_a_window_was_replac
     assert lags(lake) == [5, 7]
 
 
-def test_knots_of_a_minute_stand_by_their_topic(tmp_path):
-    lake = Lake.at(str(tmp_path))
+def test_knots_of_a_minute_stand_by_their_topic(place):
+    lake = Lake.at(place)
     places = [("b", 0), ("a", 1), ("c", 0), ("a", 0)]
     rows = [
         {"cluster": "prod", "topic": topic, "broker": "broker-a", "queue_id": number, "broker_offset": 5, "at": at(0)}

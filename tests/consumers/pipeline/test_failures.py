@@ -98,6 +98,14 @@ REAL = [
     (FileNotFoundError(errno.ENOENT, "No such file or directory", "/lake/x.parquet"), failures.FILE_GONE),
     (MemoryError(), failures.PYTHON_OUT_OF_MEMORY),
     (TimeoutError("timed out"), failures.TIMED_OUT),
+    (OSError("When getting information for key 'lake/x' in bucket 'b': AWS Error NETWORK_CONNECTION during HeadObject "
+             "operation: curlCode: 28, Timeout was reached"), failures.STORE_SILENT),
+    (of_java((SPARK, ABORTED + "OSError: When reading: AWS Error SLOW_DOWN during GetObject operation" + STACK)),
+     failures.STORE_SILENT),
+    (OSError("When listing: AWS Error NO_SUCH_BUCKET during ListObjectsV2 operation"), failures.NO_BUCKET),
+    (OSError("When uploading: AWS Error ACCESS_DENIED during PutObject operation"), failures.FORBIDDEN),
+    (OSError("AWS Error RESOURCE_NOT_FOUND during GetObject operation"), failures.FILE_GONE),
+    (OSError("When uploading: AWS Error EXPIRED_TOKEN during PutObject operation"), failures.STORE_REFUSED),
     (OperationalError("database is locked"), failures.DATABASE),
 ]  # fmt: skip
 

@@ -166,6 +166,23 @@ def test_it_says_that_the_disk_of_the_database_is_below_the_floor(settings, monk
     assert part.detail == "5 MiB free, less than the floor of 512 MiB: nothing is recorded once it is full"
 
 
+def test_a_bucket_has_no_floor(settings, monkeypatch):
+    settings.CONSUMERSCOPE_LAKE = "s3://me:x@bucket/lake?region=eu-west-1"
+    settings.LAKE_DISK_FLOOR_MIB = 1e12
+    part = readiness(NOW).parts["disk"]
+    assert (part.well, part.detail) == (True, "history lies in an object store, which has no floor")
+
+
+def test_it_says_that_a_bucket_does_not_answer(settings, s3, tmp_path):
+    settings.CONSUMERSCOPE_LAKE = s3.location(tmp_path.name, max_attempts=1)
+    s3.fail()
+    part = readiness(NOW).parts["history"]
+    assert not part.well
+    assert "AWS Error NETWORK_CONNECTION" in part.detail
+    s3.serve()
+    assert readiness(NOW).parts["history"].well
+
+
 @pytest.fixture
 def lake(settings, tmp_path):
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)

@@ -4,6 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from consumers.lake.paths import file_name, hour_folder
+from consumers.lake.reader import files
 from consumers.lake.store import Lake
 from consumers.models import Broker, Cluster, GroupTotal, QueueSnapshot, Reading
 from consumers.polling.record.recorder import Recorder
@@ -44,6 +46,20 @@ def test_a_lake_that_cannot_be_written_costs_the_rows_nothing_and_the_reading_sa
     monkeypatch.undo()
     said = recorder.record(reading(15, broker("broker-a", ORDERS)), None, lake)
     assert "history_error" not in said.members
+
+
+def test_a_store_of_objects_that_does_not_answer_costs_the_rows_nothing_and_the_reading_says_so(recorder, s3, tmp_path):
+    lake = Lake.at(s3.location(tmp_path.name, max_attempts=1))
+    s3.fail()
+    said = recorder.record(reading(0, broker("broker-a", ORDERS)), None, lake)
+    assert QueueSnapshot.objects.get().consumer_offset == 7
+    assert "AWS Error NETWORK_CONNECTION" in said.members["history_error"]
+    s3.serve()
+    said = recorder.record(reading(15, broker("broker-a", ORDERS)), None, lake)
+    assert "history_error" not in said.members
+    assert files(lake, "readings", "prod", T0, at(60)) == [
+        lake.path(f"{hour_folder('readings', 'prod', at(15))}/{file_name(at(15))}")
+    ]
 
 
 def test_without_a_lake_the_reading_says_that_its_history_is_missing(recorder):
