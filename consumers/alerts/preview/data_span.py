@@ -1,16 +1,19 @@
-"""For how much of a range a preview had data at all, of whichever subject: an end of data is no end of trouble."""
+"""For how much of a range a preview had data, of whichever subject and of one: an end of data is no end of trouble."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from consumers.pipeline.slices import EPOCH, microseconds
+from consumers.pipeline.slices import microseconds
 
-from .grid import Grid
-from .unknown_spans import unknown_spans
+from .grid import MICROSECOND, Grid, moment
+
+# A value that comes and goes for days has more: then the longest are kept.
+SPANS_AT_MOST = 200
+Span = tuple[datetime, datetime]
 
 
 def data_span(grid: Grid, known_at: Collection[int]) -> dict[str, Any]:
@@ -19,12 +22,11 @@ def data_span(grid: Grid, known_at: Collection[int]) -> dict[str, Any]:
     `known_at`: the moments of the grid at which anything was known. Each stands for the step before it.
     """
     moments = sorted(known_at)
-    step = timedelta(seconds=grid.step_seconds)
     nothing = _("there is no data in the range")
-    spans = unknown_spans(grid, map(_time, moments), None) if grid.count else []
+    spans = unknown_spans(grid, map(moment, moments), None) if grid.count else []
     return {
-        "known_from": said(_time(moments[0]) - step) if moments else None,
-        "known_to": said(_time(moments[-1])) if moments else None,
+        "known_from": said(moment(moments[0]) - grid.step) if moments else None,
+        "known_to": said(moment(moments[-1])) if moments else None,
         "known_seconds": len(moments) * grid.step_seconds,
         "unknown_seconds": (grid.count - len(moments)) * grid.step_seconds,
         "unknown_spans": [{"from": said(begin), "to": said(end)} for begin, end in spans],
@@ -47,9 +49,25 @@ def unknown_share_in_data(
     return 1 - seen / sum(there) if sum(there) else None
 
 
+def unknown_spans(grid: Grid, known: Iterable[datetime], first_seen: datetime | None) -> list[Span]:
+    """[from, to) of each, in order. `known`: the moments of the grid, in order; each stands for the step before it.
+
+    Before it was first seen a subject lacks nothing.
+    """
+    found = list(_spans(grid, known, first_seen))
+    if len(found) > SPANS_AT_MOST:
+        found = sorted(sorted(found, key=lambda span: span[0] - span[1])[:SPANS_AT_MOST])
+    return found
+
+
+def _spans(grid: Grid, known: Iterable[datetime], first_seen: datetime | None) -> Iterator[Span]:
+    begin = grid.since if first_seen is None else max(grid.since, first_seen)
+    for at in (*known, grid.until + grid.step):
+        # What is first seen within a step has a value only at the end of the next one.
+        if at - grid.step > begin and grid.moments_between(begin + MICROSECOND, at):
+            yield begin, at - grid.step
+        begin = max(begin, at)
+
+
 def said(at: datetime) -> str:
     return at.isoformat().replace("+00:00", "Z")
-
-
-def _time(micros: int) -> datetime:
-    return EPOCH + timedelta(microseconds=micros)

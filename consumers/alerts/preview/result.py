@@ -1,9 +1,9 @@
 """What a preview found, as it is kept and shown: JSON, with a reason beside every null."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -13,13 +13,10 @@ from consumers.models import AlertRule, Incident
 from consumers.pipeline.slices import EPOCH
 
 from .chosen import Chosen
-from .compared import Evaluated
-from .data_span import data_span, said, unknown_share_in_data
-from .days import per_day
-from .differences import Replay, reasons
-from .grid import Grid
-from .notes import notes
-from .unknown_spans import Span
+from .compared import Evaluated, Replay, reasons
+from .data_span import Span, data_span, said, unknown_share_in_data
+from .grid import DAY, MICROSECOND, Grid, moment
+from .left_alone import notes
 
 INCIDENTS_AT_MOST = 200
 SUBJECTS_AT_MOST = 50
@@ -94,8 +91,36 @@ def most_fired(chosen: Chosen, incidents: Sequence[Mapping[str, Any]]) -> list[t
     return sorted(counted.items(), key=lambda item: (-item[1], chosen.subjects[item[0]].key))
 
 
-def moment(micros: int) -> datetime:
-    return EPOCH + timedelta(microseconds=micros)
+def per_day(
+    grid: Grid,
+    fired: Iterable[tuple[datetime, bool]],
+    first_seen: Sequence[datetime | None],
+    known: Mapping[int, int],
+) -> list[dict[str, Any]]:
+    """[{day, fired, fired_left_alone, unknown_share, unknown}], every day of the range, also those on which nothing
+    fired.
+
+    `fired`: when, and whether of a group that is left alone. `known`: how many moments of any subject were known on
+    a day, by its number.
+    """
+    counted = Counter((at.date(), is_alone) for at, is_alone in fired)
+    begins = Counter(grid.since if at is None else max(at, grid.since) for at in first_seen)
+    found = []
+    for begin in grid.days:
+        there = sum(
+            count * grid.moments_between(max(begin, at + MICROSECOND), begin + DAY) for at, count in begins.items()
+        )
+        seen = min(known.get((begin - EPOCH) // DAY, 0), there)
+        found.append(
+            {
+                "day": begin.date().isoformat(),
+                "fired": counted[begin.date(), False] + counted[begin.date(), True],
+                "fired_left_alone": counted[begin.date(), True],
+                "unknown_share": 1 - seen / there if there else None,
+                "unknown": {} if there else {"unknown_share": _("there was nothing to look at")},
+            }
+        )
+    return found
 
 
 def _unknown_share(chosen: Chosen, grid: Grid, known: Mapping[int, int]) -> float | None:

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.alerts.preview import unknown_spans as module
+from consumers.alerts.preview import data_span as module
+from consumers.alerts.preview.data_span import unknown_spans
 from consumers.alerts.preview.grid import Grid
-from consumers.alerts.preview.unknown_spans import unknown_spans
 from tests.world import NOW, ago
 
 MINUTE = 60
