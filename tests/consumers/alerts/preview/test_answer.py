@@ -76,6 +76,15 @@ def test_between_two_thresholds_it_is_not_over(tmp_path):
     assert told(result) == [("billing", 1140, 1020, 300)]
 
 
+def test_a_rule_that_looks_for_too_little_fires_of_a_group_that_always_has(tmp_path):
+    cluster = a_cluster()
+    windows(a_group(cluster, "billing"), [5] * 60)
+    windows(a_group(cluster, "audit"), [500] * 60)
+    result = asked(tmp_path, a_rule_of(**(LAG | {"comparison": "below"})))
+    assert told(result) == [("billing", 3540, 3420, None)]
+    assert result["incidents"][0]["worst_value"] == 5
+
+
 @pytest.mark.parametrize(
     ("measure", "threshold", "fields", "fired", "worst"),
     [
