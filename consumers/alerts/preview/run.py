@@ -11,14 +11,13 @@ from consumers.models import AlertRule, Comparison, Measure, RulePreview
 
 from .chosen import Chosen, chosen
 from .compared import Fired, evaluated
-from .data_span import unknown_spans
 from .grid import DAY_US, Grid, moment, step_for
 from .judged import age_values, judged_moments, rebalance_values, state_values
 from .left_alone import left_alone
 from .members import member_values, unsettled_values
 from .replay import looks, replayed
 from .request import HISTORY, Source, finest_seconds
-from .result import DRAWN_AT_MOST, Found, most_fired, result_of
+from .result import DRAWN_AT_MOST, Found, most_fired, result_of, unknown_spans
 from .values import Past, Values
 from .windows import topic_values, window_values
 
