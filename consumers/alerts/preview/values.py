@@ -43,10 +43,10 @@ class Values:
     is_spared: np.ndarray | None = None
 
 
-def batches(places: Mapping[int, int], grid: Grid) -> Iterator[dict[int, int]]:
+def batches(places: Mapping[int, int], grid: Grid, at_once: int = VALUES_AT_MOST) -> Iterator[dict[int, int]]:
     """Groups, in the order of their ids, of which so many values are held at once."""
     ordered = iter(sorted(places.items()))
-    size = max(1, VALUES_AT_MOST // max(1, grid.count))
+    size = max(1, at_once // max(1, grid.count))
     while some := dict(islice(ordered, size)):
         yield some
 

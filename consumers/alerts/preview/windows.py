@@ -31,6 +31,8 @@ from .values import Past, Values, batches, named_groups
 
 # SQLite takes no more than some thousand parameters in one statement.
 NAMED_AT_ONCE = 500
+# A column of them takes 48 MB. Each time all windows of the range are read again.
+VALUES_AT_ONCE = 6_000_000
 # What a processor keeps at hand: of 20,000 each costs a third more.
 ROWS_AT_ONCE = 2_000
 # Of the lag in a window: known, or nothing is lacking; a broker explains it; it is the group's own matter.
@@ -58,7 +60,7 @@ def window_values(measure: Measure, places: Mapping[int, int], grid: Grid, past:
     formula = FORMULAS[measure]
     summed = max(1, formula.seconds // grid.step_seconds)
     wide = grid.reaching_back(summed - 1)
-    for some in batches(places, wide):
+    for some in batches(places, wide, VALUES_AT_ONCE):
         rows, stored = stored_windows(some, formula.names, wide, past, are_all=len(some) == len(places))
         if measure == Measure.EXPIRY:
             stored = {**stored, **_kept(some, rows)}

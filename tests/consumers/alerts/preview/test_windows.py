@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from consumers.alerts.measures.unknown import NO_LAG
-from consumers.alerts.preview import values, windows
+from consumers.alerts.preview import windows
 from consumers.alerts.preview.grid import Grid, step_for
 from consumers.alerts.preview.judged import judged_moments
 from consumers.alerts.preview.values import Past
@@ -54,12 +54,12 @@ def known(stored: windows.Stored) -> list[tuple[int, int]]:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("at_once", [1_500_000, 240])
+@pytest.mark.parametrize("at_once", [6_000_000, 240])
 def test_what_is_known_is_counted_by_subject_and_by_day(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, at_once: int
 ) -> None:
     """Also where one subject alone is held at once."""
-    monkeypatch.setattr(values, "VALUES_AT_MOST", at_once)
+    monkeypatch.setattr(windows, "VALUES_AT_ONCE", at_once)
     cluster = a_cluster()
     # Four hours: the first of them is of the day before.
     calm, high, own = (a_group(cluster, name) for name in ("calm", "high", "own"))
