@@ -31,6 +31,8 @@ from .values import Past, Values, batches, named_groups
 
 # SQLite takes no more than some thousand parameters in one statement.
 NAMED_AT_ONCE = 500
+# Windows lie in the order of time: one that is looked up by its group costs as much as so many in their order.
+LOOKED_UP_COSTS = 8
 # A column of them takes 48 MB. Each time all windows of the range are read again.
 VALUES_AT_ONCE = 6_000_000
 # What a processor keeps at hand: of 20,000 each costs a third more.
@@ -61,7 +63,7 @@ def window_values(measure: Measure, places: Mapping[int, int], grid: Grid, past:
     summed = max(1, formula.seconds // grid.step_seconds)
     wide = grid.reaching_back(summed - 1)
     for some in batches(places, wide, VALUES_AT_ONCE):
-        rows, stored = stored_windows(some, formula.names, wide, past, are_all=len(some) == len(places))
+        rows, stored = stored_windows(some, formula.names, wide, past)
         if measure == Measure.EXPIRY:
             stored = {**stored, **_kept(some, rows)}
         value = formula.of(stored, summed)[:, summed - 1 :]
@@ -74,14 +76,14 @@ def window_values(measure: Measure, places: Mapping[int, int], grid: Grid, past:
 
 
 def stored_windows(
-    places: Mapping[int, int], names: Sequence[str], grid: Grid, past: Past, *, are_all: bool = True
+    places: Mapping[int, int], names: Sequence[str], grid: Grid, past: Past
 ) -> tuple[np.ndarray, Stored]:
-    """The places in order, and the columns of their windows. `are_all`: the rule looks at no other groups."""
+    """The places in order, and the columns of their windows."""
     groups = np.array(sorted(places, key=lambda group: places[group]), np.int64)
     stored = {name: np.full((len(groups), grid.count), np.nan) for name in names}
     row_of = np.full(int(groups.max(initial=0)) + 2, -1, np.int64)
     row_of[groups] = np.arange(len(groups))
-    for group, start, columns in _read(groups, names, grid, past, are_all=are_all):
+    for group, start, columns in _read(groups, names, grid, past):
         # A group of a later id is the last, which is nobody's.
         row = row_of[np.minimum(group, len(row_of) - 1)]
         is_mine = row >= 0
@@ -92,13 +94,13 @@ def stored_windows(
 
 
 def _read(
-    groups: np.ndarray, names: Sequence[str], grid: Grid, past: Past, *, are_all: bool
+    groups: np.ndarray, names: Sequence[str], grid: Grid, past: Past
 ) -> Iterator[tuple[np.ndarray, np.ndarray, list[np.ndarray]]]:
     """Group, start in microseconds, and `names`, of some windows at a time."""
     found = GroupWindow.objects.filter(step_seconds=grid.step_seconds, start__gte=grid.since, start__lt=grid.until)
-    if len(groups) <= NAMED_AT_ONCE:
+    if len(groups) <= NAMED_AT_ONCE and len(groups) * LOOKED_UP_COSTS <= ConsumerGroup.objects.count():
         found = found.filter(group__in=groups.tolist())
-    elif not are_all:
+    elif len(groups):
         found = found.filter(group__gte=int(groups.min()), group__lte=int(groups.max()))
     # The time as a text: making a time of every row takes longer than all the rest.
     rows = found.order_by().values_list("group_id", Cast("start", TextField()), *names)

@@ -24,12 +24,9 @@ PAST = Past(Lake.at("/nowhere"), lambda: None)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("named_at_once", [500, 1])
-@pytest.mark.parametrize("are_all", [True, False])
-def test_windows_are_those_of_the_range_and_the_groups(
-    monkeypatch: pytest.MonkeyPatch, named_at_once: int, are_all: bool
-) -> None:
-    monkeypatch.setattr(windows, "NAMED_AT_ONCE", named_at_once)
+@pytest.mark.parametrize("looked_up_costs", [1, 8])
+def test_windows_are_those_of_the_range_and_the_groups(monkeypatch: pytest.MonkeyPatch, looked_up_costs: int) -> None:
+    monkeypatch.setattr(windows, "LOOKED_UP_COSTS", looked_up_costs)
     cluster = a_cluster()
     billing, audit, other = (a_group(cluster, name) for name in ("billing", "audit", "other"))
     for group, age, step, lag in (
@@ -43,7 +40,7 @@ def test_windows_are_those_of_the_range_and_the_groups(
         GroupWindow.objects.create(group=group, step_seconds=step, start=ago(age), lag_messages=lag, readings=4)
     grid = Grid(ago(3600), NOW, 60)
     places = {billing.pk: 8, audit.pk: 7}
-    rows, stored = windows.stored_windows(places, ["lag_messages"], grid, PAST, are_all=are_all)
+    rows, stored = windows.stored_windows(places, ["lag_messages"], grid, PAST)
     found = [(int(rows[row]), int(column), float(stored["lag_messages"][row, column])) for row, column in known(stored)]
     # A window's value is that of the moment at which it ends.
     assert found == [(7, 58, 4.0), (8, 59, 1.0)]
