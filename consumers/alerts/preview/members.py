@@ -29,7 +29,7 @@ from consumers.selectors.rebalances.unsettled import (
     told_until,
 )
 
-from .grid import MICROSECOND, Grid
+from .grid import MICROSECOND, VALUES_AT_MOST, Grid
 from .values import SPAN, Past, Values, batches, named_groups, sampled, spans_of
 
 
@@ -38,9 +38,10 @@ def member_values(places: Mapping[int, int], grid: Grid, holds_for: timedelta, p
 
     An answer holds until the next one, and for so long at most.
     """
-    for some in batches(places, grid):
+    # Of each moment there are several answers.
+    for some in batches(places, grid, VALUES_AT_MOST // 2):
         place, taken_us, members = _answers(some, grid.since - holds_for, grid.until + MICROSECOND, past)
-        yield from sampled(member_spans(place, taken_us, members, holds_for), grid)
+        yield from sampled(member_spans(place, taken_us, members, holds_for, grid), grid)
 
 
 def _answers(
@@ -63,20 +64,27 @@ def _answers(
     return place, taken_us, count
 
 
-def member_spans(place: np.ndarray, taken_us: np.ndarray, members: np.ndarray, holds_for: timedelta) -> np.ndarray:
-    """SPAN of each answer. `since_us`: the first answer without members after the last with any."""
+def member_spans(
+    place: np.ndarray, taken_us: np.ndarray, members: np.ndarray, holds_for: timedelta, grid: Grid
+) -> np.ndarray:
+    """SPAN of each answer that counts at a moment of the grid. `since_us`: the first answer without members after the
+    last with any."""
+    if not len(place):
+        return np.empty(0, SPAN)
     order = np.lexsort((taken_us, place))
-    spans = np.zeros(len(order), SPAN)
-    spans["place"], spans["from_us"], spans["value"] = place[order], taken_us[order], members[order]
-    spans["to_us"] = spans["from_us"] + holds_for // MICROSECOND
-    follows = spans["place"][1:] == spans["place"][:-1]
-    spans["to_us"][:-1][follows] = np.minimum(spans["to_us"][:-1], spans["from_us"][1:])[follows]
-    if len(spans):
-        begins = spans["value"] > 0
-        begins |= np.append(True, ~follows)
-        has_none = spans["value"] == 0
-        first = np.minimum.reduceat(np.where(has_none, spans["from_us"], np.inf), np.flatnonzero(begins))
-        spans["since_us"] = np.where(has_none, first[np.cumsum(begins) - 1], np.nan)
+    place, taken_us, members = place[order], taken_us[order], members[order]
+    begins = np.ones(len(order), bool)
+    begins[1:] = place[1:] != place[:-1]
+    to_us = taken_us + holds_for // MICROSECOND
+    to_us[:-1] = np.where(begins[1:], to_us[:-1], np.minimum(to_us[:-1], taken_us[1:]))
+    counts = np.flatnonzero(grid.numbers(taken_us) < grid.numbers(to_us))
+    begins |= members > 0
+    first = np.minimum.reduceat(np.where(members == 0, taken_us, np.inf), np.flatnonzero(begins))
+    spans = np.empty(len(counts), SPAN)
+    spans["place"], spans["from_us"], spans["to_us"] = place[counts], taken_us[counts], to_us[counts]
+    spans["value"], spans["is_spared"] = members[counts], False
+    since = first[(np.cumsum(begins) - 1)[counts]]
+    spans["since_us"] = np.where(spans["value"] == 0, since, np.nan)
     return spans
 
 
