@@ -4,13 +4,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
-
-from consumers.alerts.preview.run import answer
-from consumers.alerts.preview.values import Kept
+from consumers.alerts.preview.run import Kept, answer
+from consumers.alerts.preview.values import Past
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
-from consumers.pipeline.frames import Frames
 from tests.alert_rows import a_preview
 from tests.world import NOW, ago
 
@@ -25,12 +22,10 @@ def a_rule_of(**said: Any) -> dict[str, Any]:
     return {"name": "Behind", "severity": "warning", "clear_seconds": 60.0, **said}
 
 
-def asked(
-    spark: SparkSession, folder: Path, rule: dict[str, Any], *, seconds: float = HOUR, kept: Kept = KEPT
-) -> dict[str, Any]:
+def asked(folder: Path, rule: dict[str, Any], *, seconds: float = HOUR, kept: Kept = KEPT) -> dict[str, Any]:
     """Of the range that ends now."""
-    frames = Frames(spark, Lake.at(str(folder)), ["prod"])
-    return answer(frames, a_preview(rule=rule, since=ago(seconds), until=NOW), kept, NOW)
+    past = Past(Lake.at(str(folder)), lambda: None)
+    return answer(past, a_preview(rule=rule, since=ago(seconds), until=NOW), kept, NOW)
 
 
 def windows(

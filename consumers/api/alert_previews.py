@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.preview.cancel import cancel, why_not_permitted
+from consumers.alerts.preview.ending import cancel, why_not_permitted
 from consumers.alerts.preview.request import request_preview
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
@@ -45,7 +45,7 @@ class AlertPreviewSerializer(serializers.Serializer[Any]):
     to = serializers.DateTimeField(source="until")
     by = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
-    ahead = serializers.IntegerField(allow_null=True, help_text="Others that the Spark worker has first")
+    ahead = serializers.IntegerField(allow_null=True, help_text="Others that come first")
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     cancelled_by = serializers.CharField(allow_null=True)
@@ -78,7 +78,7 @@ class AlertPreviewListView(APIView):
 
     @acted("preview_alert_rule", AlertPreviewWishSerializer, AlertPreviewSerializer, status.HTTP_202_ACCEPTED)
     def post(self, request: Request) -> Response:
-        """Asks how often a rule would have fired within a range. The Spark worker answers: ask until it is done."""
+        """Asks how often a rule would have fired within a range. A worker answers: ask until it is done."""
         wish, now = said(AlertPreviewWishSerializer, request), timezone.now()
         try:
             made = request_preview(wish["rule"], wish["from"], wish["to"], request.user, now)

@@ -1,4 +1,4 @@
-"""What a rule would have done over stored history: asked for by people, answered by the Spark worker."""
+"""What a rule would have done over stored history: asked for by people, answered by a worker."""
 
 import uuid
 

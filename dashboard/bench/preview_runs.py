@@ -1,8 +1,10 @@
 """Run as `python -m dashboard.bench.preview_runs GROUPS STEP_SECONDS`: previews of rules over a week of as many groups,
-in a database of its own. Prints, as a line of JSON, seconds of the first and of later ones, and of the bare reading."""
+in a database of its own. Prints, as a line of JSON, seconds of the first and of later ones, of the bare reading, and
+the peak of memory."""
 
 import json
 import os
+import resource
 import sys
 import time
 from collections.abc import Sequence
@@ -41,13 +43,14 @@ def main(groups: int, step: int) -> None:
     windows = _write_windows(keys, step, now)
     connections.close_all()
     told: dict[str, Any] = {"windows": windows, "step": step, "expected": len(keys[::BEHIND_EACH]) * DAYS}
-    # The first starts Spark, as that of a worker just begun.
+    # As of a worker just begun.
     told["cold"] = _previewed("time_lag_seconds", now)[0]
     told["warm"] = {}
     for measure, (columns, _) in RULES.items():
         runs = [_previewed(measure, now) for _ in range(TIMES)]
         floor = median(_bare_reading(columns, step) for _ in range(TIMES))
         told["warm"][measure] = {"seconds": median(run[0] for run in runs), "fired": runs[0][1], "floor": floor}
+    told["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(json.dumps(told), flush=True)
 
 
@@ -84,7 +87,7 @@ def _bare_reading(columns: tuple[str, ...], step: int) -> float:
 
 
 def _write_windows(keys: list[int], step: int, now: datetime) -> int:
-    """A week of every group. Returns how many there are."""
+    """A week of every group, in the order in which the pipeline writes them. Returns how many there are."""
     from consumers.models import GroupWindow
     from consumers.polling.record.keyed_rows import upsert
 
@@ -92,19 +95,13 @@ def _write_windows(keys: list[int], step: int, now: datetime) -> int:
     starts = [now - timedelta(seconds=step * (count - number)) for number in range(count)]
     of_day = count // DAYS
     is_noon = [of_day // 2 <= number % of_day < of_day // 2 + of_hour for number in range(count)]
+    lates = [number % BEHIND_EACH == 0 for number in range(len(keys))]
     # As the database keeps a document: upsert knows none.
-    fixed: dict[str, list[Any]] = {name: [value] * count for name, value in {**RATES, "volumes_unknown": "{}"}.items()}
-    for number, key in enumerate(keys):
-        noon = BEHIND if number % BEHIND_EACH == 0 else WELL
-        held = {name: [noon[name] if late else value for late in is_noon] for name, value in WELL.items()}
-        columns: dict[str, Sequence[Any]] = {
-            "group": [key] * count,
-            "step_seconds": [step] * count,
-            "start": starts,
-            "readings": [4] * count,
-            **held,
-            **fixed,
-        }
+    fixed: dict[str, Any] = {**RATES, "volumes_unknown": "{}", "step_seconds": step, "readings": 4}
+    same = {name: [value] * len(keys) for name, value in fixed.items()}
+    for start, late in zip(starts, is_noon, strict=True):
+        held = {name: [BEHIND[name] if late and mine else value for mine in lates] for name, value in WELL.items()}
+        columns: dict[str, Sequence[Any]] = {"group": keys, "start": [start] * len(keys), **same, **held}
         upsert(GroupWindow, ["group", "step_seconds", "start"], columns)
     return count * len(keys)
 

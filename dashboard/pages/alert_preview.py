@@ -15,9 +15,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
-from consumers.alerts.preview.cancel import why_not_permitted
-from consumers.alerts.preview.history import HISTORY
-from consumers.alerts.preview.request import earliest, request_preview
+from consumers.alerts.preview.ending import why_not_permitted
+from consumers.alerts.preview.request import HISTORY, earliest, request_preview
 from consumers.errands.redis_client import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.selectors.alerts.previews import PreviewRow, find_preview

@@ -1,1 +1,1 @@
-"""What a rule would have done over stored history: asked for by people, answered on Spark."""
+"""What a rule would have done over stored history: asked for by people, answered by a worker."""

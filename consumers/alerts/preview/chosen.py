@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import pyarrow as pa
 from django.db.models import Min
 
 from consumers.alerts.rules.facts import FACTS
@@ -19,15 +18,8 @@ from consumers.models import AlertRule, Broker, Cluster, ConsumerGroup, GroupKin
 from consumers.polling.flags import ghosts
 from consumers.selectors.limits import limits
 
-SECOND = 1_000_000
 # All brokers of a cluster have been read for the first time by then.
 FIRST_READ = timedelta(minutes=2)
-TERMS = pa.schema(
-    [
-        *[("place", pa.int32()), ("threshold", pa.float64()), ("clear_threshold", pa.float64())],
-        *[("for_us", pa.int64()), ("clear_us", pa.int64())],
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -40,20 +32,6 @@ class Chosen:
     subjects: Sequence[Subject]
     terms: Sequence[Terms]
     first_seen: Sequence[datetime | None]
-
-    def terms_table(self) -> pa.Table:
-        """place, and what counts for the subject at that place."""
-        rows = [
-            {
-                "place": place,
-                "threshold": one.threshold,
-                "clear_threshold": one.clear_threshold,
-                "for_us": round(one.for_seconds * SECOND),
-                "clear_us": round(one.clear_seconds * SECOND),
-            }
-            for place, one in enumerate(self.terms)
-        ]
-        return pa.Table.from_pylist(rows, TERMS)
 
     def places_of_groups(self) -> dict[int, int]:
         return {one.group_id: place for place, one in enumerate(self.subjects) if one.group_id is not None}

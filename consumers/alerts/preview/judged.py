@@ -1,70 +1,73 @@
-"""Values that are known from one evaluation to the next: states, and how many rebalances there were within an hour.
+"""Values that are known from one evaluation, or one reading, to the next: states, how many rebalances there were within
+an hour, and how old readings and evaluations themselves were.
 
 A state stays while evaluations are late, as pages and rules have it then; rebalances are not known.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import zip_longest
-from typing import Any
+from itertools import pairwise, zip_longest
+from typing import Any, NamedTuple
 
-import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+import numpy as np
 
-from consumers.models import ConsumerGroup, GroupState, PipelineRun, Rebalance, State
+from consumers.models import ConsumerGroup, GroupState, Measure, PipelineRun, Reading, Rebalance, State, StateChange
 from consumers.pipeline.slices import microseconds
+from consumers.selectors.resets.causes import RULES, Jump, causes
 
-from .calm import Calm, calm_of_spans
-from .grid import Grid, sampled
-from .state_changes import Change, changes_of, led_to_by_resets
+from .grid import MICROSECOND, Grid
+from .replay import CODES
+from .values import Values, moments_in, sampled, spans_of
 
 HOUR = timedelta(hours=1)
-SPAN = [("from_us", pa.int64()), ("to_us", pa.int64())]
-STATES = pa.schema(
-    [("place", pa.int32()), ("state", pa.string()), ("since_us", pa.int64()), ("spared", pa.bool_()), *SPAN]
-)
-EPISODES = pa.schema([("place", pa.int32()), ("episode_us", pa.int64()), *SPAN])
+# Of so many jumps are resets looked up at once: each names its group in the statement.
+LOOKED_UP_AT_ONCE = 500
+OF_THOSE_ASKED = (Measure.BROKER_UNREAD, Measure.NAME_SERVER)
+Key = tuple[str, str]  # cluster, broker
 
 
-def judged_moments(grid: Grid, holds_for: timedelta) -> list[int]:
-    """The moments of the grid for which a judgement held, in order: one holds for so long."""
-    runs = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=grid.until)
-    found = runs.filter(until__gt=grid.since - holds_for).order_by("until").values_list("until", flat=True)
-    known: set[int] = set()
-    newest = None
-    for at in found.iterator():
-        begin, end = microseconds(at), microseconds(at + holds_for)
-        # What the judgement before it covers is there already.
-        known.update(grid.moments_in(begin if newest is None else max(begin, newest), end))
-        newest = end
-    return sorted(known)
+def judged_moments(grid: Grid, holds_for: timedelta) -> np.ndarray:
+    """For which moments of the grid a judgement held: one holds for so long."""
+    found = _runs(grid).filter(until__gt=grid.since - holds_for).values_list("until", flat=True)
+    until = np.array([microseconds(at) for at in found.iterator()], np.int64)
+    return grid.within(until, until + holds_for // MICROSECOND)
 
 
-def evaluated_moments(grid: Grid) -> list[int]:
-    """The moments of the grid at which there was a last evaluation, however long before, in order."""
-    runs = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=grid.until)
-    first = runs.order_by("until").values_list("until", flat=True).first()
-    return [] if first is None else list(grid.moments_in(microseconds(first), grid.last_us + 1))
+def evaluated_moments(grid: Grid) -> np.ndarray:
+    """At which moments of the grid there was a last evaluation, however long before."""
+    first = _runs(grid).order_by("until").values_list("until", flat=True).first()
+    return np.zeros(grid.count, bool) if first is None else grid.at_us >= microseconds(first)
 
 
-def state_values(
-    spark: SparkSession, places: Mapping[int, int], grid: Grid, judged: Sequence[int], states: Collection[str]
-) -> tuple[DataFrame, Calm]:
-    """place, at_us, state (null: UNKNOWN, or before the first), since_us where the change was in the range, and spared:
-    a reset from here led to it. Groups that were in none of `states` are calm.
-    """
-    rows = [row for row in _state_spans(places, grid) if row["state"] not in (None, State.UNKNOWN)]
-    were_in = {row["place"] for row in rows if row["state"] in states}
-    calm = calm_of_spans(
-        ((row["place"], row["from_us"], row["to_us"]) for row in rows if row["place"] not in were_in), judged
-    )
-    spans = spark.createDataFrame(pa.Table.from_pylist([row for row in rows if row["place"] in were_in], STATES))
-    values = sampled(spans, grid).join(F.broadcast(_frame(spark, judged)), on="at_us", how="left_semi")
-    return values.select("place", "at_us", "state", "since_us", "spared"), calm
+def _runs(grid: Grid) -> Any:
+    return PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=grid.until)
 
 
-def _state_spans(places: Mapping[int, int], grid: Grid) -> Iterator[dict[str, Any]]:
+class Change(NamedTuple):
+    """At `at` the judgement said `after` for the first time."""
+
+    pk: int
+    group_id: int
+    at: datetime
+    before: str | None
+    after: str
+    rule: str
+    detail: Mapping[str, Any]
+
+    @property
+    def since(self) -> datetime:
+        """Of what stands still: since it stands, as the judgement counts it. Else when it was judged."""
+        seconds = self.detail.get("still_seconds")
+        return self.at if seconds is None else self.at - timedelta(seconds=seconds)
+
+
+def state_values(places: Mapping[int, int], grid: Grid) -> Iterator[Values]:
+    """A state's code; NaN is UNKNOWN, or before the first evaluation. Since when is told where the change was in the
+    range; what a reset from here led to is spared."""
+    return sampled(spans_of(list(_state_spans(places, grid))), grid, known=evaluated_moments(grid))
+
+
+def _state_spans(places: Mapping[int, int], grid: Grid) -> Iterator[tuple[object, ...]]:
     end = grid.last_us + 1
     changes: dict[int, list[Change]] = {}
     # Those after the range as well: the first tells what was before it.
@@ -74,43 +77,115 @@ def _state_spans(places: Mapping[int, int], grid: Grid) -> Iterator[dict[str, An
     by_resets = led_to_by_resets([change for own in changes.values() for change in own])
     for group, place in places.items():
         own = changes.get(group, [])
-        first = own[0].before if own else newest.get(group)
-        begin = microseconds(own[0].at) if own else end
-        before = {"state": first, "since_us": None, "spared": False}
-        yield {"place": place, **before, "from_us": grid.first_us, "to_us": begin}
-        for change, following in zip_longest(own, own[1:]):
-            until = end if following is None else min(end, microseconds(following.at))
-            said = {"state": change.after, "since_us": microseconds(change.since), "spared": change.pk in by_resets}
-            yield {"place": place, **said, "from_us": microseconds(change.at), "to_us": until}
+        begins = [*(min(end, microseconds(change.at)) for change in own), end]
+        yield place, grid.first_us, begins[0], _code(own[0].before if own else newest.get(group)), np.nan, False
+        for change, (begin, following) in zip(own, pairwise(begins), strict=True):
+            since = microseconds(change.since)
+            yield place, begin, following, _code(change.after), since, change.pk in by_resets
 
 
-def rebalance_values(
-    spark: SparkSession, places: Mapping[int, int], grid: Grid, judged: Sequence[int]
-) -> tuple[DataFrame, Calm]:
-    """place, at_us, value: how many episodes had a rebalance begin within the hour before. Groups without any are calm.
+def _code(state: str | None) -> float:
+    return np.nan if state is None or state == State.UNKNOWN else CODES[State(state)]
+
+
+def changes_of(groups: Mapping[int, int] | set[int], since: datetime) -> Iterator[Change]:
+    """Those at `since` and later, the oldest first."""
+    found = StateChange.objects.filter(at__gte=since).order_by("at")
+    for row in found.values_list(*Change._fields).iterator():
+        change = Change._make(row)
+        if change.group_id in groups:
+            yield change
+
+
+def led_to_by_resets(changes: Sequence[Change]) -> set[int]:
+    """The keys of those whose offset somebody had set from here."""
+    jumps = {jump: change.pk for change in changes if (jump := _jump(change)) is not None}
+    looked_up = list(jumps)
+    found: set[int] = set()
+    for begin in range(0, len(looked_up), LOOKED_UP_AT_ONCE):
+        said = causes(looked_up[begin : begin + LOOKED_UP_AT_ONCE])
+        found |= {jumps[jump] for jump, cause in said.items() if "reset" in cause}
+    return found
+
+
+def _jump(change: Change) -> Jump | None:
+    if change.rule not in RULES:
+        return None
+    topic, broker, queue_id = (change.detail.get(name) for name in ("topic", "broker", "queue_id"))
+    if topic is None or broker is None or queue_id is None:
+        return None
+    return Jump(change.group_id, topic, broker, queue_id, change.rule, change.since, change.at)
+
+
+def rebalance_values(places: Mapping[int, int], grid: Grid, judged: np.ndarray) -> Iterator[Values]:
+    """How many episodes had a rebalance begin within the hour before.
 
     Nobody can say of groups whose members were never asked for that they were not rebalanced.
     """
     began = Rebalance.objects.filter(started_before__gte=grid.since - HOUR, started_before__lt=grid.until)
-    rows = [
-        {"place": places[group], "episode_us": microseconds(episode), **_hour_from(at)}
-        for group, episode, at in began.order_by().values_list("group_id", "episode_since", "started_before")
-        if group in places
-    ]
-    spans = spark.createDataFrame(pa.Table.from_pylist(rows, EPISODES))
-    counted = sampled(spans, grid).groupBy("place", "at_us").agg(F.countDistinct("episode_us").alias("episodes"))
+    counted: dict[int, dict[datetime, list[datetime]]] = {}
+    for group, episode, at in began.order_by("started_before").values_list(
+        "group_id", "episode_since", "started_before"
+    ):
+        counted.setdefault(group, {}).setdefault(episode, []).append(at)
     asked = ConsumerGroup.objects.filter(membership_at__isnull=False).values_list("pk", flat=True)
-    watched, moved = {places[group] for group in asked if group in places}, {row["place"] for row in rows}
-    calm = calm_of_spans(((place, grid.first_us, grid.last_us + 1) for place in watched - moved), judged)
-    others = spark.createDataFrame(pa.table({"place": pa.array(sorted(watched & moved), pa.int32())}))
-    value = F.coalesce("episodes", F.lit(0)).cast("double").alias("value")
-    known = others.crossJoin(F.broadcast(_frame(spark, judged)))
-    return known.join(counted, on=["place", "at_us"], how="left").select("place", "at_us", value), calm
+    for group in (group for group in asked if group in places):
+        # Of an episode each rebalance counts until the next one does.
+        spans = [
+            (microseconds(at), microseconds(at + HOUR if later is None else min(later, at + HOUR)))
+            for times in counted.get(group, {}).values()
+            for at, later in zip_longest(times, times[1:])
+        ]
+        from_us, to_us = np.array(spans, np.int64).reshape(-1, 2).T
+        found = np.bincount(moments_in(from_us, to_us, grid)[1], minlength=grid.count).astype(float)
+        yield Values(np.array([places[group]]), np.where(judged, found, np.nan)[None, :])
 
 
-def _frame(spark: SparkSession, judged: Sequence[int]) -> DataFrame:
-    return spark.createDataFrame(pa.table({"at_us": pa.array(judged, pa.int64())}))
+def age_values(measure: Measure, places: Mapping[Key, int], grid: Grid, holds_for: timedelta) -> Iterator[Values]:
+    """Seconds since it was last well, and since_us, when that was; not before it first was. And spared: it is no older
+    than the site's own intervals make it.
+
+    `places` by cluster and broker; of the site both are empty. `holds_for`: so long after a reading its cluster is
+    being read, and after a judgement the site is being judged. While a cluster is not being read, nobody asks its
+    brokers and name servers: their age is not known.
+    """
+    width = holds_for // MICROSECOND
+    well: dict[Key, list[list[int]]] = {key: [] for key in places}
+    asked: dict[str, list[int]] = {}
+    for key, at, is_well in _seen(measure, grid):
+        moment = microseconds(at)
+        asked.setdefault(key[0], []).append(moment)
+        times = well.get(key)
+        if times is None:
+            continue
+        if is_well:
+            times.append([moment, moment + width])
+        elif times:
+            # What failed when it was last asked is not as it is set to be.
+            times[-1][1] = min(times[-1][1], moment - 1)
+    for key, times in well.items():
+        from_us, due_us = np.array(times, np.int64).reshape(-1, 2).T
+        held = np.array(asked.get(key[0], []), np.int64)
+        known = grid.within(held, held + width) if measure in OF_THOSE_ASKED else np.ones(grid.count, bool)
+        newest = np.searchsorted(from_us, grid.at_us, "right") - 1
+        known &= newest >= 0
+        since, value, is_due = np.full(grid.count, np.nan), np.full(grid.count, np.nan), np.zeros(grid.count, bool)
+        since[known] = from_us[newest[known]]
+        value[known] = (grid.at_us[known] - since[known]) / 1e6
+        is_due[known] = grid.at_us[known] <= due_us[newest[known]]
+        yield Values(np.array([places[key]]), value[None, :], since[None, :], is_due[None, :])
 
 
-def _hour_from(at: datetime) -> dict[str, int]:
-    return {"from_us": microseconds(at), "to_us": microseconds(at + HOUR)}
+def _seen(measure: Measure, grid: Grid) -> Iterator[tuple[Key, datetime, bool]]:
+    """What was asked when, and whether it was well, in order of time."""
+    if measure == Measure.JUDGEMENT_AGE:
+        for until in _runs(grid).order_by("until").values_list("until", flat=True).iterator():
+            yield ("", ""), until, True
+        return
+    rows = Reading.objects.filter(taken_at__lte=grid.until).order_by("taken_at")
+    for cluster, at, brokers, error in rows.values_list("cluster__name", "taken_at", "brokers", "error").iterator():
+        if measure != Measure.BROKER_UNREAD:
+            yield (cluster, ""), at, measure == Measure.READING_AGE or error is None
+        elif error is None or any(one["error"] != error for one in brokers):
+            # Else nothing of the cluster was read: that is told of the cluster.
+            yield from (((cluster, one["name"]), at, bool(one["read"])) for one in brokers)

@@ -1,4 +1,5 @@
-"""Groups that the rule leaves alone as things stand: what a preview finds of them would not be told today.
+"""Groups that the rule leaves alone as things stand: what a preview finds of them would not be told today. And
+what else is to be known beside the numbers, in sentences.
 
 Whether a group was paused, or offline by habit, at a moment of the past is not kept.
 """
@@ -10,10 +11,13 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from consumers.alerts.measures import measured
+from consumers.alerts.rules.facts import FACTS
 from consumers.alerts.subjects import Subject
-from consumers.models import AlertRule, ConsumerGroup, Measure
+from consumers.models import AlertRule, Comparison, ConsumerGroup, Measure, SubjectKind
 from consumers.polling.flags import offline_share
 from consumers.selectors.limits import limits
+
+from .grid import Grid
 
 # Of these a judgement may say that a group waits by habit: it does so only while the group waits.
 WAITING = (Measure.LAG, Measure.TIME_LAG, Measure.DRAIN, Measure.EXPIRY)
@@ -67,3 +71,32 @@ def _by_habit(groups: Mapping[int, Subject], now: datetime) -> dict[int, str]:
 
 def _pieces(ids: Sequence[int]) -> list[Sequence[int]]:
     return [ids[begin : begin + NAMED_AT_ONCE] for begin in range(0, len(ids), NAMED_AT_ONCE)]
+
+
+def notes(rule: AlertRule, grid: Grid) -> list[str]:
+    measure = Measure(rule.measure)
+    said = [_("What held already when the range began counts from there.")]
+    if grid.step_seconds > 60:
+        words = {"minutes": grid.step_seconds // 60}
+        said.append(
+            _(
+                "So many windows were looked at that one in %(minutes)s minutes had to do: what lasted for less may be "
+                "missed. A shorter range, or fewer groups, is looked at by the minute."
+            )
+            % words
+        )
+    if rule.comparison == Comparison.IN:
+        said.append(_("What stands still counts from when it stood, any other state from when it was judged."))
+    if measure == Measure.UNKNOWN:
+        said.append(_("Only the lag of groups is looked at, not their state."))
+    if measure == Measure.EXPIRY:
+        said.append(
+            _("How long brokers keep messages is as they say today; where those of a cluster differ, it is not known.")
+        )
+    if measure == Measure.READING_AGE:
+        said.append(_("Where no cluster was read at all, one incident of the whole site stands for those of clusters."))
+    if rule.labels or rule.overrides:
+        said.append(_("Notes and labels count as they are today."))
+    if FACTS[measure].subject == SubjectKind.GROUP and measure not in KNOWN_THEN:
+        said.append(_("Whether a group is paused, or offline by habit, is known of today alone."))
+    return said

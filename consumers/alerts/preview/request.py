@@ -1,8 +1,10 @@
-"""Where every preview begins: the rule and the range are checked, and the Spark worker is left the work."""
+"""Where every preview begins: of which measures there is a past, and how far it reaches; the rule and the range are
+checked, and a worker is left the work."""
 
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from enum import Enum
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -15,18 +17,45 @@ from consumers.models import AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.upkeep import kept_for
 from consumers.selectors.alerts.previews import unfinished_of
 
-from .history import longest, why_no_history
-from .overdue import fail_forgotten
+from .ending import fail_forgotten
 
 SHORTEST = timedelta(minutes=5)
 # What was asked for is asked for a little later than it was meant: the oldest minute may be gone by then.
 LEEWAY = timedelta(minutes=10)
 
 
+class Source(Enum):
+    """What a measure's past is read from. The value: the table of the lake that rows of it are kept as long as."""
+
+    WINDOWS = "windows_600"  # of groups
+    JUDGED = "windows_60"  # changes and rebalances, known while the pipeline ran: its runs are kept so long
+    READINGS = "readings"
+
+
+HISTORY: dict[Measure, Source] = {
+    Measure.LAG: Source.WINDOWS,
+    Measure.TIME_LAG: Source.WINDOWS,
+    Measure.DRAIN: Source.WINDOWS,
+    Measure.RETRY_SHARE: Source.WINDOWS,
+    Measure.DLQ_INFLOW: Source.WINDOWS,
+    Measure.UNKNOWN: Source.WINDOWS,
+    Measure.EXPIRY: Source.WINDOWS,
+    Measure.STATE: Source.JUDGED,
+    Measure.REBALANCES: Source.JUDGED,
+    Measure.JUDGEMENT_AGE: Source.JUDGED,
+    Measure.MEMBERS: Source.READINGS,
+    Measure.UNSETTLED: Source.READINGS,
+    Measure.BROKER_UNREAD: Source.READINGS,
+    Measure.NAME_SERVER: Source.READINGS,
+    Measure.READING_AGE: Source.READINGS,
+}
+OF_TOPICS = (Measure.LAG, Measure.TIME_LAG)
+
+
 def request_preview(
     fields: Mapping[str, Any], since: datetime, until: datetime, by: Any, now: datetime, rule: AlertRule | None = None
 ) -> RulePreview:
-    """A preview that waits for the Spark worker: hand it over. Raises RuleRefused, also where a range is wrong.
+    """A preview that waits for a worker: hand it over. Raises RuleRefused, also where a range is wrong.
 
     `fields` as for a rule that is to be kept; what they leave out is as in `rule`. A name is not needed, and need not
     be free.
@@ -63,3 +92,24 @@ def _check_range(measure: Measure, since: datetime, until: datetime, now: dateti
     if since < first - LEEWAY:
         words = {"measure": measure.value, "hours": f"{(now - first) / timedelta(hours=1):,.0f}"}
         raise RuleRefused({"since": _("Of %(measure)s the past %(hours)s hours are kept: begin later.") % words})
+
+
+def why_no_history(measure: Measure, topic: str) -> str | None:
+    """Null where a rule of it can be looked at over the past."""
+    if measure not in HISTORY:
+        words = {"measure": measure.value, "known": ", ".join(HISTORY)}
+        return _("Of %(measure)s nothing is kept but the newest value; a past is kept of %(known)s.") % words
+    if topic and measure not in OF_TOPICS:
+        words = {"measure": measure.value, "known": ", ".join(OF_TOPICS)}
+        return _("By topic no past of %(measure)s is kept, but of %(known)s.") % words
+    return None
+
+
+def longest(measure: Measure, kept: Mapping[str, timedelta]) -> timedelta:
+    """How far its past reaches. `kept`: how long tables of the lake are kept."""
+    return kept[HISTORY[measure].value]
+
+
+def finest_seconds(age: timedelta, kept: Mapping[str, timedelta]) -> int:
+    """Of windows that begin so long ago: those of a minute, while they are kept."""
+    return 60 if age <= kept["windows_60"] else 600

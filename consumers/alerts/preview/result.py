@@ -1,30 +1,30 @@
 """What a preview found, as it is kept and shown: JSON, with a reason beside every null."""
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from consumers.alerts.subjects import Subject
 from consumers.models import AlertRule, Incident
-from consumers.pipeline.slices import EPOCH
+from consumers.pipeline.slices import EPOCH, microseconds
 
 from .chosen import Chosen
-from .compared import Evaluated
-from .data_span import data_span, said, unknown_share_in_data
-from .days import per_day
-from .differences import Replay, reasons
-from .grid import Grid
-from .notes import notes
-from .unknown_spans import Span
+from .compared import Evaluated, Replay, reasons
+from .grid import DAY, MICROSECOND, Grid, moment
+from .left_alone import notes
 
 INCIDENTS_AT_MOST = 200
 SUBJECTS_AT_MOST = 50
 # Of so many of the subjects that fired most it is said when nothing of them was known.
 DRAWN_AT_MOST = 12
+# A value that comes and goes for days has more: then the longest are kept.
+SPANS_AT_MOST = 200
+Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,93 @@ def most_fired(chosen: Chosen, incidents: Sequence[Mapping[str, Any]]) -> list[t
     return sorted(counted.items(), key=lambda item: (-item[1], chosen.subjects[item[0]].key))
 
 
-def moment(micros: int) -> datetime:
-    return EPOCH + timedelta(microseconds=micros)
+def data_span(grid: Grid, known_at: Collection[int]) -> dict[str, Any]:
+    """{known_from, known_to, known_seconds, unknown_seconds, unknown_spans, unknown}.
+
+    `known_at`: the moments of the grid at which anything was known. Each stands for the step before it.
+    """
+    moments = sorted(known_at)
+    nothing = _("there is no data in the range")
+    spans = unknown_spans(grid, map(moment, moments), None) if grid.count else []
+    return {
+        "known_from": said(moment(moments[0]) - grid.step) if moments else None,
+        "known_to": said(moment(moments[-1])) if moments else None,
+        "known_seconds": len(moments) * grid.step_seconds,
+        "unknown_seconds": (grid.count - len(moments)) * grid.step_seconds,
+        "unknown_spans": [{"from": said(begin), "to": said(end)} for begin, end in spans],
+        "unknown": {} if moments else {"known_from": nothing, "known_to": nothing},
+    }
+
+
+def unknown_share_in_data(
+    known: Sequence[int], first_seen: Sequence[datetime | None], known_at: Collection[int]
+) -> float | None:
+    """The share of values that are not known at moments at which others are: null where there is no such moment.
+
+    `known`: of each subject, how many of its values are.
+    """
+    moments = sorted(known_at)
+    there = [
+        len(moments) - (0 if first is None else bisect_right(moments, microseconds(first))) for first in first_seen
+    ]
+    seen = sum(min(count, most) for count, most in zip(known, there, strict=True))
+    return 1 - seen / sum(there) if sum(there) else None
+
+
+def unknown_spans(grid: Grid, known: Iterable[datetime], first_seen: datetime | None) -> list[Span]:
+    """[from, to) of each, in order. `known`: the moments of the grid, in order; each stands for the step before it.
+
+    Before it was first seen a subject lacks nothing.
+    """
+    found = list(_spans(grid, known, first_seen))
+    if len(found) > SPANS_AT_MOST:
+        found = sorted(sorted(found, key=lambda span: span[0] - span[1])[:SPANS_AT_MOST])
+    return found
+
+
+def _spans(grid: Grid, known: Iterable[datetime], first_seen: datetime | None) -> Iterator[Span]:
+    begin = grid.since if first_seen is None else max(grid.since, first_seen)
+    for at in (*known, grid.until + grid.step):
+        # What is first seen within a step has a value only at the end of the next one.
+        if at - grid.step > begin and grid.moments_between(begin + MICROSECOND, at):
+            yield begin, at - grid.step
+        begin = max(begin, at)
+
+
+def said(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")
+
+
+def per_day(
+    grid: Grid,
+    fired: Iterable[tuple[datetime, bool]],
+    first_seen: Sequence[datetime | None],
+    known: Mapping[int, int],
+) -> list[dict[str, Any]]:
+    """[{day, fired, fired_left_alone, unknown_share, unknown}], every day of the range, also those on which nothing
+    fired.
+
+    `fired`: when, and whether of a group that is left alone. `known`: how many moments of any subject were known on
+    a day, by its number.
+    """
+    counted = Counter((at.date(), is_alone) for at, is_alone in fired)
+    begins = Counter(grid.since if at is None else max(at, grid.since) for at in first_seen)
+    found = []
+    for begin in grid.days:
+        there = sum(
+            count * grid.moments_between(max(begin, at + MICROSECOND), begin + DAY) for at, count in begins.items()
+        )
+        seen = min(known.get((begin - EPOCH) // DAY, 0), there)
+        found.append(
+            {
+                "day": begin.date().isoformat(),
+                "fired": counted[begin.date(), False] + counted[begin.date(), True],
+                "fired_left_alone": counted[begin.date(), True],
+                "unknown_share": 1 - seen / there if there else None,
+                "unknown": {} if there else {"unknown_share": _("there was nothing to look at")},
+            }
+        )
+    return found
 
 
 def _unknown_share(chosen: Chosen, grid: Grid, known: Mapping[int, int]) -> float | None:

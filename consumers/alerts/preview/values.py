@@ -1,82 +1,104 @@
-"""The values that one rule looks at, from where its measure's past is kept."""
+"""Values of subjects at the moments of a grid, as numpy holds them: a row a subject, a column a moment.
 
-from collections.abc import Mapping
+Few subjects are held at once, however many there are.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from itertools import islice
 
-from pyspark.sql import DataFrame
+import numpy as np
+import pyarrow as pa
 
-from consumers.models import AlertRule, Measure
-from consumers.pipeline.frames import Frames
+from consumers.lake.schemas import TEXT
+from consumers.lake.store import Lake
+from consumers.models import ConsumerGroup
 
-from .ages import age_values
-from .calm import Calm
-from .calm_windows import FIELDS as CALM_FIELDS
-from .calm_windows import calm_windows
-from .chosen import Chosen
-from .grid import Grid, step_for
-from .group_values import NAMED_AT_ONCE, group_values
-from .history import HISTORY, Source, finest_seconds
-from .judged import evaluated_moments, judged_moments, rebalance_values, state_values
-from .member_values import member_values
-from .topic_values import topic_values
-from .unsettled_values import unsettled_values
+from .grid import VALUES_AT_MOST, Grid
 
-# Of few subjects, or made by Spark itself: nothing is gained by looking less often.
-MINUTE = 60
-TEN_MINUTES = 600
+# A time in which a value is as it is: those of one subject do not overlap.
+SPAN = np.dtype(
+    [("place", "i8"), ("from_us", "i8"), ("to_us", "i8"), ("value", "f8"), ("since_us", "f8"), ("is_spared", "?")]
+)
+PLACES = pa.schema([("cluster", TEXT), ("group", TEXT), ("place", pa.int64())])
+ValueAt = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Kept:
-    """How long tables of the lake are kept; how long a judgement, a reading, and an answer about members hold."""
+class Past:
+    """Where stored history is read. `go_on` raises where it is not to be read on: it is called between two pieces."""
 
-    tables: Mapping[str, timedelta]
-    judgement: timedelta
-    reading: timedelta
-    membership: timedelta
+    lake: Lake
+    go_on: Callable[[], None]
 
 
-def grid_for(rule: AlertRule, subjects: int, since: datetime, until: datetime, now: datetime, kept: Kept) -> Grid:
-    if HISTORY[Measure(rule.measure)] != Source.WINDOWS:
-        return Grid.of(since, until, MINUTE)
-    finest = finest_seconds(now - since, kept.tables)
-    if rule.topic:
-        return Grid.of(since, until, finest if finest == TEN_MINUTES else _of_topic(subjects, since, until))
-    return Grid.of(since, until, step_for(subjects, since, until, finest))
+@dataclass(frozen=True)
+class Values:
+    """`places`: of which subject each row is, in order. NaN is not known, of `since_us` not told. `is_spared`: the rule
+    left the subject alone then."""
+
+    places: np.ndarray
+    value: np.ndarray
+    since_us: np.ndarray | None = None
+    is_spared: np.ndarray | None = None
 
 
-def _of_topic(subjects: int, since: datetime, until: datetime) -> int:
-    """The lake has windows of one minute and of ten."""
-    return min(step_for(subjects, since, until, MINUTE), TEN_MINUTES)
+def batches(places: Mapping[int, int], grid: Grid, at_once: int = VALUES_AT_MOST) -> Iterator[dict[int, int]]:
+    """Groups, in the order of their ids, of which so many values are held at once."""
+    ordered = iter(sorted(places.items()))
+    size = max(1, at_once // max(1, grid.count))
+    while some := dict(islice(ordered, size)):
+        yield some
 
 
-def values_of(frames: Frames, rule: AlertRule, chosen: Chosen, grid: Grid, kept: Kept) -> tuple[DataFrame, Calm]:
-    """place, at_us, and value, or state; null, or no row at all, where it is not known. Where it is told: since_us, and
-    spared, that the rule left it alone then. Of those that are calm there is none.
+def named_groups(places: Mapping[int, int]) -> pa.Table:
+    """cluster, group, place. `places` by group id."""
+    found = ConsumerGroup.objects.order_by().values_list("cluster__name", "name", "pk").iterator()
+    rows = [dict(zip(PLACES.names, (*names, places[pk]), strict=True)) for *names, pk in found if pk in places]
+    return pa.Table.from_pylist(rows, PLACES)
+
+
+def spans_of(rows: Sequence[tuple[object, ...]]) -> np.ndarray:
+    """Of `rows` as SPAN names them."""
+    return np.array(rows, SPAN)
+
+
+def sampled(
+    spans: np.ndarray, grid: Grid, *, value_at: ValueAt | None = None, known: np.ndarray | None = None
+) -> Iterator[Values]:
+    """Of each span its value at the moments in [from, to), or what `value_at` makes of the span and the moment.
+
+    `known`: whether anything is known at each moment of the grid.
     """
-    measure = Measure(rule.measure)
-    source, groups = HISTORY[measure], chosen.places_of_groups()
-    if rule.topic:
-        return topic_values(frames, measure, rule.topic, groups, grid), Calm()
-    if source == Source.WINDOWS:
-        return _of_windows(frames, measure, chosen, grid)
-    if measure == Measure.MEMBERS:
-        return member_values(frames, groups, grid, kept.membership), Calm()
-    if measure == Measure.STATE:
-        return state_values(frames.spark, groups, grid, evaluated_moments(grid), rule.states or [])
-    if measure == Measure.REBALANCES:
-        return rebalance_values(frames.spark, groups, grid, judged_moments(grid, kept.judgement))
-    if measure == Measure.UNSETTLED:
-        return unsettled_values(frames.spark, groups, grid, judged_moments(grid, kept.judgement))
-    holds_for = kept.judgement if measure == Measure.JUDGEMENT_AGE else kept.reading
-    return age_values(frames.spark, measure, chosen.places(), grid, holds_for), Calm()
+    spans = spans[np.argsort(spans["place"], kind="stable")]
+    places, firsts = np.unique(spans["place"], return_index=True)
+    ends = np.append(firsts, len(spans))
+    size = max(1, VALUES_AT_MOST // 2 // max(1, grid.count))
+    for begin in range(0, len(places), size):
+        some = places[begin : begin + size]
+        yield _sampled(spans[ends[begin] : ends[begin + len(some)]], some, grid, value_at, known)
 
 
-def _of_windows(frames: Frames, measure: Measure, chosen: Chosen, grid: Grid) -> tuple[DataFrame, Calm]:
-    groups, calm = chosen.places_of_groups(), Calm()
-    if measure in CALM_FIELDS:
-        thresholds = {place: own.threshold for place, own in enumerate(chosen.terms) if own.threshold is not None}
-        calm = calm_windows(measure, thresholds, groups, grid, NAMED_AT_ONCE)
-    others = {group: place for group, place in groups.items() if place not in calm.known}
-    return group_values(frames.spark, measure, others, grid), calm
+def _sampled(
+    spans: np.ndarray, places: np.ndarray, grid: Grid, value_at: ValueAt | None, known: np.ndarray | None
+) -> Values:
+    span, column = moments_in(spans["from_us"], spans["to_us"], grid)
+    if known is not None:
+        is_known = known[column]
+        span, column = span[is_known], column[is_known]
+    cell = np.searchsorted(places, spans["place"])[span] * grid.count + column
+    shape = (len(places), grid.count)
+    value, since, spared = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
+    value.flat[cell] = spans["value"][span] if value_at is None else value_at(spans[span], grid.at_us[column])
+    since.flat[cell] = spans["since_us"][span]
+    spared.flat[cell] = spans["is_spared"][span]
+    return Values(places, value, since, spared)
+
+
+def moments_in(from_us: np.ndarray, to_us: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """The number of the span, and of the moment, of every moment of the grid in each [from, to)."""
+    begin = grid.numbers(from_us)
+    lengths = np.maximum(grid.numbers(to_us) - begin, 0)
+    span = np.repeat(np.arange(len(lengths)), lengths)
+    before = np.cumsum(lengths) - lengths
+    return span, np.arange(len(span)) + (begin - before)[span]

@@ -14,7 +14,7 @@ from .said import said
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewRow:
-    """`rule` is as it was asked about. `ahead`: how many others the Spark worker has first, null of what does not wait.
+    """`rule` is as it was asked about. `ahead`: how many others come first, null of what does not wait.
     `result` is null until it is done: see consumers.alerts.preview.result.
     """
 

@@ -35,7 +35,7 @@ def test_one_that_is_done_says_what_it_found(api: Client) -> None:
     ("status", "reason"),
     [
         ("waiting", "it is not done yet"),
-        ("failed", "no Spark worker took it up"),
+        ("failed", "no worker took it up"),
         ("cancelled", "it was cancelled"),
     ],
 )

@@ -1,4 +1,4 @@
-"""How previews come to the Spark worker, and wait for the pipeline there."""
+"""How previews come to a general worker, one at a time."""
 
 from typing import Any
 from uuid import uuid4
@@ -7,16 +7,15 @@ import pytest
 
 from consumers.errands.redis_client import RedisDown
 from consumers.polling.locks import lock
-from consumers.tasks.aggregate import PIPELINE
-from consumers.tasks.previews import aggregate_preview, hand_over_preview, previews_due
+from consumers.tasks.previews import PREVIEWS, hand_over_preview, previews_due, replay_preview
 from dashboard.settings.work import CELERY_BEAT_SCHEDULE
 from tests.alert_rows import a_preview
 from tests.world import ago
 
 
-def test_the_spark_worker_is_told(redis: Any) -> None:
+def test_a_general_worker_is_told(redis: Any) -> None:
     hand_over_preview(uuid4())
-    assert redis.llen("spark") == 1
+    assert redis.llen("general") == 1
 
 
 @pytest.mark.usefixtures("redis_is_down")
@@ -28,18 +27,18 @@ def test_without_redis_it_has_failed_with_that_reason(db: None) -> None:
     assert (row.status, "Redis does not answer" in str(row.error)) == ("failed", True)
 
 
-def test_it_waits_while_the_pipeline_runs(redis: Any, db: None) -> None:
+def test_it_waits_while_another_is_answered(redis: Any, db: None) -> None:
     row = a_preview()
-    with lock(PIPELINE, 60):
-        aggregate_preview(str(row.pk))
+    with lock(PREVIEWS, 60):
+        replay_preview(str(row.pk))
     row.refresh_from_db()
-    assert (row.status, redis.llen("spark")) == ("waiting", 1)
+    assert (row.status, redis.llen("general")) == ("waiting", 1)
 
 
 def test_one_that_is_done_is_not_begun_again(redis: Any, db: None) -> None:
-    aggregate_preview(str(a_preview(status="done").pk))
-    with lock(PIPELINE, 60):
-        assert redis.llen("spark") == 0
+    replay_preview(str(a_preview(status="done").pk))
+    with lock(PREVIEWS, 60):
+        assert redis.llen("general") == 0
 
 
 def test_beat_ends_what_nobody_takes_up(db: None) -> None:

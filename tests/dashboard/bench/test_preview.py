@@ -11,7 +11,8 @@ from dashboard.bench.preview_runs import _write_windows
 from tests.world import NOW, a_cluster, a_group
 
 WARM = {"seconds": 4.0, "fired": 14, "floor": 1.0}
-TOLD: dict[str, Any] = {"windows": 100_800, "step": 600, "expected": 14, "cold": 20.0, "warm": {"drain_seconds": WARM}}
+SIZES = {"windows": 100_800, "step": 600, "expected": 14, "peak_mb": 200}
+TOLD: dict[str, Any] = {**SIZES, "cold": 20.0, "warm": {"drain_seconds": WARM}}
 
 
 def test_each_number_stands_beside_what_it_is_measured_by() -> None:

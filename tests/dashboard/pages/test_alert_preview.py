@@ -79,7 +79,7 @@ def test_a_viewer_may_look_but_not_ask(viewer):
 
 @pytest.mark.parametrize(
     ("status", "says"),
-    [("waiting", "It waits for the Spark worker."), ("running", "The Spark worker looks at the past.")],
+    [("waiting", "It waits for a worker."), ("running", "A worker looks at the past.")],
 )
 def test_it_refreshes_until_it_is_known(operator, status, says):
     row = a_preview(rule=RULE, status=status)
@@ -93,7 +93,7 @@ def test_it_refreshes_until_it_is_known(operator, status, says):
 @pytest.mark.parametrize(
     ("status", "age", "says"),
     [
-        ("waiting", 15, "where it judges just now"),
+        ("waiting", 15, "One preview is answered after the other"),
         ("waiting", 14, None),
         ("running", 15, "After 60 s it is ended."),
     ],
@@ -103,7 +103,7 @@ def test_it_says_how_long_ago_it_was_asked_for(operator, status, age, says):
     RulePreview.objects.filter(pk=row.pk).update(created_at=ago(age))
     asked = shown(operator, row).split('id="asked"')[1].split("</p>")[0]
     assert f"{age} s ago" in asked
-    assert "where it judges" not in asked if says is None else says in asked
+    assert "after the other" not in asked if says is None else says in asked
 
 
 def test_the_page_is_loaded_anew_once_it_is_known(operator):
@@ -112,8 +112,8 @@ def test_the_page_is_loaded_anew_once_it_is_known(operator):
 
 
 def test_a_failure_is_shown(operator):
-    row = a_preview(rule=RULE, status="failed", error="No Spark worker took it up.", finished_at=NOW)
-    assert "No Spark worker took it up." in shown(operator, row)
+    row = a_preview(rule=RULE, status="failed", error="No worker took it up.", finished_at=NOW)
+    assert "No worker took it up." in shown(operator, row)
 
 
 def test_it_leads_back_to_the_form_with_its_values(operator):

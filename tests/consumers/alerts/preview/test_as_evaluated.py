@@ -14,7 +14,7 @@ from tests.alert_rows import a_rule
 from tests.preview_rows import asked, windows
 from tests.world import a_broker, a_cluster, a_group, a_judged_group, a_queue, a_reading, a_snapshot, a_total, ago
 
-pytestmark = [pytest.mark.spark, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 MINUTES, GROUPS = 100, 6
 AHEAD = "ahead"
@@ -111,9 +111,9 @@ def put_windows(folder, groups, lags):
     pipeline_rows.put(Lake.at(str(folder)), "windows_60", found, time="start")
 
 
-def test_both_fire_of_the_same_at_the_same_time(spark, history):
+def test_both_fire_of_the_same_at_the_same_time(history):
     for name, said in RULES.items():
-        result = asked(spark, history, {"name": name, **said}, seconds=MINUTES * 60)
+        result = asked(history, {"name": name, **said}, seconds=MINUTES * 60)
         replayed = {
             (one["subject"]["title"], *(one[at] and datetime.fromisoformat(one[at]) for at in ("fired_at", "to")))
             for one in result["incidents"]

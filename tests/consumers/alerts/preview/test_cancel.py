@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from pyspark.sql import SparkSession
 
 from consumers.alerts.preview import work
-from consumers.alerts.preview.cancel import cancel, why_not_permitted
+from consumers.alerts.preview.ending import cancel, why_not_permitted
 from consumers.alerts.preview.request import request_preview
 from consumers.alerts.refused import AlertRefused
+from consumers.lake.store import Lake
 from consumers.models import RulePreview
 from tests.alert_rows import a_preview
 from tests.preview_rows import LAG, a_rule_of
@@ -65,7 +65,7 @@ def test_another_may_be_asked_for_at_once(vera: User) -> None:
 def test_a_worker_does_not_begin_what_was_given_up(vera: User) -> None:
     row = a_preview()
     cancel(row, vera, NOW)
-    work.work_on(row.pk, lambda: NOW, _no_session)
+    work.work_on(row.pk, lambda: NOW, _no_lake)
     row.refresh_from_db()
     assert (row.status, row.started_at) == ("cancelled", None)
 
@@ -73,14 +73,14 @@ def test_a_worker_does_not_begin_what_was_given_up(vera: User) -> None:
 def test_what_fails_because_it_was_given_up_is_no_failure(vera: User) -> None:
     row = a_preview()
 
-    def session() -> SparkSession:
+    def lake() -> Lake:
         cancel(row, vera, NOW)
-        raise RuntimeError("The job was cancelled.")
+        raise RuntimeError("Something fails.")
 
-    work.work_on(row.pk, lambda: NOW, session)
+    work.work_on(row.pk, lambda: NOW, lake)
     row.refresh_from_db()
     assert (row.status, row.error, row.seconds) == ("cancelled", None, None)
 
 
-def _no_session() -> SparkSession:
+def _no_lake() -> Lake:
     raise RuntimeError("Nobody is to ask for it.")

@@ -4,10 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.alerts.preview.overdue import ANSWERED_WITHIN, fail_forgotten, fail_waiting
-from consumers.alerts.preview.work import LIMIT_SECONDS
+from consumers.alerts.preview.ending import ANSWERED_WITHIN, fail_forgotten, fail_waiting
+from consumers.alerts.preview.work import GRACE_SECONDS, LIMIT_SECONDS
 from consumers.models import RulePreview
-from consumers.pipeline.watchdog import GRACE_SECONDS
 from tests.world import NOW, ago
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +22,7 @@ def a_preview_of(status, age, **fields):
     ("status", "age", "then", "says"),
     [
         ("waiting", 299, "waiting", None),
-        ("waiting", 301, "failed", "No Spark worker took it up within 5 minutes"),
+        ("waiting", 301, "failed", "No worker took it up within 5 minutes"),
         ("running", 179, "running", None),
         ("running", 181, "failed", "The worker that had it ended"),
         ("cancelled", 9000, "cancelled", None),

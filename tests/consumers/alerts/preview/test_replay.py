@@ -1,25 +1,17 @@
-"""The replay on Spark ends where the machine of incidents does, whatever it is shown."""
+"""The replay ends where the machine of incidents does, whatever it is shown."""
 
 import random
 from datetime import timedelta
 
-import pyarrow as pa
+import numpy as np
 import pytest
 
 from consumers.alerts.evaluation.machine import Course, Look, Waits, step
-from consumers.alerts.preview.replay import replayed
-from consumers.models import IncidentStatus
+from consumers.alerts.preview.replay import INCIDENT, Looks, replayed
+from consumers.models import Comparison, IncidentStatus
 from tests.pipeline_rows import T0, at, us
 
-pytestmark = pytest.mark.spark
-
-SCHEMA = pa.schema(
-    [
-        *[("place", pa.int32()), ("at_us", pa.int64()), ("value", pa.float64())],
-        *[("holds", pa.bool_()), ("cleared", pa.bool_()), ("since_us", pa.int64())],
-        *[("for_us", pa.int64()), ("clear_us", pa.int64())],
-    ]
-)
+NAMES = ("place", "at_us", "value", "holds", "cleared", "since_us", "for_us", "clear_us")
 SECOND = 1_000_000
 LOOKS = {"h": Look.HOLDS, "b": Look.BETWEEN, "o": Look.OVER, "?": Look.UNKNOWN}
 
@@ -33,7 +25,7 @@ def rows(place, looks, waits, *, every=60, since=None, values=None):
             "value": float(values[number] if values else number),
             "holds": look == "h",
             "cleared": look == "o",
-            "since_us": None if since is None or since[number] is None else us(since[number]),
+            "since_us": np.nan if since is None or since[number] is None else us(since[number]),
             "for_us": int(waits.for_seconds * SECOND),
             "clear_us": int(waits.clear_seconds * SECOND),
         }
@@ -42,9 +34,9 @@ def rows(place, looks, waits, *, every=60, since=None, values=None):
     ]
 
 
-def on_spark(spark, found, *, is_low_worse=False):
-    frame = spark.createDataFrame(pa.Table.from_pylist(found, SCHEMA))
-    return sorted(replayed(frame, is_low_worse).toArrow().to_pylist(), key=lambda row: (row["place"], row["fired_us"]))
+def by_replay(found, comparison=Comparison.ABOVE):
+    seen = Looks(*(np.array([row[name] for row in found]) for name in NAMES))
+    return [dict(zip(INCIDENT.names, row, strict=True)) for row in replayed(seen, comparison).tolist()]
 
 
 def by_machine(looks, waits, *, every=60, since=None):
@@ -64,7 +56,7 @@ def by_machine(looks, waits, *, every=60, since=None):
 
 def seconds(row):
     names = ("started_us", "fired_us", "resolved_us")
-    return tuple(None if row[name] is None else (row[name] - us(0)) / SECOND for name in names)
+    return tuple(None if np.isnan(row[name]) else (row[name] - us(0)) / SECOND for name in names)
 
 
 CASES = {
@@ -87,15 +79,15 @@ CASES = {
 }
 
 
-def test_it_says_what_the_table_says(spark):
+def test_it_says_what_the_table_says():
     found = [row for place, (looks, waits, _) in enumerate(CASES.values()) for row in rows(place, looks, waits)]
-    said = on_spark(spark, found)
+    said = by_replay(found)
     for place, (name, (looks, waits, expected)) in enumerate(CASES.items()):
         assert [seconds(row) for row in said if row["place"] == place] == expected, name
         assert by_machine(looks, waits) == expected, f"{name}: the machine"
 
 
-def test_it_agrees_with_the_machine_on_random_series(spark):
+def test_it_agrees_with_the_machine_on_random_series():
     dice = random.Random(11)
     cases = []
     for _ in range(200):
@@ -103,13 +95,13 @@ def test_it_agrees_with_the_machine_on_random_series(spark):
         since = [dice.choice([None, None, number * 60 - dice.randrange(-60, 900)]) for number in range(60)]
         cases.append((looks, Waits(dice.choice([0, 60, 90, 300]), dice.choice([0, 60, 100, 300])), since))
     found = [row for place, (looks, waits, since) in enumerate(cases) for row in rows(place, looks, waits, since=since)]
-    said = on_spark(spark, found)
+    said = by_replay(found)
     for place, (looks, waits, since) in enumerate(cases):
         assert [seconds(row) for row in said if row["place"] == place] == by_machine(looks, waits, since=since), looks
 
 
-@pytest.mark.parametrize(("is_low_worse", "worst"), [(False, 9), (True, 4)])
-def test_it_keeps_the_worst_value_that_held(spark, is_low_worse, worst):
+@pytest.mark.parametrize(("comparison", "worst"), [(Comparison.ABOVE, 9), (Comparison.BELOW, 4)])
+def test_it_keeps_the_worst_value_that_held(comparison, worst):
     found = rows(0, "hhhoo", Waits(60, 60), values=[7, 4, 9, 100, -100])
-    (row,) = on_spark(spark, found, is_low_worse=is_low_worse)
+    (row,) = by_replay(found, comparison)
     assert row["worst_value"] == worst

@@ -77,4 +77,4 @@ def test_one_that_no_worker_took_up_does_not_stand_in_the_way(django_user_model)
     assert request_preview(LAG, NOW - DAY, NOW, ann, NOW).status == PreviewStatus.WAITING
     old.refresh_from_db()
     assert old.status == PreviewStatus.FAILED
-    assert "No Spark worker took it up" in old.error
+    assert "No worker took it up" in old.error

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.alerts.preview.state_changes import changes_of, led_to_by_resets
+from consumers.alerts.preview.judged import changes_of, led_to_by_resets
 from consumers.models import StateChange
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import a_cluster, a_group, ago

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.alerts.preview import unknown_spans as module
+from consumers.alerts.preview import result as module
 from consumers.alerts.preview.grid import Grid
-from consumers.alerts.preview.unknown_spans import unknown_spans
+from consumers.alerts.preview.result import unknown_spans
 from tests.world import NOW, ago
 
 MINUTE = 60

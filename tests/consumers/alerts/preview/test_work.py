@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
+from consumers.alerts.preview import run, work
 from consumers.alerts.preview.work import work_on
+from consumers.lake.store import Lake
 from consumers.models import RulePreview
 from tests.alert_rows import a_preview
+from tests.preview_rows import windows
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
@@ -17,16 +19,15 @@ def now() -> Any:
     return NOW
 
 
-def no_session() -> SparkSession:
-    raise RuntimeError("No Java.\n at org.example.Stack")
+def no_lake() -> Lake:
+    raise RuntimeError("No lake.\n at org.example.Stack")
 
 
-@pytest.mark.spark
-def test_it_keeps_the_answer(spark: SparkSession, settings: Any, tmp_path: Any) -> None:
+def test_it_keeps_the_answer(settings: Any, tmp_path: Any) -> None:
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)
     a_group(a_cluster())
     row = a_preview(since=ago(3600))
-    work_on(row.pk, now, lambda: spark)
+    work_on(row.pk, now)
     row.refresh_from_db()
     assert (row.status, row.error, row.finished_at) == ("done", None, NOW)
     assert row.seconds is not None
@@ -36,15 +37,40 @@ def test_it_keeps_the_answer(spark: SparkSession, settings: Any, tmp_path: Any) 
 
 def test_what_fails_is_kept_as_a_sentence_and_raised() -> None:
     row = a_preview()
-    with pytest.raises(RuntimeError, match="No Java"):
-        work_on(row.pk, now, no_session)
+    with pytest.raises(RuntimeError, match="No lake"):
+        work_on(row.pk, now, no_lake)
     row.refresh_from_db()
     assert (row.status, row.result) == ("failed", None)
-    assert row.error.startswith("The run failed for an unexpected reason (RuntimeError: No Java.)")
+    assert row.error.startswith("The run failed for an unexpected reason (RuntimeError: No lake.)")
 
 
 @pytest.mark.parametrize("status", ["running", "done", "failed"])
 def test_only_what_waits_is_taken(status: str) -> None:
     row = a_preview(status=status)
-    work_on(row.pk, now, no_session)
+    work_on(row.pk, now, no_lake)
     assert RulePreview.objects.get(pk=row.pk).status == status
+
+
+def test_it_is_given_up_once_its_time_is_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    windows(a_group(a_cluster()), [1])
+    monkeypatch.setattr(work, "LIMIT_SECONDS", 0.0)
+    row = a_preview(since=ago(3600))
+    work_on(row.pk, now, lambda: Lake.at(str(tmp_path)))
+    row.refresh_from_db()
+    assert (row.status, row.error) == ("failed", work.TOO_LONG)
+
+
+def test_one_that_is_cancelled_while_it_runs_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    windows(a_group(a_cluster()), [1])
+    monkeypatch.setattr(work, "LOOK_SECONDS", 0.0)
+    row = a_preview(since=ago(3600))
+
+    def lake() -> Lake:
+        RulePreview.objects.filter(pk=row.pk).update(status="cancelled")
+        return Lake.at(str(tmp_path))
+
+    answered: list[Any] = []
+    monkeypatch.setattr(run, "result_of", lambda *_: answered.append(1))
+    work_on(row.pk, now, lake)
+    row.refresh_from_db()
+    assert (row.status, row.error, answered) == ("cancelled", None, [])
