@@ -21,7 +21,6 @@ from consumers.pipeline.publish.window_rows import write_group_windows
 from . import known
 from .bucket import Facts, Work
 from .durations import Durations
-from .frames import Frames
 from .history import is_wide_due, write_knots, write_windows
 from .kernel.trend import minutes_needed
 from .kinds import KindRows
@@ -62,7 +61,7 @@ def run(
         )
         if work.is_last:
             report = _write_states(found, report, durations)
-    return replace(report, rebalances=_write_rebalances(Frames(spark, lake, clusters), since, until, durations))
+    return replace(report, rebalances=_write_rebalances(lake, clusters, since, until, durations))
 
 
 def _work(
@@ -136,6 +135,8 @@ def _write_states(found: dict[str, pa.Table], report: Report, durations: Duratio
     )
 
 
-def _write_rebalances(frames: Frames, since: datetime, until: datetime, durations: Durations) -> int:
-    found = find_rebalances(frames, since, until, durations)
+def _write_rebalances(
+    lake: Lake, clusters: Sequence[str], since: datetime, until: datetime, durations: Durations
+) -> int:
+    found = find_rebalances(lake, clusters, since, until, durations)
     return 0 if found is None else write_rebalances(found.events, found.topics, found.spans, until)

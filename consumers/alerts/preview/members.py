@@ -10,7 +10,7 @@ from itertools import zip_longest
 import numpy as np
 
 from consumers.lake import reader
-from consumers.lake.paths import HOUR, hours_between
+from consumers.lake.paths import HOUR, folders_between
 from consumers.models import ConsumerGroup, Rebalance
 from consumers.pipeline.kernel.columns import numbers
 from consumers.pipeline.kernel.keys import matches
@@ -52,7 +52,7 @@ def _answers(
     place_of = numbers(named["place"]).astype(np.int32)
     found = [(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.float32))]
     for cluster in sorted(set(named["cluster"].to_pylist())):
-        for hour in hours_between(since, until):
+        for hour in folders_between("membership", since, until):
             past.go_on()
             span = max(hour, since), min(hour + HOUR, until)
             rows = reader.read(past.lake, "membership", cluster, *span, [*GROUP, "taken_at", "members"])

@@ -15,7 +15,7 @@ from django.db.models.functions import Cast
 from consumers.alerts.measures.expiry import kept_seconds
 from consumers.alerts.measures.unknown import NO_LAG
 from consumers.lake import reader
-from consumers.lake.paths import HOUR, hours_between
+from consumers.lake.paths import HOUR, folders_between
 from consumers.models import Broker, ConsumerGroup, GroupWindow, Measure
 from consumers.pipeline.kernel.columns import numbers
 from consumers.pipeline.kernel.group_windows import NOT_READ, group_windows
@@ -212,7 +212,7 @@ def topic_values(measure: Measure, topic: str, places: Mapping[int, int], grid: 
         rows = np.array(sorted(some.values()), np.int64)
         value = np.full((len(rows), grid.count), np.nan)
         for cluster in sorted(set(named["cluster"].to_pylist())):
-            for hour in hours_between(grid.since, grid.until):
+            for hour in folders_between(table, grid.since, grid.until):
                 past.go_on()
                 span = max(hour, grid.since), min(hour + HOUR, grid.until)
                 found = reader.read(past.lake, table, cluster, *span, TOPIC_COLUMNS, of_topic)

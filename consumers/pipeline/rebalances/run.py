@@ -20,7 +20,6 @@ from consumers.lake import reader
 from consumers.lake.schemas import MEMBERSHIP, TABLES, TIME
 from consumers.lake.store import Lake
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.frames import Frames
 from consumers.pipeline.slices import EPOCH, microseconds
 
 from .changed_groups import ChangedGroups
@@ -42,25 +41,27 @@ class Rebalances:
     spans: pa.Table
 
 
-def find_rebalances(frames: Frames, since: datetime, until: datetime, durations: Durations) -> Rebalances | None:
+def find_rebalances(
+    lake: Lake, clusters: Sequence[str], since: datetime, until: datetime, durations: Durations
+) -> Rebalances | None:
     """Of [since, until), and those still open at `since`; None where no group may have one."""
-    changed = ChangedGroups.of(frames.clusters, since, until, durations)
+    changed = ChangedGroups.of(clusters, since, until, durations)
     if changed is None:
         return None
     groups = changed.rows
-    membership, ownership = _members(frames, groups, changed.reach, until, durations)
+    membership, ownership = _members(lake, groups, changed.reach, until, durations)
     events, spans = find_events(groups, membership, ownership, durations)
     first_us = earliest_us(events)
     if first_us is None:
         return Rebalances(events, None, spans)
     first = EPOCH + timedelta(microseconds=first_us)
-    readings = _rows(frames, "readings", READINGS_COLUMNS, events, first, until)
+    readings = _rows(lake, "readings", READINGS_COLUMNS, events, first, until)
     lately = ownership.filter(pc.greater_equal(ownership["taken_at"], pa.scalar(first, ownership["taken_at"].type)))
     return Rebalances(events, find_costs(events, groups, lately, readings, last_owners(events), durations), spans)
 
 
 def _members(
-    frames: Frames, groups: pa.Table, reach: datetime, until: datetime, durations: Durations
+    lake: Lake, groups: pa.Table, reach: datetime, until: datetime, durations: Durations
 ) -> tuple[pa.Table, pa.Table]:
     """Rows of membership and ownership, from `reach` on where the newest do not suffice."""
     recent = durations.rebalance_patience_seconds + RECENT_POLLS * durations.poll_seconds
@@ -69,8 +70,8 @@ def _members(
 
     def read(wanted: pa.Table, since: datetime, until: datetime) -> tuple[pa.Table, pa.Table]:
         return (
-            _rows(frames, "membership", MEMBERSHIP.names, wanted, since, until),
-            _rows(frames, "ownership", OWNERSHIP_COLUMNS, wanted, since, until),
+            _rows(lake, "membership", MEMBERSHIP.names, wanted, since, until),
+            _rows(lake, "ownership", OWNERSHIP_COLUMNS, wanted, since, until),
         )
 
     newest = read(groups, start, until)
@@ -82,14 +83,13 @@ def _members(
 
 
 def _rows(
-    frames: Frames, table: str, columns: Sequence[str], groups: pa.Table, since: datetime, until: datetime
+    lake: Lake, table: str, columns: Sequence[str], groups: pa.Table, since: datetime, until: datetime
 ) -> pa.Table:
     """Of these groups alone."""
     parts = []
-    for cluster in frames.clusters:
+    for cluster in pc.unique(groups["cluster"]).to_pylist():
         names = groups.filter(pc.equal(groups["cluster"], cluster))["group"].unique()
-        if len(names):
-            parts.append(_rows_of_cluster(frames.lake, table, cluster, columns, names, since, until))
+        parts.append(_rows_of_cluster(lake, table, cluster, columns, names, since, until))
     schema = pa.schema([TABLES[table].field(name) for name in columns])
     return pa.concat_tables([schema.empty_table(), *parts])
 

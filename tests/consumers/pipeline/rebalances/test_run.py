@@ -5,7 +5,6 @@ import pytest
 from consumers.lake.store import Lake
 from consumers.models import Client, GroupState, Queue, Rebalance, RebalanceTopic
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.frames import Frames
 from consumers.pipeline.job import run
 from consumers.pipeline.publish.rebalance_rows import write_rebalances
 from consumers.pipeline.publish.rebalance_values import moment
@@ -49,7 +48,7 @@ def a_history(lake: Lake, group_name: str = "billing") -> None:
 
 
 def found(lake: Lake, since: float, until: float) -> int:
-    made = find_rebalances(Frames(None, lake, ["prod"]), at(since), at(until), Durations())
+    made = find_rebalances(lake, ["prod"], at(since), at(until), Durations())
     return 0 if made is None else write_rebalances(made.events, made.topics, made.spans, at(until))
 
 
@@ -97,7 +96,7 @@ def test_a_group_that_pops_has_a_row_per_topic_without_numbers(lake):
 
 def test_without_a_changed_group_no_file_is_opened(lake):
     a_group(a_cluster(read_at=None), first_seen_at=at(-600), members_changed_at=at(-600))
-    assert find_rebalances(Frames(None, lake, ["prod"]), at(0), at(60), Durations()) is None
+    assert find_rebalances(lake, ["prod"], at(0), at(60), Durations()) is None
 
 
 @pytest.mark.spark
