@@ -1,0 +1,88 @@
+"""Rows of queues' states as a run leaves them."""
+
+import pyarrow as pa
+import pytest
+
+from consumers.models import ConsumerGroup, Queue, QueueState, Topic
+from consumers.pipeline.publish.queue_rows import write_queue_states
+from tests.pipeline_rows import at
+from tests.world import a_cluster, a_group
+
+pytestmark = pytest.mark.django_db
+
+SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("cluster", "group", "topic", "broker")),
+        ("queue_id", pa.int32()),
+        *((name, pa.string()) for name in ("state", "rule", "detail", "time_lag_kind")),
+        ("provisional", pa.bool_()),
+        ("since", pa.timestamp("us", tz="UTC")),
+        ("time_lag_seconds", pa.float64()),
+        ("time_lag_error_seconds", pa.float64()),
+    ]
+)
+
+
+@pytest.fixture
+def group() -> ConsumerGroup:
+    group = a_group(a_cluster(read_at=None), "billing")
+    topic = Topic.objects.create(cluster=group.cluster, name="Orders", kind="normal", first_seen_at=at(0))
+    for number in range(2):
+        Queue.objects.create(topic=topic, broker="broker-a", queue_id=number, readable=True, writable=True)
+    return group
+
+
+def judged(queue_id: int = 0, **fields: object) -> dict[str, object]:
+    place = {"cluster": "prod", "group": "billing", "topic": "Orders", "broker": "broker-a", "queue_id": queue_id}
+    verdict = {"state": "STALL", "rule": "stalled", "detail": "{}", "time_lag_kind": "at_least", "provisional": False}
+    return {**place, **verdict, "since": None, "time_lag_seconds": 60.0, "time_lag_error_seconds": None, **fields}
+
+
+def write(*rows: dict[str, object], seconds: int) -> int:
+    return write_queue_states(pa.Table.from_pylist(list(rows), SCHEMA), ["prod"], at(seconds))
+
+
+def row() -> tuple[object, ...]:
+    return QueueState.objects.values_list("state", "time_lag_seconds", "since", "judged_at").get()
+
+
+def test_a_state_begins_where_its_evidence_does_or_when_it_was_first_judged(group: ConsumerGroup) -> None:
+    write(judged(0, since=at(10)), judged(1), seconds=60)
+    since = dict(QueueState.objects.values_list("queue__queue_id", "since"))
+    assert since == {0: at(10), 1: at(60)}
+
+
+def test_a_state_that_stays_keeps_its_beginning(group: ConsumerGroup) -> None:
+    write(judged(), seconds=60)
+    write(judged(time_lag_seconds=90.0, since=at(75)), seconds=90)
+    assert row() == ("STALL", 90.0, at(60), at(90))
+
+
+def test_another_state_begins_anew(group: ConsumerGroup) -> None:
+    write(judged(), seconds=60)
+    write(judged(state="OK"), seconds=90)
+    assert row() == ("OK", 60.0, at(90), at(90))
+
+
+def test_what_has_not_changed_is_not_written(group: ConsumerGroup) -> None:
+    write(judged(provisional=True), seconds=60)
+    write(judged(provisional=True, detail='{"lag_messages":1}'), seconds=90)
+    assert row() == ("STALL", 60.0, at(60), at(60))
+
+
+@pytest.mark.parametrize("field", [{"time_lag_seconds": None}, {"provisional": True}, {"rule": "another"}])
+def test_each_of_its_numbers_is_a_change(group: ConsumerGroup, field: dict[str, object]) -> None:
+    write(judged(), seconds=60)
+    write(judged(**field), seconds=90)
+    assert row()[3] == at(90)
+
+
+def test_a_queue_without_a_row_of_the_poll_waits(group: ConsumerGroup) -> None:
+    assert write(judged(0), judged(7), seconds=60) == 1
+    assert QueueState.objects.count() == 1
+
+
+def test_what_is_no_longer_judged_goes(group: ConsumerGroup) -> None:
+    write(judged(0), judged(1), seconds=60)
+    write(judged(1), seconds=90)
+    assert list(QueueState.objects.values_list("queue__queue_id", flat=True)) == [1]
