@@ -141,4 +141,7 @@ def _points(windows: WindowRange, known: dict[int, Window], gaps: _Gaps) -> list
 
 
 def _unknown(window: Window) -> dict[str, str]:
+    # Most know all, and a page makes ten thousands of them.
+    if None not in window[:-1]:
+        return {}
     return {name: reason for name, reason in UNTOLD.items() if getattr(window, name) is None}
