@@ -150,7 +150,10 @@ class Overlay:
         late = self._late_rank()
         return Case(
             When(self.is_lost, then=Value(RANKS[State.LOSS])),
-            When(Q(judged__isnull=True) & self._is_stopped(), then=Value(RANKS[State.STOP])),
+            When(
+                Q(judged__isnull=True, pk__in=self.live.stopped) & Exists(self._waiting()),
+                then=Value(RANKS[State.STOP]),
+            ),
             When(judged__isnull=True, then=unknown),
             When(self.is_late() & (Q(silent_by__isnull=False) | self._has_grown()), then=Least(late, unknown)),
             When(self.is_late(), then=late),
@@ -224,10 +227,20 @@ class Overlay:
         )
 
     def _own_queues(self) -> QuerySet[QueueState]:
+        return self._own(QueueState.objects.all())
+
+    def _own(self, queues: QuerySet[Any]) -> QuerySet[Any]:
         """Those of a group that decide its state: of its own topics, not of its retry topic."""
         own_letters = Concat(Value("%DLQ%"), F("group__name"))
-        queues = QueueState.objects.filter(group=OuterRef("pk"))
+        queues = queues.filter(group=OuterRef("pk"))
         return queues.exclude(queue__topic__kind=TopicKind.RETRY).exclude(queue__topic__name=own_letters)
+
+    def _waiting(self) -> QuerySet[QueueSnapshot]:
+        """Queues of a group that are read, and in which messages wait for longer than is allowed."""
+        since = self.limits.allowed_since(self.now)
+        behind = self._own(QueueSnapshot.objects.filter(unknown_reason=None, broker_offset__gt=F("consumer_offset")))
+        waits = behind.filter(Q(waiting_since__isnull=True) | Q(waiting_since__lte=since))
+        return waits.exclude(self._on(self.is_unread))
 
     def _on(self, chosen: Callable[[BrokerAge], bool]) -> Q:
         """Of a queue's state: its broker is one of the chosen."""

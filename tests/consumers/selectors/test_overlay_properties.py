@@ -141,3 +141,28 @@ def test_filters_and_counts_agree_with_the_rows(brokers, groups):
             state
         )
     assert state_counts(GroupFilters(), NOW) == {state: shown.count(state) for state in State}
+
+
+def never_judged(waiting_since, *more):
+    waiting = {"broker": 0, "lag": 7, "state": State.STALL, "waiting_since": waiting_since, "unknown_reason": None}
+    return {"queues": [waiting, *more], "judged": None, "rule": "keeping up", "time_lag": None, "members": OFFLINE}
+
+
+READ, NEVER_READ = ({"last_read_at": at, "failing_since": None} for at in (ago(5), None))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("brokers", "waiting_since", "expected"),
+    [
+        ((READ, READ), ago(240), State.STOP),
+        ((READ, READ), ago(10), State.UNKNOWN),
+        ((READ, NEVER_READ), ago(240), State.STOP),
+        ((NEVER_READ, READ), ago(240), State.UNKNOWN),
+    ],
+    ids=["waits", "for a moment only", "another broker is unread", "its own broker is unread"],
+)
+def test_a_group_that_was_never_judged_has_stopped_where_a_queue_that_is_read_waits(brokers, waiting_since, expected):
+    build(brokers, [never_judged(waiting_since)])
+    [row] = group_list(GroupFilters(), now=NOW).rows
+    assert row.state == expected
