@@ -1,8 +1,8 @@
-"""Readings, runs of the pipeline, leases, and clocks."""
+"""Readings, runs of the pipeline, what upkeep is to do and has measured, leases, and clocks."""
 
 from django.contrib import admin
 
-from consumers.models import ClockChange, Lease, MachineClock, PipelineRun, Reading
+from consumers.models import ClockChange, DueWindow, HistorySize, Lease, MachineClock, PipelineRun, Reading
 
 from .read_only import ReadOnlyAdmin
 
@@ -17,6 +17,18 @@ class ReadingAdmin(ReadOnlyAdmin):
 @admin.register(PipelineRun)
 class PipelineRunAdmin(ReadOnlyAdmin):
     list_display = ["started_at", "since", "until", "seconds", "groups_judged", "queues_judged", "error"]
+
+
+@admin.register(DueWindow)
+class DueWindowAdmin(ReadOnlyAdmin):
+    list_display = ["start", "step_seconds", "cluster"]
+    list_filter = ["step_seconds"]
+    list_select_related = ["cluster"]
+
+
+@admin.register(HistorySize)
+class HistorySizeAdmin(ReadOnlyAdmin):
+    list_display = ["measured_at", "seconds", "free_bytes"]
 
 
 @admin.register(Lease)

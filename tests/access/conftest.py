@@ -24,6 +24,7 @@ from consumers.models import (
     ApiToken,
     ClockChange,
     ConsumerGroup,
+    DueWindow,
     GroupHealth,
     GroupThresholds,
     Lease,
@@ -150,6 +151,7 @@ def _rows_of_the_admin_pages(group: ConsumerGroup) -> None:
     ClockChange.objects.create(at=ago(60), before=ago(120), machine="here", seconds=60, measured=True)
     TagSample.objects.create(group=group, topic="Orders", expression="a", looked_at=4, matching=2, asked_at=NOW)
     an_offset_file(group.cluster)
+    DueWindow.objects.create(cluster=group.cluster, step_seconds=3600, start=NOW)
     GroupThresholds.objects.create(group=group, behind_seconds=3600)
     LossAcknowledgement.objects.create(group=group, by_name="ann", at=NOW, queues=[])
     GroupHealth.objects.update_or_create(group=group, defaults={"level": "ok", "noted_at": NOW})

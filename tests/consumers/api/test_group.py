@@ -109,7 +109,7 @@ def test_it_answers_history_between_two_times(group, api):
         ("offsets/", {"odd": "1"}, "odd", "Allowed are: broker, fields, format, kind, page, page_size, topic."),
         ("queues/", {"kind": "odd"}, "kind", "Allowed are: normal, retry, dlq, system."),
         ("history/", {"by": "odd"}, "by", "Allowed are: group, topic, queue."),
-        ("history/", {"step": "61"}, "step", "Allowed are: 60, 600, 3600."),
+        ("history/", {"step": "61"}, "step", "Allowed are: 60, 600, 3600, 86400."),
         ("history/", {"from": "yesterday"}, "from", "Datetime has wrong format"),
         ("history/", {"from": "2026-03-15T00:00:00Z"}, "from", "The range is empty"),
         ("history/", {"from": "2025-03-15T00:00:00Z", "step": "60"}, "from", "Take a longer step"),
