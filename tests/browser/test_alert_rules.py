@@ -54,7 +54,7 @@ def test_a_rule_is_looked_at_over_the_past_and_kept(site: Site) -> None:
     page.wait_for_url("**/alerts/previews/*/")
     preview = RulePreview.objects.get()
     assert (preview.rule["threshold"], preview.until - preview.since) == (600, timedelta(days=1))
-    assert "It waits for the Spark worker." in page.inner_text("#live")
+    assert "It waits for a worker." in page.inner_text("#live")
     answered(preview)
     # It looks again by itself.
     page.wait_for_selector("#verdict")
