@@ -17,6 +17,7 @@ from consumers.pipeline.wider import DAY_SECONDS
 
 NOT_MEASURED = "not measured yet: the upkeep of the Spark worker does it every hour"
 NO_WHOLE_DAY = "no whole day (UTC) of it is stored yet"
+NO_WHOLE_DAYS = "no whole day (UTC) is stored yet"
 NO_FREE = "its file system does not tell how much is free"
 DOES_NOT_GROW = "it does not grow: as much goes as comes"
 
@@ -88,14 +89,15 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
 
 
 def _tables(measured: HistorySize, cluster: str | None) -> list[TableUse]:
-    """Where a table has no file it takes no room, and does not grow."""
-    chosen = measured.tables.values() if cluster is None else [measured.tables.get(cluster, {})]
+    """Without files a table takes no room. That it does not grow is known once a whole day of another is stored."""
+    chosen = list(measured.tables.values()) if cluster is None else [measured.tables.get(cluster, {})]
+    has_whole_day = any(entry["newest_whole_days"] for tables in chosen for entry in tables.values())
     found = []
     for name, kept in kept_for().items():
         entries = [tables[name] for tables in chosen if name in tables]
         growths = [_table_growth(entry, kept, measured.measured_at) for entry in entries]
         known = [growth for growth in growths if growth is not None]
-        is_known = len(known) == len(growths)
+        is_known = len(known) == len(growths) and (bool(entries) or has_whole_day)
         found.append(
             TableUse(
                 table=name,
@@ -117,9 +119,11 @@ def _table_growth(entry: Mapping[str, Any], kept: timedelta, now: datetime) -> f
 
 
 def _growth(tables: Sequence[TableUse]) -> tuple[float | None, str | None]:
-    unknown = [table.table for table in tables if table.growth_bytes_a_day is None]
+    unknown = sum(table.growth_bytes_a_day is None for table in tables)
     if unknown:
-        return None, f"of {', '.join(unknown)} no whole day (UTC) is stored yet"
+        return None, NO_WHOLE_DAYS if unknown == len(
+            tables
+        ) else f"of {unknown} of {len(tables)} tables {NO_WHOLE_DAYS}"
     return sum(table.growth_bytes_a_day or 0 for table in tables), None
 
 
