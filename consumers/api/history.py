@@ -11,9 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from consumers.pipeline.upkeep import STEPS
 from consumers.selectors.history.rows import Point
 from consumers.selectors.history.series import group_history
-from consumers.selectors.history.window_range import MOST_WINDOWS, STEPS, RangeError, TooManyPoints
+from consumers.selectors.history.window_range import MOST_WINDOWS, RangeError, TooManyPoints
 
 from .found import group_missing
 from .narrowed import taken

@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import ConsumerGroup
-from consumers.selectors.history.window_range import STEPS, RangeError
+from consumers.pipeline.upkeep import STEPS
+from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.retries.blocked import blocked_queues
 from consumers.selectors.retries.conditions import conditions_of
 from consumers.selectors.retries.ladder import ladder_of

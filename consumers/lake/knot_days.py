@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow.fs as pafs
 
+from .paths import DAY
 from .reader import COMPACTED, dataset, folder_files, steadily
 from .schemas import KNOTS
 from .store import Lake
 from .thinning import thin
 
-DAY = timedelta(days=1)
 STEP = timedelta(minutes=10)
 
 

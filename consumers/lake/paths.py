@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 # As file_name makes them.
 OF_ONE_TIME = re.compile(r"\d{8}T\d{12}\.parquet")
-DAY = timedelta(days=1)
 FOLDERS_OF_A_DAY = {"windows_3600"}
 FOLDERS_OF_A_MONTH = {"windows_86400"}
 

@@ -16,13 +16,11 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from consumers.lake import reader
+from consumers.lake.one_group import FILES_AT_ONCE
 from consumers.lake.row_groups import MayHold, row_groups
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
 from consumers.rocketmq.names import DLQ_PREFIX
-
-# On an object store a footer is several round trips.
-FOOTERS_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -34,9 +32,6 @@ class Span:
 
     def may_hold(self, least: str, greatest: str) -> bool:
         return self.first <= greatest and (self.end is None or least < self.end)
-
-    def __contains__(self, group: str) -> bool:
-        return self.may_hold(group, group)
 
     def spelled(self, prefix: str) -> "Span":
         """The span of names that stand behind a prefix, such as dead-letter topics."""
@@ -149,15 +144,14 @@ class Rows:
         texts = [field.name for field in schema if pa.types.is_dictionary(field.type)]
         files = ds.ParquetFileFormat(dictionary_columns=texts)
 
-        def fragment(path: str) -> ds.ParquetFileFragment:
-            whole = files.make_fragment(path, filesystem=self._lake.filesystem)
-            if not chosen:
-                return whole
+        def needed(whole: ds.ParquetFileFragment) -> ds.ParquetFileFragment:
             numbers = set.intersection(*(set(row_groups(whole.metadata, *one)) for one in chosen))
             return whole.subset(row_group_ids=sorted(numbers))
 
-        with ThreadPoolExecutor(FOOTERS_AT_ONCE) as pool:
-            fragments = list(pool.map(fragment, names))
+        fragments = [files.make_fragment(path, filesystem=self._lake.filesystem) for path in names]
+        if chosen:
+            with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
+                fragments = list(pool.map(needed, fragments))
         source = ds.FileSystemDataset(fragments, schema, files, self._lake.filesystem)
         if self._span == Span() or group not in schema.names:
             return source.to_table(filter=wanted, fragment_readahead=reader.files_ahead(self._lake))

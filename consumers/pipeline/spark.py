@@ -36,10 +36,10 @@ def spans_for(lake: Lake, names: Sequence[Sequence[str]], cores: int) -> tuple[S
 
 def _rows(lake: Lake, names: Sequence[str]) -> int:
     """About as many as the files have: a reading has as many rows as the last."""
+    wholes = [name for name in names if name.endswith(f"/{COMPACTED}")]
     parts = [name for name in names if not name.endswith(f"/{COMPACTED}")]
-    counted = [*(name for name in names if name not in parts), *parts[-1:]]
-    sizes = [pq.read_metadata(name, filesystem=lake.filesystem).num_rows for name in counted]
-    return sum(sizes) + (sizes[-1] * (len(parts) - 1) if parts else 0)
+    weights = {**dict.fromkeys(wholes, 1), **dict.fromkeys(parts[-1:], len(parts))}
+    return sum(pq.read_metadata(name, filesystem=lake.filesystem).num_rows * count for name, count in weights.items())
 
 
 def run_buckets(spark: SparkSession, work: Work, of_bucket: OfBucket = worked) -> dict[str, pa.Table]:

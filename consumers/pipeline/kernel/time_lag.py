@@ -17,9 +17,10 @@ from consumers.pipeline.durations import Durations
 from .columns import numbers
 from .gathered import Gathered
 from .keys import shared_numbers
+from .knots import MINUTE_US
 from .names import TOPIC_QUEUE
 from .readings import Readings
-from .segments import MICROSECONDS, Segments, at_rows, seconds
+from .segments import Segments, at_rows, seconds
 from .texts import Texts
 
 EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = KINDS = ("exact", "interpolated", "at_least", "unknown")
@@ -101,7 +102,7 @@ def _looked_up(
     readings = gathered.readings
     at, offset = readings.at_us[rows], readings.consumer_offset[rows]
     queues, point_queue = np.unique(readings.segments.queue[rows], return_inverse=True)
-    knots = knots_of(queues) if len(rows) else Knots.none()
+    knots = knots_of(queues)
     start, end = knots.lived(point_queue, at)
     # Both rise along the knots of a life.
     seen = count_up_to(knots.at_us, start, end, at)
@@ -138,8 +139,7 @@ def _looked_up(
 
 def _is_beyond(found: TimeLags, durations: Durations) -> np.ndarray:
     """How far readings reach goes by the slice of the run. Of each minute the same counts, whatever the run covers."""
-    minute_us = 60 * MICROSECONDS
-    since_minute = seconds(found.at_us % minute_us)
+    since_minute = seconds(found.at_us % MINUTE_US)
     return (found.seconds > since_minute + durations.lookback_seconds) & ~found.kind.is_in([EXACT])
 
 
@@ -179,11 +179,6 @@ class Knots:
         asked[queues] = True
         rows = np.flatnonzero(readings.segments.spread(asked) & ~np.isnan(readings.broker_offset))
         return cls._of_sorted(readings.segments.queue[rows], readings.at_us[rows], readings.broker_offset[rows], queues)
-
-    @classmethod
-    def none(cls) -> "Knots":
-        nothing = np.empty(0, np.int64)
-        return cls._of_sorted(nothing, nothing.astype(float), nothing.astype(float), nothing)
 
     @classmethod
     def _of_sorted(cls, queue: np.ndarray, at_us: np.ndarray, offset: np.ndarray, asked: np.ndarray) -> "Knots":

@@ -7,10 +7,9 @@ from functools import cached_property
 
 from django.conf import settings
 
-from consumers.pipeline.upkeep import kept_for
+from consumers.pipeline.upkeep import STEPS, kept_for
 from consumers.stores.spans import exact_span
 
-STEPS = (60, 600, 3600, 86400)
 HOURS_IN_MINUTES = timedelta(hours=6)
 DAYS_IN_TEN_MINUTES = timedelta(days=7)
 DAYS_IN_HOURS = timedelta(days=92)

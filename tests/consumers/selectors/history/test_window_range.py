@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.selectors.history.window_range import STEPS, RangeError, window_range
+from consumers.pipeline.upkeep import STEPS
+from consumers.selectors.history.window_range import RangeError, window_range
 from tests.world import NOW
 
 MOMENTS = st.datetimes(datetime(2020, 1, 1), datetime(2035, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
