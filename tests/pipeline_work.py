@@ -8,6 +8,7 @@ import pyarrow as pa
 from consumers.lake.store import Lake
 from consumers.pipeline.bucket import Facts, Work
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.evidence import Known
 from consumers.pipeline.kinds import GROUPS, RETIRED
 from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
@@ -15,7 +16,14 @@ from consumers.pipeline.rows import Span
 from consumers.pipeline.volumes.topic_facts import APPEARED, TOPICS
 
 KNOWN = {"groups": GROUPS, "members": MEMBERS, "retention": RETENTION, "still": STILL, "lost": LOST, "hands": HANDS}
-FACTS = {"retired": RETIRED, "silent": SILENT, "appeared": APPEARED, "unread": UNREAD, "topics": TOPICS}
+FACTS = {
+    "retired": RETIRED,
+    "silent": SILENT,
+    "appeared": APPEARED,
+    "unread": UNREAD,
+    "topics": TOPICS,
+    "anchors": ANCHORS,
+}
 
 
 def facts(**rows: list[dict[str, Any]]) -> Facts:

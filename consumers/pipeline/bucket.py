@@ -48,7 +48,8 @@ RETIRED_KEY = ["cluster", "group", "topic"]
 
 @dataclass(frozen=True)
 class Facts:
-    """What the database knows of a slice, as Arrow tables; schemas in known.py, kinds.py and volumes/topic_facts.py."""
+    """What is known before a slice is read, as Arrow tables: of the database (schemas in known.py, kinds.py and
+    volumes/topic_facts.py), and the anchors that the slice before left."""
 
     known: Known
     retired: pa.Table
@@ -56,6 +57,7 @@ class Facts:
     appeared: pa.Table
     unread: pa.Table
     topics: pa.Table
+    anchors: pa.Table
 
 
 @dataclass(frozen=True)
@@ -87,12 +89,13 @@ class Work:
 
 
 def worked(work: Work, number: int) -> dict[str, pa.Table]:
-    """Of one bucket: knots, windows_60, windows_600, group_windows, and at the end of a run queue_states and
+    """Of one bucket: anchors, knots, windows_60, windows_600, group_windows, and at the end of a run queue_states and
     group_states; `counts` has the number of readings of the slice."""
     lake = Rows(Lake.at(work.location), work.clusters, work.spans[number])
     gathered, count = read_queues(lake, work)
     course = Course.of(gathered, lake, work)
     found = {
+        "anchors": course.anchors,
         "knots": course.knots,
         "windows_60": course.windows,
         "group_windows": _group_windows(course, lake, work),
@@ -120,11 +123,13 @@ def read_queues(lake: Rows, work: Work) -> tuple[Gathered, int]:
 
 @dataclass(frozen=True)
 class Course:
-    """What the readings of a bucket say of the slice: new `knots`, time lags, and `windows` of its minutes."""
+    """What the readings of a bucket say of the slice: new `knots`, time lags, `anchors` for the next one, and `windows`
+    of its minutes."""
 
     gathered: Gathered
     lags: TimeLags
     knots: pa.Table
+    anchors: pa.Table
     work: Work
 
     @classmethod
@@ -138,14 +143,15 @@ class Course:
             stored = lake.table("knots", reach, work.until, only, whole_files=True)
             return pa.concat_tables([stored.cast(TABLES["knots"]), fresh.cast(TABLES["knots"])])
 
-        lags = time_lags(
+        lags, anchors = time_lags(
             gathered,
             min(since_us, work.lately_us),
             near=lambda asked: knots_of(asked, work.until - NEAR),
             far=lambda asked: knots_of(asked, day_start(work.until - FAR)),
             durations=work.durations,
+            anchors=lake.mine(work.facts.anchors),
         )
-        return cls(gathered, lags, knots, work)
+        return cls(gathered, lags, knots, anchors, work)
 
     @cached_property
     def windows(self) -> pa.Table:

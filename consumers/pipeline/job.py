@@ -5,7 +5,7 @@ The same range twice gives the same files and rows. Cost goes by the range: an o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ from . import known
 from .bucket import Facts, Work
 from .durations import Durations
 from .history import is_wide_due, write_knots, write_windows
+from .kernel.anchors import ANCHORS
 from .kernel.trend import minutes_needed
 from .kinds import KindRows
 from .rebalances.run import find_rebalances
@@ -30,6 +31,14 @@ from .spark import run_buckets, spans_for
 from .volumes.recent import recent_volumes
 from .volumes.topic_facts import appeared_topics, group_topics
 from .wider import note_due
+
+
+@dataclass
+class Anchors:
+    """What time lags were found at, from run to run of a process; see kernel/anchors.py. Lost with the process, they
+    are found anew."""
+
+    table: pa.Table = field(default_factory=ANCHORS.empty_table)
 
 
 @dataclass(frozen=True)
@@ -46,14 +55,22 @@ class Report:
 
 
 def run(
-    spark: SparkSession, lake: Lake, clusters: Sequence[str], since: datetime, until: datetime, durations: Durations
+    spark: SparkSession,
+    lake: Lake,
+    clusters: Sequence[str],
+    since: datetime,
+    until: datetime,
+    durations: Durations,
+    kept: Anchors | None = None,
 ) -> Report:
-    """Windows of the whole range, states at its end."""
+    """Windows of the whole range, states at its end. `kept`: what the run before this one left in this process."""
     kinds = KindRows.of(clusters, until, durations)
+    kept = kept or Anchors()
     report = Report(clusters, since, until)
     for start, end in slices(since, until):
-        work = _work(spark, lake, report, start, end, kinds, durations)
+        work = _work(spark, lake, report, start, end, kinds, durations, kept)
         found = run_buckets(spark, work)
+        kept.table = found["anchors"]
         report = replace(
             report,
             windows=report.windows + _write_history(lake, clusters, work, found),
@@ -72,6 +89,7 @@ def _work(
     until: datetime,
     kinds: KindRows,
     durations: Durations,
+    kept: Anchors,
 ) -> Work:
     clusters = report.clusters
     reach = since - timedelta(seconds=durations.lookback_seconds)
@@ -83,14 +101,16 @@ def _work(
         since=since,
         until=until,
         durations=durations,
-        facts=_facts(clusters, since, until, kinds, durations),
+        facts=_facts(clusters, since, until, kinds, durations, kept),
         spans=spans_for(lake, names, spark.sparkContext.defaultParallelism),
         is_last=until == report.until,
         is_wide=is_wide_due(lake, clusters, since, until),
     )
 
 
-def _facts(clusters: Sequence[str], since: datetime, until: datetime, kinds: KindRows, durations: Durations) -> Facts:
+def _facts(
+    clusters: Sequence[str], since: datetime, until: datetime, kinds: KindRows, durations: Durations, kept: Anchors
+) -> Facts:
     reach = since - timedelta(seconds=durations.lookback_seconds)
     brokers = list(known.BrokersRead(clusters, reach, until).unread(reach, until))
     silent = [known.silent_queues(brokers), known.unreported_queues(clusters, reach, besides=brokers)]
@@ -104,6 +124,7 @@ def _facts(clusters: Sequence[str], since: datetime, until: datetime, kinds: Kin
         appeared=appeared_topics(clusters, reach, until, timedelta(seconds=durations.reach_seconds)),
         unread=known.unread_groups(read, start, until),
         topics=group_topics(clusters),
+        anchors=kept.table,
     )
 
 

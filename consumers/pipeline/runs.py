@@ -13,7 +13,7 @@ from consumers.models import Cluster, PipelineRun, Reading
 
 from .durations import Durations
 from .failures import sentence
-from .job import Report, run
+from .job import Anchors, Report, run
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +85,7 @@ def recorded_run(
     until: datetime,
     durations: Durations,
     started_at: datetime,
+    kept: Anchors | None = None,
 ) -> tuple[Report, float]:
     """Runs and records it; what fails is recorded too, then raised. Returns the report and the seconds it took."""
     # Before the first file is read: what is recorded from now on may or may not be seen.
@@ -92,7 +93,7 @@ def recorded_run(
     record = PipelineRun.objects.create(since=since, until=until, started_at=started_at, newest_reading=newest)
     began = time.monotonic()
     try:
-        report = run(spark, lake, clusters, since, until, durations)
+        report = run(spark, lake, clusters, since, until, durations, kept)
     except Exception as error:
         logger.exception("A run of the pipeline over %s to %s failed.", since, until)
         _finish(record, began, error=sentence(error))

@@ -12,12 +12,14 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 
 from .durations import Durations
-from .job import Report
+from .job import Anchors, Report
 from .runs import due_range, is_nothing_new, record_skip, recorded_run
 from .session import session
 from .watchdog import bounded, leave
 
 logger = logging.getLogger(__name__)
+# Of the runs of this process, one at a time.
+KEPT = Anchors()
 
 
 def site_durations() -> Durations:
@@ -40,7 +42,7 @@ def aggregate(clusters: Sequence[str], since: datetime, until: datetime, now: da
     """One bounded, recorded run; returns its report and seconds."""
     spark = warm_session()
     with bounded(spark, settings.SPARK_RUN_LIMIT_SECONDS):
-        return recorded_run(spark, site_lake(), clusters, since, until, site_durations(), now)
+        return recorded_run(spark, site_lake(), clusters, since, until, site_durations(), now, KEPT)
 
 
 def aggregate_what_is_due(now: datetime) -> None:

@@ -19,6 +19,7 @@ from consumers.lake.store import Lake
 from consumers.lake.whole_hour import rows_in_group
 from consumers.pipeline.bucket import Facts, Work
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.evidence import Known
 from consumers.pipeline.kinds import GROUPS, RETIRED
 from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
@@ -63,7 +64,7 @@ def _beside_duckdb(spark: SparkSession, queues: int, master: str) -> Result:
 def work_of(lake: Lake, since: datetime, until: datetime, durations: Durations, spans: Sequence[Span]) -> Work:
     """Of a site whose database knows nothing beside the readings."""
     known = Known(*(schema.empty_table() for schema in (GROUPS, MEMBERS, RETENTION, STILL, LOST, HANDS)))
-    facts = Facts(known, *(schema.empty_table() for schema in (RETIRED, SILENT, APPEARED, UNREAD, TOPICS)))
+    facts = Facts(known, *(schema.empty_table() for schema in (RETIRED, SILENT, APPEARED, UNREAD, TOPICS, ANCHORS)))
     return Work(lake.url, ("bench",), since, since, until, durations, facts, spans, is_last=True, is_wide=False)
 
 

@@ -44,7 +44,7 @@ def main(groups: int, queues: int) -> None:
     Reading.objects.bulk_create(
         Reading(cluster=cluster, taken_at=at, complete=True, brokers=read, **counts) for at in moments
     )
-    _write_readings(groups, queues, moments)
+    write_readings(groups, queues, moments)
     spark, lake, durations = warm_session(), site_lake(), site_durations()
     found: list[tuple[float, float]] = []
     with Memory() as memory:
@@ -65,7 +65,7 @@ def main(groups: int, queues: int) -> None:
     print(json.dumps(told), flush=True)
 
 
-def _write_readings(groups: int, queues: int, moments: list[datetime]) -> None:
+def write_readings(groups: int, queues: int, moments: list[datetime], first: int = 0) -> None:
     """Of twenty queues sixteen are level, one drains, one falls behind, one stands still, one went back."""
     from consumers.lake.paths import file_name, hour_folder
     from consumers.lake.schemas import READINGS
@@ -89,7 +89,7 @@ def _write_readings(groups: int, queues: int, moments: list[datetime]) -> None:
         "first_stored_at": pa.nulls(count, READINGS.field("first_stored_at").type),
         "unknown_reason": pa.nulls(count, pa.string()),
     }
-    for reading, at in enumerate(moments):
+    for reading, at in enumerate(moments, first):
         broker = 1_000_000 + 150 * reading + place % 7
         cases = [kind == 16, kind == 17, kind == 18, kind == 19]
         waiting = [40 * (reading % 2), 9000 - 100 * reading, 1600 + 50 * reading, 1650 + 150 * reading]

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
 
+from .anchors import Brackets, anchored, new_anchors
 from .columns import numbers
 from .gathered import Gathered
 from .keys import shared_numbers
@@ -71,63 +72,74 @@ class TimeLags:
         return TimeLags(Segments.of_lengths(lengths), at_us, age, error, self.kind.kept(rows))
 
 
-def time_lags(gathered: Gathered, since_us: float, near: KnotsOf, far: KnotsOf, durations: Durations) -> TimeLags:
-    """Of the readings from `since` on that are behind. What the queue's own readings do not reach is looked up in the
-    near history, and what that does not reach in all of it."""
+def time_lags(
+    gathered: Gathered, since_us: float, near: KnotsOf, far: KnotsOf, durations: Durations, anchors: pa.Table
+) -> tuple[TimeLags, pa.Table]:
+    """Of the readings from `since` on that are behind, and the anchors that they leave. What the queue's own readings
+    do not reach is looked up in `anchors`, then in the near history, and what that does not reach in all of it."""
     readings = gathered.readings
     is_behind = ~readings.reason.is_known & (readings.at_us >= since_us)
     is_behind &= readings.broker_offset > readings.consumer_offset
     rows = np.flatnonzero(is_behind)
-    found = _looked_up(gathered, rows, lambda queues: Knots.of_readings(readings, queues), durations)
-    reaches_back = ~found.is_known | _is_beyond(found, durations)
-    for history in (near, far):
-        if reaches_back.any():
-            others = _looked_up(gathered, rows[reaches_back], _stored(gathered, history), durations)
-            found = _replaced(found, reaches_back, others)
-            reaches_back &= ~found.is_known
-    return replace(found, segments=Segments.of_lengths(readings.segments.count_of(is_behind)))
-
-
-def _stored(gathered: Gathered, history: KnotsOf) -> "Callable[[np.ndarray], Knots]":
-    def knots(queues: np.ndarray) -> Knots:
-        asked = gathered.queues.select(TOPIC_QUEUE).take(pa.array(queues))
-        return Knots.of(history(asked), asked)
-
-    return knots
-
-
-def _looked_up(
-    gathered: Gathered, rows: np.ndarray, knots_of: "Callable[[np.ndarray], Knots]", durations: Durations
-) -> TimeLags:
-    readings = gathered.readings
-    at, offset = readings.at_us[rows], readings.consumer_offset[rows]
     queues, point_queue = np.unique(readings.segments.queue[rows], return_inverse=True)
-    knots = knots_of(queues)
+    own = _looked_up(gathered, rows, Knots.of_readings(readings, queues), point_queue)
+    found = _between(gathered, rows, own, durations)
+
+    reaches_back = np.flatnonzero(~found.is_known | _is_beyond(found, durations))
+    brackets = anchored(anchors, gathered, rows[reaches_back])
+    is_open = ~brackets.is_closed
+    found = _replaced(
+        found, reaches_back[~is_open], _between(gathered, rows[reaches_back], brackets, durations), ~is_open
+    )
+    for history in (near, far):
+        if is_open.any():
+            asked = rows[reaches_back[is_open]]
+            queues, point_queue = np.unique(readings.segments.queue[asked], return_inverse=True)
+            named = gathered.queues.select(TOPIC_QUEUE).take(pa.array(queues))
+            fresh = _looked_up(gathered, asked, Knots.of(history(named), named), point_queue)
+            others = _between(gathered, asked, fresh, durations)
+            found = _replaced(found, reaches_back[is_open], others, np.ones(len(asked), bool))
+            brackets = brackets.replaced(is_open, fresh)
+            is_open[is_open] = ~others.is_known
+    found = replace(found, segments=Segments.of_lengths(readings.segments.count_of(is_behind)))
+    return found, new_anchors(gathered, rows[reaches_back], brackets)
+
+
+def _looked_up(gathered: Gathered, rows: np.ndarray, knots: "Knots", point_queue: np.ndarray) -> Brackets:
+    """`point_queue`: the place of each row's queue among those that the knots are of."""
+    at, offset = gathered.readings.at_us[rows], gathered.readings.consumer_offset[rows]
     start, end = knots.lived(point_queue, at)
     # Both rise along the knots of a life.
     seen = count_up_to(knots.at_us, start, end, at)
     passed = np.minimum(seen, count_up_to(knots.broker_offset, start, end, offset))
-
     left = np.where(passed > 0, start + passed - 1, -1)
-    following = np.where(start + passed < end, start + passed, -1)
-    oldest = np.where(end > start, start, -1)
-    left_at, left_offset = at_rows(knots.at_us, left), at_rows(knots.broker_offset, left)
-    is_seen = at_rows(knots.at_us, following) <= at
-    right_at = np.where(is_seen, at_rows(knots.at_us, following), at)
-    right_offset = np.where(is_seen, at_rows(knots.broker_offset, following), readings.broker_offset[rows])
-    width = right_offset - left_offset
-    share = (offset - left_offset) / np.where(width == 0, np.nan, width)
-    stored_us = left_at + share * (right_at - left_at)
+    right = np.where(start + passed < end, start + passed, -1)
+    right = np.where(at_rows(knots.at_us, right) <= at, right, -1)
+    return Brackets(
+        left_at=at_rows(knots.at_us, left),
+        left_offset=at_rows(knots.broker_offset, left),
+        right_at=at_rows(knots.at_us, right),
+        right_offset=at_rows(knots.broker_offset, right),
+        oldest_at=at_rows(knots.at_us, np.where(end > start, start, -1)),
+    )
 
-    oldest_at = at_rows(knots.at_us, oldest)
-    first = gathered.first_us[rows]
+
+def _between(gathered: Gathered, rows: np.ndarray, found: Brackets, durations: Durations) -> TimeLags:
+    """The time lags of readings by their brackets."""
+    readings = gathered.readings
+    at, offset, first = readings.at_us[rows], readings.consumer_offset[rows], gathered.first_us[rows]
+    # No knot after it: the message was stored between the last knot and the reading.
+    right_at = np.where(np.isnan(found.right_at), at, found.right_at)
+    right_offset = np.where(np.isnan(found.right_at), readings.broker_offset[rows], found.right_offset)
+    width = right_offset - found.left_offset
+    share = (offset - found.left_offset) / np.where(width == 0, np.nan, width)
+    stored_us = found.left_at + share * (right_at - found.left_at)
     # A store time that is not past tells of two clocks, not of a lag.
     is_exact = first < at
-    is_inside = (passed > 0) & ~np.isnan(share)
-    is_older = (passed <= 0) & (oldest_at < at)
-    cases = [is_exact, is_inside, is_older]
-    ages = [seconds(at - first), seconds(at - stored_us), seconds(at - oldest_at)]
-    gap = np.fmax(durations.poll_seconds, seconds(right_at - left_at)) + durations.commit_interval_seconds
+    is_older = np.isnan(found.left_at) & (found.oldest_at < at)
+    cases = [is_exact, ~np.isnan(share), is_older]
+    ages = [seconds(at - first), seconds(at - stored_us), seconds(at - found.oldest_at)]
+    gap = np.fmax(durations.poll_seconds, seconds(right_at - found.left_at)) + durations.commit_interval_seconds
     return TimeLags(
         Segments.of_lengths(np.array([len(rows)])),
         at,
@@ -143,9 +155,10 @@ def _is_beyond(found: TimeLags, durations: Durations) -> np.ndarray:
     return (found.seconds > since_minute + durations.lookback_seconds) & ~found.kind.is_in([EXACT])
 
 
-def _replaced(found: TimeLags, rows: np.ndarray, others: TimeLags) -> TimeLags:
+def _replaced(found: TimeLags, rows: np.ndarray, others: TimeLags, chosen: np.ndarray) -> TimeLags:
+    """With the chosen ones of the others in these rows."""
     age, error, kind = found.seconds.copy(), found.error_seconds.copy(), found.kind.codes.copy()
-    age[rows], error[rows], kind[rows] = others.seconds, others.error_seconds, others.kind.codes
+    age[rows], error[rows], kind[rows] = others.seconds[chosen], others.error_seconds[chosen], others.kind.codes[chosen]
     return replace(found, seconds=age, error_seconds=error, kind=Texts(kind, KINDS))
 
 

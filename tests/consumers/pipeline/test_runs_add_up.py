@@ -1,6 +1,7 @@
 """What ordinary runs give one after another, and one run over the whole range: the same rows."""
 
 import random
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,10 +14,11 @@ from consumers.lake.reader import COMPACTED, files
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
 from consumers.pipeline.history import is_wide_due, write_knots, write_windows
+from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.slices import slices
 from consumers.pipeline.spark import run_here
 from tests.pipeline_rows import at, rows
-from tests.pipeline_work import a_work
+from tests.pipeline_work import a_work, facts
 
 # Runs begin at any second of a minute.
 READ_EVERY, RUN_EVERY, FIRST = 15, timedelta(seconds=30), timedelta(seconds=37)
@@ -25,14 +27,16 @@ KEYS = ("cluster", "group", "topic", "broker", "queue_id", "start")
 
 
 def a_course(chance: random.Random) -> list[tuple[int | None, int | None]]:
-    """Offsets of a queue from BEGIN's lookback on: bursts, pauses, silences of its broker, rewinds, a new life."""
+    """Offsets of a queue from BEGIN's lookback on: bursts, pauses, silences of its broker, rewinds, a new life, and a
+    consumer that stands."""
     found: list[tuple[int | None, int | None]] = []
-    produced, consumed, silent = chance.randrange(5000), 0, 0
+    produced, consumed, silent, standing = chance.randrange(5000), 0, 0, 0
     speed = chance.uniform(0.2, 1.3)
     for _ in range(4200 // READ_EVERY):
         burst = chance.choice((0, 0, 10, 40, 300))
         produced += burst
-        consumed = min(produced, consumed + int(speed * chance.choice((0, 10, 40, 200))))
+        if not standing:
+            consumed = min(produced, consumed + int(speed * chance.choice((0, 10, 40, 200))))
         event = chance.random()
         if event < 0.01:
             silent = chance.randrange(2, 12)
@@ -40,6 +44,9 @@ def a_course(chance: random.Random) -> list[tuple[int | None, int | None]]:
             consumed = max(0, consumed - 500)
         elif event < 0.018:
             produced, consumed = 0, 0
+        elif event < 0.025:
+            standing = chance.randrange(40, 120)
+        standing -= standing > 0
         silent -= silent > 0
         found.append((None, None) if silent else (consumed, produced))
     return found
@@ -62,12 +69,16 @@ def write_readings(lake: Lake, seed: int) -> None:
         lake.write(pa.Table.from_pylist(found, TABLES["readings"]), name, TABLES["readings"])
 
 
-def run(lake: Lake, since: datetime, until: datetime) -> dict[str, pa.Table]:
-    """As a run of the pipeline does, without a database."""
+def run(lake: Lake, since: datetime, until: datetime, anchors: pa.Table | None = None) -> dict[str, pa.Table]:
+    """As a run of the pipeline does, without a database. `anchors`: what the run before left; None: each slice begins
+    without."""
     found: dict[str, pa.Table] = {}
     for start, end in slices(since, until):
         wide = is_wide_due(lake, ["prod"], start, end)
-        found = run_here(a_work(lake, start, end, asked_since=since, is_last=end == until, is_wide=wide))
+        known = facts() if anchors is None else replace(facts(), anchors=anchors)
+        work = a_work(lake, start, end, asked_since=since, is_last=end == until, is_wide=wide, facts=known)
+        found = run_here(work)
+        anchors = None if anchors is None else found["anchors"]
         write_knots(lake, found["knots"])
         write_windows(lake, found["windows_60"])
         if wide:
@@ -101,12 +112,15 @@ def lakes(request: pytest.FixtureRequest, tmp_path: Any) -> tuple[Lake, Lake]:
 
 def test_a_backfill_gives_what_the_ordinary_runs_gave(lakes: tuple[Lake, Lake]) -> None:
     live, once = lakes
-    states = run(live, BEGIN, BEGIN + FIRST)
+    states = run(live, BEGIN, BEGIN + FIRST, ANCHORS.empty_table())
+    anchored = 0
     since = BEGIN + FIRST
     while since < END:
         until = min(since + RUN_EVERY, END)
-        states = run(live, since, until)
+        anchored += states["anchors"].num_rows
+        states = run(live, since, until, states["anchors"])
         since = until
+    assert anchored > 20
     states_once = run(once, BEGIN, END)
 
     for table in ("windows_60", "windows_600"):
