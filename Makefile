@@ -31,7 +31,7 @@ format: setup ## let the formatter and the linter correct what they can
 	@$(VENV) -m ruff check --fix --quiet . ; $(VENV) -m ruff format .
 
 bench: setup ## the benchmarks, each beside its comparison; a table here, JSON in var/bench.json
-	@$(VENV) -m dashboard.bench
+	@$(VENV) -m tests.bench
 
 fuzz: setup ## damaged frames, bodies and offset files for all that reads them, damaged calls for REST; FRAMES=1000000, CALLS=100000
 	@$(VENV) -m tests.fuzz frames '$(FRAMES)'

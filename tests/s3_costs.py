@@ -1,8 +1,7 @@
 """`python -m tests.s3_costs GROUPS QUEUES`: what a lake in S3 costs, in requests and in time, beside one in a folder.
 
-Runs of the pipeline over a generated site, as `dashboard.bench.pipeline_runs` makes them; then a poll and an hour of
-polls that is compacted. The local server answers at once, and again after as long as a store elsewhere takes.
-"""
+Runs of the pipeline over a generated site, as `tests.bench.pipeline.pipeline_runs` makes them; then a poll and an hour
+of polls that is compacted. The local server answers at once, and again after as long as a store elsewhere takes."""
 
 import json
 import os
@@ -54,7 +53,7 @@ def _say(what: str, found: object, requests: dict[str, int] | None = None) -> No
 def _runs(folder: str, location: str, groups: str, queues: str) -> object:
     with tempfile.TemporaryDirectory(dir=folder) as home:
         environ = {**os.environ, "CONSUMERSCOPE_HOME": home, "CONSUMERSCOPE_LAKE": location, "SPARK_MASTER": "local[1]"}
-        command = [sys.executable, "-m", "dashboard.bench.pipeline_runs", groups, queues]
+        command = [sys.executable, "-m", "tests.bench.pipeline.pipeline_runs", groups, queues]
         done = subprocess.run(command, env=environ, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 

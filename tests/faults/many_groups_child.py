@@ -44,7 +44,7 @@ def main() -> None:
 
     from consumers.models import Cluster, ConsumerGroup, GroupWindow
     from consumers.pipeline.upkeep import kept_for, prune_rows
-    from dashboard.bench.site_rows import fill
+    from tests.bench.site_rows import fill
 
     seconds: dict[str, Taken] = {}
     seconds["migrate, empty"] = timed(lambda: call_command("migrate", verbosity=0))

@@ -32,8 +32,8 @@ from consumers.models import (
     Silence,
     Topic,
 )
-from dashboard.bench.history_lake import Extent, windows
-from dashboard.bench.site_rows import fill
+from tests.bench.pipeline.history_lake import Extent, windows
+from tests.bench.site_rows import fill
 from tests.walk.addresses import PROD_BILLING
 from tests.world import NOW
 

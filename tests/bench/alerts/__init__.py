@@ -1,0 +1,1 @@
+"""Benches of rules and /metrics."""

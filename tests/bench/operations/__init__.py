@@ -1,0 +1,1 @@
+"""Benches of dead letters, resets and resends."""

@@ -1,0 +1,1 @@
+"""Benches of the pipeline: runs, evaluation, history, rebalances, previews."""

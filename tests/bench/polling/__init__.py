@@ -1,0 +1,1 @@
+"""Benches of polls: reading a cluster and its members, parsing."""
