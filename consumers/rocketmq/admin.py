@@ -5,7 +5,7 @@ Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates t
 
 import json
 
-from .broker_values import GroupConfigs, QueueStats, TopicConfigs, TopicQueueStats
+from .broker_values import GroupConfigs, TopicConfigs, TopicQueueStats
 from .calls import DEADLINE_SECONDS, parsed
 from .client_bodies import assigned_queues, group_connections, running_info
 from .client_values import AssignedQueue, GroupConnections, RunningInfo
@@ -22,7 +22,7 @@ from .config_bodies import (
 from .errors import BrokerRefused
 from .name_server import NameServer
 from .queue_calls import QueueCalls
-from .stats_bodies import queue_stats, topic_queue_stats
+from .stats_bodies import topic_queue_stats
 
 __all__ = ["BrokerAdmin", "NameServer"]
 
@@ -32,15 +32,6 @@ RUNNING_INFO_DEADLINE_SECONDS = 12.0
 
 class BrokerAdmin(QueueCalls):
     """Every call raises RocketMQError: with BrokerRefused the broker answered, otherwise nothing is known."""
-
-    async def consume_stats(
-        self, group: str, topic: str | None = None, *, deadline_seconds: float = DEADLINE_SECONDS
-    ) -> list[QueueStats]:
-        """Reads the commit log once a queue, cold where the group lags. Topics that no online member subscribes to are
-        left out by the broker without a word, and an unknown group has no queues."""
-        fields = {"consumerGroup": group} | ({} if topic is None else {"topic": topic})
-        answer = await self._call(RequestCode.GET_CONSUME_STATS, fields, deadline_seconds)
-        return await parsed(queue_stats, answer.body, self.address)
 
     async def topic_stats(self, topic: str, *, deadline_seconds: float = DEADLINE_SECONDS) -> list[TopicQueueStats]:
         """Reads the commit log once a queue. Raises BrokerRefused with TOPIC_NOT_EXIST (17)."""

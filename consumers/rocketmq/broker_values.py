@@ -63,23 +63,6 @@ class GroupConfigs:
 
 
 @dataclass(frozen=True)
-class QueueStats:
-    """One queue of one group. The broker says consumer_offset 0 for "never committed" too; 43 tells them apart.
-
-    `last_timestamp`: store time in ms of the last consumed message, None if none or expired.
-    `pull_offset`: since 5.1.0.
-    """
-
-    topic: str
-    broker: str
-    queue_id: int
-    broker_offset: int
-    consumer_offset: int
-    pull_offset: int | None
-    last_timestamp: int | None
-
-
-@dataclass(frozen=True)
 class TopicQueueStats:
     """`last_update_at_ms`: store time of the newest message, None if the queue is empty or it has expired."""
 

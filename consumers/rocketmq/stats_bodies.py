@@ -1,25 +1,9 @@
-"""Bodies that tell the offsets of one group (208), of one topic (202) and of a reset (222), queue by queue."""
+"""Bodies that give the offsets of one topic (202) and of a reset (222), queue by queue."""
 
-from .broker_values import QueueStats, TopicQueueStats
+from .broker_values import TopicQueueStats
 from .codes import RequestCode
 from .fastjson import loads
 from .fields import Fields
-
-
-def queue_stats(body: bytes) -> list[QueueStats]:
-    answer = Fields(loads(body), RequestCode.GET_CONSUME_STATS)
-    return [
-        QueueStats(
-            topic=queue.text("topic"),
-            broker=queue.text("brokerName"),
-            queue_id=queue.small("queueId"),
-            broker_offset=value.integer("brokerOffset"),
-            consumer_offset=value.integer("consumerOffset"),
-            pull_offset=value.optional_integer("pullOffset"),
-            last_timestamp=value.optional_moment("lastTimestamp"),
-        )
-        for queue, value in answer.queues("offsetTable")
-    ]
 
 
 def topic_queue_stats(body: bytes) -> list[TopicQueueStats]:

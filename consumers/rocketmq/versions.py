@@ -30,11 +30,6 @@ def mq_version_name(ordinal: int) -> str | None:
     return _NAMES[ordinal] if 0 <= ordinal < len(_NAMES) else None
 
 
-def mq_version_ordinal(name: str) -> int | None:
-    """493 for `V5_4_0` (what a broker's brokerVersionDesc says); None for a name that no release has."""
-    return _ORDINALS.get(name)
-
-
 # What this client's commands say. Below V4_9_4 a name server leaves keys of routes unquoted (ClientRequestProcessor).
 CLIENT_VERSION = _ORDINALS["V5_4_0"]
 # Since this version GET_CONSUME_STATS understands topicList; earlier ones ignore it and answer with an empty table.

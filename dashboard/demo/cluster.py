@@ -120,9 +120,6 @@ class RocketMQ:
         """SIGKILL: what the broker had in memory only is lost."""
         self.brokers[name].server.kill()
 
-    def stop_broker(self, name: str) -> None:
-        self.brokers[name].server.stop()
-
     def start_broker(self, name: str) -> None:
         """Starts it again, on the same ports and store; returns once it serves."""
         self.brokers[name].server.launch()

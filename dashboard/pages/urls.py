@@ -65,7 +65,6 @@ urlpatterns = [
         name="resend_cancel",
     ),
     path("parts/groups/<str:cluster>/<str:group>/resends/<uuid:resend>/", resend.resend_part, name="resend_part"),
-    path("groups/<str:cluster>/<str:group>/dlq/export/", dlq_export.dlq_export, name="dlq_export"),
     path("rebalances/", rebalances.rebalances, name="rebalances"),
     path("rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance, name="rebalance"),
     path("retries/", retries.retries, name="retries"),

@@ -180,7 +180,6 @@ TARGETS = (
     Target("frames of requests", [encode(Command(43, 1, ext_fields={"topic": "orders"}, body=b"{}"))], frames),
     Target("consumer offsets, 43", [_43.body], consumer_offsets),
     Target("broker offsets, 208", _bodies("broker_offsets_208"), broker_offsets_table),
-    Target("consume stats, 208", _bodies("consume_stats_208"), stats_bodies.queue_stats),
     Target("topic stats, 202", _bodies("topic_stats_202", "topic_stats_empty_202"), stats_bodies.topic_queue_stats),
     Target("reset offsets, 222", [RESET], lambda body: stats_bodies.reset_offsets(body, "orders")),
     Target("topics, 21", _bodies("topics_21"), config_bodies.topic_configs),

@@ -1,9 +1,9 @@
 """RocketMQ's own strategy classes, called for many cases at once in the JVM of this process."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from jpype import JClass, JImplements, JOverride
+from jpype import JClass
 
 REBALANCE = "org.apache.rocketmq.client.consumer.rebalance."
 
@@ -43,36 +43,8 @@ def _ring(virtual_nodes: int | None) -> Any:
     return ring() if virtual_nodes is None else ring(virtual_nodes)
 
 
-def _machine_room(rooms: Sequence[str]) -> Any:
-    strategy = JClass(REBALANCE + "AllocateMessageQueueByMachineRoom")()
-    named = JClass("java.util.HashSet")()
-    for room in rooms:
-        named.add(room)
-    strategy.setConsumeridcs(named)
-    return strategy
-
-
-def _nearby(argument: Mapping[str, Any]) -> Any:
-    """`rooms` by broker and client, and the class of the `inner` strategy."""
-    rooms = argument["rooms"]
-
-    @JImplements(REBALANCE + "AllocateMachineRoomNearby$MachineRoomResolver")
-    class Resolver:
-        @JOverride
-        def brokerDeployIn(self, queue: Any) -> str | None:
-            return rooms.get(str(queue.getBrokerName()))
-
-        @JOverride
-        def consumerDeployIn(self, client_id: Any) -> str | None:
-            return rooms.get(str(client_id))
-
-    return JClass(REBALANCE + "AllocateMachineRoomNearby")(MAKERS[argument["inner"]](None), Resolver())
-
-
 MAKERS: dict[str, Callable[[Any], Any]] = {
     "AllocateMessageQueueAveragely": _plain("AllocateMessageQueueAveragely"),
     "AllocateMessageQueueAveragelyByCircle": _plain("AllocateMessageQueueAveragelyByCircle"),
     "AllocateMessageQueueConsistentHash": _ring,
-    "AllocateMessageQueueByMachineRoom": _machine_room,
-    "AllocateMachineRoomNearby": _nearby,
 }

@@ -61,11 +61,6 @@ class RuleTerms:
         return self.own
 
 
-def terms_of(rule: AlertRule, subject: Subject) -> Terms | None:
-    """None where the rule is switched off for the subject. For many subjects of one rule: `RuleTerms`."""
-    return RuleTerms.of(rule).terms(subject)
-
-
 def _own(rule: AlertRule) -> Terms:
     return Terms(
         comparison=Comparison(rule.comparison),

@@ -26,13 +26,6 @@ def allocate(strategy: Strategy, queues: Iterable[QueueKey], client_ids: Iterabl
     return strategy.shares(all_queues, all_clients)
 
 
-def share_of(
-    client_id: str, strategy: Strategy, queues: Iterable[QueueKey], client_ids: Iterable[str]
-) -> tuple[QueueKey, ...]:
-    """What one client owns. Nothing where the broker does not list it: it logs `[BUG] … not in cidAll`."""
-    return allocate(strategy, queues, client_ids).get(client_id, ())
-
-
 def broadcast(queues: Iterable[QueueKey], client_ids: Iterable[str]) -> Shares:
     """Broadcasting: every client owns every queue, whatever its strategy."""
     everything = tuple(sorted(queues, key=queue_order))

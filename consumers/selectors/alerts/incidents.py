@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
 from django.db.models.expressions import OrderBy
@@ -52,11 +51,6 @@ def incident_list(
     start = (page - 1) * page_size
     ordered = found.order_by(*_orders(filters.ordering)).select_related("silence")
     return [incident_row(incident, now) for incident in ordered[start : start + page_size]], found.count()
-
-
-def find_incident(incident_id: UUID, now: datetime) -> IncidentRow | None:
-    found = Incident.objects.select_related("silence").filter(pk=incident_id).first()
-    return None if found is None else incident_row(found, now)
 
 
 def filtered(filters: IncidentFilters) -> QuerySet[Incident]:

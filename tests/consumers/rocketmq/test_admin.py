@@ -25,8 +25,6 @@ UNUSED = {"consumerGroup": "__consumerscope_none__"}
         (lambda broker: broker.consumer_offsets(), "consumer_offsets_43", 43, {}),
         (lambda broker: broker.broker_offsets(["a", "b"]), "broker_offsets_208", 208, {**UNUSED, "topicList": "a;b"}),
         (lambda broker: broker.broker_offsets_of("a"), "broker_offsets_208", 208, {**UNUSED, "topic": "a"}),
-        (lambda broker: broker.consume_stats("g"), "consume_stats_208", 208, {"consumerGroup": "g"}),
-        (lambda broker: broker.consume_stats("g", "T"), "consume_stats_208", 208, {"consumerGroup": "g", "topic": "T"}),
         (lambda broker: broker.topic_stats("T"), "topic_stats_202", 202, {"topic": "T"}),
         (lambda broker: broker.topics(), "topics_21", 21, {}),
         (lambda broker: broker.groups(), "groups_201", 201, {}),

@@ -105,20 +105,6 @@ def test_asking_for_broker_offsets_creates_no_group(ask: Asker) -> None:
     assert "__consumerscope_none__" not in ask(use)
 
 
-def test_consume_stats_say_0_where_nothing_was_committed(ask: Asker) -> None:
-    stats = ask(lambda broker: broker.consume_stats(GROUP, TOPIC))
-    assert sorted((queue.queue_id, queue.broker_offset, queue.consumer_offset) for queue in stats) == [
-        (0, 5, 2),
-        (1, 6, 4),
-        (2, 7, 0),
-    ]
-    assert {queue.queue_id for queue in stats if queue.last_timestamp is None} == {2}
-
-
-def test_consume_stats_of_an_unknown_group_are_empty(ask: Asker) -> None:
-    assert ask(lambda broker: broker.consume_stats("wire_nobody")) == []
-
-
 def test_topic_stats_have_min_max_and_the_newest_message(ask: Asker) -> None:
     stats = ask(lambda broker: broker.topic_stats(TOPIC))
     assert sorted((queue.queue_id, queue.min_offset, queue.max_offset) for queue in stats) == [

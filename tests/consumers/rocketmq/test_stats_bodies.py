@@ -1,34 +1,13 @@
-"""Bodies of 208 with a real group, of 202 and of 222."""
+"""Bodies of 202 and of 222."""
 
 import pytest
 
-from consumers.rocketmq.broker_values import QueueStats, TopicQueueStats
+from consumers.rocketmq.broker_values import TopicQueueStats
 from consumers.rocketmq.errors import RemoteProtocolError
-from consumers.rocketmq.stats_bodies import queue_stats, reset_offsets, topic_queue_stats
+from consumers.rocketmq.stats_bodies import reset_offsets, topic_queue_stats
 from tests.consumers.rocketmq.golden import golden
 
 QUEUE = b'{"brokerName":"b","queueId":1,"topic":"T"}'
-
-
-def test_it_reads_the_stats_of_a_group_of_a_real_broker() -> None:
-    stats = sorted(queue_stats(golden("consume_stats_208").body), key=lambda queue: queue.queue_id)
-    assert [queue.queue_id for queue in stats] == [0, 1, 2, 3]
-    assert stats[2] == QueueStats("orders", "broker-a", 2, 12, 12, pull_offset=12, last_timestamp=1795257821101)
-
-
-@pytest.mark.parametrize(
-    ("value", "pull_offset", "last_timestamp"),
-    [
-        pytest.param(b'"lastTimestamp":0,"pullOffset":7', 7, None, id="a store time of 0 is unknown"),
-        pytest.param(b'"lastTimestamp":5', None, 5, id="no pull offset before 5.1.0"),
-        pytest.param(b'"pullOffset":0', 0, None, id="no store time"),
-    ],
-)
-def test_what_the_broker_does_not_know_is_unknown(
-    value: bytes, pull_offset: int | None, last_timestamp: int | None
-) -> None:
-    body = b'{"offsetTable":{%s:{"brokerOffset":9,"consumerOffset":3,%s}}}' % (QUEUE, value)
-    assert queue_stats(body) == [QueueStats("T", "b", 1, 9, 3, pull_offset, last_timestamp)]
 
 
 def test_it_reads_the_stats_of_a_topic_of_a_real_broker() -> None:
@@ -40,21 +19,6 @@ def test_it_reads_the_stats_of_a_topic_of_a_real_broker() -> None:
 def test_an_empty_queue_has_no_newest_message() -> None:
     stats = topic_queue_stats(golden("topic_stats_empty_202").body)
     assert {(queue.max_offset, queue.last_update_at_ms) for queue in stats} == {(0, None)}
-
-
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
-        (b"{}", "field offsetTable is missing"),
-        (b'{"offsetTable":{%s:{"consumerOffset":3}}}' % QUEUE, "brokerOffset is missing"),
-        (b'{"offsetTable":{%s:{"brokerOffset":3,"consumerOffset":null}}}' % QUEUE, "consumerOffset is missing"),
-        (b'{"offsetTable":{{"queueId":1,"topic":"T"}:{"brokerOffset":3,"consumerOffset":3}}}', "brokerName is missing"),
-        (b'{"offsetTable":{"T":{"brokerOffset":3,"consumerOffset":3}}}', "is not a queue"),
-    ],
-)
-def test_it_names_what_is_wrong_in_the_stats_of_a_group(body: bytes, why: str) -> None:
-    with pytest.raises(RemoteProtocolError, match=rf"GET_CONSUME_STATS \(208\).*{why}"):
-        queue_stats(body)
 
 
 @pytest.mark.parametrize("missing", [b'"minOffset":0', b'"maxOffset":0'])

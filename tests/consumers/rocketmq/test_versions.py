@@ -1,6 +1,6 @@
 import pytest
 
-from consumers.rocketmq.versions import mq_version_name, mq_version_ordinal
+from consumers.rocketmq.versions import mq_version_name
 
 
 @pytest.mark.parametrize(
@@ -22,16 +22,10 @@ from consumers.rocketmq.versions import mq_version_name, mq_version_ordinal
         (611, "V5_9_9"),
     ],
 )
-def test_it_names_an_ordinal_and_finds_it_by_its_name(ordinal: int, name: str) -> None:
+def test_it_names_an_ordinal(ordinal: int, name: str) -> None:
     assert mq_version_name(ordinal) == name
-    assert mq_version_ordinal(name) == ordinal
 
 
 @pytest.mark.parametrize("ordinal", [-1, 612, 32767])
 def test_an_ordinal_of_no_release_has_no_name(ordinal: int) -> None:
     assert mq_version_name(ordinal) is None
-
-
-@pytest.mark.parametrize("name", ["", "5.4.0", "V6_0_0", "V3_3_0", "HIGHER_VERSION"])
-def test_a_name_of_no_release_has_no_ordinal(name: str) -> None:
-    assert mq_version_ordinal(name) is None

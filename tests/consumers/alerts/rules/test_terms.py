@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.alerts.rules.terms import RuleTerms, Terms, terms_of
+from consumers.alerts.rules.terms import RuleTerms, Terms
 from consumers.alerts.subjects import SITE, Subject
 from consumers.models import AlertRule, Comparison, Severity, State, SubjectKind
 
@@ -19,7 +19,7 @@ def rule(**fields: Any) -> AlertRule:
 
 
 def terms(**fields: Any) -> Terms:
-    found = terms_of(rule(**fields), BILLING)
+    found = RuleTerms.of(rule(**fields)).terms(BILLING)
     assert found is not None
     return found
 

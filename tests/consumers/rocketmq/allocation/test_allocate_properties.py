@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from consumers.rocketmq.allocation.allocate import allocate, owners
 from consumers.rocketmq.allocation.averagely import Averagely
 from consumers.rocketmq.allocation.averagely_by_circle import AveragelyByCircle
-from consumers.rocketmq.allocation.by_machine_room import ByMachineRoom, room_of
 from consumers.rocketmq.allocation.consistent_hash import ConsistentHash
-from consumers.rocketmq.allocation.machine_room_nearby import MachineRoomNearby
 from consumers.rocketmq.allocation.queue_key import QueueKey
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
@@ -20,12 +18,7 @@ DISTINCT = st.lists(NAMES, min_size=1, max_size=9, unique=True)
 REPEATED = st.lists(NAMES, min_size=1, max_size=9)
 
 
-def rooms(name: str) -> str:
-    return "AB"[len(name) % 2]
-
-
-NEARBY = MachineRoomNearby(lambda queue: rooms(queue.broker), rooms, Averagely())
-ALL = pytest.mark.parametrize("strategy", [Averagely(), AveragelyByCircle(), ConsistentHash(), NEARBY])
+ALL = pytest.mark.parametrize("strategy", [Averagely(), AveragelyByCircle(), ConsistentHash()])
 
 
 @ALL
@@ -50,14 +43,6 @@ def test_the_order_in_which_things_are_given_does_not_matter(strategy, queues, c
 def test_shares_differ_by_one_queue_at_most(strategy, queues, clients):
     sizes = [len(share) for share in allocate(strategy, queues, clients).values()]
     assert max(sizes) - min(sizes) <= 1
-
-
-@given(queues=QUEUES, clients=DISTINCT)
-def test_machine_rooms_share_exactly_the_queues_in_them(queues, clients):
-    shares = allocate(ByMachineRoom(frozenset({"A"})), queues, clients)
-    assert sorted(queue for share in shares.values() for queue in share) == sorted(
-        queue for queue in queues if room_of(queue.broker) == "A"
-    )
 
 
 @ALL

@@ -9,9 +9,7 @@ import pytest
 from consumers.rocketmq.allocation.allocate import NothingToShare, allocate
 from consumers.rocketmq.allocation.averagely import Averagely
 from consumers.rocketmq.allocation.averagely_by_circle import AveragelyByCircle
-from consumers.rocketmq.allocation.by_machine_room import ByMachineRoom
 from consumers.rocketmq.allocation.consistent_hash import ConsistentHash
-from consumers.rocketmq.allocation.machine_room_nearby import MachineRoomNearby, NoRoom
 from consumers.rocketmq.allocation.queue_key import QueueKey
 from consumers.rocketmq.allocation.strategy import Strategy
 from tests.plugins.java_admin import JavaAdmin
@@ -21,7 +19,6 @@ pytestmark = pytest.mark.live
 # Letters whose order differs between code points and UTF-16, and some that take one to four bytes in UTF-8.
 LETTERS = "aZ0-_é漢\uffee\U0001f600\U00020000"
 BROKERS = ["broker-a", "idc1@a", "idc2@b", "idc1@", "@a", "idc1@a@b", "idc1@a@", "\uffee@x", "\U0001f600@y"]
-ROOMS = ["idc1", "\uffee", "", "\U0001f600"]
 INNER: dict[str, Callable[[], Strategy]] = {
     "AllocateMessageQueueAveragely": Averagely,
     "AllocateMessageQueueAveragelyByCircle": AveragelyByCircle,
@@ -53,21 +50,6 @@ def ring(chance: random.Random, case: Case) -> Strategy:
     return ConsistentHash() if nodes is None else ConsistentHash(nodes)
 
 
-def machine_room(chance: random.Random, case: Case) -> Strategy:
-    case["argument"] = chance.sample(ROOMS, chance.randint(1, 3))
-    return ByMachineRoom(frozenset(case["argument"]))
-
-
-def nearby(chance: random.Random, case: Case) -> Strategy:
-    """Now and then the resolver does not know a room."""
-    known = ["A", "B", "\uffee", "\U0001f600"] + [""] * (chance.random() < 0.05)
-    named = {queue[1] for queue in case["queues"]} | set(case["clients"])
-    rooms = {name: chance.choice(known) for name in sorted(named)}
-    inner = chance.choice(sorted(INNER))
-    case["argument"] = {"rooms": rooms, "inner": inner}
-    return MachineRoomNearby(lambda queue: rooms[queue.broker], rooms.__getitem__, INNER[inner]())
-
-
 def printed(queues: tuple[QueueKey, ...]) -> str:
     """As Java prints a list of queues."""
     said = (f"MessageQueue [topic={q.topic}, brokerName={q.broker}, queueId={q.queue_id}]" for q in queues)
@@ -78,7 +60,7 @@ def ours(strategy: Strategy, case: Case) -> list[str]:
     refused = "IllegalArgumentException"
     try:
         shares = allocate(strategy, [QueueKey(*queue) for queue in case["queues"]], case["clients"])
-    except (NothingToShare, NoRoom):
+    except NothingToShare:
         return [refused] * len(case["clients"])
     return [printed(shares[client]) for client in case["clients"]]
 
@@ -89,8 +71,6 @@ def ours(strategy: Strategy, case: Case) -> list[str]:
         ("AllocateMessageQueueAveragely", plain("AllocateMessageQueueAveragely"), 1500),
         ("AllocateMessageQueueAveragelyByCircle", plain("AllocateMessageQueueAveragelyByCircle"), 1500),
         ("AllocateMessageQueueConsistentHash", ring, 1000),
-        ("AllocateMessageQueueByMachineRoom", machine_room, 1000),
-        ("AllocateMachineRoomNearby", nearby, 400),
     ],
 )
 def test_shares_are_those_of_rocketmqs_own_class(

@@ -2,12 +2,10 @@
 
 import pytest
 
-from consumers.rocketmq.allocation.allocate import NothingToShare, allocate, broadcast, owners, share_of
+from consumers.rocketmq.allocation.allocate import NothingToShare, allocate, broadcast, owners
 from consumers.rocketmq.allocation.averagely import Averagely
 from consumers.rocketmq.allocation.averagely_by_circle import AveragelyByCircle
-from consumers.rocketmq.allocation.by_machine_room import ByMachineRoom, room_of
 from consumers.rocketmq.allocation.consistent_hash import ConsistentHash
-from consumers.rocketmq.allocation.machine_room_nearby import MachineRoomNearby, NoRoom
 from consumers.rocketmq.allocation.queue_key import QueueKey
 
 THREE = ["c1", "c2", "c3"]
@@ -39,30 +37,6 @@ def test_each_strategy_shares_eight_queues_among_three(strategy, first, second, 
     assert said(allocate(strategy, EIGHT, THREE)) == {"c1": first, "c2": second, "c3": third}
 
 
-def test_machine_rooms_leave_the_queues_of_other_rooms_to_nobody():
-    named = [QueueKey("T", f"{room}@broker-a", number) for room in ("idc1", "idc2") for number in range(4)]
-    shares = allocate(ByMachineRoom(frozenset({"idc1"})), named, THREE)
-    assert {client: [queue.queue_id for queue in share] for client, share in shares.items()} == {
-        "c1": [0, 3],
-        "c2": [1],
-        "c3": [2],
-    }
-
-
-def nearby(rooms: dict[str, str]) -> MachineRoomNearby:
-    return MachineRoomNearby(lambda queue: rooms.get(queue.broker), rooms.get, Averagely())
-
-
-def test_a_room_without_a_client_is_shared_by_all():
-    strategy = nearby({"broker-a": "A", "broker-b": "B", "c1": "A", "c2": "C", "c3": "C"})
-    assert said(allocate(strategy, EIGHT, THREE)) == {"c1": "a0 a1 a2 a3 b0 b1", "c2": "b2", "c3": "b3"}
-
-
-def test_a_client_without_a_room_is_refused():
-    with pytest.raises(NoRoom, match="client c3"):
-        allocate(nearby({"broker-a": "A", "broker-b": "B", "c1": "A", "c2": "C"}), EIGHT, THREE)
-
-
 def test_two_processes_with_one_id_leave_half_of_the_queues_to_nobody():
     found = owners(allocate(Averagely(), EIGHT, ["c1", "c1"]), ["c1", "c1"])
     assert found == dict.fromkeys(queues("a0", "a1", "a2", "a3"), ("c1", "c1"))
@@ -87,11 +61,6 @@ def test_names_beyond_the_first_plane_sort_by_their_surrogates():
     assert said(shares) == {"\U0001f600": "a0", "\uffee": "a1"}
 
 
-def test_a_client_that_the_broker_does_not_list_owns_nothing():
-    assert share_of("c9", Averagely(), EIGHT, THREE) == ()
-    assert share_of("c3", Averagely(), EIGHT, THREE) == tuple(queues("b2", "b3"))
-
-
 @pytest.mark.parametrize(
     ("of", "among", "why"), [([], THREE, "no queues"), (EIGHT, [], "no clients"), (EIGHT, ["", "c1"], "empty id")]
 )
@@ -102,14 +71,6 @@ def test_what_makes_the_clients_throw_is_refused(of, among, why):
 
 def test_in_broadcasting_everyone_owns_everything():
     assert broadcast(reversed(EIGHT), THREE) == dict.fromkeys(THREE, tuple(EIGHT))
-
-
-@pytest.mark.parametrize(
-    ("broker", "room"),
-    [("idc1@a", "idc1"), ("a", None), ("idc1@", None), ("@a", ""), ("a@b@c", None), ("a@b@", "a"), ("@", None)],
-)
-def test_a_room_stands_in_a_name_of_exactly_two_parts(broker, room):
-    assert room_of(broker) == room
 
 
 def test_a_ring_with_fewer_than_no_nodes_is_refused():

@@ -8,7 +8,7 @@ import pytest
 
 from consumers.models import AlertRule, ConsumerGroup, Incident, IncidentStatus, Severity
 from consumers.selectors.alerts.incident import incident_detail
-from consumers.selectors.alerts.incidents import IncidentFilters, find_incident, incident_list
+from consumers.selectors.alerts.incidents import IncidentFilters, incident_list
 from consumers.selectors.alerts.rows import GroupName
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
 from tests.world import NOW, a_cluster, a_group, ago
@@ -38,24 +38,24 @@ def billing() -> ConsumerGroup:
 def test_names_that_a_subject_does_not_have_are_null(
     billing: ConsumerGroup, fields: dict[str, str], title: str, named: set[str]
 ) -> None:
-    row = find_incident(an_incident(a_rule(), billing, **fields).pk, NOW)
-    assert row is not None
+    an_incident(a_rule(), billing, **fields)
+    [row], _ = incident_list(IncidentFilters(), NOW)
     names = ("cluster", "broker", "group", "topic")
     assert (row.subject.title, {name for name in names if getattr(row.subject, name)}) == (title, named)
     assert row.subject.unknown.keys() == set(names) - named
 
 
 def test_it_lasts_until_its_end_or_until_it_is_asked_for(billing: ConsumerGroup) -> None:
-    going_on = an_incident(a_rule(), billing)
-    over = an_incident(a_rule("Other"), billing, status="resolved", resolved_at=ago(500), ending="recovered")
-    seconds = [row.seconds for row in (find_incident(one.pk, NOW) for one in (going_on, over)) if row]
-    assert seconds == [600.0, 100.0]
+    an_incident(a_rule(), billing)
+    an_incident(a_rule("Other"), billing, status="resolved", resolved_at=ago(500), ending="recovered")
+    rows, _ = incident_list(IncidentFilters(), NOW)
+    assert {row.status: row.seconds for row in rows} == {"firing": 600.0, "resolved": 100.0}
 
 
 def test_groups_that_a_broker_leaves_unknown_are_named(billing: ConsumerGroup) -> None:
     of_broker = {"subject_kind": "broker", "group_name": "", "groups_count": 37, "group_names": [["prod", "billing"]]}
-    row = find_incident(an_incident(a_rule(), billing, **of_broker).pk, NOW)
-    assert row is not None
+    an_incident(a_rule(), billing, **of_broker)
+    [row], _ = incident_list(IncidentFilters(), NOW)
     assert (row.groups_count, row.groups) == (37, [GroupName("prod", "billing")])
 
 
