@@ -1,15 +1,38 @@
-"""The variables that the settings read, found in the calls that read them."""
+"""The variables that the settings declare, and docs/configuration.md as it is written of them.
 
-import re
+`python -m tests.settings_variables` writes it.
+"""
+
 from pathlib import Path
 
-from django.conf import settings
+from dashboard.settings.environment import SECTIONS
 
-ROOT = Path(__file__).resolve().parents[1]
-SOURCE = "".join(path.read_text() for path in (ROOT / "dashboard" / "settings").glob("*.py"))
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
+HEAD = """\
+# Configuration
+
+Environment variables configure everything. What can be set for one cluster or one group is described in
+[clusters](clusters.md). Names end in their unit.
+
+This page is written from the settings (`dashboard/settings/`) by `python -m tests.settings_variables`.
+"""
 
 
 def settings_variables() -> set[str]:
-    read = re.findall(r'(?:number|flag|words|networks|folders|environ\.get)\(\s*"([A-Z_]+)"', SOURCE)
-    judging = {f"CONSUMERSCOPE_{name.upper()}" for name in settings.JUDGE}
-    return set(read) | judging
+    return {name for section in SECTIONS.values() for name in section.variables}
+
+
+def reference() -> str:
+    parts = [HEAD]
+    for section in SECTIONS.values():
+        rows = (f"| `{one.name}` | {one.default} | {one.what} |" for one in section.variables.values())
+        table = "\n".join(["| variable | default | what |", "|---|---|---|", *rows])
+        parts.append("\n\n".join(filter(None, [f"## {section.title}", section.intro, table])) + "\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    import django
+
+    django.setup()
+    PAGE.write_text(reference())

@@ -1,44 +1,68 @@
 """Alerts: how long they are kept, where channels may send to and for how long, and the mail server."""
 
-import os
 from email.utils import parseaddr
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from .environment import networks, number
+from .environment import networks, number, section, text
 
-# So long incidents, deliveries and previews are kept once they are over.
-ALERT_HISTORY_DAYS = number("ALERT_HISTORY_DAYS", 90, least=1)
+section("Alerts", "How [rules](alerts.md#incidents) are evaluated and [notifications](channels.md) are sent.")
+
+ALERT_HISTORY_DAYS = number(
+    "ALERT_HISTORY_DAYS",
+    90,
+    "How long resolved incidents, sent notifications, expired silences and previews are kept.",
+    least=1,
+)
 # A message that cannot be delivered is tried again, after ever longer pauses, for so long.
-ALERT_DELIVERY_HOURS = number("ALERT_DELIVERY_HOURS", 24)
-ALERT_DELIVERY_SECONDS = number("ALERT_DELIVERY_SECONDS", 10, least=0.1)
-# Incidents that one message names; it counts the others.
-ALERT_NAMED_IN_MESSAGE = int(number("ALERT_NAMED_IN_MESSAGE", 20, least=1))
+ALERT_DELIVERY_HOURS = number(
+    "ALERT_DELIVERY_HOURS", 24, "How long a failed notification is retried. After that, the next one is sent."
+)
+ALERT_DELIVERY_SECONDS = number("ALERT_DELIVERY_SECONDS", 10, "How long a receiver may take to answer.", least=0.1)
+ALERT_NAMED_IN_MESSAGE = int(
+    number(
+        "ALERT_NAMED_IN_MESSAGE",
+        20,
+        "How many incidents a notification names, and how many groups an incident of a broker names. The"
+        " rest are counted.",
+        least=1,
+    )
+)
 
 
-def _address(text: str) -> SplitResult | None:
+def _address(given: str) -> SplitResult | None:
     """None: it is no URL with a host, or its port is none."""
     try:
-        parts = urlsplit(text)
+        parts = urlsplit(given)
         return parts if parts.hostname and parts.port != 0 and not parts.netloc.endswith(":") else None
     except ValueError:
         return None
 
 
-def _own_address(text: str) -> str:
-    parts = _address(text)
-    if text and (parts is None or parts.scheme not in ("http", "https") or parts.query or parts.fragment):
+def _own_address(given: str) -> str:
+    parts = _address(given)
+    if given and (parts is None or parts.scheme not in ("http", "https") or parts.query or parts.fragment):
         raise ImproperlyConfigured("CONSUMERSCOPE_URL must be as https://consumerscope.example.org.")
-    return text.rstrip("/")
+    return given.rstrip("/")
 
 
 # The address under which people reach this site: links in messages begin with it. Empty: messages have no links.
-CONSUMERSCOPE_URL = _own_address(os.environ.get("CONSUMERSCOPE_URL", ""))
+CONSUMERSCOPE_URL = _own_address(
+    text(
+        "CONSUMERSCOPE_URL",
+        "",
+        "The address of this site, such as `https://consumerscope.example.org`. Notifications link to "
+        "it. Without it, they have no links.",
+    )
+)
 
 
 # Channels send to addresses that everybody can reach, and to those of these networks: never to others.
-CONSUMERSCOPE_ALERT_NETWORKS = networks("CONSUMERSCOPE_ALERT_NETWORKS")
+CONSUMERSCOPE_ALERT_NETWORKS = networks(
+    "CONSUMERSCOPE_ALERT_NETWORKS",
+    "Networks that channels may send to besides public addresses, separated by commas: `10.0.0.0/8,fd00::/8`.",
+)
 
 
 def _mail_server(url: str) -> dict[str, object]:
@@ -61,10 +85,18 @@ def _mail_server(url: str) -> dict[str, object]:
 
 
 # Empty: channels of e-mail say that no mail server is set.
-CONSUMERSCOPE_EMAIL_URL = os.environ.get("CONSUMERSCOPE_EMAIL_URL", "")
+CONSUMERSCOPE_EMAIL_URL = text(
+    "CONSUMERSCOPE_EMAIL_URL",
+    "",
+    "The mail server: `smtp://user:password@host:port`, `smtps://…` for TLS from the start, "
+    "`smtp://…?starttls=1` for STARTTLS. Encode other characters than letters and digits in user and"
+    " password as `%…`. Without it, no mail is sent.",
+)
 if CONSUMERSCOPE_EMAIL_URL:
     globals().update(_mail_server(CONSUMERSCOPE_EMAIL_URL))
 EMAIL_TIMEOUT = ALERT_DELIVERY_SECONDS
-DEFAULT_FROM_EMAIL = os.environ.get("CONSUMERSCOPE_EMAIL_FROM") or "consumerscope@localhost"
+DEFAULT_FROM_EMAIL = text(
+    "CONSUMERSCOPE_EMAIL_FROM", "consumerscope@localhost", "The sender of mails: `Consumerscope <alerts@example.org>`."
+)
 if "@" not in parseaddr(DEFAULT_FROM_EMAIL)[1]:
     raise ImproperlyConfigured("CONSUMERSCOPE_EMAIL_FROM must be an address as Consumerscope <alerts@example.org>.")

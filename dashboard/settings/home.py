@@ -6,6 +6,10 @@ import secrets
 import stat
 from pathlib import Path
 
+from .environment import declare, section, text
+
+section("Home and secrets")
+
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 # The home has passwords' hashes, sessions and messages: whatever this process makes is for its user alone.
@@ -21,7 +25,15 @@ def make_private(home: Path) -> None:
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
-CONSUMERSCOPE_HOME = Path(os.environ.get("CONSUMERSCOPE_HOME") or BASE_DIR / "var").resolve()
+CONSUMERSCOPE_HOME = Path(
+    text(
+        "CONSUMERSCOPE_HOME",
+        str(BASE_DIR / "var"),
+        "The folder for everything kept on this machine: database, history store, logs, secret key. Only"
+        " its user can read it: the folder has mode 0700, files are created with umask 077.",
+        shown="`var/` in the project",
+    )
+).resolve()
 make_private(CONSUMERSCOPE_HOME)
 
 
@@ -37,4 +49,11 @@ def _read_or_make_secret(path: Path) -> str:
     return path.read_text().strip()
 
 
-SECRET_KEY = os.environ.get("CONSUMERSCOPE_SECRET_KEY") or _read_or_make_secret(CONSUMERSCOPE_HOME / "secret_key")
+SECRET_KEY = text(
+    "CONSUMERSCOPE_SECRET_KEY",
+    "",
+    "Signs sessions and encrypts stored secrets. The same for all processes.",
+    shown="created once in the home",
+) or _read_or_make_secret(CONSUMERSCOPE_HOME / "secret_key")
+# The demo and the tests read it themselves.
+declare("CONSUMERSCOPE_JARS", "`jars` in the home", "RocketMQ's jars for the demo and the tests.")

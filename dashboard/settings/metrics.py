@@ -1,11 +1,20 @@
 """How much /metrics gives: what is left out is counted there."""
 
-from .environment import number, words
+from .environment import number, section, words
 
-# Groups whose names match one of these patterns (as in a shell), of all families.
-METRICS_GROUPS = words("METRICS_GROUPS", "*")
-# So many series one family has at the most.
-METRICS_SERIES = int(number("METRICS_SERIES", 50000, least=1))
-# Families that have a series for each queue, or each member and topic: 0 leaves them out.
-METRICS_QUEUE_SERIES = int(number("METRICS_QUEUE_SERIES", 0))
-METRICS_CLIENT_SERIES = int(number("METRICS_CLIENT_SERIES", 10000))
+section("Metrics", "How much [/metrics](metrics.md#how-many-series) returns.")
+
+METRICS_GROUPS = words(
+    "METRICS_GROUPS",
+    "*",
+    "Groups whose names match one of these patterns, separated by commas. Other groups are omitted.",
+)
+METRICS_SERIES = int(number("METRICS_SERIES", 50000, "The maximum number of series in one family.", least=1))
+METRICS_QUEUE_SERIES = int(
+    number("METRICS_QUEUE_SERIES", 0, "The maximum number of series per queue in one family. 0 omits them.")
+)
+METRICS_CLIENT_SERIES = int(
+    number(
+        "METRICS_CLIENT_SERIES", 10000, "The maximum number of series in each `rocketmq_client_*` family. 0 omits them."
+    )
+)

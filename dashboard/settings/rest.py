@@ -1,6 +1,8 @@
 """The REST API and its schema."""
 
-from .environment import number
+from .environment import number, section
+
+section("REST", "Limits of the [API](rest.md).")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -16,13 +18,20 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "consumers.api.problems.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
-# Requests in a minute of one token, or of one user's sessions; 0: as many as they like.
-API_RATE = int(number("API_RATE", 1200))
-# A list that is longer is not answered as CSV at once.
-API_CSV_ROWS = int(number("API_CSV_ROWS", 50000, least=1))
+API_RATE = int(
+    number("API_RATE", 1200, "Requests per minute for one token, or for one user with sessions. 0 means no limit.")
+)
+API_CSV_ROWS = int(number("API_CSV_ROWS", 50000, "A longer list is not answered as CSV.", least=1))
 
 # What one answer or figure may hold of the past: windows, over all its queues. A point takes 1 kB and 30 µs.
-HISTORY_POINTS = int(number("HISTORY_POINTS", 100000, least=11_000))
+HISTORY_POINTS = int(
+    number(
+        "HISTORY_POINTS",
+        100000,
+        "Queues × windows in one history answer or chart, 11,000 or more. A point takes 1 kB of memory.",
+        least=11_000,
+    )
+)
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Consumerscope",

@@ -2,7 +2,9 @@
 
 from csp.constants import NONE, SELF
 
-from .environment import flag, networks, number, words
+from .environment import flag, networks, number, section, words
+
+section("Access", "How people reach the site. [Failed logins](access.md#too-many-failed-logins) are limited.")
 
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "overview"
@@ -10,20 +12,44 @@ LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 # People reach the site over HTTPS alone; a proxy in front of it may talk HTTP to it.
-CONSUMERSCOPE_HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = flag("CONSUMERSCOPE_HTTPS", False)
-# So long browsers refuse to reach it over HTTP.
-SECURE_HSTS_SECONDS = int(number("CONSUMERSCOPE_HSTS_SECONDS", 31536000)) if CONSUMERSCOPE_HTTPS else 0
+CONSUMERSCOPE_HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = flag(
+    "CONSUMERSCOPE_HTTPS",
+    False,
+    "1: people reach the site over HTTPS only, even if a proxy in front of it uses HTTP. Cookies "
+    "require HTTPS, and browsers are told to use HTTPS (HSTS).",
+)
+_hsts_seconds = int(
+    number("CONSUMERSCOPE_HSTS_SECONDS", 31536000, "How long browsers remember to use HTTPS only. 0 turns HSTS off.")
+)
+SECURE_HSTS_SECONDS = _hsts_seconds if CONSUMERSCOPE_HTTPS else 0
 # Proxies whose word for a client's address is taken.
-CONSUMERSCOPE_TRUSTED_PROXIES = networks("CONSUMERSCOPE_TRUSTED_PROXIES")
-CSRF_TRUSTED_ORIGINS = words("CONSUMERSCOPE_TRUSTED_ORIGINS", "")
+CONSUMERSCOPE_TRUSTED_PROXIES = networks(
+    "CONSUMERSCOPE_TRUSTED_PROXIES",
+    "Networks of the proxies in front of the site, separated by commas: `10.0.0.5,fd00::/8`. Their "
+    "`X-Forwarded-For` gives the client's address for reset events and login limits.",
+)
+CSRF_TRUSTED_ORIGINS = words(
+    "CONSUMERSCOPE_TRUSTED_ORIGINS", "", "Origins behind a proxy, with their scheme: `https://scope.example.com`."
+)
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 # Failed logins within so many seconds: of a user name from one address or browser, and of all names from one address.
-LOGIN_WINDOW_SECONDS = int(number("LOGIN_WINDOW_SECONDS", 300, least=1))
-LOGIN_FAILURES = int(number("LOGIN_FAILURES", 5, least=1))
-LOGIN_ADDRESS_FAILURES = int(number("LOGIN_ADDRESS_FAILURES", 50, least=1))
+LOGIN_WINDOW_SECONDS = int(
+    number("LOGIN_WINDOW_SECONDS", 300, "The time over which failed logins are counted.", least=1)
+)
+LOGIN_FAILURES = int(
+    number(
+        "LOGIN_FAILURES",
+        5,
+        "Failed logins allowed for one user name from one address, or in one known browser.",
+        least=1,
+    )
+)
+LOGIN_ADDRESS_FAILURES = int(
+    number("LOGIN_ADDRESS_FAILURES", 50, "Failed logins allowed for all user names from one address.", least=1)
+)
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

@@ -1,10 +1,16 @@
 """Django itself: applications, middleware, templates, static files, language and time."""
 
-from .environment import flag, words
+from .environment import flag, section, words
 from .home import BASE_DIR, CONSUMERSCOPE_HOME
 
-DEBUG = flag("CONSUMERSCOPE_DEBUG", False)
-ALLOWED_HOSTS = words("CONSUMERSCOPE_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+section("Site")
+
+DEBUG = flag("CONSUMERSCOPE_DEBUG", False, "1: Django's debug pages. Never use it where others can see them.")
+ALLOWED_HOSTS = words(
+    "CONSUMERSCOPE_ALLOWED_HOSTS",
+    "127.0.0.1,localhost,[::1]",
+    "Host names that pages answer to. `/healthz` and `/readyz` answer to any.",
+)
 ROOT_URLCONF = "dashboard.urls"
 WSGI_APPLICATION = "dashboard.wsgi.application"
 

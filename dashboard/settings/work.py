@@ -1,60 +1,201 @@
 """The work in the background: polls, the pipeline, Celery."""
 
-import os
-
-from .environment import folders, number
+from .environment import folders, number, section, text
 from .home import CONSUMERSCOPE_HOME
 from .stores import REDIS_URL
 
-CONSUMERSCOPE_POLL_SECONDS = number("CONSUMERSCOPE_POLL_SECONDS", 15, least=1)
-CONSUMERSCOPE_AGGREGATE_SECONDS = number("CONSUMERSCOPE_AGGREGATE_SECONDS", 30, least=1)
-# How often alert rules are evaluated.
-ALERT_SECONDS = number("ALERT_SECONDS", CONSUMERSCOPE_POLL_SECONDS, least=1)
+section(
+    "Intervals and Spark",
+    "With a demo cluster, `make run` polls and evaluates faster than these defaults. Values that you set are kept.",
+)
+
+CONSUMERSCOPE_POLL_SECONDS = number("CONSUMERSCOPE_POLL_SECONDS", 15, "How often clusters are polled.", least=1)
+CONSUMERSCOPE_AGGREGATE_SECONDS = number("CONSUMERSCOPE_AGGREGATE_SECONDS", 30, "How often the pipeline runs.", least=1)
+ALERT_SECONDS = number(
+    "ALERT_SECONDS",
+    CONSUMERSCOPE_POLL_SECONDS,
+    "How often alert rules are evaluated.",
+    least=1,
+    shown="`CONSUMERSCOPE_POLL_SECONDS`",
+)
 # How often dead letters, blocked queues and rebalances of all groups are noted for lists of their health, and how long
 # one round checks single groups: ownership and retries, the longest unchecked first.
-HEALTH_SECONDS = number("HEALTH_SECONDS", CONSUMERSCOPE_POLL_SECONDS, least=1)
-HEALTH_CHECK_SECONDS = number("HEALTH_CHECK_SECONDS", HEALTH_SECONDS / 3, least=0.1)
-SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"
-SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "1g"
+HEALTH_SECONDS = number(
+    "HEALTH_SECONDS",
+    CONSUMERSCOPE_POLL_SECONDS,
+    "How often dead letters, blocked queues and rebalances of all groups are noted for the health of groups.",
+    least=1,
+    shown="`CONSUMERSCOPE_POLL_SECONDS`",
+)
+HEALTH_CHECK_SECONDS = number(
+    "HEALTH_CHECK_SECONDS",
+    HEALTH_SECONDS / 3,
+    "How long one round checks ownership and retries of single groups. If not every group can be "
+    "checked within `CONSUMERSCOPE_EVIDENCE_SECONDS`, the health of the rest is unknown: increase "
+    "this value.",
+    least=0.1,
+    shown="a third of `HEALTH_SECONDS`",
+)
+SPARK_MASTER = text(
+    "SPARK_MASTER",
+    "local[*]",
+    "Where Spark runs: `spark://…`, YARN, Kubernetes. See [when and how](scale.md#a-spark-cluster). "
+    "`make run` uses `local[1]`.",
+)
+SPARK_DRIVER_MEMORY = text("SPARK_DRIVER_MEMORY", "1g", "The memory of Spark's driver.")
 # A run that takes longer is cancelled, and the Spark worker restarted if it does not let go.
-SPARK_RUN_LIMIT_SECONDS = number("SPARK_RUN_LIMIT_SECONDS", 600, least=10)
+SPARK_RUN_LIMIT_SECONDS = number(
+    "SPARK_RUN_LIMIT_SECONDS", 600, "A pipeline run that takes longer is cancelled.", least=10
+)
 
-# Budgets of one reading. Offsets cost three calls a broker and need none.
-POLL_CALL_DEADLINE_SECONDS = number("POLL_CALL_DEADLINE_SECONDS", 5, least=0.1)
-POLL_CONFIG_SECONDS = number("POLL_CONFIG_SECONDS", 45)
+section("Polling", "Budgets of one poll. Offsets take three calls per broker and need no budget.")
+
+POLL_CALL_DEADLINE_SECONDS = number(
+    "POLL_CALL_DEADLINE_SECONDS",
+    5,
+    "How long one call to a broker may take. A worker counts as stopped after 30 s, or after 15 s "
+    "and three such calls, whichever is longer.",
+    least=0.1,
+)
+POLL_CONFIG_SECONDS = number(
+    "POLL_CONFIG_SECONDS", 45, "How often topics and groups are listed, with their settings on each broker."
+)
 # How long brokers keep messages and whether they take any: one call of 13 kB a broker, and one of name servers.
-POLL_STORE_CONFIG_SECONDS = number("POLL_STORE_CONFIG_SECONDS", 30)
-POLL_MIN_OFFSET_SECONDS = number("POLL_MIN_OFFSET_SECONDS", 60)
+POLL_STORE_CONFIG_SECONDS = number(
+    "POLL_STORE_CONFIG_SECONDS",
+    30,
+    "How often each broker is asked for its retention and write permission (an answer of 13 kB).",
+)
+POLL_MIN_OFFSET_SECONDS = number("POLL_MIN_OFFSET_SECONDS", 60, "How often min offsets are read.")
 # Enough for 2,000 groups on two brokers in each reading; larger clusters are read in turns.
-POLL_MEMBERSHIP_CALLS = int(number("POLL_MEMBERSHIP_CALLS", 4000))
-POLL_RUNNING_INFO_CALLS = int(number("POLL_RUNNING_INFO_CALLS", 200))
+POLL_MEMBERSHIP_CALLS = int(
+    number(
+        "POLL_MEMBERSHIP_CALLS",
+        4000,
+        "Calls for members in one poll, one for each group and broker. Further groups wait for the next poll.",
+    )
+)
+POLL_RUNNING_INFO_CALLS = int(
+    number(
+        "POLL_RUNNING_INFO_CALLS",
+        200,
+        "Calls to clients in one poll. A group is asked completely, so the last group may exceed it.",
+    )
+)
 # Past it a round begins no more calls: a third of the interval each leaves the rest to offsets and recording.
-POLL_MEMBERSHIP_SECONDS = number("POLL_MEMBERSHIP_SECONDS", CONSUMERSCOPE_POLL_SECONDS / 3)
-POLL_RUNNING_INFO_SECONDS = number("POLL_RUNNING_INFO_SECONDS", CONSUMERSCOPE_POLL_SECONDS / 3)
+POLL_MEMBERSHIP_SECONDS = number(
+    "POLL_MEMBERSHIP_SECONDS",
+    CONSUMERSCOPE_POLL_SECONDS / 3,
+    "After this time, a poll starts no more calls for members.",
+    shown="a third of `CONSUMERSCOPE_POLL_SECONDS`",
+)
+POLL_RUNNING_INFO_SECONDS = number(
+    "POLL_RUNNING_INFO_SECONDS",
+    CONSUMERSCOPE_POLL_SECONDS / 3,
+    "After this time, a poll starts no more calls to clients.",
+    shown="a third of `CONSUMERSCOPE_POLL_SECONDS`",
+)
 # So long after a change a group's members are asked in each reading: longer than an orderly lock lasts (60 s).
-POLL_PATIENCE_SECONDS = number("POLL_PATIENCE_SECONDS", 120)
-POLL_EXACT_CALLS = int(number("POLL_EXACT_CALLS", 20))
-POLL_START_CALLS = int(number("POLL_START_CALLS", 20))
-POLL_TAG_CALLS = int(number("POLL_TAG_CALLS", 10))
+POLL_PATIENCE_SECONDS = number(
+    "POLL_PATIENCE_SECONDS", 120, "For this long after a change of its members, a group is asked in every poll."
+)
+POLL_EXACT_CALLS = int(
+    number(
+        "POLL_EXACT_CALLS",
+        20,
+        "Calls for exact time lags in one poll, two for each queue (its min offset and one message). 0 "
+        "means that no message is pulled.",
+    )
+)
+POLL_START_CALLS = int(
+    number(
+        "POLL_START_CALLS",
+        20,
+        "Calls that find where a member would start on queues without an offset, up to two for each queue.",
+    )
+)
+POLL_TAG_CALLS = int(
+    number(
+        "POLL_TAG_CALLS", 10, "Calls that count how many of the next messages match a group's tags, one for each topic."
+    )
+)
 # Oldest messages that members hold unfinished for so long are looked up, so many in each reading.
-POLL_HEAD_SECONDS = number("POLL_HEAD_SECONDS", 45)
-POLL_HEAD_CALLS = int(number("POLL_HEAD_CALLS", 10))
+POLL_HEAD_SECONDS = number(
+    "POLL_HEAD_SECONDS", 45, "A message that a member holds unfinished for this long is fetched once."
+)
+POLL_HEAD_CALLS = int(
+    number("POLL_HEAD_CALLS", 10, "Calls for such messages in one poll, two for each message. 0 turns this off.")
+)
 # When the first message of each delay level is due; what of which group waits there, and in brokers' timer wheels.
-POLL_DELAY_CALLS = int(number("POLL_DELAY_CALLS", 100))
-POLL_RETRY_SAMPLE_CALLS = int(number("POLL_RETRY_SAMPLE_CALLS", 40))
-POLL_RETRY_SAMPLE_SECONDS = number("POLL_RETRY_SAMPLE_SECONDS", 60)
-# Offset files of brokers and clients, where a cluster names some.
-POLL_OFFSET_FILE_SECONDS = number("POLL_OFFSET_FILE_SECONDS", 60)
+POLL_DELAY_CALLS = int(
+    number(
+        "POLL_DELAY_CALLS",
+        100,
+        "Calls that find when the first message of a delay level is due, one for each level with messages.",
+    )
+)
+POLL_RETRY_SAMPLE_CALLS = int(
+    number(
+        "POLL_RETRY_SAMPLE_CALLS",
+        40,
+        "Calls for one sample of the delay levels, up to 32 messages each. 0 means that no message is pulled.",
+    )
+)
+POLL_RETRY_SAMPLE_SECONDS = number(
+    "POLL_RETRY_SAMPLE_SECONDS", 60, "How often delay levels are sampled by group, and timer wheels are counted."
+)
+POLL_OFFSET_FILE_SECONDS = number(
+    "POLL_OFFSET_FILE_SECONDS",
+    60,
+    "How often offset files are read, if a cluster names any. See [offset stores](offset-stores.md).",
+)
 # Nothing outside of these is opened. Without the variable: where RocketMQ keeps them itself, /data, and the demo's.
-POLL_OFFSET_FOLDERS = folders("POLL_OFFSET_FOLDERS", f"~/store:~/.rocketmq_offsets:/data:{CONSUMERSCOPE_HOME / 'demo'}")
-POLL_OFFSET_FILES = int(number("POLL_OFFSET_FILES", 200, least=1))
-POLL_OFFSET_FILE_MIB = number("POLL_OFFSET_FILE_MIB", 64, least=1)
-POLL_OFFSET_FILE_DEADLINE_SECONDS = number("POLL_OFFSET_FILE_DEADLINE_SECONDS", 10, least=0.1)
+POLL_OFFSET_FOLDERS = folders(
+    "POLL_OFFSET_FOLDERS",
+    f"~/store:~/.rocketmq_offsets:/data:{CONSUMERSCOPE_HOME / 'demo'}",
+    "Folders that may contain offset files, separated by `:`. Files elsewhere are not opened.",
+    shown="`~/store:~/.rocketmq_offsets:/data:HOME/demo`",
+)
+POLL_OFFSET_FILES = int(
+    number(
+        "POLL_OFFSET_FILES",
+        200,
+        "How many offset files of one cluster are read. More files are an error that is shown.",
+        least=1,
+    )
+)
+POLL_OFFSET_FILE_MIB = number(
+    "POLL_OFFSET_FILE_MIB",
+    64,
+    "The largest offset file that is read. A larger file is an error that is shown.",
+    least=1,
+)
+POLL_OFFSET_FILE_DEADLINE_SECONDS = number(
+    "POLL_OFFSET_FILE_DEADLINE_SECONDS",
+    10,
+    "How long a poll waits for the disk of offset files before it goes on without them.",
+    least=0.1,
+)
 
-# How often dead letters are looked into, with how many calls a cluster, and how many of a group are kept as rows.
-DEAD_LETTER_SECONDS = number("DEAD_LETTER_SECONDS", 30, least=1)
-DEAD_LETTER_CALLS = int(number("DEAD_LETTER_CALLS", 400, least=1))
-DEAD_LETTERS_KEPT = int(number("DEAD_LETTERS_KEPT", 20000, least=1))
+DEAD_LETTER_SECONDS = number(
+    "DEAD_LETTER_SECONDS", 30, "How often [dead letters](dead-letters.md) are indexed.", least=1
+)
+DEAD_LETTER_CALLS = int(
+    number(
+        "DEAD_LETTER_CALLS",
+        400,
+        "Calls for dead letters in one pass over a cluster: one for 32 messages, and one for each group and broker.",
+        least=1,
+    )
+)
+DEAD_LETTERS_KEPT = int(
+    number(
+        "DEAD_LETTERS_KEPT",
+        20000,
+        "How many dead-letter messages of a group are listed, newest first. Older ones are counted.",
+        least=1,
+    )
+)
 
 # Celery spells a Unix socket its own way.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
