@@ -16,14 +16,14 @@ from consumers.alerts.preview.request import request_preview
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
 from consumers.errands.redis_client import RedisDown
-from consumers.models import PreviewStatus, RulePreview
-from consumers.selectors.alerts.previews import find_preview
+from consumers.models import RulePreview
+from consumers.selectors.alerts.previews import PreviewRow, find_preview
 from consumers.tasks.previews import hand_over_preview
 
 from .alert_access import MayManageAlerts
 from .alert_rule_fields import RuleWishSerializer
 from .alert_wishes import not_valid, refused, said
-from .objects import document_response
+from .objects import object_response
 from .parameters import Parameters
 from .refusals import NotNow, Refused
 from .reset_wishes import NothingSerializer, Strict
@@ -34,29 +34,6 @@ RESULT = (
     "fired_subjects, unknown_subjects, unknown_share, unknown_share_in_data, step_seconds, incidents, left_out, "
     "by_subject, per_day, evaluated, notes, unknown}"
 )
-
-
-class AlertPreviewSerializer(serializers.Serializer[Any]):
-    """`result` counts how often the rule would have fired, and says how much of the past is not known."""
-
-    id = serializers.UUIDField()
-    status = serializers.ChoiceField(PreviewStatus.choices)
-    rule = serializers.DictField(help_text="As it was asked about")
-    to = serializers.DateTimeField(source="until")
-    by = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
-    ahead = serializers.IntegerField(allow_null=True, help_text="Others that come first")
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
-    cancelled_by = serializers.CharField(allow_null=True)
-    seconds = serializers.FloatField(allow_null=True)
-    result = serializers.DictField(allow_null=True, help_text=RESULT)
-    error = serializers.CharField(allow_null=True)
-    unknown = serializers.DictField(child=serializers.CharField())
-
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        return {**super().get_fields(), "from": serializers.DateTimeField(source="since")}
 
 
 class PreviewedRuleSerializer(RuleWishSerializer):
@@ -76,7 +53,7 @@ class AlertPreviewWishSerializer(Strict):
 class AlertPreviewListView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @acted("preview_alert_rule", AlertPreviewWishSerializer, AlertPreviewSerializer, status.HTTP_202_ACCEPTED)
+    @acted("preview_alert_rule", AlertPreviewWishSerializer, PreviewRow, status.HTTP_202_ACCEPTED)
     def post(self, request: Request) -> Response:
         """Asks how often a rule would have fired within a range. A worker answers: ask until it is done."""
         wish, now = said(AlertPreviewWishSerializer, request), timezone.now()
@@ -92,7 +69,7 @@ class AlertPreviewListView(APIView):
 
 
 class AlertPreviewView(APIView):
-    @described("alert_preview", AlertPreviewSerializer)
+    @described("alert_preview", PreviewRow)
     def get(self, request: Request, preview: UUID) -> Response:
         """A preview: what it found, once it is done."""
         Parameters.of(request)
@@ -100,7 +77,7 @@ class AlertPreviewView(APIView):
 
 
 class CancelAlertPreviewView(APIView):
-    @acted("cancel_alert_preview", None, AlertPreviewSerializer, status.HTTP_200_OK)
+    @acted("cancel_alert_preview", None, PreviewRow, status.HTTP_200_OK)
     def post(self, request: Request, preview: UUID) -> Response:
         """Ends a preview that waits or runs: by whoever asked for it, or who may manage alerts. The worker lets go."""
         found = RulePreview.objects.filter(pk=preview).first()
@@ -120,7 +97,7 @@ def _answer(request: Request, preview: UUID, code: int = status.HTTP_200_OK) -> 
     row = find_preview(preview)
     if row is None:
         raise _not_there(preview)
-    return document_response(request, AlertPreviewSerializer, AlertPreviewSerializer(row).data, code)
+    return object_response(request, PreviewRow, row, code)
 
 
 def _not_there(preview: UUID) -> NotFound:

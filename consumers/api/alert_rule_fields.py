@@ -1,45 +1,11 @@
 """What a rule looks like over REST, and what a request may say of one."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from consumers.models import Comparison, Measure, Severity, State
 
 from .alert_wishes import Labels, Scope, Text
 from .reset_wishes import Strict
-
-
-class RuleSerializer(serializers.Serializer[Any]):
-    """What is null selects everything, or is as `unknown` says."""
-
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    key = serializers.CharField(allow_null=True, help_text="Of a rule that the site came with")
-    is_default = serializers.BooleanField(help_text="The site came with it: it can be switched off, not removed")
-    enabled = serializers.BooleanField()
-    measure = serializers.ChoiceField(Measure.choices)
-    comparison = serializers.ChoiceField(Comparison.choices)
-    threshold = serializers.FloatField(allow_null=True)
-    states = serializers.ListField(child=serializers.ChoiceField(State.choices), allow_null=True)
-    clear_threshold = serializers.FloatField(allow_null=True)
-    for_seconds = serializers.FloatField()
-    clear_seconds = serializers.FloatField()
-    severity = serializers.ChoiceField(Severity.choices)
-    cluster = serializers.CharField(allow_null=True)
-    group_pattern = serializers.CharField(allow_null=True)
-    topic = serializers.CharField(allow_null=True)
-    labels = serializers.DictField(child=serializers.CharField())
-    overrides = serializers.ListField(child=serializers.DictField())
-    runbook_url = serializers.CharField(allow_null=True)
-    note = serializers.CharField(allow_null=True)
-    sentence = serializers.CharField(help_text="The rule in words")
-    selects = serializers.CharField(help_text="What it looks at, in words")
-    firing = serializers.IntegerField(allow_null=True, help_text="Its incidents that fire")
-    pending = serializers.IntegerField(allow_null=True)
-    changed_at = serializers.DateTimeField()
-    changed_by = serializers.CharField(allow_null=True)
-    unknown = serializers.DictField(child=serializers.CharField())
 
 
 class RuleWishSerializer(Strict):

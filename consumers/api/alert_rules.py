@@ -11,17 +11,16 @@ from rest_framework.views import APIView
 from consumers.alerts.edits.rules import keep_rule, remove_rule
 from consumers.models import AlertRule, Measure, Severity
 from consumers.selectors.alerts.rules import find_rule, rule_list
+from consumers.selectors.alerts.setting_rows import RuleRow
 
 from .alert_access import MayManageAlerts
-from .alert_rule_fields import OPTIONAL, RuleSerializer, RuleWishSerializer
+from .alert_rule_fields import OPTIONAL, RuleWishSerializer
 from .kept import Kept
 from .lists import Found, list_response
 from .parameters import Choice, Paging
 from .schema import acted, described
 
-RULES = Kept(
-    "alert rule", AlertRule, RuleSerializer, RuleWishSerializer, find_rule, keep_rule, remove_rule, optional=OPTIONAL
-)
+RULES = Kept("alert rule", AlertRule, RuleRow, RuleWishSerializer, find_rule, keep_rule, remove_rule, optional=OPTIONAL)
 
 
 class RuleParameters(Paging):
@@ -33,7 +32,7 @@ class RuleParameters(Paging):
 class AlertRuleListView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @described("alert_rules", RuleSerializer, parameters=RuleParameters, paged=True)
+    @described("alert_rules", RuleRow, parameters=RuleParameters, paged=True)
     def get(self, request: Request) -> HttpResponseBase:
         """Rules in order of their names, each in words too, with how many incidents fire by it."""
         values = RuleParameters.of(request)
@@ -42,9 +41,9 @@ class AlertRuleListView(APIView):
         def find(page: int, page_size: int) -> Found:
             return Found(*rule_list(now, page=page, page_size=page_size, **values))
 
-        return list_response(request, RuleSerializer, find, **paging)
+        return list_response(request, RuleRow, find, **paging)
 
-    @acted("add_alert_rule", RuleWishSerializer, RuleSerializer, status.HTTP_201_CREATED)
+    @acted("add_alert_rule", RuleWishSerializer, RuleRow, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Makes a rule. It is evaluated from the next evaluation on."""
         return RULES.made(request)
@@ -53,17 +52,17 @@ class AlertRuleListView(APIView):
 class AlertRuleView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @described("alert_rule", RuleSerializer)
+    @described("alert_rule", RuleRow)
     def get(self, request: Request, rule: int) -> Response:
         """A rule."""
         return RULES.read(request, rule)
 
-    @acted("replace_alert_rule", RuleWishSerializer, RuleSerializer, status.HTTP_200_OK)
+    @acted("replace_alert_rule", RuleWishSerializer, RuleRow, status.HTTP_200_OK)
     def put(self, request: Request, rule: int) -> Response:
         """Replaces a rule: what is left out has its default again."""
         return RULES.replaced(request, rule)
 
-    @acted("change_alert_rule", RuleWishSerializer, RuleSerializer, status.HTTP_200_OK)
+    @acted("change_alert_rule", RuleWishSerializer, RuleRow, status.HTTP_200_OK)
     def patch(self, request: Request, rule: int) -> Response:
         """Changes what is given of a rule. Open incidents go on by it as it is then."""
         return RULES.changed(request, rule)

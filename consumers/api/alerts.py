@@ -17,13 +17,14 @@ from rest_framework.views import APIView
 from consumers.alerts.acts import LONGEST_TEXT, acknowledge, unacknowledge
 from consumers.alerts.refused import AlertRefused
 from consumers.models import Incident, IncidentStatus, Severity
-from consumers.selectors.alerts.evaluated import evaluated
+from consumers.selectors.alerts.evaluated import Evaluated, evaluated
 from consumers.selectors.alerts.incident import incident_detail
 from consumers.selectors.alerts.incidents import ORDERINGS, IncidentFilters, incident_list
+from consumers.selectors.alerts.rows import IncidentDetail, IncidentRow
 
 from .alert_access import MayManageAlerts
-from .alert_fields import EvaluationSerializer, IncidentDetailSerializer, IncidentSerializer
 from .alert_wishes import Text, refused, said
+from .derived import read_serializer
 from .lists import Found, list_response
 from .objects import object_response
 from .parameters import Choice, Paging, Parameters, Ranged
@@ -55,10 +56,10 @@ class AcknowledgementSerializer(Strict):
 class AlertListView(APIView):
     @described(
         "alerts",
-        IncidentSerializer,
+        IncidentRow,
         parameters=IncidentParameters,
         paged=True,
-        beside={"evaluation": EvaluationSerializer()},
+        beside={"evaluation": read_serializer(Evaluated)()},
     )
     def get(self, request: Request) -> HttpResponseBase:
         """Incidents, the newest first; and when rules were last evaluated, as the list is of that moment."""
@@ -70,11 +71,11 @@ class AlertListView(APIView):
             late = document["unknown"].get("firing")
             return Found(*incident_list(filters, now, page=page, page_size=page_size), {"evaluation": document}, late)
 
-        return list_response(request, IncidentSerializer, find, page=values["page"], page_size=values["page_size"])
+        return list_response(request, IncidentRow, find, page=values["page"], page_size=values["page_size"])
 
 
 class AlertView(APIView):
-    @described("alert", IncidentDetailSerializer)
+    @described("alert", IncidentDetail)
     def get(self, request: Request, incident: UUID) -> Response:
         """An incident with all its changes, and every message that told of them."""
         Parameters.of(request)
@@ -84,7 +85,7 @@ class AlertView(APIView):
 class AcknowledgeView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @acted("acknowledge_alert", AcknowledgementSerializer, IncidentDetailSerializer, status.HTTP_200_OK)
+    @acted("acknowledge_alert", AcknowledgementSerializer, IncidentDetail, status.HTTP_200_OK)
     def post(self, request: Request, incident: UUID) -> Response:
         """Says that somebody looks after it. It goes on, and is told of as before."""
         text = said(AcknowledgementSerializer, request).get("text", "")
@@ -94,7 +95,7 @@ class AcknowledgeView(APIView):
             raise refused(refusal) from None
         return _answer(request, incident)
 
-    @acted("unacknowledge_alert", None, IncidentDetailSerializer, status.HTTP_200_OK)
+    @acted("unacknowledge_alert", None, IncidentDetail, status.HTTP_200_OK)
     def delete(self, request: Request, incident: UUID) -> Response:
         """Takes the acknowledgement back."""
         try:
@@ -110,7 +111,7 @@ def evaluation_document(now: datetime) -> dict[str, Any]:
     good = row.freshness_detail if row.at is None else "the newest evaluation did not fail"
     why |= dict.fromkeys(("error", "error_at"), good)
     nulls = {field.name for field in fields(row) if getattr(row, field.name) is None}
-    document = dict(EvaluationSerializer(row).data)
+    document = dict(read_serializer(Evaluated)(row).data)
     document["unknown"] = {name: reason for name, reason in (why | row.unknown).items() if name in nulls}
     return document
 
@@ -139,4 +140,4 @@ def _answer(request: Request, incident_id: UUID) -> Response:
     row = incident_detail(incident_id, timezone.now())
     if row is None:
         raise NotFound(f"There is no incident {incident_id}.")
-    return object_response(request, IncidentDetailSerializer, row)
+    return object_response(request, IncidentDetail, row)

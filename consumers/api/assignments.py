@@ -1,7 +1,6 @@
 """GET groups/{cluster}/{group}/assignments/"""
 
 from datetime import datetime
-from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -11,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from consumers.selectors.ownership.assignments import assignments
+from consumers.selectors.ownership.rows import AssignmentRow
 from consumers.selectors.queues import find_group
 
 from .found import group_missing
@@ -27,25 +27,8 @@ class AssignmentParameters(Paging):
     owner = serializers.CharField(required=False, help_text="Client id")
 
 
-class AssignmentSerializer(serializers.Serializer[Any]):
-    """A queue with one owner of it: one with several has a row for each. Without one, `unknown` says why."""
-
-    topic = serializers.CharField()
-    broker = serializers.CharField()
-    queue_id = serializers.IntegerField()
-    owner = serializers.CharField(allow_null=True, help_text="Client id; at a past time only where it is certain")
-    seen_since = serializers.DateTimeField(allow_null=True, help_text="The first answer that said so")
-    last_seen = serializers.DateTimeField(allow_null=True, help_text="The last answer that said so")
-    gone_by = serializers.DateTimeField(allow_null=True, help_text="The answer that denied it; null while none did")
-    expected_owner = serializers.CharField(
-        allow_null=True,
-        help_text="Whom the members' own strategy gives it to; several, with commas, where ids are shared",
-    )
-    unknown = serializers.DictField(child=serializers.CharField())
-
-
 class AssignmentListView(APIView):
-    @described("group_assignments", AssignmentSerializer, parameters=AssignmentParameters, paged=True)
+    @described("group_assignments", AssignmentRow, parameters=AssignmentParameters, paged=True)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Who owns which queue, or owned it at a past time: in order of topic, broker, queue and owner."""
         filters, now = AssignmentParameters.of(request), timezone.now()
@@ -56,7 +39,7 @@ class AssignmentListView(APIView):
             raise group_missing(cluster, group)
         wanted = taken(filters, "broker", "owner")
         rows = narrowed(assignments(found, now=now, **filters), wanted)
-        return list_response(request, AssignmentSerializer, whole(rows), **paging)
+        return list_response(request, AssignmentRow, whole(rows), **paging)
 
 
 def _refuse_the_future(at: datetime | None, now: datetime) -> None:

@@ -11,14 +11,14 @@ from rest_framework.views import APIView
 from consumers.alerts.channels.test_message import send_test
 from consumers.models import Delivery, DeliveryStatus
 from consumers.selectors.alerts.deliveries import channel_deliveries, delivery_rows
+from consumers.selectors.alerts.rows import DeliveryRow
 from consumers.tasks.alerts import hand_over_channel
 
 from .alert_access import MayManageAlerts
-from .alert_fields import DeliverySerializer
 from .alert_wishes import said
 from .channels import CHANNELS
 from .lists import Found, list_response
-from .objects import document_response
+from .objects import object_response
 from .parameters import Choice, Paging
 from .reset_wishes import NothingSerializer
 from .schema import acted, described
@@ -29,14 +29,14 @@ class DeliveryParameters(Paging):
 
 
 class ChannelDeliveryListView(APIView):
-    @described("channel_deliveries", DeliverySerializer, parameters=DeliveryParameters, paged=True)
+    @described("channel_deliveries", DeliveryRow, parameters=DeliveryParameters, paged=True)
     def get(self, request: Request, channel: int) -> HttpResponseBase:
         """Messages of a channel, the newest first, with each try."""
         values, found = DeliveryParameters.of(request), CHANNELS.found(channel)
         wanted = values.get("status")
         return list_response(
             request,
-            DeliverySerializer,
+            DeliveryRow,
             lambda page, size: Found(*channel_deliveries(found.pk, status=wanted, page=page, page_size=size)),
             page=values["page"],
             page_size=values["page_size"],
@@ -46,7 +46,7 @@ class ChannelDeliveryListView(APIView):
 class ChannelTestView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @acted("test_channel", None, DeliverySerializer, status.HTTP_202_ACCEPTED)
+    @acted("test_channel", None, DeliveryRow, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, channel: int) -> Response:
         """Lets a message of test go through a channel, before all others. `deliveries/` tells what became of it."""
         said(NothingSerializer, request)
@@ -55,4 +55,4 @@ class ChannelTestView(APIView):
         # Where Redis is down, beat hands it over in its turn.
         hand_over_channel(found.pk)
         (row,) = delivery_rows([Delivery.objects.select_related("channel").get(pk=made.pk)])
-        return document_response(request, DeliverySerializer, DeliverySerializer(row).data, status.HTTP_202_ACCEPTED)
+        return object_response(request, DeliveryRow, row, status.HTTP_202_ACCEPTED)

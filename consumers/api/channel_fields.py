@@ -6,42 +6,8 @@ from rest_framework import serializers
 
 from consumers.models import ChannelKind, Severity
 
-from .alert_fields import DeliverySerializer
 from .alert_wishes import Labels, Scope, Text
 from .reset_wishes import Strict
-
-
-class ChannelSerializer(serializers.Serializer[Any]):
-    """What is null takes everything, or is as `unknown` says. Its address and secrets are never answered."""
-
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    kind = serializers.ChoiceField(ChannelKind.choices)
-    enabled = serializers.BooleanField()
-    target = serializers.CharField(help_text="Where it goes, without anything that is secret")
-    severities = serializers.ListField(
-        child=serializers.ChoiceField(Severity.choices), allow_null=True, help_text="Null: all"
-    )
-    cluster = serializers.CharField(allow_null=True)
-    group_pattern = serializers.CharField(allow_null=True)
-    labels = serializers.DictField(child=serializers.CharField())
-    rules = serializers.ListField(
-        child=serializers.IntegerField(), allow_null=True, help_text="Their ids; null: all rules"
-    )
-    selects = serializers.CharField(help_text="What it is told of, in words")
-    title_template = serializers.CharField(allow_null=True)
-    body_template = serializers.CharField(allow_null=True)
-    tells_resolved = serializers.BooleanField()
-    waiting = serializers.IntegerField(help_text="Messages that are to go")
-    failing_since = serializers.DateTimeField(
-        allow_null=True, help_text="Since when nothing was taken: whatever fires is told to nobody through it"
-    )
-    failing_why = serializers.CharField(allow_null=True, help_text="What became of the newest try")
-    held_until = serializers.DateTimeField(allow_null=True, help_text="Until then nothing but tests is sent")
-    last_delivery = DeliverySerializer(allow_null=True)
-    changed_at = serializers.DateTimeField()
-    changed_by = serializers.CharField(allow_null=True)
-    unknown = serializers.DictField(child=serializers.CharField())
 
 
 class Secret(serializers.CharField):

@@ -1,7 +1,5 @@
 """Notes about groups: GET and POST group-notes/; GET, PUT, PATCH and DELETE group-notes/{id}/."""
 
-from typing import Any
-
 from django.http.response import HttpResponseBase
 from rest_framework import serializers, status
 from rest_framework.permissions import IsAuthenticated
@@ -12,6 +10,7 @@ from rest_framework.views import APIView
 from consumers.alerts.edits.notes import keep_note, remove_note
 from consumers.models import GroupNote
 from consumers.selectors.alerts.notes import find_note, note_list
+from consumers.selectors.alerts.setting_rows import NoteRow
 
 from .alert_access import MayManageAlerts
 from .alert_wishes import Labels, Text
@@ -22,23 +21,6 @@ from .reset_wishes import Strict
 from .schema import acted, described
 
 OPTIONAL = ("position", "cluster", "owner", "runbook_url", "note", "labels")
-
-
-class GroupNoteSerializer(serializers.Serializer[Any]):
-    """What people say of groups. Of several notes the lowest position that has a field tells it; labels add up."""
-
-    id = serializers.IntegerField()
-    position = serializers.IntegerField()
-    cluster = serializers.CharField(allow_null=True)
-    group_pattern = serializers.CharField()
-    owner = serializers.CharField(allow_null=True)
-    runbook_url = serializers.CharField(allow_null=True)
-    note = serializers.CharField(allow_null=True)
-    labels = serializers.DictField(child=serializers.CharField())
-    groups = serializers.IntegerField(help_text="So many groups it names")
-    changed_at = serializers.DateTimeField()
-    changed_by = serializers.CharField(allow_null=True)
-    unknown = serializers.DictField(child=serializers.CharField())
 
 
 class GroupNoteWishSerializer(Strict):
@@ -54,7 +36,7 @@ class GroupNoteWishSerializer(Strict):
 NOTES = Kept(
     "note",
     GroupNote,
-    GroupNoteSerializer,
+    NoteRow,
     GroupNoteWishSerializer,
     lambda pk, now: find_note(pk),
     keep_note,
@@ -66,17 +48,17 @@ NOTES = Kept(
 class GroupNoteListView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @described("group_notes", GroupNoteSerializer, parameters=Paging, paged=True)
+    @described("group_notes", NoteRow, parameters=Paging, paged=True)
     def get(self, request: Request) -> HttpResponseBase:
         """Notes in the order in which they count."""
         return list_response(
             request,
-            GroupNoteSerializer,
+            NoteRow,
             lambda page, size: Found(*note_list(page=page, page_size=size)),
             **Paging.of(request),
         )
 
-    @acted("add_group_note", GroupNoteWishSerializer, GroupNoteSerializer, status.HTTP_201_CREATED)
+    @acted("add_group_note", GroupNoteWishSerializer, NoteRow, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Makes a note: an owner, a runbook, a text or labels for groups."""
         return NOTES.made(request)
@@ -85,17 +67,17 @@ class GroupNoteListView(APIView):
 class GroupNoteView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @described("group_note", GroupNoteSerializer)
+    @described("group_note", NoteRow)
     def get(self, request: Request, note: int) -> Response:
         """A note."""
         return NOTES.read(request, note)
 
-    @acted("replace_group_note", GroupNoteWishSerializer, GroupNoteSerializer, status.HTTP_200_OK)
+    @acted("replace_group_note", GroupNoteWishSerializer, NoteRow, status.HTTP_200_OK)
     def put(self, request: Request, note: int) -> Response:
         """Replaces a note: what is left out says nothing any more."""
         return NOTES.replaced(request, note)
 
-    @acted("change_group_note", GroupNoteWishSerializer, GroupNoteSerializer, status.HTTP_200_OK)
+    @acted("change_group_note", GroupNoteWishSerializer, NoteRow, status.HTTP_200_OK)
     def patch(self, request: Request, note: int) -> Response:
         """Changes what is given of a note."""
         return NOTES.changed(request, note)

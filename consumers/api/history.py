@@ -12,10 +12,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.pipeline.upkeep import STEPS
-from consumers.selectors.history.rows import Point
+from consumers.selectors.history.rows import History, Point, Series
 from consumers.selectors.history.series import group_history
 from consumers.selectors.history.window_range import MOST_WINDOWS, RangeError, TooManyPoints
 
+from .derived import made_serializer
 from .found import group_missing
 from .narrowed import taken
 from .objects import object_response
@@ -79,22 +80,8 @@ def _iso(at: datetime) -> str:
     return at.isoformat().replace("+00:00", "Z")
 
 
-class SeriesSerializer(serializers.Serializer[Any]):
-    topic = serializers.CharField(allow_null=True)
-    broker = serializers.CharField(allow_null=True)
-    queue_id = serializers.IntegerField(allow_null=True)
-    points = PointSerializer(many=True)
-
-
-class HistorySerializer(serializers.Serializer[Any]):
-    """Every window of the range is there; one of which nothing is known holds nulls and the reason."""
-
-    to = serializers.DateTimeField(source="until")
-    step_seconds = serializers.ChoiceField(STEPS)
-    series = SeriesSerializer(many=True)
-
-    def get_fields(self) -> dict[str, Any]:
-        return {"from": serializers.DateTimeField(source="since"), **super().get_fields()}
+SeriesSerializer = made_serializer(Series, points=PointSerializer(many=True))
+HistorySerializer = made_serializer(History, series=SeriesSerializer(many=True))
 
 
 class HistoryView(APIView):

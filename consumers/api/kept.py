@@ -13,13 +13,12 @@ from rest_framework import status
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
 
 from .alert_wishes import not_valid, refused, said
-from .objects import document_response, object_response
+from .objects import object_response
 from .parameters import Parameters
 from .refusals import Refused
 from .reset_wishes import Strict
@@ -39,7 +38,7 @@ class Kept(Generic[Row]):
 
     name: str
     model: type[Row]
-    answer: type[Serializer[Any]]
+    answer: type
     wish: type[Strict]
     find: Callable[[int, datetime], Any]
     keep: Callable[[Mapping[str, Any], Row | None, Any, datetime], Row]
@@ -93,7 +92,7 @@ class Kept(Generic[Row]):
             self.remove(self.found(pk, is_held=True), request.user, timezone.now())
 
     def _answered(self, request: Request, pk: int, code: int = 200) -> Response:
-        return document_response(request, self.answer, self.answer(self._shown(pk)).data, code)
+        return object_response(request, self.answer, self._shown(pk), code)
 
     def _shown(self, pk: int) -> Any:
         row = self.find(pk, timezone.now())

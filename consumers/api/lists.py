@@ -16,6 +16,7 @@ from consumers.errands.csv_cells import LINE_END, cell, line_of
 
 from .chosen import REASON, UNKNOWN, chosen_fields, rows_of
 from .csv_download import csv_response
+from .derived import read_serializer
 from .negotiation import wants_csv
 from .parameters import MOST_ROWS
 from .rate import charge
@@ -50,7 +51,7 @@ def whole(rows: Sequence[Any], beside: Mapping[str, Any] | None = None, incomple
 
 def list_response(
     request: Request,
-    serializer: type[Serializer[Any]],
+    answer: type,
     find: Find,
     *,
     page: int,
@@ -60,9 +61,10 @@ def list_response(
 ) -> HttpResponseBase:
     """Raises NotFound for a page beyond the last, ValidationError for fields that rows do not have.
 
-    `under`: the name of the rows. `at_once`: the page size that CSV is read with; of a list whose order changes with
-    every reading, all.
+    `answer`: what a row is, or its serializer. `under`: the name of the rows. `at_once`: the page size that CSV is read
+    with; of a list whose order changes with every reading, all.
     """
+    serializer = read_serializer(answer)
     names = chosen_fields(request, serializer)
     if wants_csv(request):
         found = _all(request, find, at_once)

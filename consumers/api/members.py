@@ -1,7 +1,5 @@
 """GET groups/{cluster}/{group}/members/"""
 
-from typing import Any
-
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers
@@ -9,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from consumers.selectors.ownership.members import member_list, members_unknown
+from consumers.selectors.ownership.rows import MemberRow
 from consumers.selectors.queues import find_group
 
 from .found import group_missing
@@ -20,53 +19,6 @@ from .schema import described
 SUBSCRIPTIONS = "topic, expression, expression_type"
 
 
-class QueuePlaceSerializer(serializers.Serializer[Any]):
-    topic = serializers.CharField()
-    broker = serializers.CharField()
-    queue_id = serializers.IntegerField()
-
-
-class QueueShareSerializer(QueuePlaceSerializer):
-    messages_per_second = serializers.FloatField()
-    share = serializers.FloatField(allow_null=True, help_text="Of the group's messages, from 0 to 1")
-
-
-class MemberSerializer(serializers.Serializer[Any]):
-    """What is not known is null, and so is what is not the case: `unknown` says why."""
-
-    client_id = serializers.CharField()
-    address = serializers.CharField(help_text="Of its first connection")
-    connections = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField()), help_text="Addresses, by the broker that lists them"
-    )
-    language = serializers.CharField()
-    version = serializers.CharField(allow_null=True)
-    online_since = serializers.DateTimeField(allow_null=True)
-    seen_at = serializers.DateTimeField()
-    listed_since = serializers.DateTimeField(allow_null=True, help_text="By these brokers, and no others")
-    duplicated_since = serializers.DateTimeField(
-        allow_null=True, help_text="One broker lists two connections under this id: two processes share it"
-    )
-    subscription = serializers.ListField(child=serializers.DictField(), allow_null=True, help_text=SUBSCRIPTIONS)
-    sub_version = serializers.DateTimeField(
-        allow_null=True, help_text="By its own clock: the last change of its queues or subscriptions"
-    )
-    strategy = serializers.CharField(allow_null=True)
-    orderly = serializers.BooleanField(allow_null=True)
-    consume_type = serializers.CharField(allow_null=True)
-    message_model = serializers.CharField(allow_null=True)
-    queues = serializers.IntegerField(allow_null=True)
-    messages_per_second = serializers.FloatField(
-        allow_null=True, help_text="Consumed of the queues that it owns, over the last whole minutes"
-    )
-    share = serializers.FloatField(allow_null=True, help_text="Of the group's messages, from 0 to 1")
-    busiest_queue = QueueShareSerializer(allow_null=True, help_text="Of those it owns")
-    never_written = serializers.ListField(
-        child=QueuePlaceSerializer(), allow_null=True, help_text="Queues that it owns and that never held a message"
-    )
-    unknown = serializers.DictField(child=serializers.CharField())
-
-
 class MemberParameters(Paging):
     language = serializers.CharField(required=False)
     version = serializers.CharField(required=False)
@@ -76,7 +28,7 @@ class MemberParameters(Paging):
 class MemberListView(APIView):
     @described(
         "group_members",
-        MemberSerializer,
+        MemberRow,
         parameters=MemberParameters,
         paged=True,
         beside={
@@ -95,4 +47,4 @@ class MemberListView(APIView):
         why = members_unknown(found, now=now)
         rows = narrowed(member_list(found, now=now), wanted)
         members = whole(rows, beside={"unknown_reason": why}, incomplete=why)
-        return list_response(request, MemberSerializer, members, **paging)
+        return list_response(request, MemberRow, members, **paging)

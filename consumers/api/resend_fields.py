@@ -1,68 +1,23 @@
 """What a re-send and its messages look like over REST."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from rest_framework import serializers
 
 from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE
-from consumers.models import Destination, ResendOutcome, ResendStatus
+from consumers.models import Destination
+from consumers.selectors.dead_letters.resend_rows import ResendRow
+from consumers.selectors.public import public
 
-OUTCOMES = [(outcome.value, outcome.label) for outcome in ResendOutcome]
 
-
-class ResendSerializer(serializers.Serializer[Any]):
-    """A re-send of dead letters. What is not known, or is not yet, is null: `unknown` says why."""
-
-    id = serializers.UUIDField()
-    cluster = serializers.CharField()
-    group = serializers.CharField()
-    status = serializers.ChoiceField(ResendStatus.choices)
-    destination = serializers.ChoiceField(
-        Destination.choices,
-        help_text="group: the group's retry topic, no other group sees it; topic: every group of the topic gets it",
+@dataclass(frozen=True, kw_only=True)
+class PlannedResend(ResendRow):
+    warnings: Sequence[str] = field(metadata=public("What to know before it is started"))
+    receivers: Sequence[str] = field(
+        metadata=public("The groups that get the messages, as far as readings have seen them")
     )
-    by = serializers.CharField(help_text="Who planned it")
-    reason = serializers.CharField()
-    again = serializers.BooleanField(help_text="Messages that were re-sent before are sent once more")
-    rate_per_second = serializers.FloatField()
-    selection = serializers.DictField(help_text="What was chosen: {messages: [[broker, queue_id, offset]]} or {filter}")
-    cancel_wanted = serializers.BooleanField()
-    messages = serializers.IntegerField()
-    outcomes = serializers.DictField(
-        child=serializers.IntegerField(), help_text="{outcome: messages}, without those that no message has"
-    )
-    expected_seconds = serializers.FloatField(allow_null=True, help_text="Until its end, at its rate")
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField(help_text="A plan that is not started by then is void")
-    started_at = serializers.DateTimeField(allow_null=True)
-    working_at = serializers.DateTimeField(allow_null=True, help_text="When its worker was last seen to work on it")
-    finished_at = serializers.DateTimeField(allow_null=True)
-    detail = serializers.CharField(allow_null=True, help_text="Why it ended before its end")
-    unknown = serializers.DictField(child=serializers.CharField())
-
-
-class PlannedResendSerializer(ResendSerializer):
-    warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before it is started")
-    receivers = serializers.ListField(
-        child=serializers.CharField(), help_text="The groups that get the messages, as far as readings have seen them"
-    )
-
-
-class ResendMessageSerializer(serializers.Serializer[Any]):
-    """What became of one message."""
-
-    broker = serializers.CharField()
-    queue_id = serializers.IntegerField()
-    offset = serializers.IntegerField(help_text="Its place among the dead letters, where it stays")
-    message_id = serializers.CharField(allow_null=True)
-    outcome = serializers.ChoiceField(OUTCOMES, help_text="unknown: it may have been sent, and is not sent again")
-    at = serializers.DateTimeField(allow_null=True)
-    target_topic = serializers.CharField(allow_null=True)
-    target_broker = serializers.CharField(allow_null=True)
-    target_queue_id = serializers.IntegerField(allow_null=True)
-    target_offset = serializers.IntegerField(allow_null=True)
-    detail = serializers.CharField(allow_null=True, help_text="Why it was not sent, or why that is not known")
-    unknown = serializers.DictField(child=serializers.CharField())
 
 
 class PlaceSerializer(serializers.Serializer[Any]):

@@ -22,23 +22,18 @@ from consumers.dead_letters.resend.selection import Selection
 from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, start
 from consumers.models import Destination, Resend, ResendOutcome, ResendStatus
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
+from consumers.selectors.dead_letters.resend_rows import ResendMessageRow, ResendRow
 from consumers.selectors.dead_letters.resends import find_resend, resend_list, resend_messages
 from consumers.selectors.queues import find_group
 from consumers.tasks.resends import hand_over
 
 from .found import group_missing
 from .lists import Found, list_response
-from .objects import document_response
+from .objects import object_response
 from .parameters import RANGE, Choice, Paging, Parameters
 from .permitted import MayChange
 from .refusals import Refused
-from .resend_fields import (
-    ConfirmSerializer,
-    PlannedResendSerializer,
-    ResendMessageSerializer,
-    ResendSerializer,
-    WishSerializer,
-)
+from .resend_fields import ConfirmSerializer, PlannedResend, WishSerializer
 from .schema import acted, described
 
 SENTENCE = f"Re-sending needs the permission {MAY_RESEND}: the roles operator and admin have it."
@@ -59,7 +54,7 @@ class ResendParameters(Paging):
 class ResendListView(APIView):
     permission_classes = [IsAuthenticated, MayResend]
 
-    @described("group_resends", ResendSerializer, parameters=ResendParameters, paged=True)
+    @described("group_resends", ResendRow, parameters=ResendParameters, paged=True)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Re-sends of the group's dead letters, the newest first."""
         values = ResendParameters.of(request)
@@ -69,12 +64,12 @@ class ResendListView(APIView):
         now, status_ = timezone.now(), values.pop("status", None)
         return list_response(
             request,
-            ResendSerializer,
+            ResendRow,
             lambda page, size: Found(*resend_list(found, now, status=status_, page=page, page_size=size)),
             **values,
         )
 
-    @acted("plan_resend", WishSerializer, PlannedResendSerializer, 201)
+    @acted("plan_resend", WishSerializer, PlannedResend, 201)
     def post(self, request: Request, cluster: str, group: str) -> Response:
         """Plans a re-send. Nothing is sent until it is started."""
         found = find_group(cluster, group)
@@ -90,7 +85,7 @@ class ResendListView(APIView):
 
 
 class ResendView(APIView):
-    @described("resend", PlannedResendSerializer)
+    @described("resend", PlannedResend)
     def get(self, request: Request, resend: UUID) -> Response:
         """How a re-send goes, or went."""
         Parameters.of(request)
@@ -102,7 +97,7 @@ class MessageParameters(Paging):
 
 
 class ResendMessageListView(APIView):
-    @described("resend_messages", ResendMessageSerializer, parameters=MessageParameters, paged=True)
+    @described("resend_messages", ResendMessageRow, parameters=MessageParameters, paged=True)
     def get(self, request: Request, resend: UUID) -> HttpResponseBase:
         """The messages of a re-send, in the order in which they are sent."""
         values = MessageParameters.of(request)
@@ -111,7 +106,7 @@ class ResendMessageListView(APIView):
         found = _found(resend)
         return list_response(
             request,
-            ResendMessageSerializer,
+            ResendMessageRow,
             lambda page, size: Found(*resend_messages(found.pk, outcome=outcome, page=page, page_size=size)),
             **values,
         )
@@ -120,7 +115,7 @@ class ResendMessageListView(APIView):
 class StartResendView(APIView):
     permission_classes = [IsAuthenticated, MayResend]
 
-    @acted("start_resend", ConfirmSerializer, PlannedResendSerializer, 202)
+    @acted("start_resend", ConfirmSerializer, PlannedResend, 202)
     def post(self, request: Request, resend: UUID) -> Response:
         """Starts a planned re-send; the general worker does the work."""
         confirm = ConfirmSerializer(data=request.data)
@@ -137,7 +132,7 @@ class StartResendView(APIView):
 class CancelResendView(APIView):
     permission_classes = [IsAuthenticated, MayResend]
 
-    @acted("cancel_resend", None, PlannedResendSerializer, 202)
+    @acted("cancel_resend", None, PlannedResend, 202)
     def post(self, request: Request, resend: UUID) -> Response:
         """Ends a plan at once, and a running re-send with the messages at hand."""
         found = _found(resend)
@@ -172,5 +167,5 @@ def _found(resend: UUID) -> Resend:
 def _answer(request: Request, resend_id: UUID, code: int) -> Response:
     now = timezone.now()
     row, seen = find_resend(resend_id, now), preview_of(resend_id, now)
-    beside = {"warnings": seen.warnings, "receivers": seen.receivers}
-    return document_response(request, PlannedResendSerializer, {**ResendSerializer(row).data, **beside}, code)
+    whole = PlannedResend(**vars(row), warnings=seen.warnings, receivers=seen.receivers)
+    return object_response(request, PlannedResend, whole, code)

@@ -20,7 +20,7 @@ from consumers.tasks.resets import hand_over
 from .refusals import Refused
 from .reset_access import MayReset, asker_of
 from .reset_answers import found_reset, reset_answer
-from .reset_fields import WholeResetSerializer
+from .reset_fields import WholeReset
 from .reset_planning import plan_answer
 from .reset_wishes import ConfirmResetSerializer, NothingSerializer, RestoreSerializer
 from .schema import acted
@@ -31,21 +31,21 @@ class ActView(APIView):
 
 
 class ApplyResetView(ActView):
-    @acted("apply_reset", ConfirmResetSerializer, WholeResetSerializer, status.HTTP_202_ACCEPTED)
+    @acted("apply_reset", ConfirmResetSerializer, WholeReset, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Applies a plan. It stops, with nothing changed, where the group has moved on too far since."""
         return _let_go(request, reset, apply)
 
 
 class ResumeResetView(ActView):
-    @acted("resume_reset", ConfirmResetSerializer, WholeResetSerializer, status.HTTP_202_ACCEPTED)
+    @acted("resume_reset", ConfirmResetSerializer, WholeReset, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Goes on with the queues that a reset which ended half-way has not moved."""
         return _let_go(request, reset, resume)
 
 
 class RestoreResetView(ActView):
-    @acted("restore_reset", RestoreSerializer, WholeResetSerializer, status.HTTP_201_CREATED)
+    @acted("restore_reset", RestoreSerializer, WholeReset, status.HTTP_201_CREATED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Plans the way back to the offsets from before. It is applied as any other plan."""
         said = _said(RestoreSerializer, request)
@@ -57,7 +57,7 @@ class RestoreResetView(ActView):
 
 
 class CancelResetView(ActView):
-    @acted("cancel_reset", None, WholeResetSerializer, status.HTTP_202_ACCEPTED)
+    @acted("cancel_reset", None, WholeReset, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Gives up a plan, or a reset that is being applied of which no broker was told anything yet."""
         _said(NothingSerializer, request)

@@ -16,14 +16,8 @@ from consumers.selectors.resets.events import reset_events
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import find_reset
 
-from .objects import document_response
-from .reset_fields import (
-    ActsSerializer,
-    ResetEventSerializer,
-    ResetQueueSerializer,
-    ResetSerializer,
-    WholeResetSerializer,
-)
+from .objects import object_response
+from .reset_fields import Acts, WholeReset
 
 # A longer list of queues is only to be had in pages.
 QUEUES_INLINE = 1_000
@@ -41,25 +35,27 @@ def reset_answer(request: Request, reset_id: UUID, code: int) -> Response:
     now, reset = timezone.now(), found_reset(reset_id)
     row = find_reset(reset_id, now)
     assert row is not None
-    document: dict[str, Any] = dict(ResetSerializer(row).data)
-    document["acts"] = ActsSerializer(_acts(reset, request.user)).data
-    document["queues_url"] = request.build_absolute_uri(reverse("api-reset-queues", args=[reset_id]))
-    document["events"] = ResetEventSerializer(reset_events(reset_id), many=True).data
-    document["queues"] = None
+    queues, why = None, ""
     if row.totals is None:
-        document["unknown"] |= {"queues": row.unknown["totals"]}
+        why = row.unknown["totals"]
     elif row.totals.queues > QUEUES_INLINE:
-        document["unknown"] |= {"queues": f"there are {row.totals.queues}: queues_url has them in pages"}
+        why = f"there are {row.totals.queues}: queues_url has them in pages"
     else:
         queues, _ = reset_queues(reset_id, page=1, page_size=QUEUES_INLINE)
-        document["queues"] = ResetQueueSerializer(queues, many=True).data
-    return document_response(request, WholeResetSerializer, document, code)
+    whole = WholeReset(
+        **vars(row) | {"unknown": row.unknown | ({"queues": why} if queues is None else {})},
+        acts=_acts(reset, request.user),
+        queues=queues,
+        queues_url=request.build_absolute_uri(reverse("api-reset-queues", args=[reset_id])),
+        events=reset_events(reset_id),
+    )
+    return object_response(request, WholeReset, whole, code)
 
 
-def _acts(reset: Reset, user: Any) -> dict[str, str | None]:
-    return {
-        "apply": why_not_applied(reset, user, timezone.now()),
-        "resume": why_not_resumed(reset, user, timezone.now()),
-        "restore": why_not_restored(reset, user),
-        "cancel": why_not_cancelled(reset, user),
-    }
+def _acts(reset: Reset, user: Any) -> Acts:
+    return Acts(
+        apply=why_not_applied(reset, user, timezone.now()),
+        resume=why_not_resumed(reset, user, timezone.now()),
+        restore=why_not_restored(reset, user),
+        cancel=why_not_cancelled(reset, user),
+    )

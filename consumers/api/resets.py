@@ -17,6 +17,7 @@ from consumers.resets.wish import ResetRefused
 from consumers.selectors.queues import find_group
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import reset_list
+from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
 from consumers.selectors.resets.shortened import shortened
 
 from .found import group_missing
@@ -25,7 +26,7 @@ from .parameters import RANGE, Choice, Paging, Parameters, Ranged
 from .refusals import Refused
 from .reset_access import MayReset, asker_of
 from .reset_answers import found_reset, reset_answer
-from .reset_fields import ResetQueueSerializer, ResetSerializer, WholeResetSerializer
+from .reset_fields import WholeReset
 from .reset_planning import not_valid, plan_answer, wish_of
 from .reset_wishes import ResetWishSerializer
 from .schema import acted, described
@@ -44,7 +45,7 @@ class ResetParameters(Paging, Ranged):
 class ResetListView(APIView):
     permission_classes = [IsAuthenticated, MayReset]
 
-    @described("resets", ResetSerializer, parameters=ResetParameters, paged=True)
+    @described("resets", ResetRow, parameters=ResetParameters, paged=True)
     def get(self, request: Request) -> HttpResponseBase:
         """Resets of all groups, the newest first, with their sums; also of groups that are gone.
 
@@ -58,9 +59,9 @@ class ResetListView(APIView):
             rows, count = reset_list(now, page=page, page_size=page_size, **filters)
             return Found(list(map(shortened, rows)), count)
 
-        return list_response(request, ResetSerializer, find, **paging)
+        return list_response(request, ResetRow, find, **paging)
 
-    @acted("plan_reset", ResetWishSerializer, WholeResetSerializer, 201)
+    @acted("plan_reset", ResetWishSerializer, WholeReset, 201)
     def post(self, request: Request) -> Response:
         """Plans a reset: what would be moved, from where to where. Nothing is changed until it is applied.
 
@@ -81,7 +82,7 @@ class ResetListView(APIView):
 
 
 class ResetView(APIView):
-    @described("reset", WholeResetSerializer)
+    @described("reset", WholeReset)
     def get(self, request: Request, reset: UUID) -> Response:
         """A reset: what was planned, how it goes or went, queue by queue, and who did what with it."""
         Parameters.of(request)
@@ -95,14 +96,14 @@ class ResetQueueParameters(Paging):
 
 
 class ResetQueueListView(APIView):
-    @described("reset_queues", ResetQueueSerializer, parameters=ResetQueueParameters, paged=True)
+    @described("reset_queues", ResetQueueRow, parameters=ResetQueueParameters, paged=True)
     def get(self, request: Request, reset: UUID) -> HttpResponseBase:
         """The queues of a reset, those with trouble first."""
         values = ResetQueueParameters.of(request)
         paging, found = {name: values.pop(name) for name in ("page", "page_size")}, found_reset(reset)
         return list_response(
             request,
-            ResetQueueSerializer,
+            ResetQueueRow,
             lambda page, size: Found(*reset_queues(found.pk, page=page, page_size=size, **values)),
             **paging,
         )

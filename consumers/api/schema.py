@@ -8,6 +8,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
 
+from .derived import read_serializer
 from .parameters import Parameters
 
 
@@ -63,7 +64,7 @@ def described(
 
     What is paged is answered as CSV too, so that its `get` must answer with lists.list_response.
     """
-    whole = answer
+    answer = whole = read_serializer(answer)
     responses: dict[Any, Any] = {304: OpenApiResponse(description="The caller has it already, by `If-None-Match`")}
     if paged:
         page = {
@@ -93,7 +94,8 @@ def described(
 def acted(operation: str, request: type[serializers.Serializer[Any]] | None, answer: Any, code: int) -> Any:
     """Describes a POST that does something: its body, its answer, its problems."""
     problems = problems_of(404, 409, *ANY_PROBLEMS, *BODY_PROBLEMS)
-    return extend_schema(operation_id=operation, request=request, responses={code: answer} | problems)
+    answers = {code: None if answer is None else read_serializer(answer)}
+    return extend_schema(operation_id=operation, request=request, responses=answers | problems)
 
 
 def problems_of(*codes: int) -> dict[tuple[int, str], Any]:

@@ -1,7 +1,5 @@
 """Silences: GET and POST silences/; GET and DELETE silences/{id}/. One that has begun is ended, never taken back."""
 
-from typing import Any
-
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers, status
@@ -12,7 +10,8 @@ from rest_framework.views import APIView
 
 from consumers.alerts.silences import LONGEST_REASON, end, make
 from consumers.models import AlertRule, Silence
-from consumers.selectors.alerts.silences import SilenceStatus, find_silence, silence_list
+from consumers.selectors.alerts.setting_rows import SilenceRow, SilenceStatus
+from consumers.selectors.alerts.silences import find_silence, silence_list
 
 from .alert_access import MayManageAlerts
 from .alert_wishes import Labels, Scope
@@ -21,28 +20,6 @@ from .lists import Found, list_response
 from .parameters import Choice, Paging
 from .reset_wishes import Strict
 from .schema import acted, described
-
-
-class SilenceSerializer(serializers.Serializer[Any]):
-    """While it holds, incidents that it selects are shown and told to nobody. What is null selects everything."""
-
-    id = serializers.IntegerField()
-    status = serializers.ChoiceField([status.value for status in SilenceStatus])
-    cluster = serializers.CharField(allow_null=True)
-    group_pattern = serializers.CharField(allow_null=True)
-    topic = serializers.CharField(allow_null=True)
-    rule = serializers.IntegerField(allow_null=True, help_text="Its id")
-    rule_name = serializers.CharField(allow_null=True)
-    labels = serializers.DictField(child=serializers.CharField())
-    selects = serializers.CharField(help_text="What it keeps quiet, in words")
-    starts_at = serializers.DateTimeField()
-    ends_at = serializers.DateTimeField(help_text="The moment it was ended at, where somebody did that early")
-    reason = serializers.CharField()
-    by = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    ended_by = serializers.CharField(allow_null=True, help_text="Whoever ended it early")
-    incidents = serializers.IntegerField(help_text="Open ones that it keeps from being told")
-    unknown = serializers.DictField(child=serializers.CharField())
 
 
 class SilenceWishSerializer(Strict):
@@ -65,7 +42,7 @@ class SilenceWishSerializer(Strict):
 SILENCES = Kept(
     "silence",
     Silence,
-    SilenceSerializer,
+    SilenceRow,
     SilenceWishSerializer,
     find_silence,
     lambda fields, silence, by, now: make(fields, by, now),
@@ -80,20 +57,20 @@ class SilenceParameters(Paging):
 class SilenceListView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @described("silences", SilenceSerializer, parameters=SilenceParameters, paged=True)
+    @described("silences", SilenceRow, parameters=SilenceParameters, paged=True)
     def get(self, request: Request) -> HttpResponseBase:
         """Silences, the one that ends last first."""
         values, now = SilenceParameters.of(request), timezone.now()
         wanted = SilenceStatus(values["status"]) if "status" in values else None
         return list_response(
             request,
-            SilenceSerializer,
+            SilenceRow,
             lambda page, size: Found(*silence_list(now, status=wanted, page=page, page_size=size)),
             page=values["page"],
             page_size=values["page_size"],
         )
 
-    @acted("add_silence", SilenceWishSerializer, SilenceSerializer, status.HTTP_201_CREATED)
+    @acted("add_silence", SilenceWishSerializer, SilenceRow, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Makes a silence, with a reason and an end."""
         return SILENCES.made(request)
@@ -102,12 +79,12 @@ class SilenceListView(APIView):
 class SilenceView(APIView):
     permission_classes = [IsAuthenticated, MayManageAlerts]
 
-    @described("silence", SilenceSerializer)
+    @described("silence", SilenceRow)
     def get(self, request: Request, silence: int) -> Response:
         """A silence."""
         return SILENCES.read(request, silence)
 
-    @acted("end_silence", None, SilenceSerializer, status.HTTP_200_OK)
+    @acted("end_silence", None, SilenceRow, status.HTTP_200_OK)
     def delete(self, request: Request, silence: int) -> Response:
         """Ends a silence at once. What still fires and was never told is told then."""
         return SILENCES.ended(request, silence)

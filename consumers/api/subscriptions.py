@@ -12,9 +12,11 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from consumers.selectors.history.window_range import RangeError
+from consumers.selectors.ownership.subscription_rows import SubscriptionHistory, SubscriptionRow
 from consumers.selectors.ownership.subscriptions import subscription_history
 from consumers.selectors.queues import find_group
 
+from .derived import read_serializer
 from .found import group_missing
 from .lists import list_response, whole
 from .narrowed import narrowed, taken
@@ -36,51 +38,14 @@ class SubscriptionParameters(Paging):
         return {"from": start, **super().get_fields()}
 
 
-class SubscriptionSerializer(serializers.Serializer[Any]):
-    client_id = serializers.CharField()
-    topic = serializers.CharField()
-    expression = serializers.CharField()
-    expression_type = serializers.CharField(allow_null=True)
-    seen_since = serializers.DateTimeField(help_text="The first answer that said so")
-    last_seen = serializers.DateTimeField(help_text="The last answer that said so")
-    gone_by = serializers.DateTimeField(allow_null=True, help_text="The answer that said it no more; null: none did")
-    unknown = serializers.DictField(child=serializers.CharField())
-
-
-class WantedSerializer(serializers.Serializer[Any]):
-    expression = serializers.CharField(allow_null=True, help_text="Null: not subscribed")
-    expression_type = serializers.CharField(allow_null=True)
-    client_ids = serializers.ListField(child=serializers.CharField())
-    unknown = serializers.DictField(child=serializers.CharField())
-
-
-class DifferenceSerializer(serializers.Serializer[Any]):
-    topic = serializers.CharField()
-    since = serializers.DateTimeField()
-    until = serializers.DateTimeField(allow_null=True, help_text="Null: still at the end of the range")
-    wanted = WantedSerializer(many=True, help_text="That of most members first")
-    unknown = serializers.DictField(child=serializers.CharField())
-
-
-class BesideSerializer(serializers.Serializer[Any]):
-    """What members subscribed to is each interval whole; differences are from when to when within the range."""
-
-    to = serializers.DateTimeField(source="until")
-    differences = DifferenceSerializer(many=True)
-    unknown = serializers.DictField(child=serializers.CharField(), help_text="Why either list need not be all")
-
-    def get_fields(self) -> dict[str, Any]:
-        return {"from": serializers.DateTimeField(source="since"), **super().get_fields()}
-
-
 class SubscriptionView(APIView):
     @described(
         "group_subscriptions",
-        SubscriptionSerializer,
+        SubscriptionRow,
         parameters=SubscriptionParameters,
         paged=True,
         under="subscriptions",
-        beside=BesideSerializer().get_fields(),
+        beside=read_serializer(SubscriptionHistory)().get_fields(),
     )
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Who subscribed to what since when, and when members of the group differed in it."""
@@ -102,5 +67,5 @@ class SubscriptionView(APIView):
         rows = narrowed(history.subscriptions, of_topic | taken(values, "client_id"))
         why = history.unknown.get("subscriptions")
         paging = {name: values[name] for name in ("page", "page_size")}
-        find = whole(rows, BesideSerializer(shown).data, why)
-        return list_response(request, SubscriptionSerializer, find, **paging, under="subscriptions")
+        find = whole(rows, read_serializer(SubscriptionHistory)(shown).data, why)
+        return list_response(request, SubscriptionRow, find, **paging, under="subscriptions")

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from consumers.selectors.public import INSIDE, answer, public
+
 
 @dataclass(frozen=True, kw_only=True)
 class SubscriptionRow:
@@ -13,9 +15,9 @@ class SubscriptionRow:
     topic: str
     expression: str
     expression_type: str | None
-    seen_since: datetime
-    last_seen: datetime
-    gone_by: datetime | None
+    seen_since: datetime = field(metadata=public("The first answer that said so"))
+    last_seen: datetime = field(metadata=public("The last answer that said so"))
+    gone_by: datetime | None = field(metadata=public("The answer that said it no more; null: none did"))
     unknown: dict[str, str] = field(default_factory=dict)
 
 
@@ -23,7 +25,7 @@ class SubscriptionRow:
 class Wanted:
     """What some of the members wanted of a topic; `expression` null: they did not subscribe to it."""
 
-    expression: str | None
+    expression: str | None = field(metadata=public("Null: not subscribed"))
     expression_type: str | None
     client_ids: Sequence[str]
     unknown: dict[str, str]
@@ -35,17 +37,21 @@ class Difference:
 
     topic: str
     since: datetime
-    until: datetime | None
-    wanted: Sequence[Wanted]
+    until: datetime | None = field(metadata=public("Null: still at the end of the range"))
+    wanted: Sequence[Wanted] = field(metadata=public("That of most members first"))
     unknown: dict[str, str]
 
 
+@answer(
+    "What members subscribed to is each interval whole; differences are from when to when within the range.",
+    name="Beside",
+)
 @dataclass(frozen=True)
 class SubscriptionHistory:
     """Rows by topic, client and time; differences by topic and time. `unknown`: why either need not be all."""
 
-    since: datetime
-    until: datetime
-    subscriptions: Sequence[SubscriptionRow]
+    since: datetime = field(metadata=public(name="from"))
+    until: datetime = field(metadata=public(name="to"))
+    subscriptions: Sequence[SubscriptionRow] = field(metadata=INSIDE)
     differences: Sequence[Difference]
-    unknown: dict[str, str]
+    unknown: dict[str, str] = field(metadata=public("Why either list need not be all"))
