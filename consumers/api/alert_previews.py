@@ -22,11 +22,11 @@ from consumers.tasks.previews import hand_over_preview
 
 from .alert_access import MayManageAlerts
 from .alert_rule_fields import RuleWishSerializer
-from .alert_wishes import not_valid, refused, said
+from .alert_wishes import not_valid, refused
+from .bodies import NothingSerializer, Strict, said
 from .objects import object_response
 from .parameters import Parameters
 from .refusals import NotNow, Refused
-from .reset_wishes import NothingSerializer, Strict
 from .schema import acted, described
 
 RESULT = (

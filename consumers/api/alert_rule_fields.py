@@ -5,7 +5,7 @@ from rest_framework import serializers
 from consumers.models import Comparison, Measure, Severity, State
 
 from .alert_wishes import Labels, Scope, Text
-from .reset_wishes import Strict
+from .bodies import Strict
 
 
 class RuleWishSerializer(Strict):

@@ -17,7 +17,8 @@ from .alert_access import MayManageAlerts
 from .alert_rule_fields import OPTIONAL, RuleWishSerializer
 from .kept import Kept
 from .lists import Found, list_response
-from .parameters import Choice, Paging
+from .narrowed import taken
+from .parameters import PAGE, Choice, Paging
 from .schema import acted, described
 
 RULES = Kept("alert rule", AlertRule, RuleRow, RuleWishSerializer, find_rule, keep_rule, remove_rule, optional=OPTIONAL)
@@ -36,7 +37,7 @@ class AlertRuleListView(APIView):
     def get(self, request: Request) -> HttpResponseBase:
         """Rules in order of their names, each in words too, with how many incidents fire by it."""
         values = RuleParameters.of(request)
-        paging, now = {name: values.pop(name) for name in ("page", "page_size")}, timezone.now()
+        paging, now = taken(values, *PAGE), timezone.now()
 
         def find(page: int, page_size: int) -> Found:
             return Found(*rule_list(now, page=page, page_size=page_size, **values))

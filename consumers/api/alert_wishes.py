@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
-from rest_framework.request import Request
 
 from consumers.alerts.refused import AlertRefused
 
 from .refusals import Refused
-from .reset_wishes import Strict
 
 
 class Text(serializers.CharField):
@@ -39,13 +37,6 @@ class Scope(serializers.CharField):
 class Labels(serializers.DictField):
     def __init__(self, **options: Any) -> None:
         super().__init__(child=serializers.CharField(), required=False, help_text="{label: value}", **options)
-
-
-def said(serializer: type[Strict], request: Request, *, partial: bool = False) -> dict[str, Any]:
-    """What a request says; `partial`: any of it. Raises ValidationError."""
-    body = serializer(data=request.data, partial=partial)
-    body.is_valid(raise_exception=True)
-    return dict(body.validated_data)
 
 
 def not_valid(errors: Mapping[str, str]) -> serializers.ValidationError:

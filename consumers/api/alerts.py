@@ -23,12 +23,12 @@ from consumers.selectors.alerts.incidents import ORDERINGS, IncidentFilters, inc
 from consumers.selectors.alerts.rows import IncidentDetail, IncidentRow
 
 from .alert_access import MayManageAlerts
-from .alert_wishes import Text, refused, said
+from .alert_wishes import Text, refused
+from .bodies import Strict, said
 from .derived import read_serializer
 from .lists import Found, list_response
 from .objects import object_response
 from .parameters import Choice, Paging, Parameters, Ranged
-from .reset_wishes import Strict
 from .schema import acted, described
 
 OPEN = "open"

@@ -11,12 +11,11 @@ from rest_framework.views import APIView
 
 from consumers.selectors.ownership.assignments import assignments
 from consumers.selectors.ownership.rows import AssignmentRow
-from consumers.selectors.queues import find_group
 
-from .found import group_missing
+from .found import found_group
 from .lists import list_response, whole
 from .narrowed import narrowed, taken
-from .parameters import Moment, Paging
+from .parameters import PAGE, Moment, Paging
 from .schema import described
 
 
@@ -32,11 +31,9 @@ class AssignmentListView(APIView):
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Who owns which queue, or owned it at a past time: in order of topic, broker, queue and owner."""
         filters, now = AssignmentParameters.of(request), timezone.now()
-        paging = {name: filters.pop(name) for name in ("page", "page_size")}
+        paging = taken(filters, *PAGE)
         _refuse_the_future(filters.get("at"), now)
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
+        found = found_group(cluster, group)
         wanted = taken(filters, "broker", "owner")
         rows = narrowed(assignments(found, now=now, **filters), wanted)
         return list_response(request, AssignmentRow, whole(rows), **paging)

@@ -15,12 +15,11 @@ from consumers.selectors.alerts.rows import DeliveryRow
 from consumers.tasks.alerts import hand_over_channel
 
 from .alert_access import MayManageAlerts
-from .alert_wishes import said
+from .bodies import NothingSerializer, said
 from .channels import CHANNELS
 from .lists import Found, list_response
 from .objects import object_response
 from .parameters import Choice, Paging
-from .reset_wishes import NothingSerializer
 from .schema import acted, described
 
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from consumers.models import ChannelKind, Severity
 
 from .alert_wishes import Labels, Scope, Text
-from .reset_wishes import Strict
+from .bodies import Strict
 
 
 class Secret(serializers.CharField):

@@ -17,11 +17,10 @@ from consumers.dead_letters.looks.audit import note_seen
 from consumers.dead_letters.may_see import MAY_SEE
 from consumers.selectors.dead_letters.filter_query import TEXTS, TIMES
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
-from consumers.selectors.queues import find_group
 from consumers.tasks.exports import begun_export
 
 from .dead_letters import DeadLetterParameters
-from .found import group_missing
+from .found import found_group
 from .negotiation import OneKind
 from .parameters import Choice
 from .refusals import NotNow
@@ -59,8 +58,7 @@ class DeadLetterExportView(APIView):
         values = ExportParameters.of(request)
         if values["bodies"] and not request.user.has_perm(MAY_SEE):
             raise PermissionDenied(f"Bodies are for those with the permission {MAY_SEE}: leave out 'bodies'.")
-        if find_group(cluster, group) is None:
-            raise group_missing(cluster, group)
+        found_group(cluster, group)
         filters = DeadLetterFilters(
             **{field: values.get(name) for name, field in TIMES.items()},
             **{name: values.get(name) for name in (*TEXTS, "resent")},

@@ -9,12 +9,12 @@ from consumers.selectors.dead_letters.filter_query import TEXTS, TIMES
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from consumers.selectors.dead_letters.listing import dead_letter_list
 from consumers.selectors.dead_letters.rows import Completeness, DeadLetterRow
-from consumers.selectors.queues import find_group
 
 from .derived import read_serializer
-from .found import group_missing
+from .found import found_group
 from .lists import Found, list_response
-from .parameters import Paging, Ranged
+from .narrowed import taken
+from .parameters import PAGE, Paging, Ranged
 from .schema import described
 
 
@@ -42,14 +42,12 @@ class DeadLetterListView(APIView):
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Dead letters of a group, newest first, without their bodies; and how complete the list is."""
         values = DeadLetterParameters.of(request)
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
+        found = found_group(cluster, group)
         filters = DeadLetterFilters(
             **{field: values.get(name) for name, field in TIMES.items()},
             **{name: values.get(name) for name in (*TEXTS, "resent")},
         )
-        paging = {name: values[name] for name in ("page", "page_size")}
+        paging = taken(values, *PAGE)
 
         def find(page: int, page_size: int) -> Found:
             part = dead_letter_list(found, filters, page=page, page_size=page_size)

@@ -14,10 +14,10 @@ from consumers.selectors.alerts.setting_rows import NoteRow
 
 from .alert_access import MayManageAlerts
 from .alert_wishes import Labels, Text
+from .bodies import Strict
 from .kept import Kept
 from .lists import Found, list_response
 from .parameters import Paging
-from .reset_wishes import Strict
 from .schema import acted, described
 
 OPTIONAL = ("position", "cluster", "owner", "runbook_url", "note", "labels")

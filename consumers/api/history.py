@@ -32,6 +32,7 @@ MOST_QUEUE_ID = 2**31 - 1
 
 
 class HistoryParameters(Parameters):
+    since = "ISO 8601; without it: an hour before `to`"
     to = Moment(required=False, help_text="ISO 8601; without it: this moment")
     step = Choice(STEPS, required=False, help_text="Seconds; without it: as fits the range and its queues")
     by = Choice(("group", "topic", "queue"), default="group")
@@ -40,11 +41,6 @@ class HistoryParameters(Parameters):
     queue_id = serializers.IntegerField(
         required=False, min_value=0, max_value=MOST_QUEUE_ID, help_text="By queue: of queues with this id alone"
     )
-
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        start = Moment(required=False, help_text="ISO 8601; without it: an hour before `to`")
-        return {"from": start, **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         values = super().validate(attrs)

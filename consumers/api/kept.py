@@ -17,11 +17,11 @@ from rest_framework.response import Response
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
 
-from .alert_wishes import not_valid, refused, said
+from .alert_wishes import not_valid, refused
+from .bodies import Strict, said
 from .objects import object_response
 from .parameters import Parameters
 from .refusals import Refused
-from .reset_wishes import Strict
 
 Row = TypeVar("Row", bound=Model)
 MEANWHILE = "Somebody else kept one of this name, or removed what it is about, meanwhile: look at what there is."

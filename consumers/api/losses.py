@@ -12,13 +12,11 @@ from rest_framework.views import APIView
 from consumers.models import LossAcknowledgement
 from consumers.resets.losses import acknowledge_loss
 from consumers.resets.wish import ResetRefused
-from consumers.selectors.queues import find_group
 
-from .alert_wishes import said
-from .found import group_missing
+from .bodies import NothingSerializer, said
+from .found import found_group
 from .refusals import Refused
 from .reset_access import MayReset
-from .reset_wishes import NothingSerializer
 from .schema import acted
 
 
@@ -47,9 +45,7 @@ class AcknowledgeLossView(APIView):
         """Takes note of every offset that the group has lost by now: its queues count as never committed from the next
         poll on. Nothing is changed on brokers."""
         said(NothingSerializer, request)
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
+        found = found_group(cluster, group)
         try:
             made: LossAcknowledgement = acknowledge_loss(found, request.user, timezone.now())
         except ResetRefused as refusal:

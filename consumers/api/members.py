@@ -8,12 +8,11 @@ from rest_framework.views import APIView
 
 from consumers.selectors.ownership.members import member_list, members_unknown
 from consumers.selectors.ownership.rows import MemberRow
-from consumers.selectors.queues import find_group
 
-from .found import group_missing
+from .found import found_group
 from .lists import list_response, whole
-from .narrowed import narrowed, ordering_by
-from .parameters import Paging
+from .narrowed import narrowed, ordering_by, taken
+from .parameters import PAGE, Paging
 from .schema import described
 
 SUBSCRIPTIONS = "topic, expression, expression_type"
@@ -40,10 +39,8 @@ class MemberListView(APIView):
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """The members of a group, by client id where no other order is asked for."""
         wanted, now = MemberParameters.of(request), timezone.now()
-        paging = {name: wanted.pop(name) for name in ("page", "page_size")}
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
+        paging = taken(wanted, *PAGE)
+        found = found_group(cluster, group)
         why = members_unknown(found, now=now)
         rows = narrowed(member_list(found, now=now), wanted)
         members = whole(rows, beside={"unknown_reason": why}, incomplete=why)

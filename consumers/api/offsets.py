@@ -9,12 +9,11 @@ from rest_framework.views import APIView
 from consumers.models import TopicKind
 from consumers.selectors.offset_stores.rows import OffsetRow
 from consumers.selectors.offset_stores.stores import group_offsets
-from consumers.selectors.queues import find_group
 
-from .found import group_missing
+from .found import found_group
 from .lists import list_response, whole
 from .narrowed import narrowed, taken
-from .parameters import Choice, Paging
+from .parameters import PAGE, Choice, Paging
 from .schema import described
 
 
@@ -29,10 +28,8 @@ class OffsetListView(APIView):
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """The offset stores of a group side by side, per queue: in order of topic, broker and id."""
         filters = OffsetParameters.of(request)
-        paging = {name: filters.pop(name) for name in ("page", "page_size")}
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
+        paging = taken(filters, *PAGE)
+        found = found_group(cluster, group)
         wanted = taken(filters, "broker", "kind")
         rows = narrowed(group_offsets(found, now=timezone.now(), **filters).rows, wanted)
         return list_response(request, OffsetRow, whole(rows), **paging)

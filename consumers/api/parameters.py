@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
+PAGE = ("page", "page_size")
 # What selectors call the two ends of a range: `from` is a word of Python's own.
 RANGE = {"from": "since", "to": "until"}
 # Of one page.
@@ -19,10 +20,16 @@ FIRST_YEAR, LAST_YEAR = 1970, 2999
 class Parameters(serializers.Serializer[Any]):
     """The parameters of one resource. A name that is not among them is an error, not ignored.
 
-    `shape`: those that every answer has and that are looked at where it is made (chosen.py, negotiation.py).
+    `shape`: those that every answer has and that are looked at where it is made (objects.py, negotiation.py).
+    `since`: the help text of `from`, if there is one: a word of Python's own, so that it cannot be declared.
     """
 
     shape: tuple[str, ...] = ("fields", "format")
+    since: str | None = None
+
+    def get_fields(self) -> dict[str, Any]:
+        fields = super().get_fields()
+        return fields if self.since is None else {"from": Moment(required=False, help_text=self.since), **fields}
 
     @classmethod
     def of(cls, request: Request) -> dict[str, Any]:
@@ -69,14 +76,8 @@ class Paging(Parameters):
 class Ranged(Parameters):
     """`from` and `to`: what happened in [from, to)."""
 
+    since = "ISO 8601; from it on"
     to = Moment(required=False, help_text="ISO 8601; before it")
-
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        return {
-            "from": Moment(required=False, help_text="ISO 8601; from it on"),
-            **super().get_fields(),
-        }
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         values = super().validate(attrs)

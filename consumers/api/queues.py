@@ -8,12 +8,12 @@ from rest_framework.views import APIView
 
 from consumers.models import State, TopicKind
 from consumers.selectors.queue_rows import QueueRow
-from consumers.selectors.queues import find_group, queue_list
+from consumers.selectors.queues import queue_list
 
-from .found import group_missing
+from .found import found_group
 from .lists import list_response, whole
 from .narrowed import narrowed, ordering_by, taken
-from .parameters import Choice, Paging
+from .parameters import PAGE, Choice, Paging
 from .schema import described
 
 
@@ -32,9 +32,8 @@ class QueueListView(APIView):
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """The queues of a group, in order of topic, broker and id where no other is asked for."""
         filters = QueueParameters.of(request)
-        paging = {name: filters.pop(name) for name in ("page", "page_size")}
-        if find_group(cluster, group) is None:
-            raise group_missing(cluster, group)
+        paging = taken(filters, *PAGE)
+        found_group(cluster, group)
         wanted = taken(filters, "broker", "state", "owner", "ordering")
         rows = narrowed(queue_list(cluster, group, now=timezone.now(), **filters), wanted)
         return list_response(request, QueueRow, whole(rows), **paging)

@@ -15,7 +15,8 @@ from consumers.selectors.rebalances.topic_rows import rebalance_rows
 from .derived import made_serializer
 from .found import group_missing
 from .lists import Found, list_response
-from .parameters import Choice, Paging, Ranged
+from .narrowed import taken
+from .parameters import PAGE, Choice, Paging, Ranged
 from .schema import described
 
 
@@ -80,7 +81,7 @@ def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: 
         since=values.get("from"),
         until=values.get("to"),
     )
-    paging = {name: values[name] for name in ("page", "page_size")}
+    paging = taken(values, *PAGE)
 
     def find(page: int, page_size: int) -> Found:
         found = rebalance_rows(filters, page=page, page_size=page_size)

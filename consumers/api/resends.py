@@ -24,10 +24,10 @@ from consumers.models import Destination, Resend, ResendOutcome, ResendStatus
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from consumers.selectors.dead_letters.resend_rows import ResendMessageRow, ResendRow
 from consumers.selectors.dead_letters.resends import find_resend, resend_list, resend_messages
-from consumers.selectors.queues import find_group
 from consumers.tasks.resends import hand_over
 
-from .found import group_missing
+from .bodies import said
+from .found import found_group
 from .lists import Found, list_response
 from .objects import object_response
 from .parameters import RANGE, Choice, Paging, Parameters
@@ -58,9 +58,7 @@ class ResendListView(APIView):
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Re-sends of the group's dead letters, the newest first."""
         values = ResendParameters.of(request)
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
+        found = found_group(cluster, group)
         now, status_ = timezone.now(), values.pop("status", None)
         return list_response(
             request,
@@ -72,13 +70,10 @@ class ResendListView(APIView):
     @acted("plan_resend", WishSerializer, PlannedResend, 201)
     def post(self, request: Request, cluster: str, group: str) -> Response:
         """Plans a re-send. Nothing is sent until it is started."""
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
-        wish = WishSerializer(data=request.data)
-        wish.is_valid(raise_exception=True)
+        found = found_group(cluster, group)
+        wish = said(WishSerializer, request)
         try:
-            made = plan(found, _wish(wish.validated_data), request.user, timezone.now())
+            made = plan(found, _wish(wish), request.user, timezone.now())
         except PlanRefused as refusal:
             raise Refused(str(refusal)) from None
         return _answer(request, made.pk, status.HTTP_201_CREATED)
@@ -118,11 +113,10 @@ class StartResendView(APIView):
     @acted("start_resend", ConfirmSerializer, PlannedResend, 202)
     def post(self, request: Request, resend: UUID) -> Response:
         """Starts a planned re-send; the general worker does the work."""
-        confirm = ConfirmSerializer(data=request.data)
-        confirm.is_valid(raise_exception=True)
+        confirm = said(ConfirmSerializer, request)["confirm"]
         found = _found(resend)
         try:
-            start(found, request.user, confirm.validated_data["confirm"], timezone.now())
+            start(found, request.user, confirm, timezone.now())
         except NotStarted as refusal:
             raise Refused(str(refusal)) from None
         hand_over(found.pk)

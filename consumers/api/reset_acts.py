@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,12 +17,13 @@ from consumers.resets.start import apply
 from consumers.resets.wish import ResetRefused
 from consumers.tasks.resets import hand_over
 
+from .bodies import NothingSerializer, said
 from .refusals import Refused
 from .reset_access import MayReset, asker_of
 from .reset_answers import found_reset, reset_answer
 from .reset_fields import WholeReset
 from .reset_planning import plan_answer
-from .reset_wishes import ConfirmResetSerializer, NothingSerializer, RestoreSerializer
+from .reset_wishes import ConfirmResetSerializer, RestoreSerializer
 from .schema import acted
 
 
@@ -48,9 +49,9 @@ class RestoreResetView(ActView):
     @acted("restore_reset", RestoreSerializer, WholeReset, status.HTTP_201_CREATED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Plans the way back to the offsets from before. It is applied as any other plan."""
-        said = _said(RestoreSerializer, request)
+        body = said(RestoreSerializer, request)
         try:
-            made = restore(found_reset(reset), asker_of(request), said["reason"], timezone.now(), clip=said["clip"])
+            made = restore(found_reset(reset), asker_of(request), body["reason"], timezone.now(), clip=body["clip"])
         except ResetRefused as refusal:
             raise Refused(str(refusal)) from None
         return plan_answer(request, made)
@@ -60,7 +61,7 @@ class CancelResetView(ActView):
     @acted("cancel_reset", None, WholeReset, status.HTTP_202_ACCEPTED)
     def post(self, request: Request, reset: UUID) -> Response:
         """Gives up a plan, or a reset that is being applied of which no broker was told anything yet."""
-        _said(NothingSerializer, request)
+        said(NothingSerializer, request)
         found = found_reset(reset)
         try:
             cancel(found, asker_of(request), timezone.now())
@@ -70,7 +71,7 @@ class CancelResetView(ActView):
 
 
 def _let_go(request: Request, reset: UUID, act: Any) -> Response:
-    confirm = _said(ConfirmResetSerializer, request)["confirm"]
+    confirm = said(ConfirmResetSerializer, request)["confirm"]
     found = found_reset(reset)
     try:
         act(found, asker_of(request), confirm, timezone.now())
@@ -79,9 +80,3 @@ def _let_go(request: Request, reset: UUID, act: Any) -> Response:
     # Where Redis is down, beat hands it over in its turn.
     hand_over(found.pk)
     return reset_answer(request, reset, status.HTTP_202_ACCEPTED)
-
-
-def _said(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    body = serializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    return dict(body.validated_data)

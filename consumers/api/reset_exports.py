@@ -9,10 +9,9 @@ from rest_framework.views import APIView
 
 from consumers.resets.csv_out import queues_csv, resets_csv
 from consumers.resets.offsets_out import group_offsets_csv
-from consumers.selectors.queues import find_group
 
 from .csv_download import csv_response, described_csv
-from .found import group_missing
+from .found import found_group
 from .negotiation import OneKind
 from .parameters import RANGE, Exported
 from .reset_answers import found_reset
@@ -51,7 +50,5 @@ class OffsetExportView(ExportView):
     def get(self, request: Request, cluster: str, group: str) -> StreamingHttpResponse:
         """Where a group stood at the newest reading, as CSV: the target of a reset may be made of it."""
         Exported.of(request)
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
+        found = found_group(cluster, group)
         return csv_response(group_offsets_csv(found, timezone.now()), f"offsets-{cluster}-{group}")

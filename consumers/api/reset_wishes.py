@@ -8,20 +8,11 @@ from consumers.models import ResetKind
 from consumers.resets.offset_list import MOST_QUEUES
 from consumers.resets.request import LONGEST_REASON
 
+from .bodies import Strict
+
 CSV = "csv"
 # A restore is asked of the reset that it undoes.
 KINDS = [kind.value for kind in ResetKind if kind != ResetKind.RESTORE] + [CSV]
-
-
-class Strict(serializers.Serializer[Any]):
-    """A misspelt name must not widen what is reset."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        unknown = sorted(set(data) - set(self.fields), key=str) if isinstance(data, dict) else []
-        if unknown:
-            sentence = f"This field is not known. Allowed are: {', '.join(sorted(self.fields))}."
-            raise serializers.ValidationError({str(name): [sentence] for name in unknown})
-        return super().to_internal_value(data)
 
 
 class Name(serializers.CharField):
@@ -70,7 +61,3 @@ class ConfirmResetSerializer(Strict):
 class RestoreSerializer(Strict):
     reason = serializers.CharField(max_length=LONGEST_REASON)
     clip = serializers.BooleanField(default=False, help_text="Where messages from before have expired, the first kept")
-
-
-class NothingSerializer(Strict):
-    """A body that says nothing."""

@@ -14,15 +14,16 @@ from consumers.models import ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.request import request_plan
 from consumers.resets.value_of import ValueRefused
 from consumers.resets.wish import ResetRefused
-from consumers.selectors.queues import find_group
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import reset_list
 from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
 from consumers.selectors.resets.shortened import shortened
 
-from .found import group_missing
+from .bodies import said
+from .found import found_group
 from .lists import Found, list_response
-from .parameters import RANGE, Choice, Paging, Parameters, Ranged
+from .narrowed import taken
+from .parameters import PAGE, RANGE, Choice, Paging, Parameters, Ranged
 from .refusals import Refused
 from .reset_access import MayReset, asker_of
 from .reset_answers import found_reset, reset_answer
@@ -52,7 +53,7 @@ class ResetListView(APIView):
         Lists of more than a hundred queues are left to the resets themselves.
         """
         values = ResetParameters.of(request)
-        paging, now = {name: values.pop(name) for name in ("page", "page_size")}, timezone.now()
+        paging, now = taken(values, *PAGE), timezone.now()
         filters = {RANGE.get(name, name): value for name, value in values.items()}
 
         def find(page: int, page_size: int) -> Found:
@@ -67,13 +68,11 @@ class ResetListView(APIView):
 
         The brokers are asked first. Where that takes longer than some seconds the answer says `planning`: ask again.
         """
-        body = ResetWishSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        cluster, group = body.validated_data["cluster"], body.validated_data["group"]
-        if find_group(cluster, group) is None:
-            raise group_missing(cluster, group)
+        body = said(ResetWishSerializer, request)
+        cluster, group = body["cluster"], body["group"]
+        found_group(cluster, group)
         try:
-            made = request_plan(cluster, group, wish_of(body.validated_data), asker_of(request), timezone.now())
+            made = request_plan(cluster, group, wish_of(body), asker_of(request), timezone.now())
         except ValueRefused as refusal:
             raise not_valid(refusal) from None
         except ResetRefused as refusal:
@@ -100,7 +99,7 @@ class ResetQueueListView(APIView):
     def get(self, request: Request, reset: UUID) -> HttpResponseBase:
         """The queues of a reset, those with trouble first."""
         values = ResetQueueParameters.of(request)
-        paging, found = {name: values.pop(name) for name in ("page", "page_size")}, found_reset(reset)
+        paging, found = taken(values, *PAGE), found_reset(reset)
         return list_response(
             request,
             ResetQueueRow,

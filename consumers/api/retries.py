@@ -45,12 +45,8 @@ NO_READING = "it leans on no reading"
 
 
 class RetryParameters(Parameters):
+    since = "ISO 8601; without it: an hour before `to`"
     to = Moment(required=False, help_text="ISO 8601; without it: this moment")
-
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        start = Moment(required=False, help_text="ISO 8601; without it: an hour before `to`")
-        return {"from": start, **super().get_fields()}
 
 
 class KnownNumbers(serializers.DictField):

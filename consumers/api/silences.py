@@ -15,10 +15,10 @@ from consumers.selectors.alerts.silences import find_silence, silence_list
 
 from .alert_access import MayManageAlerts
 from .alert_wishes import Labels, Scope
+from .bodies import Strict
 from .kept import Kept
 from .lists import Found, list_response
 from .parameters import Choice, Paging
-from .reset_wishes import Strict
 from .schema import acted, described
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -14,28 +13,23 @@ from rest_framework.views import APIView
 from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.ownership.subscription_rows import SubscriptionHistory, SubscriptionRow
 from consumers.selectors.ownership.subscriptions import subscription_history
-from consumers.selectors.queues import find_group
 
 from .derived import read_serializer
-from .found import group_missing
+from .found import found_group
 from .lists import list_response, whole
 from .narrowed import narrowed, taken
-from .parameters import MOST_ROWS, Moment, Paging
+from .parameters import MOST_ROWS, PAGE, Moment, Paging
 from .schema import described
 
 WEEK = timedelta(days=7)
 
 
 class SubscriptionParameters(Paging):
+    since = "ISO 8601; without it: a week before `to`"
     page_size = serializers.IntegerField(default=MOST_ROWS, min_value=1, max_value=MOST_ROWS)
     topic = serializers.CharField(required=False)
     client_id = serializers.CharField(required=False, help_text="Of subscriptions; differences are of all members")
     to = Moment(required=False, help_text="ISO 8601; without it: this moment")
-
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        start = Moment(required=False, help_text="ISO 8601; without it: a week before `to`")
-        return {"from": start, **super().get_fields()}
 
 
 class SubscriptionView(APIView):
@@ -54,9 +48,7 @@ class SubscriptionView(APIView):
         since = values.get("from", until - WEEK)
         if since >= until:
             raise ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
+        found = found_group(cluster, group)
         try:
             history = subscription_history(found, since=since, until=until)
         except RangeError as error:
@@ -66,6 +58,6 @@ class SubscriptionView(APIView):
         shown = replace(history, differences=narrowed(history.differences, of_topic))
         rows = narrowed(history.subscriptions, of_topic | taken(values, "client_id"))
         why = history.unknown.get("subscriptions")
-        paging = {name: values[name] for name in ("page", "page_size")}
+        paging = taken(values, *PAGE)
         find = whole(rows, read_serializer(SubscriptionHistory)(shown).data, why)
         return list_response(request, SubscriptionRow, find, **paging, under="subscriptions")

@@ -1,1 +1,0 @@
-"""What incidents and the messages about them look like over REST."""
