@@ -15,9 +15,9 @@ from consumers.selectors.public import answer
 from consumers.selectors.retries.broker_levels import BrokerLevels
 from consumers.selectors.retries.delay_levels import levels_by_name
 
-from .lists import list_response, whole
-from .parameters import Paging
-from .schema import described
+from .http.lists import list_response, whole
+from .http.parameters import Paging
+from .schema.described import described
 
 
 @answer(name="Cluster", last=("unknown",))

@@ -1,21 +1,33 @@
-"""GET groups/{cluster}/{group}/dlq/"""
+"""Dead letters of groups/{cluster}/{group}/: GET dlq/ and dlq/export/."""
 
+from typing import Any
+
+from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from consumers.dead_letters.exports.lines import CsvLines, JsonLines, lines_of
+from consumers.dead_letters.exports.wanted import ExportFailed, ExportFormat, ExportWanted
+from consumers.dead_letters.looks.audit import note_seen
+from consumers.dead_letters.may_see import MAY_SEE
 from consumers.selectors.dead_letters.filter_query import TEXTS, TIMES
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from consumers.selectors.dead_letters.listing import dead_letter_list
 from consumers.selectors.dead_letters.rows import Completeness, DeadLetterRow
+from consumers.tasks.exports import begun_export
 
-from .derived import read_serializer
-from .found import found_group
-from .lists import Found, list_response
-from .narrowed import taken
-from .parameters import PAGE, Paging, Ranged
-from .schema import described
+from .http.lists import Found, list_response
+from .http.negotiation import OneKind
+from .http.parameters import PAGE, Choice, Paging, Ranged, taken
+from .http.problems import NotNow, found_group
+from .schema.derived import read_serializer
+from .schema.described import described, problems_of
 
 
 class DeadLetterParameters(Paging, Ranged):
@@ -55,3 +67,59 @@ class DeadLetterListView(APIView):
             return Found(part.rows, part.count, beside, part.completeness.unknown_reason)
 
         return list_response(request, DeadLetterRow, find, **paging)
+
+
+AUDIT = "Exported dead letters with their bodies."
+
+
+class ExportParameters(DeadLetterParameters):
+    shape = ()
+    page = None  # type: ignore[assignment]
+    page_size = None  # type: ignore[assignment]
+    format = Choice([one.value for one in ExportFormat], default=ExportFormat.CSV.value)
+    bodies = serializers.BooleanField(default=False, help_text=f"With bodies and properties; wants {MAY_SEE}")
+
+
+class DeadLetterExportView(APIView):
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="group_dead_letters_export",
+        parameters=[ExportParameters],
+        responses={
+            (200, CsvLines.content_type.split(";")[0]): OpenApiTypes.STR,
+            (200, JsonLines.content_type.split(";")[0]): OpenApiTypes.STR,
+        }
+        | problems_of(400, 401, 403, 404, 429, 503),
+    )
+    def get(self, request: Request, cluster: str, group: str) -> StreamingHttpResponse:
+        """All dead letters of a group that the brokers hold, streamed; the filters are those of the list.
+
+        An export that could not be read to its end says so in its last line: in CSV it begins with `# incomplete:`, in
+        JSON lines it is an object with `error`.
+        """
+        values = ExportParameters.of(request)
+        if values["bodies"] and not request.user.has_perm(MAY_SEE):
+            raise PermissionDenied(f"Bodies are for those with the permission {MAY_SEE}: leave out 'bodies'.")
+        found_group(cluster, group)
+        filters = DeadLetterFilters(
+            **{field: values.get(name) for name, field in TIMES.items()},
+            **{name: values.get(name) for name in (*TEXTS, "resent")},
+        )
+        wanted = ExportWanted(cluster, group, ExportFormat(values["format"]), values["bodies"], filters)
+        try:
+            return export_response(request.user, wanted)
+        except ExportFailed as error:
+            raise NotNow(str(error)) from None
+
+
+def export_response(user: Any, wanted: ExportWanted) -> StreamingHttpResponse:
+    """Raises ExportFailed."""
+    stream = begun_export(wanted, user.pk)
+    if wanted.with_bodies:
+        note_seen(user, str(wanted), AUDIT, timezone.now())
+    response = StreamingHttpResponse(stream, content_type=lines_of(wanted.format, ()).content_type)
+    name = f"dead-letters-{wanted.cluster}-{wanted.group}.{wanted.format}"
+    response.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    response.headers["Cache-Control"] = "no-store"
+    return response

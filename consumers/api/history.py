@@ -16,13 +16,12 @@ from consumers.selectors.history.rows import History, Point, Series
 from consumers.selectors.history.series import group_history
 from consumers.selectors.history.window_range import MOST_WINDOWS, RangeError, TooManyPoints
 
-from .derived import made_serializer
-from .found import group_missing
-from .narrowed import taken
-from .objects import object_response
-from .parameters import Choice, Moment, Parameters
-from .rate import charge
-from .schema import described
+from .http.objects import object_response
+from .http.parameters import Choice, Moment, Parameters, taken
+from .http.problems import group_missing
+from .http.rate import charge
+from .schema.derived import made_serializer
+from .schema.described import described
 
 HOUR = timedelta(hours=1)
 QUEUE_NAMES = ("topic", "broker", "queue_id")

@@ -1,20 +1,27 @@
-"""GET groups/{cluster}/{group}/offsets/"""
+"""Of groups/{cluster}/{group}/: GET offsets/, and POST lost-offsets/acknowledge/."""
+
+from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from rest_framework import serializers
+from rest_framework import serializers, status
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.models import TopicKind
+from consumers.models import LossAcknowledgement, TopicKind
+from consumers.resets.losses import acknowledge_loss
+from consumers.resets.wish import ResetRefused
 from consumers.selectors.offset_stores.rows import OffsetRow
 from consumers.selectors.offset_stores.stores import group_offsets
 
-from .found import found_group
-from .lists import list_response, whole
-from .narrowed import narrowed, taken
-from .parameters import PAGE, Choice, Paging
-from .schema import described
+from .http.bodies import NothingSerializer, said
+from .http.lists import list_response, whole
+from .http.parameters import PAGE, Choice, Paging, narrowed, taken
+from .http.problems import Refused, found_group
+from .resets.answers import MayReset
+from .schema.described import acted, described
 
 
 class OffsetParameters(Paging):
@@ -33,3 +40,36 @@ class OffsetListView(APIView):
         wanted = taken(filters, "broker", "kind")
         rows = narrowed(group_offsets(found, now=timezone.now(), **filters).rows, wanted)
         return list_response(request, OffsetRow, whole(rows), **paging)
+
+
+class LostQueueSerializer(serializers.Serializer[Any]):
+    topic = serializers.CharField()
+    broker = serializers.CharField()
+    queue_id = serializers.IntegerField()
+    lost_offset = serializers.IntegerField(allow_null=True, help_text="Null: its last known offset is not known")
+    lost_at = serializers.DateTimeField(allow_null=True, help_text="Null: when it was last read is not known")
+
+
+class LossAcknowledgementSerializer(serializers.Serializer[Any]):
+    cluster = serializers.CharField(source="group.cluster.name")
+    group = serializers.CharField(source="group.name")
+    at = serializers.DateTimeField()
+    by = serializers.CharField(source="by_name")
+    queues = LostQueueSerializer(many=True)
+    applied_at = serializers.DateTimeField(allow_null=True, help_text="Null until the next poll has taken note of it")
+
+
+class AcknowledgeLossView(APIView):
+    permission_classes = [IsAuthenticated, MayReset]
+
+    @acted("acknowledge_loss", NothingSerializer, LossAcknowledgementSerializer, status.HTTP_202_ACCEPTED)
+    def post(self, request: Request, cluster: str, group: str) -> Response:
+        """Takes note of every offset that the group has lost by now: its queues count as never committed from the next
+        poll on. Nothing is changed on brokers."""
+        said(NothingSerializer, request)
+        found = found_group(cluster, group)
+        try:
+            made: LossAcknowledgement = acknowledge_loss(found, request.user, timezone.now())
+        except ResetRefused as refusal:
+            raise Refused(str(refusal)) from None
+        return Response(LossAcknowledgementSerializer(made).data, status=status.HTTP_202_ACCEPTED)

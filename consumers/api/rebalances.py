@@ -12,12 +12,11 @@ from consumers.models import Cluster, ConsumerGroup
 from consumers.selectors.rebalances.rows import Cause, RebalanceFilters, RebalanceRow
 from consumers.selectors.rebalances.topic_rows import rebalance_rows
 
-from .derived import made_serializer
-from .found import group_missing
-from .lists import Found, list_response
-from .narrowed import taken
-from .parameters import PAGE, Choice, Paging, Ranged
-from .schema import described
+from .http.lists import Found, list_response
+from .http.parameters import PAGE, Choice, Paging, Ranged, taken
+from .http.problems import group_missing
+from .schema.derived import made_serializer
+from .schema.described import described
 
 
 class OfGroupParameters(Paging, Ranged):

@@ -33,12 +33,12 @@ from consumers.selectors.retries.ladder_rows import (
 from consumers.selectors.retries.volume_rows import VolumeTotals, VolumeWindow
 from consumers.selectors.retries.volumes import volumes_of
 
-from .derived import made_serializer, read_serializer
-from .found import group_missing
-from .objects import object_response
-from .parameters import Moment, Parameters
-from .rate import charge
-from .schema import described
+from .http.objects import object_response
+from .http.parameters import Moment, Parameters
+from .http.problems import group_missing
+from .http.rate import charge
+from .schema.derived import made_serializer, read_serializer
+from .schema.described import described
 
 HOUR = timedelta(hours=1)
 NO_READING = "it leans on no reading"

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from rest_framework import serializers
 
-from consumers.api.derived import made_serializer, read_serializer
+from consumers.api.schema.derived import made_serializer, read_serializer
 from consumers.models import State
 from consumers.selectors.public import INSIDE, URL, answer, public
 
