@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from django.utils.translation import gettext_lazy as _
+
 from consumers.selectors.public import INSIDE, answer, public
 
 
@@ -52,7 +54,7 @@ class BrokerRow:
 class ReadingRow:
     taken_at: datetime
     complete: bool
-    calls: int
+    calls: int = field(metadata=public(label=_("Calls"), unit=_("calls")))
     bytes: int
     seconds: float
     queues: int

@@ -26,8 +26,7 @@ DOES_NOT_GROW = "it does not grow: as much goes as comes"
 @answer(name="HistoryTable")
 @dataclass(frozen=True)
 class TableUse:
-    """`growth_bytes_a_day`: what a whole day takes, less what goes with the oldest day where the table is as old as it
-    is kept; below zero where it shrinks."""
+    """`growth_bytes_a_day` is below zero where it shrinks."""
 
     table: str = field(metadata=public("`windows_3600`: of an hour for each queue; `readings`: every single one"))
     kept_seconds: float = field(metadata=public("How long it is kept, by a setting"))

@@ -5,9 +5,14 @@ A field without it is public as its name and type say. Nothing here knows how an
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, TypeVar
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 Row = TypeVar("Row", bound=type)
+MESSAGES, OFFSET = _("messages"), _("offset")
 # A field that only our own code reads.
 INSIDE: dict[str, Any] = {"inside": True}
 # What a text may be, beside enums and such.
@@ -23,14 +28,34 @@ class Answer:
     last: Sequence[str] = ()
 
 
-def public(help: str | None = None, *, of: Any = None, name: str | None = None) -> dict[str, Any]:
+class Number(StrEnum):
+    """How a number is written on a page."""
+
+    COUNT = "count"
+    RATE = "rate"
+    SHARE = "share"
+    DURATION = "duration"
+
+
+def public(
+    help: str | None = None,
+    *,
+    of: Any = None,
+    name: str | None = None,
+    label: Promise | None = None,
+    unit: Promise | None = None,
+    number: Number | None = None,
+    stored: str | None = None,
+    column: int | None = None,
+) -> dict[str, Any]:
     """The metadata of a dataclass field. `help`: one sentence for the schema.
 
     `of`: what a text is, or each text of a list: an enum, a sequence of allowed values, UUID, URL. `name`: the public
-    name where it is not the field's own.
+    name where it is not the field's own. For pages: `label` of one to three words, `unit` and `number`, by default a
+    count. For the list of groups: `stored`, the row that has it (groups/rows.py), and the place of its `column`.
     """
-    said = {"help": help, "of": of, "name": name}
-    return {key: value for key, value in said.items() if value is not None}
+    said = {"help": help, "of": of, "name": name, "label": label, "unit": unit, "number": number, "stored": stored}
+    return {key: value for key, value in {**said, "column": column}.items() if value is not None}
 
 
 def answer(text: str | None = None, *, name: str | None = None, last: Sequence[str] = ()) -> Callable[[Row], Row]:

@@ -14,8 +14,7 @@ from consumers.selectors.public import answer, public
 @answer(name="Status")
 @dataclass(frozen=True)
 class GroupStatus:
-    """`worst_queue` is null where no single queue decided; other nulls have their reason in `unknown`. `stale`: the
-    evaluation is late, and the state is the last one's, of `judged_at`."""
+    """`worst_queue` is null where no single queue decided; other nulls have their reason in `unknown`."""
 
     state: State
     stale: bool = field(

@@ -6,6 +6,7 @@ from itertools import chain, islice
 from typing import Any
 
 from django.conf import settings
+from django.core.paginator import Paginator
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
@@ -96,7 +97,7 @@ def list_response(
         path = request.path.strip("/").split("/")
         return csv_response(_lines(serializer, found, names), "-".join(path[2:]))
     found = find(page, page_size)
-    pages = max(1, -(-found.count // page_size))
+    pages = _pages(found.count, page_size)
     if page > pages:
         raise NotFound(f"There is no page {page}: the last of {found.count} results is page {pages}.")
     charge(request, rows=len(found.rows))
@@ -120,7 +121,7 @@ def _all(request: Request, find: Find, at_once: int) -> Found:
         first = find(1, at_once)
         _refuse_too_many(first.count)
         rows = list(first.rows)
-        for page in range(2, -(-first.count // at_once) + 1):
+        for page in range(2, _pages(first.count, at_once) + 1):
             found = find(page, at_once)
             if found.count != first.count:
                 break
@@ -152,6 +153,11 @@ def _lines(serializer: type[Serializer[Any]], found: Found, names: Sequence[str]
             yield line_of(cell(row.get(name) or None if name == UNKNOWN else row.get(name)) for name in columns)
     if found.incomplete is not None:
         yield f"# incomplete: {' '.join(found.incomplete.split())}{LINE_END}"
+
+
+def _pages(count: int, size: int) -> int:
+    """An empty list has one."""
+    return Paginator(range(count), size).num_pages
 
 
 def _link(request: Request, page: int) -> str:

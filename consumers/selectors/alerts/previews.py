@@ -20,9 +20,7 @@ from .said import said
 )
 @dataclass(frozen=True, kw_only=True)
 class PreviewRow:
-    """`rule` is as it was asked about. `ahead`: how many others come first, null of what does not wait.
-    `result` is null until it is done: see consumers.alerts.preview.result.
-    """
+    """`ahead` is null of what does not wait, `result` until it is done: see consumers.alerts.preview.result."""
 
     id: str = field(metadata=public(of=UUID))
     status: str = field(metadata=public(of=PreviewStatus))

@@ -43,12 +43,7 @@ class GroupName:
 )
 @dataclass(frozen=True, kw_only=True)
 class IncidentRow:
-    """`condition`: what its rule looked for, in words. `seconds`: since `started_at`, to its end.
-
-    `value` is the newest known number in the measure's unit, `state` the newest known state, both as of `value_at`;
-    `unknown_since` tells that they are not known any more, and `unknown_reason` why. `groups_count`: groups that it
-    leaves unknown, the first of them in `groups`. `silence` keeps it from being told, until `silenced_until`.
-    """
+    """`value` is in the measure's unit. `silence` keeps it from being told, until `silenced_until`."""
 
     id: str = field(metadata=public(of=UUID))
     status: str = field(metadata=public(of=IncidentStatus))
@@ -124,11 +119,6 @@ class AttemptRow:
 @answer("One message through a channel: it bears the same id however often it is tried.")
 @dataclass(frozen=True, kw_only=True)
 class DeliveryRow:
-    """One message through a channel. `changes`: how many it tells; `incidents`: ids of the first that they are of.
-
-    `waits_for`: the number of an earlier message that has to go before it; `waits_why`: what it waits for, in words.
-    """
-
     id: str = field(metadata=public(of=UUID))
     channel: int = field(metadata=public("Its id"))
     channel_name: str

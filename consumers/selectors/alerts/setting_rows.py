@@ -14,10 +14,7 @@ from .rows import DeliveryRow
 @answer("What is null selects everything, or is as `unknown` says.")
 @dataclass(frozen=True, kw_only=True)
 class RuleRow:
-    """`sentence` says it in words, `selects` what it looks at. `is_default`: the site came with it.
-
-    `firing` and `pending`: its open incidents; null where rules were not evaluated lately, or it is switched off.
-    """
+    """`firing` and `pending` are null where rules were not evaluated lately, or it is switched off."""
 
     id: int
     name: str
@@ -51,12 +48,6 @@ class RuleRow:
 @answer("What is null takes everything, or is as `unknown` says. Its address and secrets are never answered.")
 @dataclass(frozen=True, kw_only=True)
 class ChannelRow:
-    """`target` is where it goes, without its secrets, which nobody is shown. `rules`: ids; null: all rules.
-
-    `waiting`: messages that are to go. `last_delivery`: the newest message. `failing_since`: since when nothing was
-    taken, by the newest try for `failing_why`; until `held_until` nothing but a test is sent.
-    """
-
     id: int
     name: str
     kind: str = field(metadata=public(of=ChannelKind))
@@ -92,11 +83,6 @@ class SilenceStatus(StrEnum):
 @answer("While it holds, incidents that it selects are shown and told to nobody. What is null selects everything.")
 @dataclass(frozen=True, kw_only=True)
 class SilenceRow:
-    """`status`: coming, active or past. `selects`: what it keeps quiet, in words. `ended_by`: whoever ended it early.
-
-    `incidents`: open ones that it keeps from being told.
-    """
-
     id: int
     status: str = field(metadata=public(of=SilenceStatus))
     cluster: str | None
@@ -122,8 +108,6 @@ class SilenceRow:
 )
 @dataclass(frozen=True, kw_only=True)
 class NoteRow:
-    """What people say of groups. `groups`: how many there are that it names."""
-
     id: int
     position: int
     cluster: str | None

@@ -12,8 +12,8 @@ from consumers.selectors.public import answer, public
 @answer("A re-send of dead letters. What is not known, or is not yet, is null: `unknown` says why.")
 @dataclass(frozen=True)
 class ResendRow:
-    """`outcomes`: {outcome: messages}, without those that no message has. `expected_seconds`: of what is planned or
-    left, at its rate. A plan whose time is over is expired, whether or not a worker has noted it.
+    """`expected_seconds`: of what is planned or left. A plan whose time is over is expired, whether or not a worker has
+    noted it.
     """
 
     id: str = field(metadata=public(of=UUID))
@@ -61,8 +61,6 @@ class ResendRow:
 @answer("What became of one message.")
 @dataclass(frozen=True)
 class ResendMessageRow:
-    """One message of a re-send. `detail`: why it was not sent, or why that is not known."""
-
     broker: str
     queue_id: int
     offset: int = field(metadata=public("Its place among the dead letters, where it stays"))

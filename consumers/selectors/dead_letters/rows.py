@@ -24,7 +24,7 @@ class Resent:
 @answer("A dead letter without its body. What it does not say is null: `unknown` says why.")
 @dataclass(frozen=True)
 class DeadLetterRow:
-    """`keys` are separated by spaces; `size` is of the stored body in bytes; `resent` is newest first."""
+    """`resent` is newest first."""
 
     broker: str
     queue_id: int
@@ -52,11 +52,7 @@ class DeadLetterRow:
 @answer("`unknown_reason` says why the list is not, or may not be, whole; null where it is.")
 @dataclass(frozen=True)
 class Completeness:
-    """How much of a group's dead letters is listed, as of `looked_at`, its oldest good look.
-
-    `messages` are all there are in its queues; null where one of them could not be read. `unknown_reason` says why the
-    list is not, or may not be, whole; null where it is.
-    """
+    """`looked_at` is its oldest good look. `messages` is null where a queue could not be read."""
 
     messages: int | None = field(metadata=public("In the dead-letter queues of the group"))
     indexed_messages: int | None = field(metadata=public("Those that a list can hold: the newest"))

@@ -1,18 +1,24 @@
 """What the selectors say of groups. Field names are those of the REST API; null stands with its reason beside it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from typing import Any
+
+from django.utils.translation import gettext_lazy as _
 
 from consumers.models import GroupKind, HealthLevel, State, TimeLagKind, TopicKind
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.health.rows import HealthReason
 from consumers.selectors.ownership.rows import MemberRow
-from consumers.selectors.public import INSIDE, answer, public
+from consumers.selectors.public import INSIDE, MESSAGES, Number, answer, public
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.tag_samples import TagSampleRow
+
+# Where a number of a group is stored: GroupState, GroupTotal, or the group itself.
+JUDGED, TOTAL, GROUP = "judged", "total", "group"
 
 
 class ListKind(StrEnum):
@@ -64,14 +70,8 @@ class KnownPart:
 @answer("What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are.")
 @dataclass(frozen=True, kw_only=True)
 class GroupRow:
-    """One group. `unknown_reason` says why `lag_messages` is null, `unknown` why other fields are.
-
-    `taken_at` is the reading that the numbers are from: while they are unknown, the last good one.
-    `lag_messages_at_least` is the sum of the queues that are known; equal to `lag_messages` where all are.
-    `time_lag_at` is the moment that the time lag is of: it may be an earlier one than the lag's `taken_at`.
-    `known_parts`, by field: what is known of `retry_share` and `dlq_day_messages` where they are null.
-    `stale`: evaluations are late, and the state is the last one's, of `judged_at`.
-    `health` is the worst of `health_reasons`, which stand worst first.
+    """`taken_at` is the reading that the numbers are from. `time_lag_at` may be an earlier moment than that.
+    `lag_messages_at_least` is `lag_messages` where all queues are known.
     """
 
     id: int = field(metadata=INSIDE)
@@ -90,30 +90,72 @@ class GroupRow:
     health_reasons: tuple[HealthReason, ...] = field(metadata=public("Worst first"))
     flags: tuple[str, ...] = field(metadata=public("Kinds that hold: ghost, paused, …"))
     flag_reasons: dict[str, str] = field(metadata=public("A sentence for each flag"))
-    completeness: float | None
-    lag_messages: int | None
-    lag_messages_at_least: int | None = field(metadata=public("The sum of the queues that are known"))
-    never_committed_queues: int | None
-    lost_queues: int | None = field(
-        metadata=public("Queues whose committed offset was read before, and is gone from the broker")
+    completeness: float | None = field(
+        metadata=public(label=_("Judged on a full window"), unit=_("of its queues"), number=Number.SHARE)
     )
-    time_lag_seconds: float | None
+    lag_messages: int | None = field(metadata=public(label=_("Lag"), unit=MESSAGES, column=1))
+    lag_messages_at_least: int | None = field(
+        metadata=public("The sum of the queues that are known", label=_("Lag at least"), unit=MESSAGES)
+    )
+    never_committed_queues: int | None = field(
+        metadata=public(label=_("Never committed"), unit=_("queues"), stored=TOTAL)
+    )
+    lost_queues: int | None = field(
+        metadata=public(
+            "Queues whose committed offset was read before, and is gone from the broker",
+            label=_("Offset lost"),
+            unit=_("queues"),
+            stored=TOTAL,
+        )
+    )
+    time_lag_seconds: float | None = field(metadata=public(label=_("Time lag"), number=Number.DURATION, column=2))
     time_lag_kind: TimeLagKind
     time_lag_at: datetime | None = field(metadata=public("The moment that the time lag is of"))
-    consume_rate: float | None = field(metadata=public("Messages per second"))
-    produce_rate: float | None = field(metadata=public("Messages per second"))
-    drain_seconds: float | None
-    members: int | None
-    online: bool | None
+    consume_rate: float | None = field(
+        metadata=public(
+            "Messages per second", label=_("Consumed"), unit=MESSAGES, number=Number.RATE, stored=JUDGED, column=4
+        )
+    )
+    produce_rate: float | None = field(
+        metadata=public(
+            "Messages per second", label=_("Produced"), unit=MESSAGES, number=Number.RATE, stored=JUDGED, column=3
+        )
+    )
+    drain_seconds: float | None = field(metadata=public(label=_("Drains in"), number=Number.DURATION, column=5))
+    members: int | None = field(metadata=public(label=_("Members"), unit=_("clients"), stored=GROUP, column=6))
+    online: bool | None = field(metadata=public(stored=GROUP))
     message_model: str | None
     consume_type: str | None
-    retry_rate: float | None = field(metadata=public("Messages per second into the retry topic"))
-    retry_share: float | None = field(
-        metadata=public("Redeliveries per message consumed, over the last hour; above 1 where more came back")
+    retry_rate: float | None = field(
+        metadata=public(
+            "Messages per second into the retry topic",
+            label=_("Into retry"),
+            unit=MESSAGES,
+            number=Number.RATE,
+            stored=JUDGED,
+        )
     )
-    dlq_messages: int | None = field(metadata=public("Dead letters that the brokers keep"))
-    dlq_day_messages: int | None = field(metadata=public("Dead letters that came in 24 hours"))
-    expired_messages: int | None = field(metadata=public("Unconsumed, and deleted by the broker"))
+    retry_share: float | None = field(
+        metadata=public(
+            "Redeliveries per message consumed, over the last hour; above 1 where more came back",
+            label=_("Retry share"),
+            unit=_("of consumed, 1 h"),
+            number=Number.SHARE,
+            stored=JUDGED,
+            column=7,
+        )
+    )
+    dlq_messages: int | None = field(
+        metadata=public("Dead letters that the brokers keep", label=_("Dead letters"), unit=MESSAGES, stored=TOTAL)
+    )
+    dlq_day_messages: int | None = field(
+        metadata=public(
+            "Dead letters that came in 24 hours", label=_("DLQ 24 h"), unit=MESSAGES, stored=JUDGED, column=8
+        )
+    )
+    expired_messages: int | None = field(
+        metadata=public("Unconsumed, and deleted by the broker", label=_("Expired"), unit=MESSAGES, stored=TOTAL)
+    )
     last_rebalance_at: datetime | None = field(metadata=public("The reading that first saw the newest"))
     open_incidents: IncidentCounts | None
     taken_at: datetime | None = field(metadata=public("While the lag is unknown: the last good reading"))
@@ -124,6 +166,12 @@ class GroupRow:
         default_factory=dict,
         metadata=public("What is known of `retry_share` and `dlq_day_messages` where they are null"),
     )
+
+
+@cache
+def stored_in(*places: str) -> tuple[str, ...]:
+    """Columns of the list that are shown as they are stored there."""
+    return tuple(one.name for one in fields(GroupRow) if one.metadata.get("stored") in places)
 
 
 @dataclass(frozen=True)

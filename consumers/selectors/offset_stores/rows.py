@@ -21,11 +21,7 @@ answer("Messages that would be consumed again. A null has its reason in the queu
 
 @dataclass(frozen=True, kw_only=True)
 class StoreRow:
-    """One store's offset of one queue, as it was read at `at`. `finding` says why there is none, or what is wrong.
-
-    `source` is the broker, the file's path or the client id. `persisted_at` is when a file was written last,
-    `usual_period_seconds` how often its owner writes it. `lag_messages` counts from this offset.
-    """
+    """One store's offset of one queue."""
 
     kind: str = field(metadata=public(of=STORE_KINDS))
     offset: int | None

@@ -6,7 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from consumers.selectors.public import answer, public
+from django.utils.translation import gettext_lazy as _
+
+from consumers.selectors.public import MESSAGES, Number, answer, public
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,7 @@ class QueuePlace:
 @answer("What is not known is null, and so is what is not the case: `unknown` says why.")
 @dataclass(frozen=True, kw_only=True)
 class MemberRow:
-    """A present member. `messages_per_second` is the sum over the queues it owns, over the last whole minutes.
-
-    `share` of the group's messages is from 0 to 1. `busiest_queue` and `never_written` are of the queues it owns: the
-    one of which it consumes most, and those into which no message was ever written.
-    """
+    """A present member. `busiest_queue`: the one of which it consumes most."""
 
     client_id: str
     address: str = field(metadata=public("Of its first connection"))
@@ -55,9 +53,14 @@ class MemberRow:
     orderly: bool | None
     consume_type: str | None
     message_model: str | None
-    queues: int | None
+    queues: int | None = field(metadata=public(label=_("Queues"), unit=_("queues")))
     messages_per_second: float | None = field(
-        metadata=public("Consumed of the queues that it owns, over the last whole minutes")
+        metadata=public(
+            "Consumed of the queues that it owns, over the last whole minutes",
+            label=_("Consumed"),
+            unit=MESSAGES,
+            number=Number.RATE,
+        )
     )
     share: float | None = field(metadata=public("Of the group's messages, from 0 to 1"))
     busiest_queue: QueueShare | None = field(metadata=public("Of those it owns"))
@@ -68,11 +71,6 @@ class MemberRow:
 @answer("A queue with one owner of it: one with several has a row for each. Without one, `unknown` says why.")
 @dataclass(frozen=True, kw_only=True)
 class AssignmentRow:
-    """A queue and one owner of it; a queue with several has a row for each. Without one `unknown["owner"]` says why.
-
-    It was seen to hold the queue from `seen_since` to `last_seen`, and no more at `gone_by`.
-    """
-
     topic: str
     broker: str
     queue_id: int

@@ -9,7 +9,7 @@ from consumers.selectors.public import INSIDE, answer, public
 
 @dataclass(frozen=True, kw_only=True)
 class SubscriptionRow:
-    """A client said so from `seen_since` to `last_seen`, and at `gone_by` no more. The group's retry topic has none."""
+    """The group's retry topic has none."""
 
     client_id: str
     topic: str
@@ -23,7 +23,7 @@ class SubscriptionRow:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What some of the members wanted of a topic; `expression` null: they did not subscribe to it."""
+    """What some of the members wanted of a topic."""
 
     expression: str | None = field(metadata=public("Null: not subscribed"))
     expression_type: str | None
@@ -33,7 +33,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Difference:
-    """Members subscribed differently to a topic from `since` on, up to `until`; null: they still do."""
+    """Members subscribed differently to a topic."""
 
     topic: str
     since: datetime
@@ -48,7 +48,7 @@ class Difference:
 )
 @dataclass(frozen=True)
 class SubscriptionHistory:
-    """Rows by topic, client and time; differences by topic and time. `unknown`: why either need not be all."""
+    """Rows by topic, client and time; differences by topic and time."""
 
     since: datetime = field(metadata=public(name="from"))
     until: datetime = field(metadata=public(name="to"))

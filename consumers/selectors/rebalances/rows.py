@@ -187,7 +187,7 @@ class RebalanceDetail(RebalanceEvent):
 @answer("What a rebalance did to one topic. What is not known is null: `unknown` says why.")
 @dataclass(frozen=True, kw_only=True)
 class RebalanceRow:
-    """What a rebalance did to one topic. `topic` null: no topic of the group was known."""
+    """`topic` null: no topic of the group was known."""
 
     event: str = field(metadata=public("Its name for ever: cluster/group/moment; all its topics share it"))
     cluster: str

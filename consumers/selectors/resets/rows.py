@@ -13,7 +13,7 @@ from .totals_rows import ResetTotals
 
 @dataclass(frozen=True)
 class SeenBroker:
-    """A master as the plan saw it. `server_side`: it moves offsets itself. `permission`: 4 (read) + 2 (write)."""
+    """A master as the plan saw it."""
 
     name: str
     version: str | None
@@ -25,7 +25,7 @@ class SeenBroker:
 @answer("The group as the plan saw it.")
 @dataclass(frozen=True)
 class SeenGroup:
-    """The group as the plan saw it. `members` are client ids; none at all: the group was offline."""
+    """No member at all: the group was offline."""
 
     members: list[str] | None = field(metadata=public("Client ids"))
     orderly: bool | None
@@ -39,9 +39,8 @@ class SeenGroup:
 @dataclass(frozen=True)
 class ResetRow:
     """`kind` and `value` are what was wanted, see `ResetKind`; `topics`, `brokers` and `chosen_queues` where: null is
-    all. A plan whose time is over is expired, whether or not a worker has noted it. `restores` is the id of the reset
-    that it undoes, `restored_by` those of the resets that undo it. `seconds`: since it was started, to its end.
-    `totals` and `seen` are null where there is no plan.
+    all. A plan whose time is over is expired, whether or not a worker has noted it. `totals` and `seen` are null where
+    there is no plan.
     """
 
     id: str = field(metadata=public(of=UUID))
@@ -102,9 +101,7 @@ class OffsetReading:
 @answer("One queue: what the plan says of it, and what became of it.")
 @dataclass(frozen=True)
 class ResetQueueRow:
-    """One queue of a reset. `now` is where it stood at the plan, `before` right before it was written, `after` where it
-    was read last. `wanted` is the target before it was clipped. `left_out`: why it is not touched; null where it is.
-    """
+    """`after` is where it was read last. `left_out` is null where it is touched."""
 
     topic: str
     broker: str

@@ -9,15 +9,9 @@ from consumers.selectors.public import answer, public
 @answer("Sums over the queues of a reset. One that some queue does not give is null; `…_at_least` is what is known.")
 @dataclass(frozen=True)
 class ResetTotals:
-    """`queues` were chosen; of them `left_out` are not touched, `standing` are at their target already, and `moving`
-    are the rest. `done` of `moving` need nothing more: read back, refused, or given up.
-
-    `replayed_messages` and `skipped_messages` are null where one of the queues to move does not say; then
-    `…_at_least` is the sum over those that do. `…_in_fact`: of the confirmed queues, from where each stood right
-    before it was written. `earliest_target_time` and `latest_target_time`: of the first messages that will be
-    consumed, as far as they were read, for `queues_with_target_time`. `steps` and `outcomes`: queues by each, without
-    those that none has; queues that are left out are in neither. `not_restorable` of the queues to move have no
-    offset to return to.
+    """`replayed_messages` and `skipped_messages` are null where one of the queues to move does not say. `…_target_time`:
+    of the first messages that will be consumed, as far as they were read. `steps` and `outcomes` leave out what no queue
+    has, and queues that are not touched.
     """
 
     queues: int = field(metadata=public("Chosen"))

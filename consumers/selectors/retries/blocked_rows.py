@@ -27,8 +27,7 @@ class BlockedKind(StrEnum):
 @answer(name="Head")
 @dataclass(frozen=True, kw_only=True)
 class HeadFacts:
-    """The message itself, as it is stored. `reconsume_times` are its retries through the broker: tries on the spot are
-    not stored. `origin_topic`: of a retried message, where it came from; null where it is none."""
+    """The message itself, as it is stored."""
 
     message_id: str
     origin_topic: str | None = field(metadata=public("Null where it is no retried message"))

@@ -44,12 +44,7 @@ class ConditionName(StrEnum):
 @answer("A claim that must hold for failed messages to come back. `ok` null: not known.")
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """One claim of the chain about one group. `ok` null: not known, for `unknown_reason`.
-
-    `severity` is how bad it is where it does not hold. `detail` says what was found, with its numbers; `cure` what to
-    do where it does not hold, whatever was found. `brokers`: those on which it does not. `as_of`: the oldest of the
-    facts it leans on; null where it leans on none.
-    """
+    """`cure`: whatever was found. `as_of` is null where it leans on no fact."""
 
     name: ConditionName
     ok: bool | None

@@ -18,9 +18,8 @@ from consumers.selectors.public import INSIDE, answer, public
 )
 @dataclass(frozen=True, kw_only=True)
 class SampledRung:
-    """Of `of` messages that waited at this level on all brokers, `looked_at` were looked into: `messages` are retries
-    of the group. `attempts`: {reconsume times: messages}, the retry that they wait for. Times are the brokers'; null
-    where the group has no message among them. `sampled_at`: of the brokers' newest samples the oldest.
+    """`attempts`: {reconsume times: messages}. Times are the brokers'. `sampled_at`: of the brokers' newest samples the
+    oldest.
     """
 
     messages: int
@@ -39,11 +38,7 @@ class SampledRung:
 @answer(name="Rung")
 @dataclass(frozen=True, kw_only=True)
 class LadderRung:
-    """One level. `retry` waits there by default: the first at level 3; null below it, where only applications send.
-
-    `broker_backlog`: messages of all groups on all brokers. `overdue_seconds`: for how long the first of them should
-    have been delivered, at least; 0 where it is not due yet or nothing waits. Nulls: `unknown`.
-    """
+    """One level. Retries begin at level 3: below it, where only applications send, `retry` is null."""
 
     level: int
     retry: int | None = field(metadata=public("Which retry waits here by default"))
@@ -78,10 +73,7 @@ class WaitingLevel:
 @answer("Sampled messages that wait for their last retry: if it fails they are dead.")
 @dataclass(frozen=True, kw_only=True)
 class LastAttempts:
-    """Sampled messages that wait for their last retry: if it fails they are dead. First of them due at `next_due_at`.
-
-    `max_retries`: null where nothing limits them; `told_by`: who says so. `messages` is null where that is not known.
-    """
+    """`told_by`: who says `max_retries`."""
 
     messages: int | None
     next_due_at: datetime | None = field(metadata=public("Null with no message too"))
@@ -107,11 +99,7 @@ class RetryPolicyRow:
 @answer("Due and not consumed: the queues of the group's own retry topics.", name="Due", last=("unknown",))
 @dataclass(frozen=True, kw_only=True)
 class DueRetries:
-    """What is due and not consumed: the queues of the group's own retry topics.
-
-    `lag_messages` is null as soon as one of them is not known; `at_least` is then the known sum. `oldest_seconds`: how
-    long the first of them has been waiting since it was due.
-    """
+    """`lag_messages` is null as soon as one of the queues is not known; `…_at_least` is then the known sum."""
 
     queues: int
     lag_messages: int | None
