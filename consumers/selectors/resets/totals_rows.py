@@ -9,9 +9,9 @@ from consumers.selectors.public import answer, public
 @answer("Sums over the queues of a reset. One that some queue does not give is null; `…_at_least` is what is known.")
 @dataclass(frozen=True)
 class ResetTotals:
-    """`replayed_messages` and `skipped_messages` are null where one of the queues to move does not say. `…_target_time`:
-    of the first messages that will be consumed, as far as they were read. `steps` and `outcomes` leave out what no queue
-    has, and queues that are not touched.
+    """`replayed_messages` and `skipped_messages` are null where one of the queues to move does not say. Target times
+    are of the first messages that will be consumed, as far as they were read. `steps` and `outcomes` leave out what no
+    queue has, and queues that are not touched.
     """
 
     queues: int = field(metadata=public("Chosen"))
