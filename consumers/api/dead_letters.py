@@ -29,6 +29,8 @@ from .http.problems import NotNow, found_group
 from .schema.derived import read_serializer
 from .schema.described import described, problems_of
 
+AUDIT = "Exported dead letters with their bodies."
+
 
 class DeadLetterParameters(Paging, Ranged):
     """`from` and `to`: when it was stored."""
@@ -55,10 +57,7 @@ class DeadLetterListView(APIView):
         """Dead letters of a group, newest first, without their bodies; and how complete the list is."""
         values = DeadLetterParameters.of(request)
         found = found_group(cluster, group)
-        filters = DeadLetterFilters(
-            **{field: values.get(name) for name, field in TIMES.items()},
-            **{name: values.get(name) for name in (*TEXTS, "resent")},
-        )
+        filters = _filters(values)
         paging = taken(values, *PAGE)
 
         def find(page: int, page_size: int) -> Found:
@@ -67,9 +66,6 @@ class DeadLetterListView(APIView):
             return Found(part.rows, part.count, beside, part.completeness.unknown_reason)
 
         return list_response(request, DeadLetterRow, find, **paging)
-
-
-AUDIT = "Exported dead letters with their bodies."
 
 
 class ExportParameters(DeadLetterParameters):
@@ -102,11 +98,7 @@ class DeadLetterExportView(APIView):
         if values["bodies"] and not request.user.has_perm(MAY_SEE):
             raise PermissionDenied(f"Bodies are for those with the permission {MAY_SEE}: leave out 'bodies'.")
         found_group(cluster, group)
-        filters = DeadLetterFilters(
-            **{field: values.get(name) for name, field in TIMES.items()},
-            **{name: values.get(name) for name in (*TEXTS, "resent")},
-        )
-        wanted = ExportWanted(cluster, group, ExportFormat(values["format"]), values["bodies"], filters)
+        wanted = ExportWanted(cluster, group, ExportFormat(values["format"]), values["bodies"], _filters(values))
         try:
             return export_response(request.user, wanted)
         except ExportFailed as error:
@@ -123,3 +115,10 @@ def export_response(user: Any, wanted: ExportWanted) -> StreamingHttpResponse:
     response.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _filters(values: dict[str, Any]) -> DeadLetterFilters:
+    return DeadLetterFilters(
+        **{field: values.get(name) for name, field in TIMES.items()},
+        **{name: values.get(name) for name in (*TEXTS, "resent")},
+    )

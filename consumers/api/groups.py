@@ -24,7 +24,6 @@ from .http.parameters import PAGE, Choice, Paging, Parameters, narrowed, orderin
 from .http.problems import NotNow, found_group, group_missing
 from .schema.described import described
 
-STALE = "Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it"
 ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign in ("", "-")]
 
 

@@ -23,8 +23,6 @@ from .http.problems import found_group
 from .schema.derived import read_serializer
 from .schema.described import described
 
-SUBSCRIPTIONS = "topic, expression, expression_type"
-
 
 class MemberParameters(Paging):
     language = serializers.CharField(required=False)

@@ -1,4 +1,7 @@
-"""What a re-send and its messages look like over REST."""
+"""Re-sends of dead letters: GET and POST groups/{cluster}/{group}/resends/, resends/{id}/ and what is done with one.
+
+Everybody may look; planning, starting and cancelling need a permission.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -8,12 +8,14 @@ from django.utils.translation import gettext_lazy as _
 from consumers.models import State, TimeLagKind, TopicKind
 from consumers.selectors.public import MESSAGES, OFFSET, answer, public
 
+STALE = "Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it"
+
 
 @answer("What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are.")
 @dataclass(frozen=True, kw_only=True)
 class QueueRow:
     """`kind` is the topic's as this group sees it: another group's dead letters are a normal topic to it. `since`: when
-    the state began; nobody evaluates what has none.
+    its state began.
     """
 
     topic: str
@@ -52,9 +54,7 @@ class QueueRow:
     time_lag_error_seconds: float | None
     time_lag_at: datetime | None = field(metadata=public("The moment that the time lag is of"))
     state: State | None = field(metadata=public("Null: dead letters, retired topics"))
-    stale: bool = field(
-        metadata=public("Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it")
-    )
+    stale: bool = field(metadata=public(STALE))
     rule: str | None
     state_detail: str
     since: datetime | None

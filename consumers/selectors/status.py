@@ -9,6 +9,7 @@ from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.groups.row import row_fields
 from consumers.selectors.groups.rows import IncidentCounts, WorstQueue
 from consumers.selectors.public import answer, public
+from consumers.selectors.queue_rows import STALE
 
 
 @answer(name="Status")
@@ -17,9 +18,7 @@ class GroupStatus:
     """`worst_queue` is null where no single queue decided; other nulls have their reason in `unknown`."""
 
     state: State
-    stale: bool = field(
-        metadata=public("Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it")
-    )
+    stale: bool = field(metadata=public(STALE))
     since: datetime | None
     completeness: float | None
     lag_messages: int | None

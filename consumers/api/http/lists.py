@@ -1,4 +1,7 @@
-"""Lines of CSV as a file to download, streamed: a large one is never held whole."""
+"""Lists: `?page=` and `?page_size=`, answered as count, next, previous, results; or the whole list as CSV.
+
+CSV is a file to download, streamed: a large one is never held whole.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +32,10 @@ from .parameters import MOST_ROWS
 from .problems import NotNow
 from .rate import charge
 
+# Rows that are made documents of at once, and how often a list that changes meanwhile is read anew.
+AT_ONCE = 500
+TRIES = 3
+
 
 def csv_response(lines: Iterator[str], name: str) -> StreamingHttpResponse:
     # The names of columns and the first row: what fails by then, as a database that is away, is no file.
@@ -45,11 +52,6 @@ def described_csv(operation: str, parameters: type[serializers.Serializer[Any]] 
         parameters=[parameters] if parameters else [],
         responses={(200, "text/csv"): OpenApiTypes.STR} | problems_of(400, 401, 403, 404, 429, 503),
     )
-
-
-# Rows that are made documents of at once, and how often a list that changes meanwhile is read anew.
-AT_ONCE = 500
-TRIES = 3
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from consumers.models import GroupKind, HealthLevel, State, TimeLagKind, TopicKind
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.health.rows import HealthReason
-from consumers.selectors.ownership.rows import MemberRow
+from consumers.selectors.ownership.rows import SUBSCRIPTIONS, MemberRow
 from consumers.selectors.public import INSIDE, MESSAGES, Number, answer, public
-from consumers.selectors.queue_rows import QueueRow
+from consumers.selectors.queue_rows import STALE, QueueRow
 from consumers.selectors.tag_samples import TagSampleRow
 
 # Where a number of a group is stored: GroupState, GroupTotal, or the group itself.
@@ -79,9 +79,7 @@ class GroupRow:
     group: str
     kind: GroupKind
     state: State
-    stale: bool = field(
-        metadata=public("Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it")
-    )
+    stale: bool = field(metadata=public(STALE))
     state_detail: str
     since: datetime | None
     health: HealthLevel = field(
@@ -228,7 +226,7 @@ class GroupDetail(GroupRow):
     topics: list[TopicRow]
     anomalies: list[Anomaly]
     tag_samples: list[TagSampleRow] = field(metadata=public("One for each subscription that leaves something out"))
-    subscriptions: Sequence[Mapping[str, Any]] = field(metadata=public("topic, expression, expression_type"))
+    subscriptions: Sequence[Mapping[str, Any]] = field(metadata=public(SUBSCRIPTIONS))
     clients: list[MemberRow]
     membership_at: datetime | None
     consume_from_where: str | None

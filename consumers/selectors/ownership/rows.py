@@ -10,6 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.selectors.public import MESSAGES, Number, answer, public
 
+SUBSCRIPTIONS = "topic, expression, expression_type"
+
 
 @dataclass(frozen=True)
 class QueueShare:
@@ -45,7 +47,7 @@ class MemberRow:
     duplicated_since: datetime | None = field(
         metadata=public("One broker lists two connections under this id: two processes share it")
     )
-    subscription: Sequence[Mapping[str, Any]] | None = field(metadata=public("topic, expression, expression_type"))
+    subscription: Sequence[Mapping[str, Any]] | None = field(metadata=public(SUBSCRIPTIONS))
     sub_version: datetime | None = field(
         metadata=public("By its own clock: the last change of its queues or subscriptions")
     )
