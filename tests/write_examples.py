@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from consumers.api.schema_examples import ENDINGS, FOLDER, PLACES
+from consumers.api.schema.hooks import ENDINGS, FOLDER, PLACES, example_files
 from consumers.dead_letters.exports.lines import lines_of
 from consumers.dead_letters.exports.rows import columns_of
 from consumers.dead_letters.exports.wanted import ExportFormat
@@ -45,7 +45,7 @@ def test_answers_are_written(api, stopped_clock, settings, tmp_path):
                 lines = b"".join(answer.streaming_content).decode().splitlines(keepends=True)
                 _write(f"{operation.name}.csv", "".join(lines[: 1 + SHOWN]))
 
-    page = json.loads((FOLDER / "ChannelDeliveriesPage.json").read_text())
+    page = json.loads(example_files()["ChannelDeliveriesPage.json"].read_text())
     _write("Delivery.json", json.dumps(page["results"][0], indent=1, ensure_ascii=False) + "\n")
 
 
@@ -57,4 +57,4 @@ def _exported(format):
 
 
 def _write(name, text):
-    (FOLDER / name).write_bytes(text.encode())
+    example_files().get(name, FOLDER / name).write_bytes(text.encode())

@@ -1,23 +1,35 @@
-"""GET groups/{cluster}/{group}/dlq/"""
+"""Dead letters of groups/{cluster}/{group}/: GET dlq/ and dlq/export/."""
 
 from typing import Any
 
+from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.models import ResendOutcome
+from consumers.dead_letters.exports.lines import CsvLines, JsonLines, lines_of
+from consumers.dead_letters.exports.wanted import ExportFailed, ExportFormat, ExportWanted
+from consumers.dead_letters.looks.audit import note_seen
+from consumers.dead_letters.may_see import MAY_SEE
 from consumers.selectors.dead_letters.filter_query import TEXTS, TIMES
 from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from consumers.selectors.dead_letters.listing import dead_letter_list
-from consumers.selectors.dead_letters.resent import TRIED
-from consumers.selectors.queues import find_group
+from consumers.selectors.dead_letters.rows import Completeness, DeadLetterRow
+from consumers.tasks.exports import begun_export
 
-from .found import group_missing
-from .lists import Found, list_response
-from .parameters import Paging, Ranged
-from .schema import described
+from .http.lists import Found, list_response
+from .http.negotiation import OneKind
+from .http.parameters import PAGE, Choice, Paging, Ranged, taken
+from .http.problems import NotNow, found_group
+from .schema.derived import read_serializer
+from .schema.described import described, problems_of
+
+AUDIT = "Exported dead letters with their bodies."
 
 
 class DeadLetterParameters(Paging, Ranged):
@@ -33,67 +45,80 @@ class DeadLetterParameters(Paging, Ranged):
     resent = serializers.BooleanField(required=False, help_text="true: it was, or may have been, sent again")
 
 
-class ResentSerializer(serializers.Serializer[Any]):
-    at = serializers.DateTimeField()
-    by = serializers.CharField()
-    result = serializers.ChoiceField([(value, ResendOutcome(value).label) for value in TRIED])
-    resend = serializers.CharField(help_text="The id of the re-send")
-
-
-class DeadLetterSerializer(serializers.Serializer[Any]):
-    """A dead letter without its body. What it does not say is null: `unknown` says why."""
-
-    broker = serializers.CharField()
-    queue_id = serializers.IntegerField()
-    offset = serializers.IntegerField()
-    stored_id = serializers.CharField(help_text="Where it is stored: address of the broker and offset there")
-    message_id = serializers.CharField(allow_null=True, help_text="Its producer's, the same at every attempt")
-    origin_topic = serializers.CharField(allow_null=True)
-    origin_message_id = serializers.CharField(allow_null=True)
-    keys = serializers.CharField(allow_null=True, help_text="Separated by spaces")
-    tags = serializers.CharField(allow_null=True)
-    reconsume_times = serializers.IntegerField()
-    born_at = serializers.DateTimeField()
-    stored_at = serializers.DateTimeField()
-    size = serializers.IntegerField(help_text="Bytes of the stored body")
-    sent_by_application = serializers.BooleanField(allow_null=True, help_text="It died before its retries were used up")
-    resent = ResentSerializer(many=True)
-    unknown = serializers.DictField(child=serializers.CharField())
-
-
-class CompletenessSerializer(serializers.Serializer[Any]):
-    """`unknown_reason` says why the list is not, or may not be, whole; null where it is."""
-
-    messages = serializers.IntegerField(allow_null=True, help_text="In the dead-letter queues of the group")
-    indexed_messages = serializers.IntegerField(allow_null=True, help_text="Those that a list can hold: the newest")
-    looked_at = serializers.DateTimeField(allow_null=True, help_text="As of when")
-    unknown_reason = serializers.CharField(allow_null=True)
-    unknown = serializers.DictField(child=serializers.CharField())
-
-
 class DeadLetterListView(APIView):
     @described(
         "group_dead_letters",
-        DeadLetterSerializer,
+        DeadLetterRow,
         parameters=DeadLetterParameters,
         paged=True,
-        beside={"completeness": CompletenessSerializer()},
+        beside={"completeness": read_serializer(Completeness)()},
     )
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """Dead letters of a group, newest first, without their bodies; and how complete the list is."""
         values = DeadLetterParameters.of(request)
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
-        filters = DeadLetterFilters(
-            **{field: values.get(name) for name, field in TIMES.items()},
-            **{name: values.get(name) for name in (*TEXTS, "resent")},
-        )
-        paging = {name: values[name] for name in ("page", "page_size")}
+        found = found_group(cluster, group)
+        filters = _filters(values)
+        paging = taken(values, *PAGE)
 
         def find(page: int, page_size: int) -> Found:
             part = dead_letter_list(found, filters, page=page, page_size=page_size)
-            beside = {"completeness": CompletenessSerializer(part.completeness).data}
+            beside = {"completeness": read_serializer(Completeness)(part.completeness).data}
             return Found(part.rows, part.count, beside, part.completeness.unknown_reason)
 
-        return list_response(request, DeadLetterSerializer, find, **paging)
+        return list_response(request, DeadLetterRow, find, **paging)
+
+
+class ExportParameters(DeadLetterParameters):
+    shape = ()
+    page = None  # type: ignore[assignment]
+    page_size = None  # type: ignore[assignment]
+    format = Choice([one.value for one in ExportFormat], default=ExportFormat.CSV.value)
+    bodies = serializers.BooleanField(default=False, help_text=f"With bodies and properties; wants {MAY_SEE}")
+
+
+class DeadLetterExportView(APIView):
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="group_dead_letters_export",
+        parameters=[ExportParameters],
+        responses={
+            (200, CsvLines.content_type.split(";")[0]): OpenApiTypes.STR,
+            (200, JsonLines.content_type.split(";")[0]): OpenApiTypes.STR,
+        }
+        | problems_of(400, 401, 403, 404, 429, 503),
+    )
+    def get(self, request: Request, cluster: str, group: str) -> StreamingHttpResponse:
+        """All dead letters of a group that the brokers hold, streamed; the filters are those of the list.
+
+        An export that could not be read to its end says so in its last line: in CSV it begins with `# incomplete:`, in
+        JSON lines it is an object with `error`.
+        """
+        values = ExportParameters.of(request)
+        if values["bodies"] and not request.user.has_perm(MAY_SEE):
+            raise PermissionDenied(f"Bodies are for those with the permission {MAY_SEE}: leave out 'bodies'.")
+        found_group(cluster, group)
+        wanted = ExportWanted(cluster, group, ExportFormat(values["format"]), values["bodies"], _filters(values))
+        try:
+            return export_response(request.user, wanted)
+        except ExportFailed as error:
+            raise NotNow(str(error)) from None
+
+
+def export_response(user: Any, wanted: ExportWanted) -> StreamingHttpResponse:
+    """Raises ExportFailed."""
+    stream = begun_export(wanted, user.pk)
+    if wanted.with_bodies:
+        note_seen(user, str(wanted), AUDIT, timezone.now())
+    response = StreamingHttpResponse(stream, content_type=lines_of(wanted.format, ()).content_type)
+    name = f"dead-letters-{wanted.cluster}-{wanted.group}.{wanted.format}"
+    response.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _filters(values: dict[str, Any]) -> DeadLetterFilters:
+    return DeadLetterFilters(
+        **{field: values.get(name) for name, field in TIMES.items()},
+        **{name: values.get(name) for name in (*TEXTS, "resent")},
+    )

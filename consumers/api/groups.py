@@ -1,6 +1,4 @@
-"""GET groups/"""
-
-from typing import Any
+"""Groups: GET groups/, groups/{cluster}/{group}/, its status/ and queues/."""
 
 from django.conf import settings
 from django.http.response import HttpResponseBase
@@ -8,20 +6,24 @@ from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.models import Cluster, GroupKind, HealthLevel, State, TimeLagKind
+from consumers.models import Cluster, HealthLevel, State, TopicKind
 from consumers.selectors.alerts.evaluated import why_not_evaluated
+from consumers.selectors.groups.detail import group_detail
 from consumers.selectors.groups.listing import ORDERINGS, group_list
-from consumers.selectors.groups.rows import GroupFilters, ListKind
-from consumers.selectors.health.rows import HealthCode
+from consumers.selectors.groups.rows import GroupDetail, GroupFilters, GroupRow, ListKind
+from consumers.selectors.queue_rows import QueueRow
+from consumers.selectors.queues import queue_list
+from consumers.selectors.status import GroupStatus, group_status
 
-from .lists import Found, list_response
-from .parameters import Choice, Paging
-from .refusals import NotNow
-from .schema import described
+from .http.lists import Found, list_response, whole
+from .http.objects import object_response
+from .http.parameters import PAGE, Choice, Paging, Parameters, narrowed, ordering_by, taken
+from .http.problems import NotNow, found_group, group_missing
+from .schema.described import described
 
-STALE = "Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it"
 ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign in ("", "-")]
 
 
@@ -36,86 +38,8 @@ class GroupParameters(Paging):
     ordering = Choice(ORDERING_CHOICES, required=False, help_text="`-` for descending; unknown is last either way")
 
 
-class OpenIncidentsSerializer(serializers.Serializer[Any]):
-    """Of one group; what keeps many from being read has an incident of its own."""
-
-    firing = serializers.IntegerField()
-    critical = serializers.IntegerField(help_text="Of those that fire")
-    warning = serializers.IntegerField(help_text="Of those that fire")
-    info = serializers.IntegerField(help_text="Of those that fire")
-    pending = serializers.IntegerField()
-
-
-class KnownPartSerializer(serializers.Serializer[Any]):
-    value = serializers.FloatField(
-        help_text="Messages that died, at least; or the share over the known part of the hour"
-    )
-    since = serializers.DateTimeField(
-        allow_null=True, help_text="When that part begins; null: with the hour or the day"
-    )
-
-
-class HealthReasonSerializer(serializers.Serializer[Any]):
-    code = serializers.ChoiceField([code.value for code in HealthCode])
-    level = serializers.ChoiceField(HealthLevel.choices, help_text="`ok`: worth knowing, and no fault")
-    parameters = serializers.DictField(help_text="The numbers and names of the text")
-    text = serializers.CharField()
-
-
-class GroupSerializer(serializers.Serializer[Any]):
-    """What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are."""
-
-    cluster = serializers.CharField()
-    group = serializers.CharField()
-    kind = serializers.ChoiceField(GroupKind.choices)
-    state = serializers.ChoiceField(State.choices)
-    stale = serializers.BooleanField(help_text=STALE)
-    state_detail = serializers.CharField()
-    since = serializers.DateTimeField(allow_null=True)
-    health = serializers.ChoiceField(
-        HealthLevel.choices, help_text="The worst of state, ownership, retry health checks, DLQ inflow and rebalances"
-    )
-    health_reasons = HealthReasonSerializer(many=True, help_text="Worst first")
-    flags = serializers.ListField(child=serializers.CharField(), help_text="Kinds that hold: ghost, paused, …")
-    flag_reasons = serializers.DictField(child=serializers.CharField(), help_text="A sentence for each flag")
-    completeness = serializers.FloatField(allow_null=True)
-    lag_messages = serializers.IntegerField(allow_null=True)
-    lag_messages_at_least = serializers.IntegerField(allow_null=True, help_text="The sum of the queues that are known")
-    never_committed_queues = serializers.IntegerField(allow_null=True)
-    lost_queues = serializers.IntegerField(
-        allow_null=True, help_text="Queues whose committed offset was read before, and is gone from the broker"
-    )
-    time_lag_seconds = serializers.FloatField(allow_null=True)
-    time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
-    time_lag_at = serializers.DateTimeField(allow_null=True, help_text="The moment that the time lag is of")
-    consume_rate = serializers.FloatField(allow_null=True, help_text="Messages per second")
-    produce_rate = serializers.FloatField(allow_null=True, help_text="Messages per second")
-    drain_seconds = serializers.FloatField(allow_null=True)
-    members = serializers.IntegerField(allow_null=True)
-    online = serializers.BooleanField(allow_null=True)
-    message_model = serializers.CharField(allow_null=True)
-    consume_type = serializers.CharField(allow_null=True)
-    retry_rate = serializers.FloatField(allow_null=True, help_text="Messages per second into the retry topic")
-    retry_share = serializers.FloatField(
-        allow_null=True, help_text="Redeliveries per message consumed, over the last hour; above 1 where more came back"
-    )
-    dlq_messages = serializers.IntegerField(allow_null=True, help_text="Dead letters that the brokers keep")
-    dlq_day_messages = serializers.IntegerField(allow_null=True, help_text="Dead letters that came in 24 hours")
-    expired_messages = serializers.IntegerField(allow_null=True, help_text="Unconsumed, and deleted by the broker")
-    last_rebalance_at = serializers.DateTimeField(allow_null=True, help_text="The reading that first saw the newest")
-    open_incidents = OpenIncidentsSerializer(allow_null=True)
-    taken_at = serializers.DateTimeField(allow_null=True, help_text="While the lag is unknown: the last good reading")
-    judged_at = serializers.DateTimeField(allow_null=True)
-    unknown_reason = serializers.CharField(allow_null=True)
-    unknown = serializers.DictField(child=serializers.CharField())
-    known_parts = serializers.DictField(
-        child=KnownPartSerializer(),
-        help_text="What is known of `retry_share` and `dlq_day_messages` where they are null",
-    )
-
-
 class GroupListView(APIView):
-    @described("groups", GroupSerializer, parameters=GroupParameters, paged=True)
+    @described("groups", GroupRow, parameters=GroupParameters, paged=True)
     def get(self, request: Request) -> HttpResponseBase:
         """Consumer groups; filters and order work on what is shown."""
         values = GroupParameters.of(request)
@@ -132,4 +56,48 @@ class GroupListView(APIView):
             return Found(found.rows, found.count)
 
         all_rows = settings.API_CSV_ROWS
-        return list_response(request, GroupSerializer, find, page=page, page_size=page_size, at_once=all_rows)
+        return list_response(request, GroupRow, find, page=page, page_size=page_size, at_once=all_rows)
+
+
+class GroupView(APIView):
+    @described("group", GroupDetail)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """One group with its topics, subscriptions, members, and the rule that decided, with its numbers."""
+        Parameters.of(request)
+        detail = group_detail(cluster, group, now=timezone.now())
+        if detail is None:
+            raise group_missing(cluster, group)
+        return object_response(request, GroupDetail, detail)
+
+
+class StatusView(APIView):
+    @described("group_status", GroupStatus)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """Small and stable, for alert rules."""
+        Parameters.of(request)
+        status = group_status(cluster, group, now=timezone.now())
+        if status is None:
+            raise group_missing(cluster, group)
+        return object_response(request, GroupStatus, status)
+
+
+class QueueParameters(Paging):
+    topic = serializers.CharField(required=False)
+    kind = Choice(TopicKind.values, required=False)
+    with_lag = serializers.BooleanField(required=False, help_text="true: has lag, or its lag is not known")
+    broker = serializers.CharField(required=False)
+    state = Choice(State.values, required=False)
+    owner = serializers.CharField(required=False, help_text="Client id")
+    ordering = ordering_by("lag_messages", "time_lag_seconds", "since", "topic", "broker")
+
+
+class QueueListView(APIView):
+    @described("group_queues", QueueRow, parameters=QueueParameters, paged=True)
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
+        """The queues of a group, in order of topic, broker and id where no other is asked for."""
+        filters = QueueParameters.of(request)
+        paging = taken(filters, *PAGE)
+        found_group(cluster, group)
+        wanted = taken(filters, "broker", "state", "owner", "ordering")
+        rows = narrowed(queue_list(cluster, group, now=timezone.now(), **filters), wanted)
+        return list_response(request, QueueRow, whole(rows), **paging)

@@ -12,16 +12,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.pipeline.upkeep import STEPS
-from consumers.selectors.history.rows import Point
+from consumers.selectors.history.rows import History, Point, Series
 from consumers.selectors.history.series import group_history
 from consumers.selectors.history.window_range import MOST_WINDOWS, RangeError, TooManyPoints
 
-from .found import group_missing
-from .narrowed import taken
-from .objects import object_response
-from .parameters import Choice, Moment, Parameters
-from .rate import charge
-from .schema import described
+from .http.objects import object_response
+from .http.parameters import Choice, Moment, Parameters, taken
+from .http.problems import group_missing
+from .http.rate import charge
+from .schema.derived import made_serializer
+from .schema.described import described
 
 HOUR = timedelta(hours=1)
 QUEUE_NAMES = ("topic", "broker", "queue_id")
@@ -31,6 +31,7 @@ MOST_QUEUE_ID = 2**31 - 1
 
 
 class HistoryParameters(Parameters):
+    since = "ISO 8601; without it: an hour before `to`"
     to = Moment(required=False, help_text="ISO 8601; without it: this moment")
     step = Choice(STEPS, required=False, help_text="Seconds; without it: as fits the range and its queues")
     by = Choice(("group", "topic", "queue"), default="group")
@@ -39,11 +40,6 @@ class HistoryParameters(Parameters):
     queue_id = serializers.IntegerField(
         required=False, min_value=0, max_value=MOST_QUEUE_ID, help_text="By queue: of queues with this id alone"
     )
-
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        start = Moment(required=False, help_text="ISO 8601; without it: an hour before `to`")
-        return {"from": start, **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         values = super().validate(attrs)
@@ -79,22 +75,8 @@ def _iso(at: datetime) -> str:
     return at.isoformat().replace("+00:00", "Z")
 
 
-class SeriesSerializer(serializers.Serializer[Any]):
-    topic = serializers.CharField(allow_null=True)
-    broker = serializers.CharField(allow_null=True)
-    queue_id = serializers.IntegerField(allow_null=True)
-    points = PointSerializer(many=True)
-
-
-class HistorySerializer(serializers.Serializer[Any]):
-    """Every window of the range is there; one of which nothing is known holds nulls and the reason."""
-
-    to = serializers.DateTimeField(source="until")
-    step_seconds = serializers.ChoiceField(STEPS)
-    series = SeriesSerializer(many=True)
-
-    def get_fields(self) -> dict[str, Any]:
-        return {"from": serializers.DateTimeField(source="since"), **super().get_fields()}
+SeriesSerializer = made_serializer(Series, points=PointSerializer(many=True))
+HistorySerializer = made_serializer(History, series=SeriesSerializer(many=True))
 
 
 class HistoryView(APIView):

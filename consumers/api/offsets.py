@@ -1,23 +1,27 @@
-"""GET groups/{cluster}/{group}/offsets/"""
+"""Of groups/{cluster}/{group}/: GET offsets/, and POST lost-offsets/acknowledge/."""
 
 from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from rest_framework import serializers
+from rest_framework import serializers, status
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.models import TopicKind
-from consumers.selectors.offset_stores.rows import STORE_KINDS
+from consumers.models import LossAcknowledgement, TopicKind
+from consumers.resets.losses import acknowledge_loss
+from consumers.resets.wish import ResetRefused
+from consumers.selectors.offset_stores.rows import OffsetRow
 from consumers.selectors.offset_stores.stores import group_offsets
-from consumers.selectors.queues import find_group
 
-from .found import group_missing
-from .lists import list_response, whole
-from .narrowed import narrowed, taken
-from .parameters import Choice, Paging
-from .schema import described
+from .http.bodies import NothingSerializer, said
+from .http.lists import list_response, whole
+from .http.parameters import PAGE, Choice, Paging, narrowed, taken
+from .http.problems import Refused, found_group
+from .resets.answers import MayReset
+from .schema.described import acted, described
 
 
 class OffsetParameters(Paging):
@@ -26,69 +30,46 @@ class OffsetParameters(Paging):
     kind = Choice(TopicKind.values, required=False)
 
 
-class StoreSerializer(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(STORE_KINDS)
-    offset = serializers.IntegerField(allow_null=True)
-    at = serializers.DateTimeField(allow_null=True, help_text="When the store was read last")
-    # A field's own `source` is another: declared fields are taken off the class.
-    source = serializers.CharField(  # type: ignore[assignment]
-        allow_null=True, help_text="The broker, the file's path, or the client id"
-    )
-    finding = serializers.CharField(allow_null=True, help_text="Why there is no offset, or what is wrong with it")
-    client_id = serializers.CharField(allow_null=True)
-    persisted_at = serializers.DateTimeField(allow_null=True, help_text="When a file was last written; null in memory")
-    usual_period_seconds = serializers.FloatField(allow_null=True, help_text="How often the store is usually written")
-    lag_messages = serializers.IntegerField(allow_null=True, help_text="Counted from this offset")
-
-
-class ExposureSerializer(serializers.Serializer[Any]):
-    """Messages that would be consumed again. A null has its reason in the queue's `unknown`, as `exposure.low`."""
-
-    low = serializers.IntegerField(allow_null=True, help_text="If the consumer dies: at least")
-    high = serializers.IntegerField(allow_null=True, help_text="If the consumer dies: at most")
-    finished_out_of_order = serializers.IntegerField(
-        allow_null=True, help_text="Finished beyond the first unfinished one, at most; lies between low and high"
-    )
-    broker_dies = serializers.IntegerField(
-        allow_null=True, help_text="If the broker dies and the owners keep the queue: they commit again"
-    )
-    both_die_low = serializers.IntegerField(allow_null=True, help_text="If both die: at least")
-    both_die_high = serializers.IntegerField(allow_null=True, help_text="If both die, from the broker's file: at most")
-    as_of = serializers.DateTimeField(allow_null=True, help_text="When the owners spoke; null with the numbers")
-    notes = serializers.ListField(child=serializers.CharField())
-
-
-class OffsetSerializer(serializers.Serializer[Any]):
-    """`would_start_at`: the first message that a member would get that took the queue over at this moment."""
-
-    topic = serializers.CharField()
-    broker = serializers.CharField(
-        allow_null=True, help_text="Null for a queue of a file that does not tell its broker"
-    )
-    queue_id = serializers.IntegerField()
-    kind = serializers.ChoiceField(TopicKind.choices)
-    min_offset = serializers.IntegerField(allow_null=True)
-    broker_offset = serializers.IntegerField(allow_null=True)
-    stores = StoreSerializer(many=True)
-    exposure = ExposureSerializer()
-    would_start_at = serializers.IntegerField(allow_null=True)
-    would_start_rule = serializers.CharField(allow_null=True)
-    never_committed = serializers.BooleanField(
-        allow_null=True, help_text="The group has the topic, but no offset of this queue"
-    )
-    taken_at = serializers.DateTimeField(allow_null=True)
-    unknown = serializers.DictField(child=serializers.CharField())
-
-
 class OffsetListView(APIView):
-    @described("group_offsets", OffsetSerializer, parameters=OffsetParameters, paged=True)
+    @described("group_offsets", OffsetRow, parameters=OffsetParameters, paged=True)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
         """The offset stores of a group side by side, per queue: in order of topic, broker and id."""
         filters = OffsetParameters.of(request)
-        paging = {name: filters.pop(name) for name in ("page", "page_size")}
-        found = find_group(cluster, group)
-        if found is None:
-            raise group_missing(cluster, group)
+        paging = taken(filters, *PAGE)
+        found = found_group(cluster, group)
         wanted = taken(filters, "broker", "kind")
         rows = narrowed(group_offsets(found, now=timezone.now(), **filters).rows, wanted)
-        return list_response(request, OffsetSerializer, whole(rows), **paging)
+        return list_response(request, OffsetRow, whole(rows), **paging)
+
+
+class LostQueueSerializer(serializers.Serializer[Any]):
+    topic = serializers.CharField()
+    broker = serializers.CharField()
+    queue_id = serializers.IntegerField()
+    lost_offset = serializers.IntegerField(allow_null=True, help_text="Null: its last known offset is not known")
+    lost_at = serializers.DateTimeField(allow_null=True, help_text="Null: when it was last read is not known")
+
+
+class LossAcknowledgementSerializer(serializers.Serializer[Any]):
+    cluster = serializers.CharField(source="group.cluster.name")
+    group = serializers.CharField(source="group.name")
+    at = serializers.DateTimeField()
+    by = serializers.CharField(source="by_name")
+    queues = LostQueueSerializer(many=True)
+    applied_at = serializers.DateTimeField(allow_null=True, help_text="Null until the next poll has taken note of it")
+
+
+class AcknowledgeLossView(APIView):
+    permission_classes = [IsAuthenticated, MayReset]
+
+    @acted("acknowledge_loss", NothingSerializer, LossAcknowledgementSerializer, status.HTTP_202_ACCEPTED)
+    def post(self, request: Request, cluster: str, group: str) -> Response:
+        """Takes note of every offset that the group has lost by now: its queues count as never committed from the next
+        poll on. Nothing is changed on brokers."""
+        said(NothingSerializer, request)
+        found = found_group(cluster, group)
+        try:
+            made: LossAcknowledgement = acknowledge_loss(found, request.user, timezone.now())
+        except ResetRefused as refusal:
+            raise Refused(str(refusal)) from None
+        return Response(LossAcknowledgementSerializer(made).data, status=status.HTTP_202_ACCEPTED)

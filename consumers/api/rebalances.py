@@ -9,13 +9,14 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from consumers.models import Cluster, ConsumerGroup
-from consumers.selectors.rebalances.rows import Cause, RebalanceFilters
+from consumers.selectors.rebalances.rows import Cause, RebalanceFilters, RebalanceRow
 from consumers.selectors.rebalances.topic_rows import rebalance_rows
 
-from .found import group_missing
-from .lists import Found, list_response
-from .parameters import Choice, Paging, Ranged
-from .schema import described
+from .http.lists import Found, list_response
+from .http.parameters import PAGE, Choice, Paging, Ranged, taken
+from .http.problems import group_missing
+from .schema.derived import made_serializer
+from .schema.described import described
 
 
 class OfGroupParameters(Paging, Ranged):
@@ -39,39 +40,7 @@ class EvidenceSerializer(serializers.Serializer[Any]):
         return dict(instance)
 
 
-class RebalanceSerializer(serializers.Serializer[Any]):
-    """What a rebalance did to one topic. What is not known is null: `unknown` says why."""
-
-    event = serializers.CharField(help_text="Its name for ever: cluster/group/moment; all its topics share it")
-    cluster = serializers.CharField()
-    group = serializers.CharField()
-    topic = serializers.CharField(allow_null=True)
-    started_after = serializers.DateTimeField(allow_null=True, help_text="The last reading before it")
-    started_before = serializers.DateTimeField(help_text="The first reading that saw a change")
-    last_change_at = serializers.DateTimeField(help_text="The last reading that saw a change")
-    settled = serializers.BooleanField()
-    settled_at = serializers.DateTimeField(allow_null=True, help_text="The first of two readings in a row that agree")
-    dated_at = serializers.DateTimeField(allow_null=True, help_text="By the clock of a member")
-    polls = serializers.IntegerField(help_text="Readings of the group from the first change to the settled end")
-    cause = serializers.CharField(help_text=f"One or several, with commas: {', '.join(Cause)}")
-    evidence = EvidenceSerializer(many=True)
-    members_before = serializers.IntegerField(allow_null=True)
-    members_after = serializers.IntegerField(allow_null=True)
-    client_ids_before = serializers.ListField(child=serializers.CharField(), allow_null=True)
-    client_ids_after = serializers.ListField(child=serializers.CharField(), allow_null=True)
-    queues = serializers.IntegerField(allow_null=True)
-    queues_moved = serializers.IntegerField(allow_null=True, help_text="Owned by another member after it than before")
-    unowned_queue_seconds = serializers.FloatField(allow_null=True, help_text="Summed over queues, as readings saw it")
-    doubly_owned_queue_seconds = serializers.FloatField(allow_null=True)
-    doubly_owned_queues = serializers.IntegerField(allow_null=True)
-    replayed_messages_low = serializers.IntegerField(allow_null=True)
-    replayed_messages = serializers.IntegerField(allow_null=True, help_text="At most so many")
-    lag_before_messages = serializers.IntegerField(allow_null=True)
-    lag_peak_messages = serializers.IntegerField(allow_null=True)
-    rollout = serializers.BooleanField(help_text="Every member after it has started during its episode")
-    episode_since = serializers.DateTimeField(help_text="Shared by rebalances with less than a minute between two")
-    judged_at = serializers.DateTimeField()
-    unknown = serializers.DictField(child=serializers.CharField())
+RebalanceSerializer = made_serializer(RebalanceRow, evidence=EvidenceSerializer(many=True))
 
 
 class RebalanceListView(APIView):
@@ -111,7 +80,7 @@ def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: 
         since=values.get("from"),
         until=values.get("to"),
     )
-    paging = {name: values[name] for name in ("page", "page_size")}
+    paging = taken(values, *PAGE)
 
     def find(page: int, page_size: int) -> Found:
         found = rebalance_rows(filters, page=page, page_size=page_size)

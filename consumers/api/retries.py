@@ -1,6 +1,8 @@
 """GET groups/{cluster}/{group}/retries/"""
 
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -13,93 +15,93 @@ from rest_framework.views import APIView
 from consumers.models import ConsumerGroup
 from consumers.pipeline.upkeep import STEPS
 from consumers.selectors.history.window_range import RangeError
+from consumers.selectors.public import answer, public
 from consumers.selectors.retries.blocked import blocked_queues
+from consumers.selectors.retries.blocked_rows import BlockedQueue
+from consumers.selectors.retries.condition_rows import Condition
 from consumers.selectors.retries.conditions import conditions_of
 from consumers.selectors.retries.ladder import ladder_of
-from consumers.selectors.retries.volume_rows import VolumeTotals
+from consumers.selectors.retries.ladder_rows import (
+    DelayFinding,
+    DueRetries,
+    Ladder,
+    LadderRung,
+    LastAttempts,
+    RetryPolicyRow,
+    WheelCount,
+)
+from consumers.selectors.retries.volume_rows import VolumeTotals, VolumeWindow
 from consumers.selectors.retries.volumes import volumes_of
 
-from .found import group_missing
-from .objects import object_response
-from .parameters import Moment, Parameters
-from .rate import charge
-from .retry_rows import BlockedSerializer, ConditionSerializer, RungSerializer
-from .retry_waiting import (
-    DelayFindingSerializer,
-    DueSerializer,
-    LastAttemptsSerializer,
-    PolicySerializer,
-    WaitingSerializer,
-    WheelSerializer,
-)
-from .schema import described
+from .http.objects import object_response
+from .http.parameters import Moment, Parameters
+from .http.problems import group_missing
+from .http.rate import charge
+from .schema.derived import made_serializer, read_serializer
+from .schema.described import described
 
 HOUR = timedelta(hours=1)
+NO_READING = "it leans on no reading"
 
 
 class RetryParameters(Parameters):
+    since = "ISO 8601; without it: an hour before `to`"
     to = Moment(required=False, help_text="ISO 8601; without it: this moment")
 
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is a word of Python's own, so that it cannot be declared as the others are."""
-        start = Moment(required=False, help_text="ISO 8601; without it: an hour before `to`")
-        return {"from": start, **super().get_fields()}
+
+class KnownNumbers(serializers.DictField):
+    """What is not known is left out."""
+
+    def to_representation(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        return super().to_representation({name: number for name, number in value.items() if number is not None})
 
 
-class VolumesSerializer(serializers.Serializer[Any]):
-    """Messages of [from, to). `into_retry` has one for each redelivery."""
+class ConditionSerializer(read_serializer(Condition)):  # type: ignore[misc]
+    unknown = serializers.SerializerMethodField()
 
-    into_retry = serializers.IntegerField(allow_null=True)
-    out_of_retry = serializers.IntegerField(allow_null=True)
-    into_dlq = serializers.IntegerField(allow_null=True)
-    consumed = serializers.IntegerField(allow_null=True, help_text="Of the group's own topics")
-    unknown = serializers.DictField(child=serializers.CharField())
+    def get_unknown(self, condition: Condition) -> dict[str, str]:
+        why = condition.unknown_reason
+        reasons = {"ok": why or "no reason was recorded", "as_of": why or NO_READING}
+        return {name: reason for name, reason in reasons.items() if getattr(condition, name) is None}
 
 
-class VolumeTotalsSerializer(VolumesSerializer):
-    to = serializers.DateTimeField(source="until", help_text="Up to what was judged last")
-    at_least = serializers.SerializerMethodField(help_text="The known part of each, where there is one")
-    known_since = serializers.DictField(
-        child=serializers.DateTimeField(),
-        help_text="Of each null: the moment from which `at_least` counts, where what came before it is not known",
+@answer("Every window of the range is there; what is not known of one is null, with the reason in its `unknown`.")
+@dataclass(frozen=True, kw_only=True)
+class Retries:
+    since: datetime = field(metadata=public(name="from"))
+    until: datetime = field(metadata=public(name="to"))
+    step_seconds: int = field(metadata=public(of=STEPS))
+    totals: VolumeTotals
+    windows: Sequence[VolumeWindow]
+    ladder: Sequence[LadderRung] = field(
+        metadata=public("Empty, with a reason, while no broker has said its delay levels")
     )
-
-    def get_fields(self) -> dict[str, Any]:
-        return {"from": serializers.DateTimeField(source="since"), **super().get_fields()}
-
-    def get_at_least(self, totals: VolumeTotals) -> dict[str, int]:
-        return {name: known for name, known in totals.at_least.items() if known is not None}
-
-
-class VolumeWindowSerializer(VolumesSerializer):
-    to = serializers.DateTimeField(source="until")
-    is_open = serializers.BooleanField(help_text="It is not over, as far as judged")
-
-    def get_fields(self) -> dict[str, Any]:
-        return {"from": serializers.DateTimeField(source="at"), **super().get_fields()}
+    ladder_read_at: datetime | None
+    waiting: Ladder
+    last_attempts: LastAttempts
+    due: DueRetries
+    wheel: WheelCount
+    policy: RetryPolicyRow | None = field(metadata=public("Null: no broker configures one"))
+    delay_findings: Sequence[DelayFinding]
+    blocked: Sequence[BlockedQueue]
+    conditions: Sequence[Condition]
+    unknown: dict[str, str]
 
 
-class RetriesSerializer(serializers.Serializer[Any]):
-    """Every window of the range is there; what is not known of one is null, with the reason in its `unknown`."""
-
-    to = serializers.DateTimeField()
-    step_seconds = serializers.ChoiceField(STEPS)
-    totals = VolumeTotalsSerializer()
-    windows = VolumeWindowSerializer(many=True)
-    ladder = RungSerializer(many=True, help_text="Empty, with a reason, while no broker has said its delay levels")
-    ladder_read_at = serializers.DateTimeField(allow_null=True)
-    waiting = WaitingSerializer()
-    last_attempts = LastAttemptsSerializer()
-    due = DueSerializer()
-    wheel = WheelSerializer()
-    policy = PolicySerializer(allow_null=True, help_text="Null: no broker configures one")
-    delay_findings = DelayFindingSerializer(many=True)
-    blocked = BlockedSerializer(many=True)
-    conditions = ConditionSerializer(many=True)
-    unknown = serializers.DictField(child=serializers.CharField())
-
-    def get_fields(self) -> dict[str, Any]:
-        return {"from": serializers.DateTimeField(), **super().get_fields()}
+EVIDENCE = "The evidence as numbers; what was not told is left out"
+KNOWN = "The known part of each, where there is one"
+RetriesSerializer = made_serializer(
+    Retries,
+    totals=made_serializer(
+        VolumeTotals, at_least=KnownNumbers(child=serializers.IntegerField(), read_only=True, help_text=KNOWN)
+    )(),
+    due=made_serializer(
+        DueRetries,
+        unknown_reason=serializers.CharField(allow_null=True, read_only=True, help_text="Why lag_messages is null"),
+    )(),
+    blocked=made_serializer(BlockedQueue, facts=KnownNumbers(read_only=True, help_text=EVIDENCE))(many=True),
+    conditions=ConditionSerializer(many=True),
+)
 
 
 class RetriesView(APIView):
@@ -120,22 +122,22 @@ class RetriesView(APIView):
         unknown = {"ladder": ladder.unknown["rungs"]} if not ladder.rungs else {}
         unknown |= {} if ladder.read_at else {"ladder_read_at": ladder.unknown["read_at"]}
         unknown |= {} if ladder.policy else {"policy": ladder.unknown["policy"]}
-        report = {
-            "from": volumes.since,
-            "to": volumes.until,
-            "step_seconds": volumes.step_seconds,
-            "totals": volumes.totals,
-            "windows": volumes.windows,
-            "ladder": ladder.rungs,
-            "ladder_read_at": ladder.read_at,
-            "waiting": ladder,
-            "last_attempts": ladder.last_attempts,
-            "due": ladder.due,
-            "wheel": ladder.wheel,
-            "policy": ladder.policy,
-            "delay_findings": ladder.findings,
-            "blocked": blocked_queues(cluster, group, now),
-            "conditions": conditions_of(cluster, group, now),
-            "unknown": unknown,
-        }
+        report = Retries(
+            since=volumes.since,
+            until=volumes.until,
+            step_seconds=volumes.step_seconds,
+            totals=volumes.totals,
+            windows=volumes.windows,
+            ladder=ladder.rungs,
+            ladder_read_at=ladder.read_at,
+            waiting=ladder,
+            last_attempts=ladder.last_attempts,
+            due=ladder.due,
+            wheel=ladder.wheel,
+            policy=ladder.policy,
+            delay_findings=ladder.findings,
+            blocked=blocked_queues(cluster, group, now),
+            conditions=conditions_of(cluster, group, now),
+            unknown=unknown,
+        )
         return object_response(request, RetriesSerializer, report)

@@ -1,34 +1,26 @@
 from django.urls import path, re_path
 
-from . import documents
-from . import schema as schema_extensions  # noqa: F401 - describes tokens to the schema by being imported
-from .absent import AbsentView
-from .alert_previews import AlertPreviewListView, AlertPreviewView, CancelAlertPreviewView
-from .alert_rules import AlertRuleListView, AlertRuleView
-from .alerts import AcknowledgeView, AlertListView, AlertView
-from .assignments import AssignmentListView
-from .channel_deliveries import ChannelDeliveryListView, ChannelTestView
-from .channels import ChannelListView, ChannelView
+from .alerts.channels import ChannelDeliveryListView, ChannelListView, ChannelTestView, ChannelView
+from .alerts.incidents import AcknowledgeView, AlertListView, AlertView
+from .alerts.notes import GroupNoteListView, GroupNoteView
+from .alerts.previews import AlertPreviewListView, AlertPreviewView, CancelAlertPreviewView
+from .alerts.rules import AlertRuleListView, AlertRuleView
+from .alerts.silences import SilenceListView, SilenceView
 from .clusters import ClusterListView
-from .dead_letter_export import DeadLetterExportView
-from .dead_letters import DeadLetterListView
-from .group import GroupView
-from .group_notes import GroupNoteListView, GroupNoteView
-from .groups import GroupListView
+from .dead_letters import DeadLetterExportView, DeadLetterListView
+from .groups import GroupListView, GroupView, QueueListView, StatusView
 from .history import HistoryView
-from .losses import AcknowledgeLossView
-from .members import MemberListView
-from .offsets import OffsetListView
-from .queues import QueueListView
+from .http.problems import AbsentView
+from .offsets import AcknowledgeLossView, OffsetListView
+from .ownership import AssignmentListView, MemberListView, SubscriptionView
 from .rebalances import GroupRebalanceListView, RebalanceListView
 from .resends import CancelResendView, ResendListView, ResendMessageListView, ResendView, StartResendView
-from .reset_acts import ApplyResetView, CancelResetView, RestoreResetView, ResumeResetView
-from .reset_exports import AuditExportView, OffsetExportView, ResetExportView
-from .resets import ResetListView, ResetQueueListView, ResetView
+from .resets.acts import ApplyResetView, CancelResetView, RestoreResetView, ResumeResetView
+from .resets.exports import AuditExportView, OffsetExportView, ResetExportView
+from .resets.reading import ResetListView, ResetQueueListView, ResetView
 from .retries import RetriesView
-from .silences import SilenceListView, SilenceView
-from .status import StatusView
-from .subscriptions import SubscriptionView
+from .schema import described as schema_extensions  # noqa: F401 - describes tokens to the schema by being imported
+from .schema import documents
 
 GROUP = "v1/groups/<str:cluster>/<str:group>/"
 INCIDENT = "v1/alerts/<uuid:incident>/"

@@ -4,6 +4,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from django.utils.translation import gettext_lazy as _
+
+from consumers.selectors.public import INSIDE, answer, public
+
 
 class Freshness(StrEnum):
     """fresh · late: the newest is older than it should be · silent: nothing of now is known, of a part or the whole."""
@@ -30,33 +34,34 @@ class BrokerRow:
     """
 
     name: str
-    id: int
+    id: int = field(metadata=public("0 is the master; a slave is read only in its place"))
     address: str
     version: str | None
     reachable: bool | None
     last_read_at: datetime | None
-    failing_since: datetime | None
-    read_from: str | None
-    note: str | None
-    error: str | None
-    calls: int | None
+    failing_since: datetime | None = field(metadata=public("Null while its newest reading was good"))
+    read_from: str | None = field(metadata=public("The slave that was read in the master's place"))
+    note: str | None = field(metadata=public("That it was not read for too long, or how old offsets of a slave may be"))
+    error: str | None = field(metadata=public("Null while the newest reading of this address was good"))
+    calls: int | None = field(metadata=public("Of the newest reading, for this broker's offsets"))
     bytes: int | None
     seconds: float | None
     unknown: dict[str, str]
 
 
+@answer(name="LastReading")
 @dataclass(frozen=True)
 class ReadingRow:
     taken_at: datetime
     complete: bool
-    calls: int
+    calls: int = field(metadata=public(label=_("Calls"), unit=_("calls")))
     bytes: int
     seconds: float
     queues: int
-    record_seconds: float | None
-    brokers: list[dict[str, object]]
-    members: dict[str, object]
-    error: str | None
+    record_seconds: float | None = field(metadata=INSIDE)
+    brokers: list[dict[str, object]] = field(metadata=INSIDE)
+    members: dict[str, object] = field(metadata=INSIDE)
+    error: str | None = field(metadata=public("Why nothing was read at all"))
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class ClusterRow:
     name: str
     namesrv: str
     connection: Connection
-    read_only: bool
+    read_only: bool = field(metadata=public("Nothing is changed on it from here, by a setting"))
     brokers: list[BrokerRow]
     last_reading: ReadingRow | None
     freshness: Freshness
@@ -78,9 +83,9 @@ class ClusterRow:
     since: datetime | None
     brokers_read: int
     brokers_listed: int
-    failed_readings: int
-    missed_readings: int
-    readings: list[ReadingRow]
+    failed_readings: int = field(metadata=public("Of the last hour: not whole"))
+    missed_readings: int = field(metadata=public("Of the last hour: due and not taken"))
+    readings: list[ReadingRow] = field(metadata=INSIDE)
     unknown: dict[str, str] = field(default_factory=dict)
 
 

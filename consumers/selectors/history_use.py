@@ -14,6 +14,7 @@ from consumers.lake.disk import MIB
 from consumers.models import HistorySize
 from consumers.pipeline.upkeep import kept_for
 from consumers.pipeline.wider import DAY_SECONDS
+from consumers.selectors.public import answer, public
 
 NOT_MEASURED = "not measured yet: the upkeep of the Spark worker does it every hour"
 NO_WHOLE_DAY = "no whole day (UTC) of it is stored yet"
@@ -22,29 +23,34 @@ NO_FREE = "its file system does not tell how much is free"
 DOES_NOT_GROW = "it does not grow: as much goes as comes"
 
 
+@answer(name="HistoryTable")
 @dataclass(frozen=True)
 class TableUse:
-    """`growth_bytes_a_day`: what a whole day takes, less what goes with the oldest day where the table is as old as it
-    is kept; below zero where it shrinks."""
+    """`growth_bytes_a_day` is below zero where it shrinks."""
 
-    table: str
-    kept_seconds: float
+    table: str = field(metadata=public("`windows_3600`: of an hour for each queue; `readings`: every single one"))
+    kept_seconds: float = field(metadata=public("How long it is kept, by a setting"))
     bytes: int | None
-    growth_bytes_a_day: float | None
+    growth_bytes_a_day: float | None = field(
+        metadata=public("What its last whole days (UTC) took; less its oldest day where it is as old as it is kept")
+    )
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
+@answer("The room that the history takes, as upkeep measures it every hour. The disk is that of all clusters.")
 @dataclass(frozen=True)
 class HistoryUse:
     """Of one cluster or of all. `free_bytes` and `floor_seconds` are of the disk, which all clusters share:
     `floor_seconds` from the measuring until it has no more than `floor_bytes` free, at the growth of all."""
 
     measured_at: datetime | None
-    bytes: int | None
-    growth_bytes_a_day: float | None
-    free_bytes: int | None
-    floor_bytes: int
-    floor_seconds: float | None
+    bytes: int | None = field(metadata=public("Of this cluster"))
+    growth_bytes_a_day: float | None = field(metadata=public("Of this cluster"))
+    free_bytes: int | None = field(metadata=public("On the disk, when it was measured"))
+    floor_bytes: int = field(metadata=public("With less free than this no history is added, by a setting"))
+    floor_seconds: float | None = field(
+        metadata=public("From `measured_at` until the disk is at its floor, at the growth of all clusters")
+    )
     tables: Sequence[TableUse]
     unknown: Mapping[str, str]
 

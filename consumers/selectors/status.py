@@ -1,6 +1,6 @@
 """The small and stable answer for alert rules."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from consumers.models import ConsumerGroup, State
@@ -8,15 +8,17 @@ from consumers.selectors.groups.listing import shown_groups
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.groups.row import row_fields
 from consumers.selectors.groups.rows import IncidentCounts, WorstQueue
+from consumers.selectors.public import answer, public
+from consumers.selectors.queue_rows import STALE
 
 
+@answer(name="Status")
 @dataclass(frozen=True)
 class GroupStatus:
-    """`worst_queue` is null where no single queue decided; other nulls have their reason in `unknown`. `stale`: the
-    evaluation is late, and the state is the last one's, of `judged_at`."""
+    """`worst_queue` is null where no single queue decided; other nulls have their reason in `unknown`."""
 
     state: State
-    stale: bool
+    stale: bool = field(metadata=public(STALE))
     since: datetime | None
     completeness: float | None
     lag_messages: int | None

@@ -1,11 +1,12 @@
 """How much of what waits a group would take at all: the next messages of each topic that it filters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from consumers.models import ConsumerGroup, TagSample
 from consumers.polling.flags import EVERY_TAG
 from consumers.polling.samples.tags import TAG_TYPES
+from consumers.selectors.public import public
 
 NOT_TAGS = "it looks at properties of messages, of which a consume queue tells nothing"
 NOT_LOOKED_AT = "not sampled: nothing waits there, or its turn has not come"
@@ -21,8 +22,8 @@ class TagSampleRow:
     topic: str
     expression: str
     expression_type: str
-    looked_at: int | None
-    matching: int | None
+    looked_at: int | None = field(metadata=public("Messages of the topic's most lagging queue"))
+    matching: int | None = field(metadata=public("By the hashes of their tags: at most so many"))
     asked_at: datetime | None
     sentence: str
     unknown_reason: str | None

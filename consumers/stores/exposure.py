@@ -49,14 +49,18 @@ class Exposure:
     `both_die_*` if neither stays. Every null has its reason in `unknown`. `as_of`: when the owners spoke.
     """
 
-    low: int | None = None
-    high: int | None = None
-    finished_out_of_order: int | None = None
-    broker_dies: int | None = None
-    both_die_low: int | None = None
-    both_die_high: int | None = None
-    as_of: datetime | None = None
-    unknown: Mapping[str, str] = field(default_factory=dict)
+    low: int | None = field(default=None, metadata={"help": "If the consumer dies: at least"})
+    high: int | None = field(default=None, metadata={"help": "If the consumer dies: at most"})
+    finished_out_of_order: int | None = field(
+        default=None, metadata={"help": "Finished beyond the first unfinished one, at most; lies between low and high"}
+    )
+    broker_dies: int | None = field(
+        default=None, metadata={"help": "If the broker dies and the owners keep the queue: they commit again"}
+    )
+    both_die_low: int | None = field(default=None, metadata={"help": "If both die: at least"})
+    both_die_high: int | None = field(default=None, metadata={"help": "If both die, from the broker's file: at most"})
+    as_of: datetime | None = field(default=None, metadata={"help": "When the owners spoke; null with the numbers"})
+    unknown: Mapping[str, str] = field(default_factory=dict, metadata={"inside": True})
     notes: tuple[str, ...] = ()
 
 

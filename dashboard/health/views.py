@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from consumers.api.authentication import TokenAuthentication
+from consumers.api.http.access import TokenAuthentication
 
 from .readiness import Readiness, readiness
 

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
-from consumers.api.problems import plain_problem
+from consumers.api.http.problems import plain_problem
 
 from .theme import theme_of
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from consumers.api.dead_letter_export import MAY_SEE, export_response
+from consumers.api.dead_letters import MAY_SEE, export_response
 from consumers.dead_letters.exports.wanted import ExportFailed, ExportFormat, ExportWanted
 from consumers.selectors.dead_letters.filter_query import WrongFilter, all_filters_of
 from consumers.selectors.queues import find_group

@@ -21,7 +21,7 @@ from .access import page, part
 from .chart_policy import with_charts
 from .frame import Choice, Frame, context, frame_of
 from .group_tabs import tabs
-from .groups_query import page_links, page_number
+from .list_pages import paged
 from .lost_offsets import loss_context
 from .problems import UnknownFilter
 
@@ -72,9 +72,7 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
     if topic and topic not in topics:
         raise UnknownFilter("topic", topic, topics)
     rows = [row for row in _own(detail.queue_rows) if _is_chosen(row, topic, with_lag=only_lag == "1")]
-    page, pages = page_number(frame.request), max(1, -(-len(rows) // ROWS))
-    start = (min(page, pages) - 1) * ROWS
-    shown = rows[start : start + ROWS]
+    shown, paging = paged(frame, rows, ROWS)
     return {
         "queues": shown,
         "queue_count": len(rows),
@@ -85,10 +83,7 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
         ],
         "topic_choices": [Choice(_("all topics"), frame.here(topic=None), not topic)]
         + [Choice(name, frame.here(topic=name), name == topic) for name in topics],
-        "links": page_links(frame, min(page, pages), pages),
-        "pages": pages,
-        "first": start + 1,
-        "last": start + len(shown),
+        **paging,
     }
 
 

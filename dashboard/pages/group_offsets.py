@@ -15,7 +15,7 @@ from consumers.selectors.queues import find_group
 from .access import page, part
 from .frame import Choice, Frame, context, frame_of
 from .group_tabs import tabs
-from .groups_query import page_links, page_number
+from .list_pages import paged
 from .offset_lines import client_lines, offset_line, shown, total
 from .problems import UnknownFilter
 
@@ -59,15 +59,9 @@ def offsets_context(request: HttpRequest, cluster: str, name: str) -> dict[str, 
 
 def _lines(frame: Frame, found: GroupOffsets, rows: list[OffsetRow]) -> dict[str, Any]:
     lines: list[Any] = list(client_lines(rows) if found.is_broadcasting else rows)
-    pages = max(1, -(-len(lines) // ROWS))
-    number = min(page_number(frame.request), pages)
-    first = (number - 1) * ROWS
-    part_of = lines[first : first + ROWS]
+    part_of, paging = paged(frame, lines, ROWS)
     return {
         "lines": part_of if found.is_broadcasting else [offset_line(row) for row in part_of],
         "line_count": len(lines),
-        "links": page_links(frame, number, pages),
-        "pages": pages,
-        "first": first + 1,
-        "last": first + len(part_of),
+        **paging,
     }

@@ -1,5 +1,6 @@
 """Groups: every group with its state and numbers; searched, filtered, ordered and paged on the server."""
 
+from dataclasses import fields
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from consumers.models import State
 from consumers.selectors.groups.listing import group_list, kind_counts, state_counts
-from consumers.selectors.groups.rows import ListKind
+from consumers.selectors.groups.rows import GroupRow, ListKind
 from consumers.selectors.history.series import sparklines
 from dashboard.wording.fields import FIELDS
 from dashboard.wording.flags import LISTS
@@ -21,16 +22,11 @@ from .groups_query import Column, GroupsQuery, column, page_links
 
 ROWS = 30
 # Columns that are a field; health, state, group, cluster and the line stand before them, the reading's age behind.
-NUMBERS = (
-    "lag_messages",
-    "time_lag_seconds",
-    "produce_rate",
-    "consume_rate",
-    "drain_seconds",
-    "members",
-    "retry_share",
-    "dlq_day_messages",
-)
+NUMBERS = [
+    one.name
+    for one in sorted(fields(GroupRow), key=lambda one: one.metadata.get("column", 0))
+    if "column" in one.metadata
+]
 
 
 @page
@@ -60,6 +56,7 @@ def groups_context(request: HttpRequest) -> dict[str, Any]:
         columns=_columns(frame, query.ordering),
         many_clusters=_has_many_clusters(frame),
         numbers=NUMBERS,
+        other_numbers=len(NUMBERS) - 1,
         links=page_links(frame, found.page, found.pages),
         first=(found.page - 1) * ROWS + 1,
         last=(found.page - 1) * ROWS + len(found.rows),

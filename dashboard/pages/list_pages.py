@@ -1,12 +1,22 @@
 """A long list in pages: one of them, and the links to its neighbours."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
+
+from django.core.paginator import Paginator
 
 from .frame import Frame
 from .groups_query import page_links, page_number
 
 Row = TypeVar("Row")
+
+
+def paged(frame: Frame, rows: Sequence[Row], size: int) -> tuple[list[Row], dict[str, Any]]:
+    """Of rows that are all here: those of the page that the address names, and where they stand."""
+    page = Paginator(rows, size).get_page(page_number(frame.request))
+    pages = page.paginator.num_pages
+    where = {"pages": pages, "first": page.start_index(), "last": page.end_index()}
+    return list(page), {"links": page_links(frame, page.number, pages), **where}
 
 
 def listed(

@@ -20,7 +20,7 @@ from consumers.selectors.ownership.subscriptions import subscription_history
 from dashboard.wording.numbers import count
 
 from .frame import Choice, Frame
-from .groups_query import page_links, page_number
+from .list_pages import paged
 from .member_lines import member_lines
 from .ownership_lines import QueueLine, counts, queue_lines
 from .problems import UnknownFilter
@@ -92,18 +92,8 @@ def _choices(frame: Frame, odd: int, every: int, shows_all: bool) -> list[Choice
 
 
 def _page(frame: Frame, lines: Sequence[QueueLine]) -> dict[str, Any]:
-    pages = max(1, -(-len(lines) // ROWS))
-    number = min(page_number(frame.request), pages)
-    first = (number - 1) * ROWS
-    shown = lines[first : first + ROWS]
-    return {
-        "queue_lines": shown,
-        "listed": len(lines),
-        "links": page_links(frame, number, pages),
-        "pages": pages,
-        "first": first + 1,
-        "last": first + len(shown),
-    }
+    shown, paging = paged(frame, lines, ROWS)
+    return {"queue_lines": shown, "listed": len(lines), **paging}
 
 
 def member_table(

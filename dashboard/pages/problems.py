@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.defaults import server_error as of_django
 
-from consumers.api.problems import plain_problem
+from consumers.api.http.problems import plain_problem
 from consumers.errands.database_away import is_database_away
 
 from .away import database_away

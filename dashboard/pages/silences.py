@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.silences import end, make
 from consumers.models import AlertRule, Silence
-from consumers.selectors.alerts.silences import SilenceStatus, silence_list
+from consumers.selectors.alerts.setting_rows import SilenceStatus
+from consumers.selectors.alerts.silences import silence_list
 
 from .alert_access import act, form_page
 from .alert_forms import NOTHING_TYPED, sent

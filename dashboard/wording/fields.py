@@ -1,10 +1,15 @@
-"""How each public field is labelled and written. Columns, JSON and labels share one spelling: the field's name."""
+"""How each public field is labelled and written, as its row says. Columns, JSON and labels share one spelling."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+
+from consumers.selectors.cluster_rows import ReadingRow
+from consumers.selectors.groups.rows import GroupRow
+from consumers.selectors.ownership.rows import MemberRow
+from consumers.selectors.public import Number
+from consumers.selectors.queue_rows import QueueRow
 
 from .numbers import count, duration, rate, share
 
@@ -16,34 +21,15 @@ class Field:
     write: Callable[[float], str]
 
 
-MESSAGES, OFFSET = _("messages"), _("offset")
-
+WRITERS: dict[Number, Callable[[float], str]] = {
+    Number.COUNT: count,
+    Number.RATE: rate,
+    Number.SHARE: share,
+    Number.DURATION: duration,
+}
 FIELDS = {
-    "lag_messages": Field(_("Lag"), MESSAGES, count),
-    "lag_messages_at_least": Field(_("Lag at least"), MESSAGES, count),
-    "time_lag_seconds": Field(_("Time lag"), "", duration),
-    "consume_rate": Field(_("Consumed"), MESSAGES, rate),
-    "produce_rate": Field(_("Produced"), MESSAGES, rate),
-    "retry_rate": Field(_("Into retry"), MESSAGES, rate),
-    "retry_share": Field(_("Retry share"), _("of consumed, 1 h"), share),
-    "drain_seconds": Field(_("Drains in"), "", duration),
-    "members": Field(_("Members"), _("clients"), count),
-    "dlq_messages": Field(_("Dead letters"), MESSAGES, count),
-    "dlq_day_messages": Field(_("DLQ 24 h"), MESSAGES, count),
-    "never_committed_queues": Field(_("Never committed"), _("queues"), count),
-    "lost_queues": Field(_("Offset lost"), _("queues"), count),
-    "lost_offset": Field(_("Last known"), OFFSET, count),
-    "would_skip_messages": Field(_("Skips"), MESSAGES, count),
-    "would_redeliver_messages": Field(_("Redelivers"), MESSAGES, count),
-    "completeness": Field(_("Judged on a full window"), _("of its queues"), share),
-    "min_offset": Field(_("Min"), OFFSET, count),
-    "consumer_offset": Field(_("Consumer"), OFFSET, count),
-    "broker_offset": Field(_("Broker"), OFFSET, count),
-    "pull_offset": Field(_("Pulled"), OFFSET, count),
-    "ready": Field(_("Ready"), MESSAGES, count),
-    "in_flight": Field(_("In flight"), MESSAGES, count),
-    "expired_messages": Field(_("Expired"), MESSAGES, count),
-    "messages_per_second": Field(_("Consumed"), MESSAGES, rate),
-    "queues": Field(_("Queues"), _("queues"), count),
-    "calls": Field(_("Calls"), _("calls"), count),
+    one.name: Field(said["label"], said.get("unit", ""), WRITERS[said.get("number", Number.COUNT)])
+    for row in (ReadingRow, MemberRow, QueueRow, GroupRow)
+    for one in fields(row)
+    if "label" in (said := one.metadata)
 }

@@ -14,17 +14,8 @@ from consumers.pipeline.volumes.recent import NOTHING_KNOWN, Recent
 from .batches import upsert
 from .last_rebalance import newest_rebalances
 
-COPIED = [
-    "state",
-    "rule",
-    "completeness",
-    "time_lag_seconds",
-    "time_lag_kind",
-    "consume_rate",
-    "produce_rate",
-    "drain_seconds",
-    "retry_rate",
-]
+# Columns of a judged group that are stored as more, or as less, than they are.
+NOT_COPIED = {"group", "detail", "since"}
 RECENT = [
     "retry_share",
     "dlq_day_messages",
@@ -50,12 +41,12 @@ def write_group_states(
     worst = _worst_queues(found)
     # A group may have been rebalanced before it was first judged; the rows of the others keep when that was.
     rebalanced = newest_rebalances({groups[one["cluster"], one["group"]] for one in found} - stored.keys())
-    rows, changes = [], []
+    rows, changes, copied = [], [], _copied(judged)
     for one in found:
         before = stored.get(groups[one["cluster"], one["group"]])
         if before is not None and before.judged_at > judged_at:
             continue
-        row = _row(one, groups[one["cluster"], one["group"]], worst, before, judged_at)
+        row = _row(one, groups[one["cluster"], one["group"]], worst, before, copied, judged_at)
         row.last_rebalance_at = rebalanced.get(row.group_id)
         volumes = recent.get(row.group_id, NOTHING_KNOWN)
         for name in RECENT:
@@ -64,15 +55,26 @@ def write_group_states(
         rows.append(row)
         if before is None or before.state != row.state:
             changes.append(_change(row, before))
-    upsert(rows, ["group"], [*COPIED, *RECENT, "volumes_unknown", "detail", "since", "worst_queue", "judged_at"])
+    upsert(rows, ["group"], [*copied, *RECENT, "volumes_unknown", "detail", "since", "worst_queue", "judged_at"])
     with transaction.atomic():
         # The same range judged again finds its changes written.
         StateChange.objects.bulk_create(changes, ignore_conflicts=True)
     _delete_gone(stored, {row.group_id for row in rows}, judged_at)
 
 
+def _copied(judged: pa.Table) -> list[str]:
+    """The columns that a row of a group has by the same name."""
+    stored = {column.name for column in GroupState._meta.concrete_fields} - NOT_COPIED
+    return [name for name in judged.column_names if name in stored]
+
+
 def _row(
-    one: dict[str, Any], group_id: int, worst: dict[tuple, int], before: GroupState | None, judged_at: datetime
+    one: dict[str, Any],
+    group_id: int,
+    worst: dict[tuple, int],
+    before: GroupState | None,
+    copied: Sequence[str],
+    judged_at: datetime,
 ) -> GroupState:
     stays = before is not None and before.state == one["state"]
     return GroupState(
@@ -81,7 +83,7 @@ def _row(
         since=before.since if before is not None and stays else one["since"] or judged_at,
         worst_queue_id=worst.get(_queue_key(one)),
         judged_at=judged_at,
-        **{name: one[name] for name in COPIED},
+        **{name: one[name] for name in copied},
     )
 
 

@@ -1,6 +1,6 @@
 """How fresh the evaluation of alert rules is, and how many incidents fire by it: no number where it is late."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -10,10 +10,15 @@ from django.utils.translation import gettext as _
 from consumers.models import AlertEngine, Incident, IncidentStatus
 from consumers.selectors.clocks import CLOCKS_DIFFER
 from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.public import answer, public
 
 INTERVALS = 3
 
 
+@answer(
+    "The newest evaluation of the rules: a list of incidents is as old as it is. Counts are null where it is late.",
+    name="Evaluation",
+)
 @dataclass(frozen=True)
 class Evaluated:
     """`at` is null before the first evaluation. `firing`, `pending` and `unacknowledged` (of those that fire) are null
@@ -24,13 +29,13 @@ class Evaluated:
     seconds: float | None
     rules: int | None
     groups: int | None
-    error: str | None
+    error: str | None = field(metadata=public("Why the newest try failed"))
     error_at: datetime | None
     freshness: Freshness
     freshness_detail: str
     firing: int | None
     pending: int | None
-    unacknowledged: int | None
+    unacknowledged: int | None = field(metadata=public("Of those that fire"))
     unknown: dict[str, str]
 
 

@@ -8,29 +8,39 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from consumers.models import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
+from consumers.selectors.public import answer, public
 
 from .said import said
 
 
+@answer(
+    "`result` counts how often the rule would have fired, and says how much of the past is not known.",
+    name="AlertPreview",
+    last=("from",),
+)
 @dataclass(frozen=True, kw_only=True)
 class PreviewRow:
-    """`rule` is as it was asked about. `ahead`: how many others come first, null of what does not wait.
-    `result` is null until it is done: see consumers.alerts.preview.result.
-    """
+    """`ahead` is null of what does not wait, `result` until it is done: see consumers.alerts.preview.result."""
 
-    id: str
-    status: str
-    rule: dict[str, Any]
-    since: datetime
-    until: datetime
+    id: str = field(metadata=public(of=UUID))
+    status: str = field(metadata=public(of=PreviewStatus))
+    rule: dict[str, Any] = field(metadata=public("As it was asked about"))
+    since: datetime = field(metadata=public(name="from"))
+    until: datetime = field(metadata=public(name="to"))
     by: str | None
     created_at: datetime
-    ahead: int | None
+    ahead: int | None = field(metadata=public("Others that come first"))
     started_at: datetime | None
     finished_at: datetime | None
     cancelled_by: str | None
     seconds: float | None
-    result: dict[str, Any] | None
+    result: dict[str, Any] | None = field(
+        metadata=public(
+            "{fired, fired_left_alone, known_from, known_to, known_seconds, unknown_seconds, unknown_spans, subjects, "
+            "fired_subjects, unknown_subjects, unknown_share, unknown_share_in_data, step_seconds, incidents, "
+            "left_out, by_subject, per_day, evaluated, notes, unknown}"
+        )
+    )
     error: str | None
     unknown: dict[str, str] = field(default_factory=dict)
 

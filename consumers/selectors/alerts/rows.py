@@ -2,16 +2,28 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import UUID
 
-from consumers.models import IncidentStatus
+from consumers.models import (
+    Comparison,
+    DeliveryStatus,
+    Ending,
+    IncidentEventKind,
+    IncidentStatus,
+    Measure,
+    Severity,
+    State,
+    SubjectKind,
+)
+from consumers.selectors.public import answer, public
 
 
 @dataclass(frozen=True)
 class SubjectRow:
     """What an incident is of. Names that its kind does not have are null. `title`: as people call it."""
 
-    kind: str
-    title: str
+    kind: str = field(metadata=public(of=SubjectKind))
+    title: str = field(metadata=public("As people call it: `prod/billing on Orders`"))
     cluster: str | None
     broker: str | None
     group: str | None
@@ -25,50 +37,49 @@ class GroupName:
     group: str
 
 
+@answer(
+    "One time that a rule held for one subject. What is not known, or has not happened, is null: `unknown` says why."
+    "\n\nA value that becomes unknown neither fires nor resolves it: `unknown_since` and `unknown_reason` tell of it."
+)
 @dataclass(frozen=True, kw_only=True)
 class IncidentRow:
-    """`condition`: what its rule looked for, in words. `seconds`: since `started_at`, to its end.
+    """`value` is in the measure's unit. `silence` keeps it from being told, until `silenced_until`."""
 
-    `value` is the newest known number in the measure's unit, `state` the newest known state, both as of `value_at`;
-    `unknown_since` tells that they are not known any more, and `unknown_reason` why. `groups_count`: groups that it
-    leaves unknown, the first of them in `groups`. `silence` keeps it from being told, until `silenced_until`.
-    """
-
-    id: str
-    status: str
-    severity: str
-    rule: int | None
+    id: str = field(metadata=public(of=UUID))
+    status: str = field(metadata=public(of=IncidentStatus))
+    severity: str = field(metadata=public(of=Severity))
+    rule: int | None = field(metadata=public("Its id"))
     rule_name: str
-    measure: str
-    comparison: str
-    threshold: float | None
-    states: list[str] | None
-    condition: str
+    measure: str = field(metadata=public(of=Measure))
+    comparison: str = field(metadata=public(of=Comparison))
+    threshold: float | None = field(metadata=public("In the measure's unit"))
+    states: list[str] | None = field(metadata=public(of=State))
+    condition: str = field(metadata=public("What its rule looked for, in words"))
     subject: SubjectRow
-    started_at: datetime
+    started_at: datetime = field(metadata=public("Since when it holds"))
     fired_at: datetime | None
-    clearing_since: datetime | None
+    clearing_since: datetime | None = field(metadata=public("Since when it does not hold, while it is open"))
     resolved_at: datetime | None
-    ending: str | None
-    seconds: float
-    value: float | None
+    ending: str | None = field(metadata=public(of=Ending))
+    seconds: float = field(metadata=public("From its start to its end, or until this answer"))
+    value: float | None = field(metadata=public("The newest known one, as of `value_at`"))
     worst_value: float | None
-    state: str | None
-    evidence: str | None
+    state: str | None = field(metadata=public("The newest known one, as of `value_at`", of=State))
+    evidence: str | None = field(metadata=public("A sentence with the numbers, as of `value_at`"))
     value_at: datetime | None
     unknown_since: datetime | None
     unknown_reason: str | None
-    groups_count: int | None
-    groups: list[GroupName]
+    groups_count: int | None = field(metadata=public("Groups that it leaves unknown"))
+    groups: list[GroupName] = field(metadata=public("The first of them"))
     owner: str | None
     runbook_url: str | None
     note: str | None
     labels: dict[str, str]
-    silence: int | None
+    silence: int | None = field(metadata=public("The id of the one that keeps it from being told"))
     silenced_until: datetime | None
     acknowledged_at: datetime | None
     acknowledged_by: str | None
-    acknowledgement: str | None
+    acknowledgement: str | None = field(metadata=public("What was said with it"))
     unknown: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -84,14 +95,15 @@ class IncidentRow:
 class IncidentEventRow:
     """One change. `by` is null where the evaluation saw it by itself."""
 
-    sequence: int
+    sequence: int = field(metadata=public("From 1, within the incident"))
     at: datetime
-    kind: str
+    kind: str = field(metadata=public(of=IncidentEventKind))
     sentence: str
     by: str | None
     unknown: dict[str, str] = field(default_factory=dict)
 
 
+@answer("One try of a delivery.")
 @dataclass(frozen=True)
 class AttemptRow:
     """One try of a delivery. `ok` and `seconds` are null where its end was not seen: it may have arrived."""
@@ -100,32 +112,30 @@ class AttemptRow:
     at: datetime
     seconds: float | None
     ok: bool | None
-    answer: str | None
+    answer: str | None = field(metadata=public("What was answered, or why nothing was"))
     unknown: dict[str, str] = field(default_factory=dict)
 
 
+@answer("One message through a channel: it bears the same id however often it is tried.")
 @dataclass(frozen=True, kw_only=True)
 class DeliveryRow:
-    """One message through a channel. `changes`: how many it tells; `incidents`: ids of the first that they are of.
-
-    `waits_for`: the number of an earlier message that has to go before it; `waits_why`: what it waits for, in words.
-    """
-
-    id: str
-    channel: int
+    id: str = field(metadata=public(of=UUID))
+    channel: int = field(metadata=public("Its id"))
     channel_name: str
-    number: int
+    number: int = field(metadata=public("Of the channel, from 1: those of one incident go in this order"))
     is_test: bool
-    status: str
+    status: str = field(metadata=public(of=DeliveryStatus))
     created_at: datetime
     attempts: int
     next_try_at: datetime | None
-    waits_for: int | None
-    waits_why: str | None
+    waits_for: int | None = field(
+        metadata=public("The number of an earlier message of one of its incidents, which goes before it")
+    )
+    waits_why: str | None = field(metadata=public("What it waits for, in words"))
     sent_at: datetime | None
-    error: str | None
-    changes: int
-    incidents: list[str]
+    error: str | None = field(metadata=public("Of the newest try"))
+    changes: int = field(metadata=public("Of incidents, that it tells"))
+    incidents: list[str] = field(metadata=public("The first 20 that they are of", of=UUID))
     tries: list[AttemptRow]
     unknown: dict[str, str] = field(default_factory=dict)
 
@@ -134,5 +144,5 @@ class DeliveryRow:
 class IncidentDetail(IncidentRow):
     """With all its changes in order, and every message that told of one of them, the newest first."""
 
-    events: list[IncidentEventRow]
-    deliveries: list[DeliveryRow]
+    events: list[IncidentEventRow] = field(metadata=public("All its changes, in order"))
+    deliveries: list[DeliveryRow] = field(metadata=public("Messages that told of one of them, the newest first"))

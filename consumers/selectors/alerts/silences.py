@@ -1,7 +1,6 @@
 """Silences as rows: which hold, which will, and which are over."""
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -10,16 +9,10 @@ from django.utils.translation import gettext as _
 from consumers.models import Incident, Silence
 
 from .said import said
-from .setting_rows import SilenceRow
+from .setting_rows import SilenceRow, SilenceStatus
 from .words import selection_words
 
 PLAIN = ("labels", "starts_at", "ends_at", "reason", "created_at")
-
-
-class SilenceStatus(StrEnum):
-    COMING = "coming"
-    ACTIVE = "active"
-    PAST = "past"
 
 
 def silence_list(

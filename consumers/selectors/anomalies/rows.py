@@ -3,14 +3,17 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from consumers.selectors.public import answer, public
 
+
+@answer("What is wrong beyond the state. Without a topic: about the group as a whole.")
 @dataclass(frozen=True)
 class Anomaly:
     """`name` is stable. Without a topic it is about the group as a whole; else about `queue_ids` of one topic on one
     broker. `since` is null where nobody saw it begin, with the reason in `unknown`.
     """
 
-    name: str
+    name: str = field(metadata=public("Stable; docs/anomalies.md lists them"))
     topic: str | None
     broker: str | None
     queue_ids: tuple[int, ...]

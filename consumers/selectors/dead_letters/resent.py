@@ -3,12 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from consumers.models import ConsumerGroup, DeadLetter, ResendItem, ResendOutcome
+from consumers.models import ConsumerGroup, DeadLetter, ResendItem
 
-from .filters import MAYBE_SENT
-from .rows import Resent
+from .rows import TRIED, Resent
 
-TRIED = (*MAYBE_SENT, ResendOutcome.FAILED)
 # A broker's queue, an offset in it, and where the letter is stored: a topic that was made anew has other letters.
 LetterKey = tuple[str, int, int, str]
 

@@ -3,6 +3,13 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from consumers.models import ResendOutcome
+from consumers.selectors.public import answer, public
+
+from .filters import MAYBE_SENT
+
+TRIED = (*MAYBE_SENT, ResendOutcome.FAILED)
+
 
 @dataclass(frozen=True)
 class Resent:
@@ -10,28 +17,29 @@ class Resent:
 
     at: datetime
     by: str
-    result: str
-    resend: str
+    result: str = field(metadata=public(of=[(outcome.value, outcome.label) for outcome in TRIED]))
+    resend: str = field(metadata=public("The id of the re-send"))
 
 
+@answer("A dead letter without its body. What it does not say is null: `unknown` says why.")
 @dataclass(frozen=True)
 class DeadLetterRow:
-    """`keys` are separated by spaces; `size` is of the stored body in bytes; `resent` is newest first."""
+    """`resent` is newest first."""
 
     broker: str
     queue_id: int
     offset: int
-    stored_id: str
-    message_id: str | None
+    stored_id: str = field(metadata=public("Where it is stored: address of the broker and offset there"))
+    message_id: str | None = field(metadata=public("Its producer's, the same at every attempt"))
     origin_topic: str | None
     origin_message_id: str | None
-    keys: str | None
+    keys: str | None = field(metadata=public("Separated by spaces"))
     tags: str | None
     reconsume_times: int
     born_at: datetime
     stored_at: datetime
-    size: int
-    sent_by_application: bool | None
+    size: int = field(metadata=public("Bytes of the stored body"))
+    sent_by_application: bool | None = field(metadata=public("It died before its retries were used up"))
     resent: list[Resent]
     unknown: dict[str, str] = field(default_factory=dict)
 
@@ -41,17 +49,14 @@ class DeadLetterRow:
         return f"{self.broker}/{self.queue_id}/{self.offset}"
 
 
+@answer("`unknown_reason` says why the list is not, or may not be, whole; null where it is.")
 @dataclass(frozen=True)
 class Completeness:
-    """How much of a group's dead letters is listed, as of `looked_at`, its oldest good look.
+    """`looked_at` is its oldest good look. `messages` is null where a queue could not be read."""
 
-    `messages` are all there are in its queues; null where one of them could not be read. `unknown_reason` says why the
-    list is not, or may not be, whole; null where it is.
-    """
-
-    messages: int | None
-    indexed_messages: int | None
-    looked_at: datetime | None
+    messages: int | None = field(metadata=public("In the dead-letter queues of the group"))
+    indexed_messages: int | None = field(metadata=public("Those that a list can hold: the newest"))
+    looked_at: datetime | None = field(metadata=public("As of when"))
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
 

@@ -19,10 +19,11 @@ from .health import HEALTH_RANKS, noted, with_health_rank
 from .incidents import are_looked_at, fires, with_incidents
 from .jumped import with_causes
 from .overlay import RANKS, STATES, Overlay
-from .row import JUDGED, MEASURED, group_row
-from .rows import GroupFilters, GroupPage, GroupRow, ListKind
+from .row import group_row
+from .rows import GROUP, JUDGED, TOTAL, GroupFilters, GroupPage, GroupRow, ListKind, stored_in
 from .shown import ShownGroup
 
+STORED = stored_in(JUDGED, TOTAL, GROUP)
 OVERLAID = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "taken_at")
 # Column of the list: column of the query. `health` and `state` ascending are worst first.
 ORDERINGS = {
@@ -34,10 +35,10 @@ ORDERINGS = {
     "message_model": "message_model",
     "consume_type": "consume_type",
     "last_rebalance_at": "judged__last_rebalance_at",
-} | {name: f"shown_{name}" for name in (*MEASURED, *JUDGED, *OVERLAID)}
+} | {name: f"shown_{name}" for name in (*STORED, *OVERLAID)}
 # So many are asked for by their ids at once: a database takes only so many variables.
 WIDE_ROWS = 2_000
-COLUMNS = (*MEASURED, *JUDGED, *OVERLAID, "rank")
+COLUMNS = (*STORED, *OVERLAID, "rank")
 
 
 class UnknownOrdering(ValueError):

@@ -26,6 +26,7 @@ from consumers.selectors.limits import Limits, limits
 
 from .late_queues import RANKS, with_late_ranks
 from .live import LiveGroups
+from .rows import GROUP, JUDGED, TOTAL, stored_in
 
 STATES = list(State)
 UNKNOWN_RANK = RANKS[State.UNKNOWN]
@@ -35,8 +36,7 @@ NO_BROKER = 0
 # What was the lag when a group was last evaluated: the newest window that had begun.
 WINDOW_SECONDS = 60
 
-RATES = ("consume_rate", "produce_rate", "retry_rate")
-VOLUMES = ("retry_share", "dlq_day_messages", "dlq_day_messages_at_least", "dlq_day_since")
+KNOWN_PARTS = ("dlq_day_messages_at_least", "dlq_day_since")
 
 Column = Combinable | Case | Value | F
 
@@ -97,12 +97,10 @@ class Overlay:
             """Null for a group of which something is unread: a part of a number is not the number."""
             return Case(When(unread_by__isnull=True, then=column)) if guarded else column
 
-        columns = {f"shown_{name}": read(F(name)) for name in ("members", "online")}
-        columns |= {
-            f"shown_{name}": read(F(f"total__{name}"))
-            for name in ("dlq_messages", "never_committed_queues", "lost_queues", "expired_messages")
-        }
-        columns |= {f"shown_{name}": read(self._judged(F(f"judged__{name}"))) for name in (*RATES, *VOLUMES)}
+        columns = {f"shown_{name}": read(F(name)) for name in stored_in(GROUP)}
+        columns |= {f"shown_{name}": read(F(f"total__{name}")) for name in stored_in(TOTAL)}
+        judged = (*stored_in(JUDGED), *KNOWN_PARTS)
+        columns |= {f"shown_{name}": read(self._judged(F(f"judged__{name}"))) for name in judged}
         return groups.alias(
             shown_rank=self._rank(),
             shown_lag_messages=read(F("total__lag_messages")),

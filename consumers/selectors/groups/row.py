@@ -7,7 +7,7 @@ from consumers.models import GroupKind, State, TimeLagKind
 from consumers.selectors.health.words import shown as shown_reason
 from consumers.selectors.overlay import NOT_JUDGED_YET
 
-from .rows import GroupRow, KnownPart
+from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
 from .shown import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = "its members have not been asked for yet"
@@ -16,8 +16,6 @@ DOES_NOT_DRAIN, KEEPS_UP = "it does not drain", "it keeps up"
 KEEPING_UP = ("caught up", "within the allowance", "within the allowance a moment ago")
 NO_REBALANCE = "no rebalance of it has been seen"
 YOUNG_LAG = "the lag is younger than the last judgement"
-MEASURED = ("never_committed_queues", "lost_queues", "members", "online", "dlq_messages", "expired_messages")
-JUDGED = ("consume_rate", "produce_rate", "retry_rate", "retry_share", "dlq_day_messages")
 
 
 def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str, Any]:
@@ -63,7 +61,7 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "judged_at": judged.judged_at if judged else None,
         "unknown_reason": shown.lag_reason,
     }
-    fields |= {name: shown.shown(name) for name in (*MEASURED, *JUDGED)}
+    fields |= {name: shown.shown(name) for name in stored_in(JUDGED, TOTAL, GROUP)}
     return fields | {"unknown": _reasons(shown, fields), "known_parts": _known_parts(shown, fields)}
 
 
@@ -101,7 +99,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "taken_at": NOT_READ_YET,
         "judged_at": NOT_JUDGED_YET,
     }
-    reasons |= dict.fromkeys(JUDGED, judged) | _volume_reasons(shown)
+    reasons |= dict.fromkeys(stored_in(JUDGED), judged) | _volume_reasons(shown)
     reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
     undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
     nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from consumers.models import HealthLevel
+from consumers.selectors.public import public
 
 LEVELS = list(HealthLevel)
 
@@ -54,8 +55,8 @@ class HealthReason:
     """A reason as it is shown: `text` is short, in the language of the request."""
 
     code: HealthCode
-    level: HealthLevel
-    parameters: dict[str, Any]
+    level: HealthLevel = field(metadata=public("`ok`: worth knowing, and no fault"))
+    parameters: dict[str, Any] = field(metadata=public("The numbers and names of the text"))
     text: str
 
 

@@ -1,10 +1,13 @@
 """What the selectors say of the past: windows, every one of the range, with nulls where nothing is known."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
+
+from consumers.pipeline.upkeep import STEPS
+from consumers.selectors.public import answer, public
 
 NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
@@ -37,9 +40,10 @@ class Series:
     points: list[Point]
 
 
+@answer("Every window of the range is there; one of which nothing is known holds nulls and the reason.")
 @dataclass(frozen=True)
 class History:
-    since: datetime
-    until: datetime
-    step_seconds: int
+    since: datetime = field(metadata=public(name="from"))
+    until: datetime = field(metadata=public(name="to"))
+    step_seconds: int = field(metadata=public(of=STEPS))
     series: list[Series]

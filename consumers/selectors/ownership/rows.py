@@ -1,10 +1,16 @@
 """What the selectors say of members and of the queues they own. Null stands with its reason beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from django.utils.translation import gettext_lazy as _
+
+from consumers.selectors.public import MESSAGES, Number, answer, public
+
+SUBSCRIPTIONS = "topic, expression, expression_type"
 
 
 @dataclass(frozen=True)
@@ -15,7 +21,7 @@ class QueueShare:
     broker: str
     queue_id: int
     messages_per_second: float
-    share: float | None
+    share: float | None = field(metadata=public("Of the group's messages, from 0 to 1"))
 
 
 @dataclass(frozen=True)
@@ -25,52 +31,58 @@ class QueuePlace:
     queue_id: int
 
 
+@answer("What is not known is null, and so is what is not the case: `unknown` says why.")
 @dataclass(frozen=True, kw_only=True)
 class MemberRow:
-    """A present member. `messages_per_second` is the sum over the queues it owns, over the last whole minutes.
-
-    `share` of the group's messages is from 0 to 1. `busiest_queue` and `never_written` are of the queues it owns: the
-    one of which it consumes most, and those into which no message was ever written.
-    """
+    """A present member. `busiest_queue`: the one of which it consumes most."""
 
     client_id: str
-    address: str
-    connections: dict[str, list[str]]
+    address: str = field(metadata=public("Of its first connection"))
+    connections: dict[str, list[str]] = field(metadata=public("Addresses, by the broker that lists them"))
     language: str
     version: str | None
     online_since: datetime | None
     seen_at: datetime
-    listed_since: datetime | None
-    duplicated_since: datetime | None
-    subscription: list[dict[str, str]] | None
-    sub_version: datetime | None
+    listed_since: datetime | None = field(metadata=public("By these brokers, and no others"))
+    duplicated_since: datetime | None = field(
+        metadata=public("One broker lists two connections under this id: two processes share it")
+    )
+    subscription: Sequence[Mapping[str, Any]] | None = field(metadata=public(SUBSCRIPTIONS))
+    sub_version: datetime | None = field(
+        metadata=public("By its own clock: the last change of its queues or subscriptions")
+    )
     strategy: str | None
     orderly: bool | None
     consume_type: str | None
     message_model: str | None
-    queues: int | None
-    messages_per_second: float | None
-    share: float | None
-    busiest_queue: QueueShare | None
-    never_written: list[QueuePlace] | None
+    queues: int | None = field(metadata=public(label=_("Queues"), unit=_("queues")))
+    messages_per_second: float | None = field(
+        metadata=public(
+            "Consumed of the queues that it owns, over the last whole minutes",
+            label=_("Consumed"),
+            unit=MESSAGES,
+            number=Number.RATE,
+        )
+    )
+    share: float | None = field(metadata=public("Of the group's messages, from 0 to 1"))
+    busiest_queue: QueueShare | None = field(metadata=public("Of those it owns"))
+    never_written: list[QueuePlace] | None = field(metadata=public("Queues that it owns and that never held a message"))
     unknown: dict[str, str]
 
 
+@answer("A queue with one owner of it: one with several has a row for each. Without one, `unknown` says why.")
 @dataclass(frozen=True, kw_only=True)
 class AssignmentRow:
-    """A queue and one owner of it; a queue with several has a row for each. Without one `unknown["owner"]` says why.
-
-    It was seen to hold the queue from `seen_since` to `last_seen`, and no more at `gone_by`.
-    """
-
     topic: str
     broker: str
     queue_id: int
-    owner: str | None
-    seen_since: datetime | None
-    last_seen: datetime | None
-    gone_by: datetime | None
-    expected_owner: str | None
+    owner: str | None = field(metadata=public("Client id; at a past time only where it is certain"))
+    seen_since: datetime | None = field(metadata=public("The first answer that said so"))
+    last_seen: datetime | None = field(metadata=public("The last answer that said so"))
+    gone_by: datetime | None = field(metadata=public("The answer that denied it; null while none did"))
+    expected_owner: str | None = field(
+        metadata=public("Whom the members' own strategy gives it to; several, with commas, where ids are shared")
+    )
     unknown: dict[str, str] = field(default_factory=dict)
 
 

@@ -5,6 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from consumers.selectors.public import answer, public
+
 
 class Cause(StrEnum):
     """Why a group rebalanced, as `Rebalance.cause` says it: one of these words, or several with commas between."""
@@ -182,37 +184,38 @@ class RebalanceDetail(RebalanceEvent):
     others_of_episode: list[RebalanceEvent]
 
 
+@answer("What a rebalance did to one topic. What is not known is null: `unknown` says why.")
 @dataclass(frozen=True, kw_only=True)
 class RebalanceRow:
-    """What a rebalance did to one topic. `topic` null: no topic of the group was known."""
+    """`topic` null: no topic of the group was known."""
 
-    event: str
+    event: str = field(metadata=public("Its name for ever: cluster/group/moment; all its topics share it"))
     cluster: str
     group: str
     topic: str | None
-    started_after: datetime | None
-    started_before: datetime
-    last_change_at: datetime
+    started_after: datetime | None = field(metadata=public("The last reading before it"))
+    started_before: datetime = field(metadata=public("The first reading that saw a change"))
+    last_change_at: datetime = field(metadata=public("The last reading that saw a change"))
     settled: bool
-    settled_at: datetime | None
-    dated_at: datetime | None
-    polls: int
-    cause: str
+    settled_at: datetime | None = field(metadata=public("The first of two readings in a row that agree"))
+    dated_at: datetime | None = field(metadata=public("By the clock of a member"))
+    polls: int = field(metadata=public("Readings of the group from the first change to the settled end"))
+    cause: str = field(metadata=public(f"One or several, with commas: {', '.join(Cause)}"))
     evidence: list[dict[str, Any]]
     members_before: int | None
     members_after: int | None
     client_ids_before: list[str] | None
     client_ids_after: list[str] | None
     queues: int | None
-    queues_moved: int | None
-    unowned_queue_seconds: float | None
+    queues_moved: int | None = field(metadata=public("Owned by another member after it than before"))
+    unowned_queue_seconds: float | None = field(metadata=public("Summed over queues, as readings saw it"))
     doubly_owned_queue_seconds: float | None
     doubly_owned_queues: int | None
     replayed_messages_low: int | None
-    replayed_messages: int | None
+    replayed_messages: int | None = field(metadata=public("At most so many"))
     lag_before_messages: int | None
     lag_peak_messages: int | None
-    rollout: bool
-    episode_since: datetime
+    rollout: bool = field(metadata=public("Every member after it has started during its episode"))
+    episode_since: datetime = field(metadata=public("Shared by rebalances with less than a minute between two"))
     judged_at: datetime
     unknown: dict[str, str]

@@ -3,28 +3,31 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from consumers.models import ResetStatus
+from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus, ResetStep
+from consumers.selectors.public import answer, public
 
 from .totals_rows import ResetTotals
 
 
 @dataclass(frozen=True)
 class SeenBroker:
-    """A master as the plan saw it. `server_side`: it moves offsets itself. `permission`: 4 (read) + 2 (write)."""
+    """A master as the plan saw it."""
 
     name: str
     version: str | None
-    server_side: bool | None
-    permission: int | None
+    server_side: bool | None = field(metadata=public("It moves offsets itself"))
+    permission: int | None = field(metadata=public("A sum of 4 (read) and 2 (write)"))
     unknown: dict[str, str] = field(default_factory=dict)
 
 
+@answer("The group as the plan saw it.")
 @dataclass(frozen=True)
 class SeenGroup:
-    """The group as the plan saw it. `members` are client ids; none at all: the group was offline."""
+    """No member at all: the group was offline."""
 
-    members: list[str] | None
+    members: list[str] | None = field(metadata=public("Client ids"))
     orderly: bool | None
     message_model: str | None
     consume_type: str | None
@@ -32,38 +35,38 @@ class SeenGroup:
     unknown: dict[str, str] = field(default_factory=dict)
 
 
+@answer("An offset reset. What is not known, or is not yet, is null: `unknown` says why.")
 @dataclass(frozen=True)
 class ResetRow:
     """`kind` and `value` are what was wanted, see `ResetKind`; `topics`, `brokers` and `chosen_queues` where: null is
-    all. A plan whose time is over is expired, whether or not a worker has noted it. `restores` is the id of the reset
-    that it undoes, `restored_by` those of the resets that undo it. `seconds`: since it was started, to its end.
-    `totals` and `seen` are null where there is no plan.
+    all. A plan whose time is over is expired, whether or not a worker has noted it. `totals` and `seen` are null where
+    there is no plan.
     """
 
-    id: str
+    id: str = field(metadata=public(of=UUID))
     cluster: str
     group: str
-    status: str
-    kind: str
-    value: Any
+    status: str = field(metadata=public(of=ResetStatus))
+    kind: str = field(metadata=public(of=ResetKind))
+    value: Any = field(metadata=public("What `kind` wants to know"))
     topics: list[str] | None
     brokers: list[str] | None
-    chosen_queues: list[dict[str, Any]] | None
-    clip: bool
-    by: str
+    chosen_queues: list[dict[str, Any]] | None = field(metadata=public("[{topic, broker, queue_id}]"))
+    clip: bool = field(metadata=public("Targets outside min..max are moved to the nearer end"))
+    by: str = field(metadata=public("Who planned it"))
     reason: str
     applied_by: str | None
     created_at: datetime
     planned_at: datetime | None
-    expires_at: datetime | None
+    expires_at: datetime | None = field(metadata=public("A plan that is not applied by then is void"))
     started_at: datetime | None
-    working_at: datetime | None
+    working_at: datetime | None = field(metadata=public("When its worker was last seen to work on it"))
     finished_at: datetime | None
-    seconds: float | None
-    restores: str | None
-    restored_by: list[str]
-    warnings: list[str]
-    moved: list[str] | None
+    seconds: float | None = field(metadata=public("Since it was started, to its end"))
+    restores: str | None = field(metadata=public("The reset that it undoes", of=UUID))
+    restored_by: list[str] = field(metadata=public("The resets that undo it", of=UUID))
+    warnings: list[str] = field(metadata=public("What will happen, and to whom"))
+    moved: list[str] | None = field(metadata=public("What had moved since the plan, so that it stopped"))
     error: str | None
     seen: SeenGroup | None
     totals: ResetTotals | None
@@ -95,37 +98,36 @@ class OffsetReading:
     unknown: dict[str, str] = field(default_factory=dict)
 
 
+@answer("One queue: what the plan says of it, and what became of it.")
 @dataclass(frozen=True)
 class ResetQueueRow:
-    """One queue of a reset. `now` is where it stood at the plan, `before` right before it was written, `after` where it
-    was read last. `wanted` is the target before it was clipped. `left_out`: why it is not touched; null where it is.
-    """
+    """`after` is where it was read last. `left_out` is null where it is touched."""
 
     topic: str
     broker: str
     queue_id: int
     min_offset: int | None
     max_offset: int | None
-    now: int | None
-    wanted: int | None
+    now: int | None = field(metadata=public("Where it stood at the plan"))
+    wanted: int | None = field(metadata=public("The target before it was clipped"))
     target: int | None
     clipped: bool
-    target_time: datetime | None
+    target_time: datetime | None = field(metadata=public("When the first message that will be consumed was stored"))
     replayed_messages: int | None
     skipped_messages: int | None
-    restorable: bool
-    method: str | None
-    left_out: str | None
-    step: str
-    before: int | None
+    restorable: bool = field(metadata=public("false: it had no offset to return to"))
+    method: str | None = field(metadata=public(of=ResetMethod))
+    left_out: str | None = field(metadata=public("Why it is not touched"))
+    step: str = field(metadata=public(of=ResetStep))
+    before: int | None = field(metadata=public("Where it stood right before it was written"))
     before_at: datetime | None
     written_at: datetime | None
-    answered: int | None
+    answered: int | None = field(metadata=public("The offset that the broker's answer named"))
     error: str | None
-    readings: list[OffsetReading]
+    readings: list[OffsetReading] = field(metadata=public("Read back: each that differs from the one before"))
     after: int | None
     after_at: datetime | None
-    outcome: str | None
+    outcome: str | None = field(metadata=public(of=ResetOutcome))
     evidence: str | None
     unknown: dict[str, str] = field(default_factory=dict)
 
@@ -136,7 +138,7 @@ class ResetEventRow:
 
     at: datetime
     by: str | None
-    address: str | None
-    via: str
+    address: str | None = field(metadata=public("Where the request came from"))
+    via: str = field(metadata=public("page, rest or worker"))
     sentence: str
     unknown: dict[str, str] = field(default_factory=dict)

@@ -5,6 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from consumers.selectors.public import INSIDE, answer, public
+
 
 class BlockedKind(StrEnum):
     """Why the oldest message that a member holds stays, as far as the client itself tells it.
@@ -22,21 +24,22 @@ class BlockedKind(StrEnum):
     UNKNOWN = "unknown"
 
 
+@answer(name="Head")
 @dataclass(frozen=True, kw_only=True)
 class HeadFacts:
-    """The message itself, as it is stored. `reconsume_times` are its retries through the broker: tries on the spot are
-    not stored. `origin_topic`: of a retried message, where it came from; null where it is none."""
+    """The message itself, as it is stored."""
 
     message_id: str
-    origin_topic: str | None
+    origin_topic: str | None = field(metadata=public("Null where it is no retried message"))
     keys: str | None
     tags: str | None
-    reconsume_times: int
-    size: int
+    reconsume_times: int = field(metadata=public("Through the broker: tries on the spot are not stored"))
+    size: int = field(metadata=public("Bytes of the stored body"))
     born_at: datetime
     stored_at: datetime
 
 
+@answer(name="Blocked")
 @dataclass(frozen=True, kw_only=True)
 class BlockedQueue:
     """`offset` is that of the oldest message that `client_id` holds and has not finished, `since` at least that long.
@@ -47,21 +50,21 @@ class BlockedQueue:
     of each null, and for "kind" that of UNKNOWN.
     """
 
-    cluster: str
-    group: str
+    cluster: str = field(metadata=INSIDE)
+    group: str = field(metadata=INSIDE)
     topic: str
     broker: str
     queue_id: int
-    offset: int
+    offset: int = field(metadata=public("Of the oldest message that the member holds and has not finished"))
     kind: BlockedKind
     since: datetime
     seconds: float
-    client_id: str
+    client_id: str = field(metadata=public("Its client id", name="member"))
     address: str | None
     message: HeadFacts | None
-    finished_out_of_order: int | None
-    behind: int | None
-    told_at: datetime
+    finished_out_of_order: int | None = field(metadata=public("At most so many"))
+    behind: int | None = field(metadata=public("Messages that wait behind it"))
+    told_at: datetime = field(metadata=public("When the member was last heard"))
     sentence: str
     evidence: list[str] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)

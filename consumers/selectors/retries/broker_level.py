@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from consumers.models import DelayLevel
+from consumers.selectors.public import INSIDE, answer, public
 
 # A broker looks every 0.1 s at the head of each level (RocketMQ 5.4.0, ScheduleMessageService).
 LATE_SECONDS = 10
@@ -17,6 +18,7 @@ NOTHING_WAITS = "nothing waits at this level"
 NOT_ASKED = "it was not asked when its first message is due"
 
 
+@answer(name="Level")
 @dataclass(frozen=True, kw_only=True)
 class BrokerLevel:
     """Nulls: `unknown`. `next_due_at` is null too where nothing waits, `overdue_seconds` is 0 then.
@@ -26,10 +28,12 @@ class BrokerLevel:
 
     level: int
     delay_seconds: float | None
-    backlog: int | None
-    next_due_at: datetime | None
-    overdue_seconds: float | None
-    row: DelayLevel | None
+    backlog: int | None = field(metadata=public("Messages of all groups"))
+    next_due_at: datetime | None = field(metadata=public("Null too where nothing waits"))
+    overdue_seconds: float | None = field(
+        metadata=public("How long before the newest reading its first message should have come, at least")
+    )
+    row: DelayLevel | None = field(metadata=INSIDE)
     unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -10,6 +10,7 @@ from consumers.rocketmq.errors import RemoteProtocolError
 from consumers.selectors.brokers import BrokerAge
 from consumers.selectors.limits import Limits
 from consumers.selectors.overlay import iso
+from consumers.selectors.public import INSIDE, answer, public
 
 from .broker_level import BrokerLevel, Told, broker_level
 from .delay_findings import late_finding
@@ -18,16 +19,20 @@ from .ladder_rows import DelayFinding
 NO_LEVELS = "it has not said which levels it has"
 
 
+@answer(
+    "Where failed messages wait for their next try, delayed ones of applications among them.",
+    last=("levels", "unknown"),
+)
 @dataclass(frozen=True, kw_only=True)
 class BrokerLevels:
     """`configured` is how many levels the broker has; null while it has not said. `backlog`: of all of them."""
 
     broker: str
     levels: Sequence[BrokerLevel]
-    configured: int | None
-    backlog: int | None
+    configured: int | None = field(metadata=public("How many levels it has"))
+    backlog: int | None = field(metadata=public("Messages of all levels"))
     read_at: datetime | None
-    findings: Sequence[DelayFinding]
+    findings: Sequence[DelayFinding] = field(metadata=INSIDE)
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 

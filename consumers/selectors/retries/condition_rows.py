@@ -1,9 +1,11 @@
 """What must hold for a group's failed messages to come back, and what does not: rows of the selectors."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+
+from consumers.selectors.public import INSIDE, answer, public
 
 
 class Severity(StrEnum):
@@ -39,23 +41,19 @@ class ConditionName(StrEnum):
     ACKNOWLEDGED = "offsets wait for the outcome"
 
 
+@answer("A claim that must hold for failed messages to come back. `ok` null: not known.")
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """One claim of the chain about one group. `ok` null: not known, for `unknown_reason`.
-
-    `severity` is how bad it is where it does not hold. `detail` says what was found, with its numbers; `cure` what to
-    do where it does not hold, whatever was found. `brokers`: those on which it does not. `as_of`: the oldest of the
-    facts it leans on; null where it leans on none.
-    """
+    """`cure`: whatever was found. `as_of` is null where it leans on no fact."""
 
     name: ConditionName
     ok: bool | None
-    severity: Severity
+    severity: Severity = field(metadata=public("Where it does not hold"))
     detail: str
-    cure: str
-    unknown_reason: str | None = None
-    brokers: Sequence[str] = ()
-    as_of: datetime | None = None
+    cure: str = field(metadata=public("What to do where it does not hold"))
+    unknown_reason: str | None = field(default=None, metadata=INSIDE)
+    brokers: Sequence[str] = field(default=(), metadata=public("On which it does not hold"))
+    as_of: datetime | None = field(default=None, metadata=public("The oldest of the facts that it leans on"))
 
     @property
     def is_failing(self) -> bool:

@@ -8,18 +8,24 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from consumers.selectors.public import INSIDE, answer, public
 
+
+@answer(
+    "Of `of` messages that waited `looked_at` were looked into: `messages` are of the group.\n\n"
+    "Both times are null where none is of the group.",
+    name="Sampled",
+)
 @dataclass(frozen=True, kw_only=True)
 class SampledRung:
-    """Of `of` messages that waited at this level on all brokers, `looked_at` were looked into: `messages` are retries
-    of the group. `attempts`: {reconsume times: messages}, the retry that they wait for. Times are the brokers'; null
-    where the group has no message among them. `sampled_at`: of the brokers' newest samples the oldest.
+    """`attempts`: {reconsume times: messages}. Times are the brokers'. `sampled_at`: of the brokers' newest samples the
+    oldest.
     """
 
     messages: int
     looked_at: int
     of: int
-    attempts: Mapping[int, int]
+    attempts: Mapping[int, int] = field(metadata=public("{retry that they wait for: messages}"))
     oldest_waiting_at: datetime | None
     next_due_at: datetime | None
     sampled_at: datetime
@@ -29,23 +35,21 @@ class SampledRung:
         return self.looked_at >= self.of
 
 
+@answer(name="Rung")
 @dataclass(frozen=True, kw_only=True)
 class LadderRung:
-    """One level. `retry` waits there by default: the first at level 3; null below it, where only applications send.
-
-    `broker_backlog`: messages of all groups on all brokers. `overdue_seconds`: for how long the first of them should
-    have been delivered, at least; 0 where it is not due yet or nothing waits. Nulls: `unknown`.
-    """
+    """One level. Retries begin at level 3: below it, where only applications send, `retry` is null."""
 
     level: int
-    retry: int | None
+    retry: int | None = field(metadata=public("Which retry waits here by default"))
     delay_seconds: float | None
-    broker_backlog: int | None
+    broker_backlog: int | None = field(metadata=public("Messages of all groups on all brokers"))
     sampled: SampledRung | None
-    overdue_seconds: float | None
+    overdue_seconds: float | None = field(metadata=public("How late the first of them is, at least; 0 where none is"))
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
+@answer("Something that keeps delayed messages from coming back.")
 @dataclass(frozen=True, kw_only=True)
 class DelayFinding:
     """Something that keeps delayed messages from coming back. `facts` are the numbers that it was told by, as JSON."""
@@ -55,7 +59,7 @@ class DelayFinding:
     cure: str
     facts: Mapping[str, Any]
     since: datetime | None
-    grep: str | None = None
+    grep: str | None = field(default=None, metadata=public("What to look for in the broker's log"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,20 +70,19 @@ class WaitingLevel:
     at: datetime
 
 
+@answer("Sampled messages that wait for their last retry: if it fails they are dead.")
 @dataclass(frozen=True, kw_only=True)
 class LastAttempts:
-    """Sampled messages that wait for their last retry: if it fails they are dead. First of them due at `next_due_at`.
-
-    `max_retries`: null where nothing limits them; `told_by`: who says so. `messages` is null where that is not known.
-    """
+    """`told_by`: who says `max_retries`."""
 
     messages: int | None
-    next_due_at: datetime | None
-    max_retries: int | None
+    next_due_at: datetime | None = field(metadata=public("Null with no message too"))
+    max_retries: int | None = field(metadata=public("Null too where nothing limits them"))
     told_by: str | None
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
+@answer("Delays of retries 1 to 16 by the group's configuration, heeded by members that pop only.", name="Policy")
 @dataclass(frozen=True, kw_only=True)
 class RetryPolicyRow:
     """What a broker's configuration of the group says of the delays of retries 1 to 16, heeded for POP and gRPC only.
@@ -93,21 +96,23 @@ class RetryPolicyRow:
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
+@answer("Due and not consumed: the queues of the group's own retry topics.", name="Due", last=("unknown",))
 @dataclass(frozen=True, kw_only=True)
 class DueRetries:
-    """What is due and not consumed: the queues of the group's own retry topics.
-
-    `lag_messages` is null as soon as one of them is not known; `at_least` is then the known sum. `oldest_seconds`: how
-    long the first of them has been waiting since it was due.
-    """
+    """`lag_messages` is null as soon as one of the queues is not known; `…_at_least` is then the known sum."""
 
     queues: int
     lag_messages: int | None
     lag_messages_at_least: int | None
-    oldest_seconds: float | None
+    oldest_seconds: float | None = field(metadata=public("Since the first of them was due"))
     unknown: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def unknown_reason(self) -> str | None:
+        return self.unknown.get("lag_messages")
 
+
+@answer(name="Wheel")
 @dataclass(frozen=True, kw_only=True)
 class WheelCount:
     """Messages of the group's retry topics in brokers' timer wheels (RocketMQ 5)."""
@@ -117,6 +122,10 @@ class WheelCount:
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
+@answer(
+    "Of the samples of all levels together: `messages` of the group among `looked_at` of `of` that waited.",
+    name="Waiting",
+)
 @dataclass(frozen=True, kw_only=True)
 class Ladder:
     """`rungs`: one for each level that some broker has, in order; empty with a reason while none has said its levels.
@@ -124,16 +133,16 @@ class Ladder:
     `messages`, `oldest_waiting` and `next_to_fire` are of the samples: of `of` messages `looked_at` were looked into.
     """
 
-    rungs: Sequence[LadderRung]
+    rungs: Sequence[LadderRung] = field(metadata=INSIDE)
     messages: int | None
     looked_at: int | None
     of: int | None
-    oldest_waiting: WaitingLevel | None
-    next_to_fire: WaitingLevel | None
-    last_attempts: LastAttempts
-    due: DueRetries
-    policy: RetryPolicyRow | None
-    wheel: WheelCount
-    findings: Sequence[DelayFinding]
-    read_at: datetime | None
+    oldest_waiting: WaitingLevel | None = field(metadata=public("Null with no message too"))
+    next_to_fire: WaitingLevel | None = field(metadata=public("Null with no message too"))
+    last_attempts: LastAttempts = field(metadata=INSIDE)
+    due: DueRetries = field(metadata=INSIDE)
+    policy: RetryPolicyRow | None = field(metadata=INSIDE)
+    wheel: WheelCount = field(metadata=INSIDE)
+    findings: Sequence[DelayFinding] = field(metadata=INSIDE)
+    read_at: datetime | None = field(metadata=INSIDE)
     unknown: Mapping[str, str] = field(default_factory=dict)

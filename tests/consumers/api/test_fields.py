@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.api.chosen import only
+from consumers.api.http.objects import only
 from tests.world import a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_queue, a_snapshot, a_total
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]

@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from consumers.api.schema_examples import PLACES
+from consumers.api.schema.hooks import PLACES
 from consumers.lake.store import Lake
 from tests.openapi import operations, schema
 from tests.plugins.api import TOKEN

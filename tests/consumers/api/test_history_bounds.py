@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from consumers.api import json_body
+from consumers.api.http import bodies
 from consumers.lake.store import Lake
 from consumers.models import PipelineRun, QueueSnapshot
 from tests.browser.windows import put_windows
@@ -106,7 +106,7 @@ def test_the_points_of_an_answer_are_what_its_fields_say(asked):
 
 
 def test_a_body_with_a_list_longer_than_anybody_means_is_refused(operator_api):
-    places = [{"topic": "Orders", "broker": "broker-a", "queue_id": 0}] * (json_body.LONGEST + 1)
+    places = [{"topic": "Orders", "broker": "broker-a", "queue_id": 0}] * (bodies.LONGEST + 1)
     answer = operator_api.post("/api/v1/resets/", json.dumps({"queues": places}), content_type="application/json")
     assert answer.status_code == 400
     assert answer.json()["detail"] == "A list or object of the body has more than 20,000 entries: ask for less at once."

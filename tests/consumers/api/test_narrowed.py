@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from consumers.api.narrowed import narrowed
+from consumers.api.http.parameters import narrowed
 from consumers.models import ResendStatus, ResetKind
 from tests.dead_letter_rows import a_resend
 from tests.ownership_rows import a_member, it_subscribed

@@ -5,6 +5,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import Cluster, ConsumerGroup, GroupState, GroupWindow
+from dashboard.pages.groups import NUMBERS
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_total, ago
 
 pytestmark = pytest.mark.django_db
@@ -166,3 +167,8 @@ def test_progress_that_is_kept_elsewhere_is_said_once_in_a_row(admin_client: Cli
     assert f'class="tag" title="{reason}">progress kept outside<' in row
     assert "last good" not in row
     assert 'class="why"' not in row
+
+
+def test_columns_of_numbers_stand_in_the_order_that_their_row_gives_them():
+    assert NUMBERS[:4] == ["lag_messages", "time_lag_seconds", "produce_rate", "consume_rate"]
+    assert NUMBERS[-1] == "dlq_day_messages"

@@ -1,0 +1,142 @@
+"""Incidents: GET alerts/, alerts/{id}/, POST and DELETE alerts/{id}/acknowledge/."""
+
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from consumers.alerts.acts import LONGEST_TEXT, acknowledge, unacknowledge
+from consumers.alerts.refused import AlertRefused
+from consumers.api.http.bodies import Strict, said
+from consumers.api.http.lists import Found, list_response
+from consumers.api.http.objects import object_response
+from consumers.api.http.parameters import Choice, Paging, Parameters, Ranged
+from consumers.api.schema.derived import read_serializer
+from consumers.api.schema.described import acted, described
+from consumers.models import Incident, IncidentStatus, Severity
+from consumers.selectors.alerts.evaluated import Evaluated, evaluated
+from consumers.selectors.alerts.incident import incident_detail
+from consumers.selectors.alerts.incidents import ORDERINGS, IncidentFilters, incident_list
+from consumers.selectors.alerts.rows import IncidentDetail, IncidentRow
+
+from .requests import MayManageAlerts, Text, refused
+
+OPEN = "open"
+ORDERING_CHOICES = [f"{sign}{column}" for column in ORDERINGS for sign in ("", "-")]
+LARGEST_ID = 2**63 - 1
+
+
+class IncidentParameters(Paging, Ranged):
+    """`from` and `to`: those that went on in [from, to)."""
+
+    status = Choice([OPEN, *IncidentStatus.values], required=False, help_text="open: pending and firing")
+    severity = Choice(Severity.values, required=False)
+    cluster = serializers.CharField(required=False)
+    group = serializers.CharField(required=False, help_text="The whole name")
+    rule = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID, help_text="Its id")
+    ordering = Choice(
+        ORDERING_CHOICES, required=False, help_text="`-` for descending; `severity`: the worst first; else the newest"
+    )
+
+
+class AcknowledgementSerializer(Strict):
+    text = Text(max_length=LONGEST_TEXT, help_text="Who looks after it, and what is being done")
+
+
+class AlertListView(APIView):
+    @described(
+        "alerts",
+        IncidentRow,
+        parameters=IncidentParameters,
+        paged=True,
+        beside={"evaluation": read_serializer(Evaluated)()},
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """Incidents, the newest first; and when rules were last evaluated, as the list is of that moment."""
+        values = IncidentParameters.of(request)
+        filters, now = _filters(values), timezone.now()
+
+        def find(page: int, page_size: int) -> Found:
+            document = evaluation_document(now)
+            late = document["unknown"].get("firing")
+            return Found(*incident_list(filters, now, page=page, page_size=page_size), {"evaluation": document}, late)
+
+        return list_response(request, IncidentRow, find, page=values["page"], page_size=values["page_size"])
+
+
+class AlertView(APIView):
+    @described("alert", IncidentDetail)
+    def get(self, request: Request, incident: UUID) -> Response:
+        """An incident with all its changes, and every message that told of them."""
+        Parameters.of(request)
+        return _answer(request, incident)
+
+
+class AcknowledgeView(APIView):
+    permission_classes = [IsAuthenticated, MayManageAlerts]
+
+    @acted("acknowledge_alert", AcknowledgementSerializer, IncidentDetail, status.HTTP_200_OK)
+    def post(self, request: Request, incident: UUID) -> Response:
+        """Says that somebody looks after it. It goes on, and is told of as before."""
+        text = said(AcknowledgementSerializer, request).get("text", "")
+        try:
+            acknowledge(found_incident(incident), request.user, text, timezone.now())
+        except AlertRefused as refusal:
+            raise refused(refusal) from None
+        return _answer(request, incident)
+
+    @acted("unacknowledge_alert", None, IncidentDetail, status.HTTP_200_OK)
+    def delete(self, request: Request, incident: UUID) -> Response:
+        """Takes the acknowledgement back."""
+        try:
+            unacknowledge(found_incident(incident), request.user, timezone.now())
+        except AlertRefused as refusal:
+            raise refused(refusal) from None
+        return _answer(request, incident)
+
+
+def evaluation_document(now: datetime) -> dict[str, Any]:
+    row = evaluated(now)
+    why = dict.fromkeys(("at", "seconds", "rules", "groups"), row.freshness_detail)
+    good = row.freshness_detail if row.at is None else "the newest evaluation did not fail"
+    why |= dict.fromkeys(("error", "error_at"), good)
+    nulls = {field.name for field in fields(row) if getattr(row, field.name) is None}
+    document = dict(read_serializer(Evaluated)(row).data)
+    document["unknown"] = {name: reason for name, reason in (why | row.unknown).items() if name in nulls}
+    return document
+
+
+def found_incident(incident_id: UUID) -> Incident:
+    """Raises NotFound."""
+    found = Incident.objects.filter(pk=incident_id).first()
+    if found is None:
+        raise NotFound(f"There is no incident {incident_id}.")
+    return found
+
+
+def _filters(values: dict[str, Any]) -> IncidentFilters:
+    wanted, severity = values.get("status"), values.get("severity")
+    open_ones = (IncidentStatus.PENDING, IncidentStatus.FIRING)
+    return IncidentFilters(
+        statuses=() if wanted is None else open_ones if wanted == OPEN else (IncidentStatus(wanted),),
+        severity=None if severity is None else Severity(severity),
+        since=values.get("from"),
+        until=values.get("to"),
+        **{name: values.get(name) for name in ("cluster", "group", "rule", "ordering")},
+    )
+
+
+def _answer(request: Request, incident_id: UUID) -> Response:
+    row = incident_detail(incident_id, timezone.now())
+    if row is None:
+        raise NotFound(f"There is no incident {incident_id}.")
+    return object_response(request, IncidentDetail, row)

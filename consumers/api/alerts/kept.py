@@ -1,0 +1,116 @@
+"""What people keep here, as rules and notes: each kind is read, made, replaced, changed and removed in one way."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from django.db import IntegrityError, transaction
+from django.db.models import Model
+from django.utils import timezone
+from rest_framework import status
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.rules.refused import RuleRefused
+from consumers.api.http.bodies import Strict, said
+from consumers.api.http.objects import object_response
+from consumers.api.http.parameters import Parameters
+from consumers.api.http.problems import Refused
+
+from .requests import not_valid, refused
+
+Row = TypeVar("Row", bound=Model)
+MEANWHILE = "Somebody else kept one of this name, or removed what it is about, meanwhile: look at what there is."
+
+
+@dataclass(frozen=True)
+class Kept(Generic[Row]):
+    """One kind. What its functions refuse is AlertRefused or RuleRefused, and is answered field by field, or as 409.
+
+    `find(id, now)`: what is answered of one; None where there is none. `keep(fields, row, by, now)`: the row with
+    these fields, or one more where it is None. `optional`: fields that have their default where a replacement does not
+    name them; `forgotten`: further ones, with what they have then.
+    """
+
+    name: str
+    model: type[Row]
+    answer: type
+    wish: type[Strict]
+    find: Callable[[int, datetime], Any]
+    keep: Callable[[Mapping[str, Any], Row | None, Any, datetime], Row]
+    remove: Callable[[Row, Any, datetime], None]
+    optional: Sequence[str] = ()
+    forgotten: Mapping[str, Any] = field(default_factory=dict)
+
+    def found(self, pk: int, *, is_held: bool = False) -> Row:
+        """`is_held`: nobody else changes it until the transaction ends. Raises NotFound."""
+        rows = self.model._default_manager.all()
+        row: Row | None = (rows.select_for_update() if is_held else rows).filter(pk=pk).first()
+        if row is None:
+            raise self._missing(pk)
+        return row
+
+    def read(self, request: Request, pk: int) -> Response:
+        Parameters.of(request)
+        return object_response(request, self.answer, self._shown(pk))
+
+    def made(self, request: Request) -> Response:
+        return self._kept(request, None, said(self.wish, request), status.HTTP_201_CREATED)
+
+    @transaction.atomic
+    def replaced(self, request: Request, pk: int) -> Response:
+        found = self.found(pk, is_held=True)
+        defaults = {name: self.model._meta.get_field(name).get_default() for name in self.optional}  # type: ignore[union-attr]
+        return self._kept(request, found, {**defaults, **self.forgotten, **said(self.wish, request)})
+
+    @transaction.atomic
+    def changed(self, request: Request, pk: int) -> Response:
+        found = self.found(pk, is_held=True)
+        return self._kept(request, found, said(self.wish, request, partial=True))
+
+    def removed(self, request: Request, pk: int) -> Response:
+        self._remove(request, pk)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def ended(self, request: Request, pk: int) -> Response:
+        """Of a kind that stays, and is over."""
+        self._remove(request, pk)
+        return self._answered(request, pk)
+
+    def _kept(self, request: Request, row: Row | None, fields: dict[str, Any], code: int = 200) -> Response:
+        with _refusals():
+            kept = self.keep(fields, row, request.user, timezone.now())
+        return self._answered(request, kept.pk, code)
+
+    @transaction.atomic
+    def _remove(self, request: Request, pk: int) -> None:
+        with _refusals():
+            self.remove(self.found(pk, is_held=True), request.user, timezone.now())
+
+    def _answered(self, request: Request, pk: int, code: int = 200) -> Response:
+        return object_response(request, self.answer, self._shown(pk), code)
+
+    def _shown(self, pk: int) -> Any:
+        row = self.find(pk, timezone.now())
+        if row is None:
+            raise self._missing(pk)
+        return row
+
+    def _missing(self, pk: int) -> NotFound:
+        return NotFound(f"There is no {self.name} {pk}.")
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except AlertRefused as refusal:
+        raise refused(refusal) from None
+    except RuleRefused as refusal:
+        raise not_valid(refusal.errors) from None
+    except IntegrityError:
+        raise Refused(MEANWHILE) from None

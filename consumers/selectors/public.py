@@ -1,0 +1,78 @@
+"""What a row says of its fields to whoever shows them: REST and its schema, CSV and pages derive from it.
+
+A field without it is public as its name and type say. Nothing here knows how an answer or a page is made.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+Row = TypeVar("Row", bound=type)
+MESSAGES, OFFSET = _("messages"), _("offset")
+# A field that only our own code reads.
+INSIDE: dict[str, Any] = {"inside": True}
+# What a text may be, beside enums and such.
+URL = "url"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How the schema names and describes a row. `last`: public names that stand behind the others, in this order."""
+
+    name: str
+    text: str | None = None
+    last: Sequence[str] = ()
+
+
+class Number(StrEnum):
+    """How a number is written on a page."""
+
+    COUNT = "count"
+    RATE = "rate"
+    SHARE = "share"
+    DURATION = "duration"
+
+
+def public(
+    help: str | None = None,
+    *,
+    of: Any = None,
+    name: str | None = None,
+    label: Promise | None = None,
+    unit: Promise | None = None,
+    number: Number | None = None,
+    stored: str | None = None,
+    column: int | None = None,
+) -> dict[str, Any]:
+    """The metadata of a dataclass field. `help`: one sentence for the schema.
+
+    `of`: what a text is, or each text of a list: an enum, a sequence of allowed values, UUID, URL. `name`: the public
+    name where it is not the field's own. For pages: `label` of one to three words, `unit` and `number`, by default a
+    count. For the list of groups: `stored`, the row that has it (groups/rows.py), and the place of its `column`.
+    """
+    said = {"help": help, "of": of, "name": name, "label": label, "unit": unit, "number": number, "stored": stored}
+    return {key: value for key, value in {**said, "column": column}.items() if value is not None}
+
+
+def answer(text: str | None = None, *, name: str | None = None, last: Sequence[str] = ()) -> Callable[[Row], Row]:
+    """Decorates a row: what the schema says of it, and its name there, if that is not the class's name without Row."""
+
+    def noted(row: Row) -> Row:
+        row._answer = Answer(name or _name(row), text or answer_of(row).text, last)  # type: ignore[attr-defined]
+        return row
+
+    return noted
+
+
+def answer_of(row: type) -> Answer:
+    """Of what a row is derived from, the text alone holds for it too."""
+    found = getattr(row, "_answer", Answer(_name(row)))
+    return found if "_answer" in row.__dict__ else Answer(_name(row), found.text)
+
+
+def _name(row: type) -> str:
+    return row.__name__.removesuffix("Row")
