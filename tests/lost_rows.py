@@ -22,7 +22,7 @@ def a_losing_group(
         queue = a_queue(cluster, f"Of{name}", number, broker=broker)
         lost = {"lost_offset": 7, "lost_at": ago(30 + number)}
         a_snapshot(group, queue, None, 12, min_offset=3, unknown_reason=OFFSET_LOST, **lost)
-        a_judged_queue(group, queue, rule="never committed")
+        a_judged_queue(group, queue, rule="never_committed")
     a_total(group, None, queues=queues, unknown_queues=queues, lost_queues=queues, unknown_reason=OFFSET_LOST)
     if state is not None:
         a_judged_group(group, state)

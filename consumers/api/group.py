@@ -10,6 +10,7 @@ from rest_framework.views import APIView
 
 from consumers.models import State, TopicKind
 from consumers.selectors.groups.detail import group_detail
+from consumers.vocabulary.rules import RuleCode
 
 from .found import group_missing
 from .groups import GroupSerializer
@@ -37,8 +38,9 @@ class WorstQueueSerializer(serializers.Serializer[Any]):
     topic = serializers.CharField()
     broker = serializers.CharField()
     queue_id = serializers.IntegerField()
-    state = serializers.ChoiceField(State.choices)
+    state = serializers.ChoiceField(list(State))
     rule = serializers.CharField()
+    rule_code = serializers.ChoiceField(list(RuleCode))
 
 
 class TagSampleSerializer(serializers.Serializer[Any]):
@@ -66,7 +68,8 @@ class AnomalySerializer(serializers.Serializer[Any]):
 
 
 class GroupDetailSerializer(GroupSerializer):
-    rule = serializers.CharField(help_text="The rule that decided the state")
+    rule = serializers.CharField(help_text="The rule that decided the state, or why none did")
+    rule_code = serializers.ChoiceField(list(RuleCode), allow_null=True, help_text="Null: no rule decided")
     detail = serializers.DictField(help_text="The numbers that the rule looked at")
     worst_queue = WorstQueueSerializer(allow_null=True)
     topics = TopicSerializer(many=True)

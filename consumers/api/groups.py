@@ -28,7 +28,7 @@ ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign i
 class GroupParameters(Paging):
     cluster = serializers.CharField(required=False)
     search = serializers.CharField(required=False, help_text="A part of the group's name")
-    state = Choice(State.values, required=False)
+    state = Choice(list(State), required=False)
     health = Choice(HealthLevel.values, required=False)
     online = serializers.BooleanField(required=False)
     kind = Choice([kind.value for kind in ListKind], default=ListKind.USER.value, help_text="Ghosts are no longer used")
@@ -68,7 +68,7 @@ class GroupSerializer(serializers.Serializer[Any]):
     cluster = serializers.CharField()
     group = serializers.CharField()
     kind = serializers.ChoiceField(GroupKind.choices)
-    state = serializers.ChoiceField(State.choices)
+    state = serializers.ChoiceField(list(State))
     stale = serializers.BooleanField(help_text=STALE)
     state_detail = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)

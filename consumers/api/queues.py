@@ -10,6 +10,7 @@ from rest_framework.views import APIView
 
 from consumers.models import State, TimeLagKind, TopicKind
 from consumers.selectors.queues import find_group, queue_list
+from consumers.vocabulary.rules import RuleCode
 
 from .found import group_missing
 from .groups import STALE
@@ -24,7 +25,7 @@ class QueueParameters(Paging):
     kind = Choice(TopicKind.values, required=False)
     with_lag = serializers.BooleanField(required=False, help_text="true: has lag, or its lag is not known")
     broker = serializers.CharField(required=False)
-    state = Choice(State.values, required=False)
+    state = Choice(list(State), required=False)
     owner = serializers.CharField(required=False, help_text="Client id")
     ordering = ordering_by("lag_messages", "time_lag_seconds", "since", "topic", "broker")
 
@@ -59,9 +60,10 @@ class QueueSerializer(serializers.Serializer[Any]):
     time_lag_kind = serializers.ChoiceField(TimeLagKind.choices)
     time_lag_error_seconds = serializers.FloatField(allow_null=True)
     time_lag_at = serializers.DateTimeField(allow_null=True, help_text="The moment that the time lag is of")
-    state = serializers.ChoiceField(State.choices, allow_null=True, help_text="Null: dead letters, retired topics")
+    state = serializers.ChoiceField(list(State), allow_null=True, help_text="Null: dead letters, retired topics")
     stale = serializers.BooleanField(help_text=STALE)
     rule = serializers.CharField(allow_null=True)
+    rule_code = serializers.ChoiceField(list(RuleCode), allow_null=True)
     state_detail = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)
     provisional = serializers.BooleanField(allow_null=True)

@@ -20,7 +20,7 @@ from .schema import described
 
 
 class StatusSerializer(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(State.choices)
+    state = serializers.ChoiceField(list(State))
     stale = serializers.BooleanField(help_text=STALE)
     since = serializers.DateTimeField(allow_null=True)
     completeness = serializers.FloatField(allow_null=True)

@@ -11,6 +11,7 @@ from consumers.lake.schemas import TEXT
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
 from consumers.polling.reading import NOT_REPORTED
 from consumers.polling.record.own_resets import TOLD
+from consumers.vocabulary.states import State
 
 from .kernel import readings_schema
 from .kernel.evidence import Known
@@ -48,7 +49,7 @@ def listed_members(clusters: Sequence[str]) -> pa.Table:
 
 def still_queues(clusters: Sequence[str]) -> pa.Table:
     """Queues that were judged STALL or STOP: when they last moved may lie before what is read again."""
-    rows = QueueState.objects.filter(group__cluster__name__in=clusters, state__in=("STALL", "STOP"))
+    rows = QueueState.objects.filter(group__cluster__name__in=clusters, state__in=(State.STALL, State.STOP))
     names = ("group__cluster__name", "group__name", "queue__topic__name", "queue__broker", "queue__queue_id")
     return _table(
         ((*row[:5], row[5], microseconds(row[6])) for row in rows.values_list(*names, "state", "since")), STILL

@@ -12,8 +12,6 @@ from django.utils.translation import gettext_lazy
 from consumers.models import State
 from consumers.polling.reading import NO_LAG_REASONS
 
-# Rules of the evaluation that need no history.
-CAUGHT_UP, NO_MEMBERS = "caught up", "no members"
 # Over as soon as nothing waits. Messages that were lost stay lost.
 ENDED_BY_NO_LAG = (State.STOP, State.STALL, State.REWIND, State.WARN)
 # Say that the offset stands.

@@ -12,9 +12,6 @@ from consumers.polling.reading import OFFSET_LOST
 
 from .measures import count
 
-# The rule of a queue or group in the state LOSS, here and where history is evaluated.
-RULE = "offset lost"
-
 
 @dataclass
 class BrokerLoss:

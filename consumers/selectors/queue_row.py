@@ -6,11 +6,12 @@ from typing import Any
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
 from consumers.stores.start import Start
+from consumers.vocabulary.rules import RuleCode
+from consumers.words.rules import rule_words
 
 from .brokers import BrokerAge
-from .late_states import CAUGHT_UP, NO_MEMBERS, Ground, Polled
+from .late_states import Ground, Polled
 from .limits import Limits
-from .lost_offsets import RULE as OFFSET_LOST
 from .overlay import (
     MIN_ABOVE_END,
     NOT_JUDGED_YET,
@@ -143,8 +144,12 @@ class _Verdict:
     reason: str
 
 
+def _rule(code: str | None) -> dict[str, str | None]:
+    return {"rule": None if code is None else rule_words(code), "rule_code": code}
+
+
 def _unjudged(state: State | None, reason: str) -> _Verdict:
-    nothing = {"state": state, "rule": None, "since": None, "provisional": None, "stale": False}
+    nothing = {"state": state, **_rule(None), "since": None, "provisional": None, "stale": False}
     return _Verdict(nothing, reason, reason)
 
 
@@ -165,9 +170,9 @@ def _verdict(
         return _by_rows(shown, snapshot, read, facts)
     if shown.reason is not None or state is None:
         return _unjudged(shown.state, shown.reason or NOT_JUDGED_YET)
-    values = {"state": shown.state, "rule": state.rule, "since": state.since, "provisional": state.provisional}
+    values = {"state": shown.state, **_rule(state.rule), "since": state.since, "provisional": state.provisional}
     detail = state.detail | facts.causes.get(state.queue_id, {})
-    if state.rule == NO_MEMBERS:
+    if state.rule == RuleCode.NO_MEMBERS:
         detail |= facts.without_members
     stale = {"stale": shown.ground is not None}
     return _Verdict(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
@@ -175,12 +180,12 @@ def _verdict(
 
 def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> _Verdict:
     """What no evaluation is needed for."""
-    rule, since = CAUGHT_UP, snapshot.changed_at
+    rule, since = RuleCode.CAUGHT_UP, snapshot.changed_at
     detail: dict[str, float | None] = {"lag_messages": read.lag_messages}
     if shown.ground == Ground.STOPPED and facts.stopped_since is not None:
-        rule, since = NO_MEMBERS, facts.stopped_since
+        rule, since = RuleCode.NO_MEMBERS, facts.stopped_since
         detail["without_members_seconds"] = (facts.now - facts.stopped_since).total_seconds()
-    values = {"state": shown.state, "rule": rule, "since": since, "provisional": False, "stale": False}
+    values = {"state": shown.state, **_rule(rule), "since": since, "provisional": False, "stale": False}
     return _Verdict(values, sentence(state_parts(shown.state, rule, detail)), "")
 
 
@@ -200,7 +205,8 @@ def _lost(
         return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))
     if broker is None or broker.is_silent(facts.now, facts.limits):
         return verdict
-    values = {"state": State.LOSS, "rule": OFFSET_LOST, "since": snapshot.lost_at, "provisional": None, "stale": False}
+    rule = _rule(RuleCode.OFFSET_LOST)
+    values = {"state": State.LOSS, **rule, "since": snapshot.lost_at, "provisional": None, "stale": False}
     return _Verdict(values, sentence(loss.sentence(broker.read_from)), "the newest reading alone says it")
 
 
@@ -247,7 +253,7 @@ def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, n
         "time_lag_seconds": behind.reason or "",
         "time_lag_error_seconds": behind.reason or "the judgement gives none",
         "time_lag_at": behind.reason or "",
-        **dict.fromkeys(("state", "rule", "since", "provisional"), unjudged),
+        **dict.fromkeys(("state", "rule", "rule_code", "since", "provisional"), unjudged),
         "judged_at": unjudged or NOT_JUDGED_YET,
         "owner": no_owner,
         "taken_at": read.reason or "it was not read",

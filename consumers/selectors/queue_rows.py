@@ -43,6 +43,7 @@ class QueueRow:
     state: State | None
     stale: bool
     rule: str | None
+    rule_code: str | None
     state_detail: str
     since: datetime | None
     provisional: bool | None

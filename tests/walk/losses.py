@@ -103,7 +103,7 @@ def never_committed(group: ConsumerGroup) -> None:
     )  # fmt: skip
     for model in (QueueState, GroupState):
         model.objects.update(
-            state="OK", rule=NEVER_COMMITTED, detail={}, time_lag_seconds=None, time_lag_kind="unknown"
+            state="OK", rule="never_committed", detail={}, time_lag_seconds=None, time_lag_kind="unknown"
         )
 
 

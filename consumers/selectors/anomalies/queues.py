@@ -48,7 +48,7 @@ def queue_anomalies(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start]) 
 
 
 def _anomaly(sort: Sort, rows: Sequence[QueueRow]) -> Anomaly:
-    begun = [row.since for row in rows if row.since is not None and row.rule == sort.begins_with_rule]
+    begun = [row.since for row in rows if row.since is not None and row.rule_code == sort.begins_with_rule]
     return at_place(sort.name, rows, sort.says(rows), str(sort.cure), min(begun, default=None))
 
 

@@ -13,6 +13,7 @@ from consumers.models import State
 from consumers.polling.reading import AHEAD, QUEUE_GONE, TOPIC_GONE
 from consumers.selectors.measures import count, messages
 from consumers.selectors.queue_rows import QueueRow
+from consumers.vocabulary.rules import RuleCode
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Sort:
     holds: Callable[[QueueRow], bool]
     says: Callable[[Sequence[QueueRow]], str]
     cure: str | Promise
-    begins_with_rule: str = ""
+    begins_with_rule: RuleCode | None = None
 
 
 def _expired(rows: Sequence[QueueRow]) -> str:
@@ -88,7 +89,7 @@ SORTS = (
             "Nothing brings them back: the group goes on at the oldest message that is kept. Consume faster, or keep "
             "messages for longer (fileReservedTime of the broker)."
         ),
-        "unread messages have expired",
+        RuleCode.MESSAGES_EXPIRED,
     ),
     Sort(
         "consumer_ahead",
@@ -99,7 +100,7 @@ SORTS = (
             "to the broker offset and skips what was stored until then. To consume that too, plan a reset to the "
             "oldest message that is kept before one joins."
         ),
-        "lag not known",
+        RuleCode.LAG_UNKNOWN,
     ),
     Sort(
         "min_above_broker_offset",
@@ -118,7 +119,7 @@ SORTS = (
             "Offsets that were committed before belong to messages that are gone. Compare the consumer offset with the "
             "min and broker offset, and plan a reset to the oldest message that is kept if it is ahead."
         ),
-        "topic created anew",
+        RuleCode.TOPIC_RECREATED,
     ),
     Sort(
         "queue_gone",

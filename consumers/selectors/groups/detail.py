@@ -33,7 +33,8 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
     fields = row_fields(shown, lag_of_queues(queues, retired))
     return GroupDetail(
         **(fields | {"unknown": fields["unknown"] | _reasons(shown, queues)}),
-        rule=verdict.rule,
+        rule=verdict.rule_words,
+        rule_code=verdict.rule,
         detail=verdict.detail,
         worst_queue=verdict.worst,
         queue_rows=queues,
@@ -74,6 +75,8 @@ def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     if shown.unread_reason is not None:
         # The last full answer of who is in it is from before: who is in it at this moment is not known.
         reasons |= dict.fromkeys(("subscriptions", "clients", "anomalies"), shown.unread_reason)
+    if shown.verdict.rule is None:
+        reasons["rule_code"] = shown.verdict.sentence
     if not queues:
         reasons["topics"] = shown.lag_reason or NOT_READ_YET
     return reasons

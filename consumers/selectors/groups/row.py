@@ -6,6 +6,7 @@ from typing import Any
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.selectors.health.words import shown as shown_reason
 from consumers.selectors.overlay import NOT_JUDGED_YET
+from consumers.vocabulary.rules import RuleCode
 
 from .rows import GroupRow, KnownPart
 from .shown import NOT_READ_YET, ShownGroup
@@ -13,7 +14,7 @@ from .shown import NOT_READ_YET, ShownGroup
 NOT_ASKED = "its members have not been asked for yet"
 DOES_NOT_DRAIN, KEEPS_UP = "it does not drain", "it keeps up"
 # Rules of the evaluation by which what waits is what was produced a moment ago: it is never "drained".
-KEEPING_UP = ("caught up", "within the allowance", "within the allowance a moment ago")
+KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
 NO_REBALANCE = "no rebalance of it has been seen"
 YOUNG_LAG = "the lag is younger than the last judgement"
 MEASURED = ("never_committed_queues", "lost_queues", "members", "online", "dlq_messages", "expired_messages")

@@ -148,17 +148,20 @@ class WorstQueue:
     queue_id: int
     state: State
     rule: str
+    rule_code: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupDetail(GroupRow):
     """A group with the rule that decided and the numbers it looked at (`detail`), its topics, members and anomalies.
+    Where no rule did, `rule` is the reason, and `rule_code` null.
 
     While a broker with queues of it is not read, `unknown` says of which queues no anomaly can be told. `queue_rows`:
     its queues, of the same reading as `topics` and the lag, which is their sum.
     """
 
     rule: str
+    rule_code: str | None
     detail: dict[str, Any]
     worst_queue: WorstQueue | None
     queue_rows: list[QueueRow]

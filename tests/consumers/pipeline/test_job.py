@@ -42,8 +42,8 @@ def test_it_judges_queues_and_groups(spark, lake, world):
 
     assert (report.queues_judged, report.groups_judged, report.unknown_rows) == (3, 2, 0)
     assert {row.group.name: (row.state, row.rule) for row in GroupState.objects.all()} == {
-        "billing": ("STALL", "still, owner unread"),
-        "shipping": ("OK", "caught up"),
+        "billing": ("STALL", "owner_unknown"),
+        "shipping": ("OK", "caught_up"),
     }
 
 
@@ -54,7 +54,7 @@ def test_it_writes_what_the_page_says_in_a_sentence(spark, lake, world):
     assert row.detail == {
         "still_seconds": 315.0,
         "lag_messages": 900,
-        "owner": "not sampled",
+        "owner": "not_sampled",
         "topic": "Orders",
         "broker": "broker-a",
         "queue_id": 0,
@@ -106,7 +106,7 @@ def test_a_silent_broker_makes_its_queues_unknown(spark, lake, world):
     run(spark, lake, ["prod"], at(300), at(600), Durations())
 
     row = GroupState.objects.get(group=group)
-    assert (row.state, row.rule, row.completeness) == ("UNKNOWN", "not read", 0.5)
+    assert (row.state, row.rule, row.completeness) == ("UNKNOWN", "not_read", 0.5)
     window = GroupWindow.objects.get(group=group, step_seconds=60, start=at(540))
     assert (window.lag_messages, window.unknown_reason) == (None, "a broker of this group was not read")
 

@@ -140,7 +140,7 @@ def build(cases, brokers):
         )
         for group, queue, case in made
     )  # fmt: skip
-    rule = {"rule": "paused by configuration", "since": ago(900), "judged_at": EVALUATED, "time_lag_kind": "exact"}
+    rule = {"rule": "paused", "since": ago(900), "judged_at": EVALUATED, "time_lag_kind": "exact"}
     QueueState.objects.bulk_create(
         QueueState(group=group, queue=queue, state=case.state, **rule) for group, queue, case in made
     )
@@ -274,7 +274,7 @@ def test_an_evaluation_sees_the_last_minutes_and_brokers_said_for_longer_that_no
     queue = a_queue(group.cluster)
     a_snapshot(group, queue, 3, 10)
     a_total(group, 7)
-    told = {"rule": "no members", "detail": {"without_members_seconds": 840.0}}
+    told = {"rule": "no_members", "detail": {"without_members_seconds": 840.0}}
     a_judged_queue(group, queue, "STOP", **told)
     a_judged_group(group, "STOP", worst_queue=queue, **told)
     for row in rows_of(group):
@@ -358,7 +358,7 @@ def test_while_the_worst_queue_has_caught_up_the_next_worst_is_shown():
 def test_offline_by_habit_stays_so_for_as_long_as_it_usually_waits(limit, state):
     group, queue = an_old_group(**{**OFFLINE, "moved_at": None, "offline_since": ago(100)})
     for model in (GroupState, QueueState):
-        model.objects.update(rule="offline by habit", detail={"usual_limit_seconds": limit})
+        model.objects.update(rule="offline_by_habit", detail={"usual_limit_seconds": limit})
     a_snapshot(group, queue, 3, 10, waiting_since=ago(900))
     a_total(group, 7)
     [row] = group_list(GroupFilters(), now=NOW).rows

@@ -57,7 +57,7 @@ GROUPS = st.fixed_dictionaries(
     {
         "queues": st.lists(QUEUES, min_size=1, max_size=4),
         "judged": st.sampled_from([ago(10), ago(269), ago(271), ago(900), None]),
-        "rule": st.sampled_from(["keeping up", "paused by configuration"]),
+        "rule": st.sampled_from(["lagging", "paused"]),
         "time_lag": st.sampled_from([None, 0.0, 33.0]),
         "members": MEMBERS,
     }
@@ -145,7 +145,7 @@ def test_filters_and_counts_agree_with_the_rows(brokers, groups):
 
 def never_judged(waiting_since, *more):
     waiting = {"broker": 0, "lag": 7, "state": State.STALL, "waiting_since": waiting_since, "unknown_reason": None}
-    return {"queues": [waiting, *more], "judged": None, "rule": "keeping up", "time_lag": None, "members": OFFLINE}
+    return {"queues": [waiting, *more], "judged": None, "rule": "lagging", "time_lag": None, "members": OFFLINE}
 
 
 READ, NEVER_READ = ({"last_read_at": at, "failing_since": None} for at in (ago(5), None))

@@ -64,7 +64,7 @@ def test_a_group_is_left_to_its_broker(cluster):
 def test_messages_that_are_lost_on_another_queue_are_told_of_the_group(cluster):
     group = a_losing_group(cluster, state="LOSS")
     assert everything().groups.columns[Measure.STATE].values[0] == "LOSS"
-    group.judged.rule = "offset lost"
+    group.judged.rule = "offset_lost"
     group.judged.save()
     assert everything().groups.columns[Measure.STATE].values[0] is None
 

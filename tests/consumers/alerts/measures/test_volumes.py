@@ -90,7 +90,7 @@ def test_expiry_is_not_known_where_a_broker_does_not_say_or_a_queue_is_not_judge
     a_judged_queue(group, a_queue(cluster), time_lag_seconds=60.0)
     a_judged_queue(group, a_queue(cluster, queue_id=1), time_lag_seconds=None)
     assert of_group(Measure.EXPIRY)[0] is None
-    group.queue_states.filter(time_lag_seconds=None).update(rule="never committed")
+    group.queue_states.filter(time_lag_seconds=None).update(rule="never_committed")
     assert of_group(Measure.EXPIRY)[0] == 72 * 3600.0 - 60
     Broker.objects.update(file_reserved_hours=None)
     assert "how long a broker of it keeps messages" in of_group(Measure.EXPIRY)[1]

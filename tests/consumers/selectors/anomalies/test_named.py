@@ -100,9 +100,9 @@ def test_it_joins_the_queues_of_one_topic_and_broker(group, cluster):
 @pytest.mark.parametrize(
     ("state", "rule", "consumer", "broker", "reason", "name"),
     [
-        ("RECREATED", "topic created anew", 3, 40, None, "topic_created_anew"),
-        ("UNKNOWN", "lag not known", 50, 40, AHEAD, "consumer_ahead"),
-        ("LOSS", "unread messages have expired", 3, 40, None, "expired_unread"),
+        ("RECREATED", "topic_recreated", 3, 40, None, "topic_created_anew"),
+        ("UNKNOWN", "lag_unknown", 50, 40, AHEAD, "consumer_ahead"),
+        ("LOSS", "messages_expired", 3, 40, None, "expired_unread"),
     ],
 )
 def test_it_says_since_when_where_a_judgement_saw_it(group, state, rule, consumer, broker, reason, name):
@@ -116,7 +116,7 @@ def test_it_says_since_when_where_a_judgement_saw_it(group, state, rule, consume
 def test_it_takes_no_other_state_for_its_beginning(group):
     queue = a_queue(group.cluster)
     a_snapshot(group, queue, 5, 40, min_offset=12)
-    a_judged_queue(group, queue, "REWIND", rule="offset went back", since=ago(720))
+    a_judged_queue(group, queue, "REWIND", rule="offset_went_back", since=ago(720))
     assert found()[0].since is None
 
 
