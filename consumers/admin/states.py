@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.models import GroupHealth, GroupState, GroupWindow, QueueState, StateChange
 from consumers.words.rules import rule_words
+from consumers.words.unknown import reason_words
 
 from .read_only import ReadOnlyAdmin
 
@@ -12,6 +13,11 @@ from .read_only import ReadOnlyAdmin
 @admin.display(description=_("rule"), ordering="rule")
 def rule(row: GroupState | QueueState | StateChange) -> str:
     return rule_words(row.rule)
+
+
+@admin.display(description=_("unknown reason"), ordering="unknown_reason")
+def unknown_reason(row: GroupWindow) -> str:
+    return reason_words(row.unknown_reason) if row.unknown_reason else ""
 
 
 @admin.register(GroupState)
@@ -48,7 +54,7 @@ class GroupHealthAdmin(ReadOnlyAdmin):
 
 @admin.register(GroupWindow)
 class GroupWindowAdmin(ReadOnlyAdmin):
-    list_display = ["group", "step_seconds", "start", "lag_messages", "readings", "unknown_reason"]
+    list_display = ["group", "step_seconds", "start", "lag_messages", "readings", unknown_reason]
     list_filter = ["step_seconds"]
     list_select_related = ["group"]
     search_fields = ["group__name"]

@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 from consumers.models import State, TopicKind
 from consumers.selectors.groups.detail import group_detail
 from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
 
 from .found import group_missing
 from .groups import GroupSerializer
@@ -31,6 +32,7 @@ class TopicSerializer(serializers.Serializer[Any]):
     time_lag_at = serializers.DateTimeField(allow_null=True, help_text="The moment that the time lag is of")
     retired_since = serializers.DateTimeField(allow_null=True, help_text="No member subscribes to it since: no sum")
     unknown_reason = serializers.CharField(allow_null=True)
+    unknown_reason_code = serializers.ChoiceField(list(UnknownReason), allow_null=True)
     unknown = serializers.DictField(child=serializers.CharField())
 
 

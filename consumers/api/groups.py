@@ -15,6 +15,7 @@ from consumers.selectors.alerts.evaluated import why_not_evaluated
 from consumers.selectors.groups.listing import ORDERINGS, group_list
 from consumers.selectors.groups.rows import GroupFilters, ListKind
 from consumers.selectors.health.rows import HealthCode
+from consumers.vocabulary.unknown import UnknownReason
 
 from .lists import Found, list_response
 from .parameters import Choice, Paging
@@ -107,6 +108,7 @@ class GroupSerializer(serializers.Serializer[Any]):
     taken_at = serializers.DateTimeField(allow_null=True, help_text="While the lag is unknown: the last good reading")
     judged_at = serializers.DateTimeField(allow_null=True)
     unknown_reason = serializers.CharField(allow_null=True)
+    unknown_reason_code = serializers.ChoiceField(list(UnknownReason), allow_null=True)
     unknown = serializers.DictField(child=serializers.CharField())
     known_parts = serializers.DictField(
         child=KnownPartSerializer(),

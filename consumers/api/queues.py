@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 from consumers.models import State, TimeLagKind, TopicKind
 from consumers.selectors.queues import find_group, queue_list
 from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
 
 from .found import group_missing
 from .groups import STALE
@@ -72,6 +73,7 @@ class QueueSerializer(serializers.Serializer[Any]):
     taken_at = serializers.DateTimeField(allow_null=True)
     judged_at = serializers.DateTimeField(allow_null=True)
     unknown_reason = serializers.CharField(allow_null=True)
+    unknown_reason_code = serializers.ChoiceField(list(UnknownReason), allow_null=True)
     unknown = serializers.DictField(child=serializers.CharField())
 
 

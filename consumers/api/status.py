@@ -10,6 +10,7 @@ from rest_framework.views import APIView
 
 from consumers.models import State
 from consumers.selectors.status import group_status
+from consumers.vocabulary.unknown import UnknownReason
 
 from .found import group_missing
 from .group import WorstQueueSerializer
@@ -31,6 +32,7 @@ class StatusSerializer(serializers.Serializer[Any]):
     taken_at = serializers.DateTimeField(allow_null=True)
     judged_at = serializers.DateTimeField(allow_null=True)
     unknown_reason = serializers.CharField(allow_null=True)
+    unknown_reason_code = serializers.ChoiceField(list(UnknownReason), allow_null=True)
     unknown = serializers.DictField(child=serializers.CharField())
 
 

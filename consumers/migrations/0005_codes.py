@@ -1,7 +1,8 @@
 """What was stored as sentences is stored as codes.
 
-A text that is not among these stays as it is, and is shown as it is: states are made anew by the next run, which
-writes codes. So do the numbers of states (`detail`); those of changes keep the texts of `blocked_by` and `owner`.
+A text that is not among these stays as it is, and is shown as it is. Polls and runs write codes over texts of what is of
+now: of snapshots, sums and states with their `detail`. What is of the past keeps its texts: `detail` of changes, and
+`volumes_unknown` of windows. So do windows and readings in Parquet: a text there is taken for no code.
 """
 
 from django.db import migrations, models
@@ -37,7 +38,26 @@ RULES = {
     "behind": "lagging",
     "no queue of its own topics was read": "no_own_queue",
 }
+REASONS = {
+    "never committed": "never_committed",
+    "the broker has no such topic": "topic_gone",
+    "not among the topic's read queues": "queue_gone",
+    "the committed offset is gone from the broker": "offset_lost",
+    "no member reports its offset to the broker": "not_reported",
+    "the consumer offset is ahead of the broker offset": "consumer_ahead",
+    "the slave that was read has not caught up with what its master had said": "slave_behind",
+    "the broker did not give this queue's offset": "no_broker_offset",
+    "no offset of this group is on any broker": "no_offsets",
+    "no member subscribes to a topic that it has offsets of": "retired_only",
+    "not read": "not_read",
+    "a broker of this group was not read": "broker_unread",
+    "time lag: older than the known history": "time_lag_at_least",
+    "time lag: not known of every queue": "time_lag_unknown",
+}
 COLUMNS = (
+    ("QueueSnapshot", "unknown_reason", REASONS),
+    ("GroupTotal", "unknown_reason", REASONS),
+    ("GroupWindow", "unknown_reason", REASONS),
     ("QueueState", "rule", RULES),
     ("GroupState", "rule", RULES),
     ("StateChange", "rule", RULES),

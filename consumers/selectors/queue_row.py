@@ -7,6 +7,7 @@ from typing import Any
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
 from consumers.stores.start import Start
 from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.rules import rule_words
 
 from .brokers import BrokerAge
@@ -86,12 +87,14 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
     read = offsets(snapshot, broker, facts.now, facts.limits)
     if facts.outside is not None and not read.unread:
         read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=facts.outside)
+        read = replace(read, code=UnknownReason.OUTSIDE_STORE)
     kind = kind_for(facts.name, queue.topic)
     loss = queue_loss(snapshot, _start(kind, snapshot, read, facts))
     if kind == TopicKind.DLQ:
         verdict = _unjudged(None, OWN_DEAD_LETTERS)
         behind = TimeLag(None, TimeLagKind.UNKNOWN, None, OWN_DEAD_LETTERS)
         lag, lag_reason = None, read.reason if read.unread else OWN_DEAD_LETTERS
+        lag_code = read.code if read.unread else UnknownReason.OWN_DEAD_LETTERS
     else:
         verdict = _verdict(snapshot, state, broker, read, facts)
         if loss is not NO_LOSS and facts.outside is None:
@@ -102,7 +105,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         waited = waited_seconds(read, state, facts.judged, facts.now)
         read_at = broker.last_read_at if broker else None
         behind = time_lag(read, state, facts.unjudged, asked, read_at, waited)
-        lag, lag_reason = read.lag_messages, read.reason
+        lag, lag_reason, lag_code = read.lag_messages, read.reason, read.code
     unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
     expected, why_not_expected = facts.expected.of_queue(queue.pk)
     values = {
@@ -132,6 +135,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         time_lag_kind=behind.kind,
         state_detail=verdict.sentence,
         unknown_reason=lag_reason if lag is None else None,
+        unknown_reason_code=lag_code if lag is None else None,
         unknown={name: reason for name, reason in reasons.items() if values[name] is None},
         **values,
     )
@@ -159,7 +163,7 @@ def _verdict(
     is_retry = kind_for(facts.name, snapshot.queue.topic) == TopicKind.RETRY
     polled = Polled(
         lag_messages=read.lag_messages,
-        no_lag_reason=read.reason,
+        no_lag_reason=read.code,
         waiting_since=read.waiting_since,
         online=facts.online,
         is_stopped=facts.stopped_since is not None,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from consumers.models import State, TimeLagKind
+from consumers.vocabulary.unknown import UnknownReason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,4 +53,5 @@ class QueueRow:
     taken_at: datetime | None
     judged_at: datetime | None
     unknown_reason: str | None
+    unknown_reason_code: UnknownReason | None = None
     unknown: dict[str, str] = field(default_factory=dict)

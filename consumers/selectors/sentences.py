@@ -10,6 +10,7 @@ from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State
 from consumers.words.rules import OF_EVIDENCE, rule_words
 from consumers.words.states import STATES
+from consumers.words.unknown import reason_words
 
 from .lost_offsets import utc
 from .measures import age, count, messages, rate
@@ -135,6 +136,8 @@ def _said(name: str, value: Any) -> str:
     """A number with the unit that its name carries; anything else as it is."""
     if name == "lost_at":
         return utc(datetime.fromisoformat(value))
+    if name == "reason":
+        return reason_words(str(value))
     if name in OF_EVIDENCE:
         return str(OF_EVIDENCE[name].get(value, value))
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -20,9 +20,9 @@ from consumers.models import (
     QueueState,
     StateChange,
 )
-from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.overview.shown import overview
 from consumers.selectors.retries.volume_rows import VOLUMES
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 from tests.walk.addresses import PROD_BILLING, resources
 from tests.walk.page_text import said
 from tests.walk.test_pages import PATHS as PAGES

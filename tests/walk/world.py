@@ -26,8 +26,8 @@ from consumers.models import (
     ResetStep,
     StateChange,
 )
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.retries.volume_rows import VOLUMES
+from consumers.vocabulary.unknown import UnknownReason
 from tests.browser.windows import MINUTE, put_windows
 from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
@@ -191,7 +191,7 @@ def _queue(group: ConsumerGroup, queue: Queue, owner: str) -> None:
 
 
 def _never_committed(group: ConsumerGroup, queue: Queue) -> None:
-    a_snapshot(group, queue, None, 100, min_offset=65, unknown_reason=NEVER_COMMITTED)
+    a_snapshot(group, queue, None, 100, min_offset=65, unknown_reason=UnknownReason.NEVER_COMMITTED)
     a_judged_queue(group, queue, "OK", rule="never_committed", provisional=True, time_lag_seconds=None)
     QueueSample.objects.create(group=group, queue=queue, start_offset=100, start_rule="last offset", asked_at=ago(60))
 

@@ -6,9 +6,9 @@ The messages of its retry topic count in its time lag, as they do in its lag: th
 import numpy as np
 import pyarrow as pa
 
-from consumers.polling.reading import NO_LAG_REASONS
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .columns import Columns, arrow
 from .keys import first_rows, key_numbers

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.kernel.columns import Columns, whole
-from consumers.polling.reading import OFFSET_LOST
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State
+from consumers.vocabulary.unknown import UnknownReason
 
 from .rule import Rule
 
@@ -17,7 +17,7 @@ def lost_offsets() -> list[Rule]:
         Rule(
             RuleCode.OFFSET_LOST,
             State.LOSS,
-            lambda columns: columns.is_in("newest_reason", [OFFSET_LOST]),
+            lambda columns: columns.is_in("newest_reason", [UnknownReason.OFFSET_LOST]),
             {"lost_offset": "lost_offset", "broker_offset": "newest_broker_offset", "min_offset": "newest_min_offset"},
             since_us="lost_us",
         )

@@ -4,20 +4,20 @@ import numpy as np
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns
-from consumers.polling.reading import NEVER_COMMITTED, OFFSET_LOST, QUEUE_GONE, TOPIC_GONE
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State
+from consumers.vocabulary.unknown import UnknownReason
 
 from .rule import Rule
 
 SEEN = {"readings": "readings_seen", "seen_seconds": "seen_seconds"}
-GONE = (TOPIC_GONE, QUEUE_GONE)
+GONE = (UnknownReason.TOPIC_GONE, UnknownReason.QUEUE_GONE)
 
 
 def unread(durations: Durations) -> list[Rule]:
     def is_unread(columns: Columns) -> np.ndarray:
         # These are answers of the broker, which then has no offset to give.
-        answered = columns.is_in("newest_reason", (*GONE, OFFSET_LOST))
+        answered = columns.is_in("newest_reason", (*GONE, UnknownReason.OFFSET_LOST))
         answered &= columns["newest_age_seconds"] <= durations.unknown_after_seconds
         return ~((columns["read_age_seconds"] <= durations.unknown_after_seconds) | answered)
 
@@ -61,7 +61,10 @@ def rules(durations: Durations) -> list[Rule]:
             since_us="recreated_us",
         ),
         Rule(
-            RuleCode.NEVER_COMMITTED, State.OK, lambda columns: columns.is_in("newest_reason", [NEVER_COMMITTED]), SEEN
+            RuleCode.NEVER_COMMITTED,
+            State.OK,
+            lambda columns: columns.is_in("newest_reason", [UnknownReason.NEVER_COMMITTED]),
+            SEEN,
         ),
         Rule(
             RuleCode.NO_SUCH_QUEUE,

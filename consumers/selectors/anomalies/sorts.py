@@ -10,10 +10,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import State
-from consumers.polling.reading import AHEAD, QUEUE_GONE, TOPIC_GONE
 from consumers.selectors.measures import count, messages
 from consumers.selectors.queue_rows import QueueRow
 from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ SORTS = (
     ),
     Sort(
         "consumer_ahead",
-        lambda row: row.unknown_reason == AHEAD,
+        lambda row: row.unknown_reason_code == UnknownReason.CONSUMER_AHEAD,
         _ahead,
         gettext_lazy(
             "Usual after a topic was created anew, or a broker lost its newest messages. A member that pulls is moved "
@@ -123,7 +123,7 @@ SORTS = (
     ),
     Sort(
         "queue_gone",
-        lambda row: row.unknown_reason == QUEUE_GONE,
+        lambda row: row.unknown_reason_code == UnknownReason.QUEUE_GONE,
         _queue_gone,
         gettext_lazy(
             "Raise the topic's readQueueNums again until they are consumed (mqadmin updateTopic -r), then lower it. If "
@@ -132,7 +132,7 @@ SORTS = (
     ),
     Sort(
         "topic_gone",
-        lambda row: row.unknown_reason == TOPIC_GONE,
+        lambda row: row.unknown_reason_code == UnknownReason.TOPIC_GONE,
         _topic_gone,
         gettext_lazy(
             "If the topic belongs there, create it again (mqadmin updateTopic -b). If it was deleted for good, the "

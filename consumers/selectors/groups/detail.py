@@ -5,13 +5,13 @@ from datetime import datetime
 
 from consumers.models import ConsumerGroup, TopicKind
 from consumers.polling.flags import retired_topics
-from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.anomalies.named import group_anomalies
 from consumers.selectors.ownership.members import member_list
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.queues import group_queues
 from consumers.selectors.tag_samples import tag_samples
 from consumers.selectors.topics import topic_rows
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .health import looked_up
 from .listing import shown_groups
@@ -56,7 +56,9 @@ def lag_of_queues(queues: Iterable[QueueRow], retired: Container[str]) -> int | 
     counted = [
         queue.lag_messages
         for queue in queues
-        if queue.kind != TopicKind.DLQ and queue.topic not in retired and queue.unknown_reason not in NO_LAG_REASONS
+        if queue.kind != TopicKind.DLQ
+        and queue.topic not in retired
+        and queue.unknown_reason_code not in NO_LAG_REASONS
     ]
     known = [lag for lag in counted if lag is not None]
     return sum(known) if known and len(known) == len(counted) else None

@@ -7,6 +7,7 @@ from consumers.models import GroupKind, State, TimeLagKind
 from consumers.selectors.health.words import shown as shown_reason
 from consumers.selectors.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.rules import RuleCode
+from consumers.words.volumes import volume_code, volume_words
 
 from .rows import GroupRow, KnownPart
 from .shown import NOT_READ_YET, ShownGroup
@@ -63,9 +64,15 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "taken_at": shown.shown("taken_at"),
         "judged_at": judged.judged_at if judged else None,
         "unknown_reason": shown.lag_reason,
+        "unknown_reason_code": shown.lag_code,
     }
     fields |= {name: shown.shown(name) for name in (*MEASURED, *JUDGED)}
-    return fields | {"unknown": _reasons(shown, fields), "known_parts": _known_parts(shown, fields)}
+    codes = {name: volume_code(stored) for name, stored in _volume_reasons(shown).items() if fields[name] is None}
+    return fields | {
+        "unknown": _reasons(shown, fields),
+        "known_parts": _known_parts(shown, fields),
+        "unknown_codes": codes,
+    }
 
 
 def group_row(shown: ShownGroup) -> GroupRow:
@@ -102,7 +109,8 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "taken_at": NOT_READ_YET,
         "judged_at": NOT_JUDGED_YET,
     }
-    reasons |= dict.fromkeys(JUDGED, judged) | _volume_reasons(shown)
+    reasons |= dict.fromkeys(JUDGED, judged)
+    reasons |= {name: volume_words(stored) for name, stored in _volume_reasons(shown).items()}
     reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
     undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
     nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
@@ -129,11 +137,11 @@ def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPa
     return {name: KnownPart(value, since) for name, (value, since) in known.items() if value is not None}
 
 
-def _volume_reasons(shown: ShownGroup) -> dict[str, str]:
-    """As they were judged, where what was judged is shown."""
+def _volume_reasons(shown: ShownGroup) -> dict[str, Any]:
+    """As they are stored, where what was judged is shown."""
     if shown.judged is None or shown.unread_reason or shown.unjudged_reason:
         return {}
-    return shown.judged.volumes_unknown
+    return dict(shown.judged.volumes_unknown)
 
 
 def _time_lag_reason(shown: ShownGroup, lag: int | None) -> str:

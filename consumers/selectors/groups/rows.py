@@ -11,6 +11,7 @@ from consumers.selectors.health.rows import HealthReason
 from consumers.selectors.ownership.rows import MemberRow
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.tag_samples import TagSampleRow
+from consumers.vocabulary.unknown import UnknownReason
 
 
 class ListKind(StrEnum):
@@ -65,6 +66,7 @@ class GroupRow:
     `taken_at` is the reading that the numbers are from: while they are unknown, the last good one.
     `lag_messages_at_least` is the sum of the queues that are known; equal to `lag_messages` where all are.
     `time_lag_at` is the moment that the time lag is of: it may be an earlier one than the lag's `taken_at`.
+    `unknown_codes`: of the reasons of volumes in `unknown`.
     `known_parts`, by field: what is known of `retry_share` and `dlq_day_messages` where they are null.
     `stale`: evaluations are late, and the state is the last one's, of `judged_at`.
     `health` is the worst of `health_reasons`, which stand worst first.
@@ -107,7 +109,9 @@ class GroupRow:
     taken_at: datetime | None
     judged_at: datetime | None
     unknown_reason: str | None
+    unknown_reason_code: UnknownReason | None = None
     unknown: dict[str, str] = field(default_factory=dict)
+    unknown_codes: dict[str, str] = field(default_factory=dict)
     known_parts: dict[str, KnownPart] = field(default_factory=dict)
 
 
@@ -138,6 +142,7 @@ class TopicRow:
     time_lag_at: datetime | None
     retired_since: datetime | None
     unknown_reason: str | None
+    unknown_reason_code: UnknownReason | None
     unknown: dict[str, str]
 
 

@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
-from consumers.polling.flags import GroupFlags, group_flags
-from consumers.polling.reading import NOT_CAUGHT_UP, OFFSET_LOST
+from consumers.polling.flags import GroupFlags, group_flags, outside_reason
 from consumers.selectors.health.limits import health_limits
 from consumers.selectors.health.rows import Health
 from consumers.selectors.health.verdict import NOT_CHECKED, Findings, health
@@ -19,8 +18,11 @@ from consumers.selectors.lost_offsets import GroupLoss, behind_words, group_loss
 from consumers.selectors.overlay import NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.selectors.retries.blocked_rows import BlockedQueue
 from consumers.selectors.sentences import evidence, queue_words, sentence, state_parts
+from consumers.selectors.unknown_words import lag_word, unread_word
 from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.rules import rule_words
+from consumers.words.unknown import reason_words
 
 from .live import without_members
 from .overlay import NO_BROKER, STATES, Overlay
@@ -126,8 +128,18 @@ class ShownGroup:
             return self.unread_reason
         if self.total is None:
             return NOT_READ_YET
+        if (outside := outside_reason(self.group)) is not None:
+            return outside
         slaves = self.overlay.slaves_of(self.group.cluster_id)
         return queues_reason(self.total.unknown_reason, self.total.lost_queues, slaves)
+
+    @property
+    def lag_code(self) -> UnknownReason | None:
+        if self.shown("lag_messages") is not None:
+            return None
+        unread = unread_word(self.overlay, self.shown("unread_by"))
+        stored = self.total.unknown_reason if self.total is not None else None
+        return UnknownReason(unread or lag_word(self.total is not None, stored, self.group.outside_store))
 
     @property
     def is_late(self) -> bool:
@@ -206,9 +218,11 @@ class ShownGroup:
 
 
 def queues_reason(reason: str | None, lost_queues: int | None, slaves: list[str]) -> str:
-    """`reason`, with how many queues it is of where offsets are lost, and with the slaves that do not know them."""
-    if reason == NOT_CAUGHT_UP:
-        return sentence(behind_words(reason, slaves))
-    if reason != OFFSET_LOST or not lost_queues:
-        return reason or "a queue of it is unknown"
-    return ngettext("%(why)s: %(n)d queue", "%(why)s: %(n)d queues", lost_queues) % {"why": reason, "n": lost_queues}
+    """The words of a stored `reason`, with how many queues it is of where offsets are lost, and with the slaves that do
+    not know them."""
+    if reason == UnknownReason.SLAVE_BEHIND:
+        return sentence(behind_words(slaves))
+    why = reason_words(reason or UnknownReason.QUEUE_UNKNOWN)
+    if reason != UnknownReason.OFFSET_LOST or not lost_queues:
+        return why
+    return ngettext("%(why)s: %(n)d queue", "%(why)s: %(n)d queues", lost_queues) % {"why": why, "n": lost_queues}

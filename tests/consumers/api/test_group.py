@@ -31,7 +31,7 @@ def group():
         queue = a_queue(cluster, "Orders")
         a_snapshot(group, queue, 60, 100)
         a_snapshot(group, a_queue(cluster, "%RETRY%billing", kind="retry"), 5, 5)
-        a_snapshot(group, a_queue(cluster, "Orders", 1), None, 100, unknown_reason="never committed")
+        a_snapshot(group, a_queue(cluster, "Orders", 1), None, 100, unknown_reason="never_committed")
         a_total(group, 40, queues=3, never_committed_queues=1)
         detail = {"still_seconds": 720, "lag_messages": 40}
         a_judged_group(group, "STALL", rule="blocked", detail=detail, worst_queue=queue)

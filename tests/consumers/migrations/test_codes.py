@@ -5,9 +5,10 @@ from importlib import import_module
 import pytest
 from django.apps import apps
 
-from consumers.models import GroupState, QueueState, StateChange
+from consumers.models import GroupState, GroupTotal, GroupWindow, QueueSnapshot, QueueState, StateChange
 from consumers.vocabulary.rules import RuleCode
-from tests.world import a_cluster, a_group, a_judged_group, a_judged_queue, a_queue, ago
+from consumers.vocabulary.unknown import UnknownReason
+from tests.world import a_cluster, a_group, a_judged_group, a_judged_queue, a_queue, a_snapshot, a_total, ago
 
 pytestmark = pytest.mark.django_db
 migration = import_module("consumers.migrations.0005_codes")
@@ -26,6 +27,16 @@ def test_rules_of_states_and_changes_become_codes(group):
     assert QueueState.objects.get().rule == RuleCode.FALLING_BEHIND
     assert GroupState.objects.get().rule == RuleCode.WITHIN_THRESHOLD_BEFORE
     assert StateChange.objects.get().rule == RuleCode.OFFSET_WENT_BACK
+
+
+def test_reasons_of_queues_sums_and_windows_become_codes(group):
+    a_snapshot(group, a_queue(group.cluster), None, 9, unknown_reason="never committed")
+    a_total(group, None, unknown_reason="no offset of this group is on any broker")
+    GroupWindow.objects.create(group=group, step_seconds=60, start=ago(60), readings=0, unknown_reason="not read")
+    migration.to_codes(apps, None)
+    assert QueueSnapshot.objects.get().unknown_reason == UnknownReason.NEVER_COMMITTED
+    assert GroupTotal.objects.get().unknown_reason == UnknownReason.NO_OFFSETS
+    assert GroupWindow.objects.get().unknown_reason == UnknownReason.NOT_READ
 
 
 def test_a_text_that_is_not_known_stays(group):

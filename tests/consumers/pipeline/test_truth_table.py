@@ -11,7 +11,7 @@ import pytest
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.judge import judge
 from consumers.pipeline.rules.order import ordered_rules
-from consumers.polling.reading import OFFSET_LOST
+from consumers.vocabulary.unknown import UnknownReason
 from tests.numbers_rows import DEFAULTS, REAL, TEXT, TRUTH, WHOLE, as_columns
 from tests.pipeline_rows import PLACE, at, us
 
@@ -78,7 +78,7 @@ RISING = {"is_falling_behind": True, "trend_from_seconds": 200.0, "trend_to_seco
 HIGH = {"is_not_draining": True, "time_lag_seconds": 1200.0, "time_lag_at_most_seconds": 1220.0}
 DRAINING = {"drains_in_time": True, "drain_seconds": 400.0, "trend_consume_rate": 22.0}
 OPEN = {"time_lag_kind": "at_least", "time_lag_at_most_seconds": None}
-LOST = {"newest_reason": OFFSET_LOST, "known_age_seconds": None, "lost_offset": 1000, "lost_us": us(300)}
+LOST = {"newest_reason": UnknownReason.OFFSET_LOST, "known_age_seconds": None, "lost_offset": 1000, "lost_us": us(300)}
 BACK = {"highest_consumer_offset": 1500, "dropped_us": us(570)}
 EXPIRED = {"min_offset": 1200}
 SKIPPED = {"skipped_us": us(560), "skipped_from": 500, "skipped_min": 900, "skipped_to": 900}
@@ -99,9 +99,9 @@ TABLE = [
     ({"seen_seconds": 30.0}, "UNKNOWN", "too_few_readings", "half a minute"),
     ({**FEW, "recreated_us": us(560)}, "RECREATED", "topic_recreated", "history restarts"),
     ({"recreated_us": us(440)}, "OK", "lagging", "created anew, then judged afresh"),
-    ({"newest_reason": "never committed", "known_age_seconds": None}, "OK", "never_committed", "no offset, so no lag"),
+    ({"newest_reason": "never_committed", "known_age_seconds": None}, "OK", "never_committed", "no offset, so no lag"),
     (
-        {"newest_reason": "the broker has no such topic", "read_age_seconds": None},
+        {"newest_reason": "topic_gone", "read_age_seconds": None},
         "OK",
         "no_such_queue",
         "an offset outlived its topic",

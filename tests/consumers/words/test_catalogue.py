@@ -10,7 +10,11 @@ from django.utils.functional import Promise
 
 import consumers.vocabulary
 import consumers.words
+from consumers.vocabulary.unknown import UnknownReason, code_of
+from consumers.vocabulary.volumes import VolumeReason
 from consumers.words.rules import rule_words
+from consumers.words.unknown import reason_words
+from consumers.words.volumes import volume_words
 
 
 def modules(package) -> list:
@@ -50,3 +54,39 @@ def test_no_two_codes_of_a_kind_have_the_same_words(enum):
 
 def test_a_code_of_another_version_is_said_as_it_is():
     assert rule_words("some_later_rule") == "some_later_rule"
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        ("never_committed", "never committed"),
+        ("broker_unreachable:broker-a: 10.0.0.1:10911: refused", "broker-a could not be read: 10.0.0.1:10911: refused"),
+        ("broker_never_read:broker-a: timed out", "broker-a was never read: timed out"),
+        ("never committed", "never committed"),
+        ("of a later version", "of a later version"),
+    ],
+)
+def test_a_reason_is_said_with_what_its_broker_said(stored, said):
+    assert reason_words(stored) == said
+
+
+@pytest.mark.parametrize(
+    ("stored", "code"),
+    [
+        ("never_committed", UnknownReason.NEVER_COMMITTED),
+        ("broker_unreachable:broker-a: refused", UnknownReason.BROKER_UNREACHABLE),
+        ("never committed", None),
+        (None, None),
+    ],
+)
+def test_the_text_of_an_earlier_version_is_taken_for_no_code(stored, code):
+    assert code_of(stored) is code
+
+
+def test_each_of_two_reasons_of_a_volume_is_said():
+    said = "the consumer offset went back; the broker offset is ahead of nothing"
+    assert volume_words("consumer_went_back; the broker offset is ahead of nothing") == said
+
+
+def test_no_code_of_a_volume_is_one_of_a_reading():
+    assert not set(VolumeReason) & set(UnknownReason)

@@ -97,7 +97,7 @@ def test_a_group_that_keeps_its_progress_elsewhere_has_no_lag_of_the_topic(clust
 def test_a_queue_that_was_never_committed_leaves_the_sum_whole(cluster: Cluster) -> None:
     group = a_consumer(cluster)
     a_part(group, "Orders", 3)
-    a_snapshot(group, a_queue(cluster, "Orders", 1), None, 10, unknown_reason="never committed")
+    a_snapshot(group, a_queue(cluster, "Orders", 1), None, 10, unknown_reason="never_committed")
     assert orders().columns[Measure.LAG].values == [3]
 
 

@@ -66,7 +66,7 @@ def test_none_that_was_seen_is_none_where_members_were_asked(cluster: Cluster) -
 
 
 def test_retry_shares_that_are_not_told_say_why(cluster: Cluster) -> None:
-    a_behind_group(cluster, retry_share=None, volumes_unknown={"retry_share": "nothing was consumed"})
+    a_behind_group(cluster, retry_share=None, volumes_unknown={"retry_share": "nothing_consumed"})
     assert of_group(Measure.RETRY_SHARE) == (None, "nothing was consumed")
 
 

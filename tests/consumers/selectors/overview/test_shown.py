@@ -94,7 +94,7 @@ def test_where_a_group_is_known_of_the_whole_day_no_moment_says_since_when(clust
 
 def test_it_leaves_out_of_the_sum_a_group_that_never_committed(cluster):
     a_whole_group(cluster, "billing", 40)
-    a_total(a_group(cluster, "young"), None, unknown_reason="never committed", queues=4, never_committed_queues=4)
+    a_total(a_group(cluster, "young"), None, unknown_reason="never_committed", queues=4, never_committed_queues=4)
     assert the_overview().lag_messages == 40
 
 
