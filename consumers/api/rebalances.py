@@ -9,8 +9,9 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from consumers.models import Cluster, ConsumerGroup
-from consumers.selectors.rebalances.rows import Cause, RebalanceFilters
+from consumers.selectors.rebalances.rows import RebalanceFilters
 from consumers.selectors.rebalances.topic_rows import rebalance_rows
+from consumers.vocabulary.causes import RebalanceCause
 
 from .found import group_missing
 from .lists import Found, list_response
@@ -21,7 +22,9 @@ from .schema import described
 class OfGroupParameters(Paging, Ranged):
     """`from` and `to` are for the reading that first saw the rebalance: in [from, to)."""
 
-    cause = Choice([cause.value for cause in Cause], required=False, help_text="Has this cause, perhaps among others")
+    cause = Choice(
+        [cause.value for cause in RebalanceCause], required=False, help_text="Has this cause, perhaps among others"
+    )
 
 
 class RebalanceParameters(OfGroupParameters):
@@ -32,7 +35,7 @@ class RebalanceParameters(OfGroupParameters):
 class EvidenceSerializer(serializers.Serializer[Any]):
     """What one cause was told by. Beside these the facts of the cause: `client_id`, `address`, `topic`, `before` …"""
 
-    cause = serializers.ChoiceField([cause.value for cause in Cause])
+    cause = serializers.ChoiceField([cause.value for cause in RebalanceCause])
     sentence = serializers.CharField()
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +56,7 @@ class RebalanceSerializer(serializers.Serializer[Any]):
     settled_at = serializers.DateTimeField(allow_null=True, help_text="The first of two readings in a row that agree")
     dated_at = serializers.DateTimeField(allow_null=True, help_text="By the clock of a member")
     polls = serializers.IntegerField(help_text="Readings of the group from the first change to the settled end")
-    cause = serializers.CharField(help_text=f"One or several, with commas: {', '.join(Cause)}")
+    cause = serializers.CharField(help_text=f"One or several, with commas: {', '.join(RebalanceCause)}")
     evidence = EvidenceSerializer(many=True)
     members_before = serializers.IntegerField(allow_null=True)
     members_after = serializers.IntegerField(allow_null=True)
@@ -107,7 +110,7 @@ def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: 
     filters = RebalanceFilters(
         cluster=cluster,
         group=group,
-        cause=None if cause is None else Cause(cause),
+        cause=None if cause is None else RebalanceCause(cause),
         since=values.get("from"),
         until=values.get("to"),
     )

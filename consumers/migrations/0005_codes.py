@@ -54,6 +54,7 @@ REASONS = {
     "time lag: older than the known history": "time_lag_at_least",
     "time lag: not known of every queue": "time_lag_unknown",
 }
+CAUSES = {"queue count": "queue_count", "pull stuck": "pull_stuck"}
 COLUMNS = (
     ("QueueSnapshot", "unknown_reason", REASONS),
     ("GroupTotal", "unknown_reason", REASONS),
@@ -72,14 +73,26 @@ def replaced(apps, column, texts):
     found.update(**{name: Case(*whens, output_field=models.TextField())})
 
 
+def renamed(apps, causes):
+    """Of rebalances: `cause` may be several, and each entry of the evidence names its own."""
+    rebalances = apps.get_model("consumers", "Rebalance").objects.order_by()
+    for before, after in causes.items():
+        for row in rebalances.filter(cause__contains=before).iterator():
+            row.cause = row.cause.replace(before, after)
+            row.evidence = [one | {"cause": causes.get(one.get("cause"), one.get("cause"))} for one in row.evidence]
+            row.save(update_fields=["cause", "evidence"])
+
+
 def to_codes(apps, schema_editor):
     for column in COLUMNS:
         replaced(apps, column, column[2])
+    renamed(apps, CAUSES)
 
 
 def to_texts(apps, schema_editor):
     for column in COLUMNS:
         replaced(apps, column, {code: text for text, code in column[2].items()})
+    renamed(apps, {code: text for text, code in CAUSES.items()})
 
 
 class Migration(migrations.Migration):
@@ -93,6 +106,11 @@ class Migration(migrations.Migration):
             model_name="queuestate",
             name="rule",
             field=models.CharField(help_text="The code of the rule that decided", max_length=60),
+        ),
+        migrations.AlterField(
+            model_name="rebalance",
+            name="cause",
+            field=models.CharField(help_text="The codes of all causes, the first to be named first", max_length=200),
         ),
         migrations.RunPython(to_codes, to_texts),
     ]

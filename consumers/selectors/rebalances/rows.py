@@ -2,25 +2,9 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
-
-class Cause(StrEnum):
-    """Why a group rebalanced, as `Rebalance.cause` says it: one of these words, or several with commas between."""
-
-    JOINED = "joined"
-    LEFT = "left"
-    GONE = "gone"
-    SILENT = "silent"
-    RECONNECTED = "reconnected"
-    RESTARTED = "restarted"
-    QUEUE_COUNT = "queue count"
-    SUBSCRIPTION = "subscription"
-    STRATEGY = "strategy"
-    BROKER = "broker"
-    PULL_STUCK = "pull stuck"
-    UNKNOWN = "unknown"
+from consumers.vocabulary.causes import RebalanceCause
 
 
 @dataclass(frozen=True)
@@ -33,7 +17,7 @@ class RebalanceFilters:
 
     cluster: str | None = None
     group: str | None = None
-    cause: Cause | None = None
+    cause: RebalanceCause | None = None
     since: datetime | None = None
     until: datetime | None = None
     touching: bool = False

@@ -5,9 +5,10 @@ from importlib import import_module
 import pytest
 from django.apps import apps
 
-from consumers.models import GroupState, GroupTotal, GroupWindow, QueueSnapshot, QueueState, StateChange
+from consumers.models import GroupState, GroupTotal, GroupWindow, QueueSnapshot, QueueState, Rebalance, StateChange
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.unknown import UnknownReason
+from tests.rebalance_rows import a_rebalance
 from tests.world import a_cluster, a_group, a_judged_group, a_judged_queue, a_queue, a_snapshot, a_total, ago
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,14 @@ def test_reasons_of_queues_sums_and_windows_become_codes(group):
     assert QueueSnapshot.objects.get().unknown_reason == UnknownReason.NEVER_COMMITTED
     assert GroupTotal.objects.get().unknown_reason == UnknownReason.NO_OFFSETS
     assert GroupWindow.objects.get().unknown_reason == UnknownReason.NOT_READ
+
+
+def test_causes_of_rebalances_become_codes_wherever_they_stand(group):
+    evidence = [{"cause": "queue count", "topic": "Orders"}, {"cause": "joined"}]
+    a_rebalance(group, cause="queue count, joined", evidence=evidence)
+    migration.to_codes(apps, None)
+    row = Rebalance.objects.get()
+    assert (row.cause, [one["cause"] for one in row.evidence]) == ("queue_count, joined", ["queue_count", "joined"])
 
 
 def test_a_text_that_is_not_known_stays(group):
