@@ -15,10 +15,9 @@ from consumers.alerts.measures.unsettled import unsettled
 from consumers.alerts.measures.volumes import dlq_inflow
 from consumers.alerts.subjects import Subject
 from consumers.models import Measure
-from consumers.polling.flags import BROADCASTING
 from consumers.selectors.groups.gauges import GroupGauges
-from consumers.selectors.groups.live import PULLING
 from consumers.selectors.unknown_words import UnknownWord
+from consumers.vocabulary.groups import BROADCASTING, PULLING
 from consumers.vocabulary.rules import RuleCode
 
 

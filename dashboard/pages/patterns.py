@@ -20,12 +20,12 @@ from consumers.models import (
     State,
     TimeLagKind,
 )
-from consumers.polling.flags import Flag
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.groups.rows import GroupRow, IncidentCounts
 from consumers.selectors.health.rows import HealthCode, HealthReason, Reason
 from consumers.selectors.health.words import shown
+from consumers.vocabulary.groups import Flag
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words
 from dashboard.svg.change_strip import Mark, change_strip

@@ -47,7 +47,7 @@ def lags(rows: list[dict[str, Any]]) -> list[int | None]:
         row
         for row in rows
         if row["kind"] != "dlq" and row.get("retired_since") is None and row.get("state", "") is not None
-        and row["unknown_reason"] not in NO_LAG_REASONS
+        and row["unknown_reason_code"] not in NO_LAG_REASONS
     ]  # fmt: skip
     return [row["lag_messages"] for row in counted]
 

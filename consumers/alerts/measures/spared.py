@@ -3,8 +3,8 @@
 from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup
-from consumers.polling.flags import BROADCASTING, POPPING, has_unlisted_members, offline_share
-from consumers.selectors.groups.live import PULLING
+from consumers.polling.flags import has_unlisted_members, offline_share
+from consumers.vocabulary.groups import BROADCASTING, POPPING, PULLING
 from consumers.vocabulary.rules import RuleCode
 
 from .scan import GroupFacts, GroupScan, parsed

@@ -8,12 +8,12 @@ from consumers.models import Client, ConsumerGroup, Queue, QueueSample
 from consumers.selectors.measures import messages
 from consumers.selectors.places import place
 from consumers.selectors.queue_rows import QueueRow
+from consumers.vocabulary.groups import BROADCASTING, PULLING
 from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .queues import NOT_SEEN_TO_BEGIN, QueueKey, Start, queue_anomalies
 from .rows import Anomaly
 
-BROADCASTING, PULLING = "BROADCASTING", "CONSUME_ACTIVELY"
 # Of these groups it is said already why no member is listed.
 OFFLINE_FLAGS = frozenset({"ghost", "habitual", "unlisted_members"})
 

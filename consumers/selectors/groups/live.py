@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from consumers.models import ConsumerGroup, GroupKind, State
-from consumers.polling.flags import BROADCASTING, Flag, group_flags, has_unlisted_members, offline_share
+from consumers.polling.flags import group_flags, has_unlisted_members, offline_share
 from consumers.polling.record.moves import EVERY
 from consumers.selectors.limits import Limits
+from consumers.vocabulary.groups import BROADCASTING, PULLING, Flag
 from consumers.vocabulary.rules import RuleCode
 
-PULLING = "CONSUME_ACTIVELY"
 # They leave a group at rest though messages wait.
 AT_REST = (RuleCode.PAUSED, RuleCode.OFFLINE_BY_HABIT)
 # Their ids stand in queries. Who is left out keeps the last state, or is UNKNOWN.

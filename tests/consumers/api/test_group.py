@@ -3,7 +3,7 @@
 import pytest
 import time_machine
 
-from consumers.models import Assignment, Client, ClientSubscription
+from consumers.models import Assignment, Client, ClientSubscription, GroupState
 from tests.world import (
     NOW,
     a_broker,
@@ -49,9 +49,25 @@ def test_it_says_the_rule_that_decided_with_its_numbers(group, api):
         "queue_id": 0,
         "state": "STALL",
         "rule": "blocked",
+        "rule_code": "blocked",
     }
     said = "stalled: blocked · queue 0 of Orders on broker-a: offset still for 12 min, 40 messages behind"
     assert seen["state_detail"] == said
+
+
+def test_a_code_stands_beside_each_text(group, api):
+    GroupState.objects.update(state="WARN", rule="within_threshold_before")
+    seen = api.get(URL).json()
+    assert (seen["rule"], seen["rule_code"]) == ("within threshold a moment ago", "within_threshold_before")
+    queue = api.get(f"{URL}queues/?topic=Orders").json()["results"][1]
+    assert (queue["unknown_reason"], queue["unknown_reason_code"]) == ("never committed", "never_committed")
+
+
+def test_where_no_rule_decided_there_is_no_code_but_the_reason(group, api):
+    GroupState.objects.all().delete()
+    seen = api.get(URL).json()
+    assert (seen["rule"], seen["rule_code"]) == ("not judged yet", None)
+    assert seen["unknown"]["rule_code"] == "not judged yet"
 
 
 def test_it_sums_its_topics_and_counts_never_committed_queues_apart(group, api):
