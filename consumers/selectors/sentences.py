@@ -139,7 +139,7 @@ def _said(name: str, value: Any) -> str:
     if name == "reason":
         return reason_words(str(value))
     if name in OF_EVIDENCE:
-        return str(OF_EVIDENCE[name].get(value, value))
+        return str(OF_EVIDENCE[name].get(str(value), value))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if name.endswith("_seconds") or name.startswith("seconds_"):

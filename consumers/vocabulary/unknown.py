@@ -35,6 +35,7 @@ class UnknownReason(StrEnum):
     TIME_LAG_UNKNOWN = "time_lag_unknown"
 
 
+_CODES = {reason.value: reason for reason in UnknownReason}
 # Answers of the broker, not failures: they leave a group's sum whole.
 NO_LAG_REASONS = (UnknownReason.NEVER_COMMITTED, UnknownReason.TOPIC_GONE, UnknownReason.QUEUE_GONE)
 
@@ -46,5 +47,4 @@ def of_broker(reason: UnknownReason, name: str, error: str | None) -> str:
 
 def code_of(stored: str | None) -> UnknownReason | None:
     """Null too for what another version has stored."""
-    code = (stored or "").partition(":")[0]
-    return UnknownReason(code) if code in list(UnknownReason) else None
+    return _CODES.get((stored or "").partition(":")[0])

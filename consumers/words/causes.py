@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.causes import RebalanceCause
 
-CAUSES: dict[RebalanceCause, str | Promise] = {
+CAUSES: dict[str, str | Promise] = {
     RebalanceCause.JOINED: _("joined"),
     RebalanceCause.LEFT: _("left"),
     RebalanceCause.GONE: _("gone"),
@@ -23,4 +23,4 @@ CAUSES: dict[RebalanceCause, str | Promise] = {
 
 def cause_words(code: str) -> str:
     """A code that is not in the catalogue is said as it is: another version of the product may have stored it."""
-    return str(CAUSES[RebalanceCause(code)]) if code in list(RebalanceCause) else code
+    return str(CAUSES.get(code, code))

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.groups import Flag
 
-FLAGS: dict[Flag, str | Promise] = {
+FLAGS: dict[str, str | Promise] = {
     Flag.SYSTEM: _("system"),
     Flag.GHOST: _("ghost"),
     Flag.PAUSED: _("paused"),

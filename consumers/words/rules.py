@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.rules import BlockedBy, Expiry, OwnerUnknown, RuleCode
 
-RULES: dict[RuleCode, str | Promise] = {
+RULES: dict[str, str | Promise] = {
     RuleCode.PROGRESS_OUTSIDE: _("progress is kept outside the brokers"),
     RuleCode.NOT_REPORTED: _("no member reports its offset to the broker"),
     RuleCode.NOT_READ: _("not read"),
@@ -39,7 +39,7 @@ RULES: dict[RuleCode, str | Promise] = {
     RuleCode.NO_OWN_QUEUE: _("no queue of its own topics was read"),
 }
 
-BLOCKED_BY: dict[BlockedBy, str | Promise] = {
+BLOCKED_BY: dict[str, str | Promise] = {
     BlockedBy.NOT_SAMPLED: _("not sampled"),
     BlockedBy.ORDERLY_MESSAGE: _("a message that is not finished, in order"),
     BlockedBy.FLOW_CONTROL: _("flow control"),
@@ -48,22 +48,22 @@ BLOCKED_BY: dict[BlockedBy, str | Promise] = {
     BlockedBy.NOT_PULLING: _("the owner does not pull"),
 }
 
-OWNERS: dict[OwnerUnknown, str | Promise] = {
+OWNERS: dict[str, str | Promise] = {
     OwnerUnknown.POPPING: _("none: it pops"),
     OwnerUnknown.UNLISTED: _("not listed by any broker"),
     OwnerUnknown.NOT_SAMPLED: _("not sampled"),
 }
 
-EXPIRY: dict[Expiry, str | Promise] = {Expiry.UNKNOWN: _("not known")}
+EXPIRY: dict[str, str | Promise] = {Expiry.UNKNOWN: _("not known")}
 
 # By the names of a rule's evidence.
 OF_EVIDENCE: dict[str, Mapping[str, str | Promise]] = {
-    "blocked_by": {code.value: words for code, words in BLOCKED_BY.items()},
-    "owner": {code.value: words for code, words in OWNERS.items()},
-    "expiry": {code.value: words for code, words in EXPIRY.items()},
+    "blocked_by": BLOCKED_BY,
+    "owner": OWNERS,
+    "expiry": EXPIRY,
 }
 
 
 def rule_words(code: str) -> str:
     """A code that is not in the catalogue is said as it is: another version of the product may have stored it."""
-    return str(RULES[RuleCode(code)]) if code in RULES else code
+    return str(RULES.get(code, code))

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.vocabulary.unknown import UnknownReason
 
-REASONS: dict[UnknownReason, str | Promise] = {
+REASONS: dict[str, str | Promise] = {
     UnknownReason.NEVER_COMMITTED: _("never committed"),
     UnknownReason.TOPIC_GONE: _("the broker has no such topic"),
     UnknownReason.QUEUE_GONE: _("not among the topic's read queues"),
@@ -45,4 +45,4 @@ def reason_words(stored: str) -> str:
     if text and code in OF_BROKER:
         broker, _colon, error = text.partition(": ")
         return str(OF_BROKER[code]) % {"broker": broker, "error": error}
-    return str(REASONS[UnknownReason(stored)]) if stored in list(UnknownReason) else stored
+    return str(REASONS.get(stored, stored))

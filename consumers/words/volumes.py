@@ -10,7 +10,7 @@ from consumers.vocabulary.volumes import VolumeReason
 
 from .unknown import reason_words
 
-REASONS: dict[VolumeReason, str | Promise] = {
+REASONS: dict[str, str | Promise] = {
     VolumeReason.NOT_RECORDED: _("not recorded then"),
     VolumeReason.PART_MISSING: _("a minute of it has no reading, or is not over"),
     VolumeReason.NO_READING_BEFORE: _("no reading close enough before this window"),
@@ -43,7 +43,7 @@ def volume_words(stored: str | Mapping[str, Any]) -> str:
         return "; ".join(map(_one, stored.split("; ")))
     values = {name: f"{value:,}" if isinstance(value, int) else value for name, value in stored.items()}
     known = ", ".join(str(AT_LEAST[name]) % f"{number:,}" for name, number in stored["at_least"].items())
-    return f"{REASONS[VolumeReason(stored['code'])] % values}: {known}"
+    return f"{REASONS[stored['code']] % values}: {known}"
 
 
 def volume_code(stored: str | Mapping[str, Any]) -> str:
@@ -51,4 +51,4 @@ def volume_code(stored: str | Mapping[str, Any]) -> str:
 
 
 def _one(code: str) -> str:
-    return str(REASONS[VolumeReason(code)]) if code in list(VolumeReason) else reason_words(code)
+    return str(REASONS[code]) if code in REASONS else reason_words(code)
