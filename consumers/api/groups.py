@@ -16,6 +16,7 @@ from consumers.selectors.groups.listing import ORDERINGS, group_list
 from consumers.selectors.groups.rows import GroupFilters, ListKind
 from consumers.selectors.health.rows import HealthCode
 from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.volumes import VolumeReason
 
 from .lists import Found, list_response
 from .parameters import Choice, Paging
@@ -110,6 +111,10 @@ class GroupSerializer(serializers.Serializer[Any]):
     unknown_reason = serializers.CharField(allow_null=True)
     unknown_reason_code = serializers.ChoiceField(list(UnknownReason), allow_null=True)
     unknown = serializers.DictField(child=serializers.CharField())
+    unknown_codes = serializers.DictField(
+        child=serializers.ChoiceField(list(VolumeReason)),
+        help_text="Codes of those reasons that have one: of `retry_share` and `dlq_day_messages`",
+    )
     known_parts = serializers.DictField(
         child=KnownPartSerializer(),
         help_text="What is known of `retry_share` and `dlq_day_messages` where they are null",

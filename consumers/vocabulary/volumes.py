@@ -1,6 +1,8 @@
 """Why the volume of a window, or of the last hour or day, is not known."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 
 class VolumeReason(StrEnum):
@@ -24,3 +26,11 @@ class VolumeReason(StrEnum):
     KNOWN_SINCE = "known_since"  # since
     KNOWN_OF_MINUTES = "known_of_minutes"  # minutes, of
     NO_KNOWN_WINDOW = "no_known_window"
+
+
+_CODES = {reason.value: reason for reason in VolumeReason}
+
+
+def volume_code(stored: str | Mapping[str, Any]) -> VolumeReason | None:
+    """Null for a reason of a reading, for several, and for what another version has stored."""
+    return _CODES.get(stored if isinstance(stored, str) else stored["code"])

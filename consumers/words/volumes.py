@@ -46,9 +46,5 @@ def volume_words(stored: str | Mapping[str, Any]) -> str:
     return f"{REASONS[stored['code']] % values}: {known}"
 
 
-def volume_code(stored: str | Mapping[str, Any]) -> str:
-    return stored if isinstance(stored, str) else str(stored["code"])
-
-
 def _one(code: str) -> str:
     return str(REASONS[code]) if code in REASONS else reason_words(code)

@@ -7,7 +7,8 @@ from consumers.models import GroupKind, State, TimeLagKind
 from consumers.selectors.health.words import shown as shown_reason
 from consumers.selectors.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.rules import RuleCode
-from consumers.words.volumes import volume_code, volume_words
+from consumers.vocabulary.volumes import volume_code
+from consumers.words.volumes import volume_words
 
 from .rows import GroupRow, KnownPart
 from .shown import NOT_READ_YET, ShownGroup
@@ -67,7 +68,11 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "unknown_reason_code": shown.lag_code,
     }
     fields |= {name: shown.shown(name) for name in (*MEASURED, *JUDGED)}
-    codes = {name: volume_code(stored) for name, stored in _volume_reasons(shown).items() if fields[name] is None}
+    codes = {
+        name: code
+        for name, stored in _volume_reasons(shown).items()
+        if fields[name] is None and (code := volume_code(stored)) is not None
+    }
     return fields | {
         "unknown": _reasons(shown, fields),
         "known_parts": _known_parts(shown, fields),

@@ -12,6 +12,7 @@ from consumers.selectors.ownership.rows import MemberRow
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.tag_samples import TagSampleRow
 from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.volumes import VolumeReason
 
 
 class ListKind(StrEnum):
@@ -111,7 +112,7 @@ class GroupRow:
     unknown_reason: str | None
     unknown_reason_code: UnknownReason | None = None
     unknown: dict[str, str] = field(default_factory=dict)
-    unknown_codes: dict[str, str] = field(default_factory=dict)
+    unknown_codes: dict[str, VolumeReason] = field(default_factory=dict)
     known_parts: dict[str, KnownPart] = field(default_factory=dict)
 
 

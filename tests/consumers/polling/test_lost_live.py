@@ -165,7 +165,9 @@ def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_group
     assert row.lag_messages_at_least == behind // 2
     queues = group_queues(ConsumerGroup.objects.get(name=OFFLINE), now=timezone.now())
     assert {queue.broker_offset for queue in queues} == {SENT}
-    assert {(queue.broker, queue.state) for queue in queues if queue.rule == "offset lost"} == {("broker-a", "LOSS")}
+    assert {(queue.broker, queue.state) for queue in queues if queue.rule_code == "offset_lost"} == {
+        ("broker-a", "LOSS")
+    }
 
     now = timezone.now()
     [loss] = overview(since=now, until=now, now=now).losses

@@ -9,6 +9,7 @@ from consumers.lake.store import Lake
 from consumers.resets.positions import looked_back, positions_at, was_read
 from consumers.resets.wish import QueueKey
 from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 from tests.pipeline_rows import at, put, rows
 
 QUEUE = QueueKey("Orders", "broker-a", 0)
@@ -82,7 +83,7 @@ def test_a_queue_without_a_commit_has_the_reason(lake, reason):
     put(lake, "readings", rows([(None, 99)], unknown_reason=reason))
     found = position(lake, 5)
     assert found.offset is None
-    assert found.reason == f"{reason}."
+    assert found.reason == f"{reason_words(reason)}."
 
 
 def test_a_slave_that_was_behind_denies_nothing(lake):

@@ -58,7 +58,12 @@ def test_a_null_without_a_reason_is_still_unknown() -> None:
 
 def test_a_group_that_never_committed_says_that_and_no_last_good_time() -> None:
     drawn = shown(
-        without("lag_messages", unknown_reason=UnknownReason.NEVER_COMMITTED, lag_messages_at_least=None),
+        without(
+            "lag_messages",
+            "never committed",
+            unknown_reason_code=UnknownReason.NEVER_COMMITTED,
+            lag_messages_at_least=None,
+        ),
         "lag_messages",
     )
     assert "never committed" in drawn
