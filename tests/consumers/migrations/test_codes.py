@@ -21,9 +21,9 @@ def group():
 
 
 def test_rules_of_states_and_changes_become_codes(group):
-    a_judged_queue(group, a_queue(group.cluster), rule="falling_behind")
-    a_judged_group(group, rule="within_threshold_before")
-    StateChange.objects.create(group=group, at=ago(60), after="REWIND", rule="offset_went_back")
+    a_judged_queue(group, a_queue(group.cluster), rule="falling behind")
+    a_judged_group(group, rule="within the allowance a moment ago")
+    StateChange.objects.create(group=group, at=ago(60), after="REWIND", rule="offset went back")
     migration.to_codes(apps, None)
     assert QueueState.objects.get().rule == RuleCode.FALLING_BEHIND
     assert GroupState.objects.get().rule == RuleCode.WITHIN_THRESHOLD_BEFORE
@@ -55,7 +55,7 @@ def test_a_text_that_is_not_known_stays(group):
 
 
 def test_the_way_back_writes_the_texts_again(group):
-    a_judged_group(group, rule="draining")
+    a_judged_group(group, rule="behind, draining")
     migration.to_codes(apps, None)
     migration.to_texts(apps, None)
     assert GroupState.objects.get().rule == "behind, draining"

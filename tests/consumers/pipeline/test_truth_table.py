@@ -99,7 +99,7 @@ TABLE = [
     ({"seen_seconds": 30.0}, "UNKNOWN", "too_few_readings", "half a minute"),
     ({**FEW, "recreated_us": us(560)}, "RECREATED", "topic_recreated", "history restarts"),
     ({"recreated_us": us(440)}, "OK", "lagging", "created anew, then judged afresh"),
-    ({"newest_reason": "never committed", "known_age_seconds": None}, "OK", "never_committed", "no offset, so no lag"),
+    ({"newest_reason": "never_committed", "known_age_seconds": None}, "OK", "never_committed", "no offset, so no lag"),
     (
         {"newest_reason": "topic_gone", "read_age_seconds": None},
         "OK",

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, Reading, ResetOutcome, ResetQueue, ResetStep
-from consumers.vocabulary.rules import RuleCode
-from consumers.vocabulary.rules import RuleCode
 from consumers.selectors.resets.causes import Jump, causes
 from consumers.vocabulary.rules import RuleCode
 from tests.reset_rows import a_reset, a_reset_queue
