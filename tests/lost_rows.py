@@ -3,7 +3,7 @@
 from typing import Any
 
 from consumers.models import Cluster, ConsumerGroup
-from consumers.polling.reading import OFFSET_LOST
+from consumers.vocabulary.unknown import UnknownReason
 from tests.world import a_group, a_judged_group, a_judged_queue, a_queue, a_snapshot, a_total, ago
 
 
@@ -21,9 +21,11 @@ def a_losing_group(
     for number in range(queues):
         queue = a_queue(cluster, f"Of{name}", number, broker=broker)
         lost = {"lost_offset": 7, "lost_at": ago(30 + number)}
-        a_snapshot(group, queue, None, 12, min_offset=3, unknown_reason=OFFSET_LOST, **lost)
-        a_judged_queue(group, queue, rule="never committed")
-    a_total(group, None, queues=queues, unknown_queues=queues, lost_queues=queues, unknown_reason=OFFSET_LOST)
+        a_snapshot(group, queue, None, 12, min_offset=3, unknown_reason=UnknownReason.OFFSET_LOST, **lost)
+        a_judged_queue(group, queue, rule="never_committed")
+    a_total(
+        group, None, queues=queues, unknown_queues=queues, lost_queues=queues, unknown_reason=UnknownReason.OFFSET_LOST
+    )
     if state is not None:
         a_judged_group(group, state)
     return group

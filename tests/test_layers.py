@@ -20,12 +20,14 @@ ROOMS = (
     "errands",
     "clock",
     "selectors",
+    "words",
     "pipeline",
     "polling",
     "models",
     "lake",
     "stores",
     "rocketmq",
+    "vocabulary",
 )
 
 
@@ -56,6 +58,8 @@ WRONG = [
     ("rocketmq", "consumers.models"),
     ("stores", "django.db"),
     ("stores", "consumers.lake"),
+    ("vocabulary", "django.db"),
+    ("words", "consumers.models"),
     ("pipeline.kernel", "pyspark.sql"),
     ("pipeline.rules", "django.db"),
 ]

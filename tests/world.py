@@ -68,7 +68,7 @@ def a_total(group: ConsumerGroup, lag_messages: int | None, **fields: Any) -> Gr
 
 
 def a_judged_group(group: ConsumerGroup, state: str = "OK", **fields: Any) -> GroupState:
-    values: dict[str, Any] = {"rule": "keeping up", "since": ago(600), "completeness": 1.0, "judged_at": ago(20)}
+    values: dict[str, Any] = {"rule": "lagging", "since": ago(600), "completeness": 1.0, "judged_at": ago(20)}
     values |= {"time_lag_seconds": 0.0, "time_lag_kind": "exact", "consume_rate": 12.0, "produce_rate": 12.0}
     values |= {"retry_rate": 0.0, "retry_share": 0.0, "dlq_day_messages": 0}
     return GroupState.objects.create(group=group, state=state, **(values | fields))
@@ -91,6 +91,6 @@ def a_snapshot(
 
 
 def a_judged_queue(group: ConsumerGroup, queue: Queue, state: str = "OK", **fields: Any) -> QueueState:
-    values: dict[str, Any] = {"rule": "keeping up", "since": ago(600), "judged_at": ago(20)}
+    values: dict[str, Any] = {"rule": "lagging", "since": ago(600), "judged_at": ago(20)}
     values |= {"time_lag_seconds": 0.0, "time_lag_kind": "exact", "time_lag_error_seconds": 0.0}
     return QueueState.objects.create(group=group, queue=queue, state=state, **(values | fields))

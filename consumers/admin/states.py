@@ -1,15 +1,28 @@
 """What the pipeline judged, and the health that was found beside it."""
 
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 
 from consumers.models import GroupHealth, GroupState, GroupWindow, QueueState, StateChange
+from consumers.words.rules import rule_words
+from consumers.words.unknown import reason_words
 
 from .read_only import ReadOnlyAdmin
 
 
+@admin.display(description=_("rule"), ordering="rule")
+def rule(row: GroupState | QueueState | StateChange) -> str:
+    return rule_words(row.rule)
+
+
+@admin.display(description=_("unknown reason"), ordering="unknown_reason")
+def unknown_reason(row: GroupWindow) -> str:
+    return reason_words(row.unknown_reason) if row.unknown_reason else ""
+
+
 @admin.register(GroupState)
 class GroupStateAdmin(ReadOnlyAdmin):
-    list_display = ["group", "state", "rule", "since", "time_lag_seconds", "completeness", "judged_at"]
+    list_display = ["group", "state", rule, "since", "time_lag_seconds", "completeness", "judged_at"]
     list_filter = ["state"]
     list_select_related = ["group"]
     search_fields = ["group__name"]
@@ -17,7 +30,7 @@ class GroupStateAdmin(ReadOnlyAdmin):
 
 @admin.register(QueueState)
 class QueueStateAdmin(ReadOnlyAdmin):
-    list_display = ["group", "queue", "state", "rule", "since", "time_lag_seconds", "provisional"]
+    list_display = ["group", "queue", "state", rule, "since", "time_lag_seconds", "provisional"]
     list_filter = ["state"]
     list_select_related = ["group", "queue"]
     search_fields = ["group__name"]
@@ -25,7 +38,7 @@ class QueueStateAdmin(ReadOnlyAdmin):
 
 @admin.register(StateChange)
 class StateChangeAdmin(ReadOnlyAdmin):
-    list_display = ["at", "group", "before", "after", "rule"]
+    list_display = ["at", "group", "before", "after", rule]
     list_filter = ["after"]
     list_select_related = ["group"]
     search_fields = ["group__name"]
@@ -41,7 +54,7 @@ class GroupHealthAdmin(ReadOnlyAdmin):
 
 @admin.register(GroupWindow)
 class GroupWindowAdmin(ReadOnlyAdmin):
-    list_display = ["group", "step_seconds", "start", "lag_messages", "readings", "unknown_reason"]
+    list_display = ["group", "step_seconds", "start", "lag_messages", "readings", unknown_reason]
     list_filter = ["step_seconds"]
     list_select_related = ["group"]
     search_fields = ["group__name"]

@@ -30,7 +30,7 @@ ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign i
 class GroupParameters(Paging):
     cluster = serializers.CharField(required=False)
     search = serializers.CharField(required=False, help_text="A part of the group's name")
-    state = Choice(State.values, required=False)
+    state = Choice(list(State), required=False)
     health = Choice(HealthLevel.values, required=False)
     online = serializers.BooleanField(required=False)
     kind = Choice([kind.value for kind in ListKind], default=ListKind.USER.value, help_text="Ghosts are no longer used")
@@ -86,7 +86,7 @@ class QueueParameters(Paging):
     kind = Choice(TopicKind.values, required=False)
     with_lag = serializers.BooleanField(required=False, help_text="true: has lag, or its lag is not known")
     broker = serializers.CharField(required=False)
-    state = Choice(State.values, required=False)
+    state = Choice(list(State), required=False)
     owner = serializers.CharField(required=False, help_text="Client id")
     ordering = ordering_by("lag_messages", "time_lag_seconds", "since", "topic", "broker")
 

@@ -9,8 +9,9 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from consumers.models import Cluster, ConsumerGroup
-from consumers.selectors.rebalances.rows import Cause, RebalanceFilters, RebalanceRow
+from consumers.selectors.rebalances.rows import RebalanceFilters, RebalanceRow
 from consumers.selectors.rebalances.topic_rows import rebalance_rows
+from consumers.vocabulary.causes import RebalanceCause
 
 from .http.lists import Found, list_response
 from .http.parameters import PAGE, Choice, Paging, Ranged, taken
@@ -22,7 +23,9 @@ from .schema.described import described
 class OfGroupParameters(Paging, Ranged):
     """`from` and `to` are for the reading that first saw the rebalance: in [from, to)."""
 
-    cause = Choice([cause.value for cause in Cause], required=False, help_text="Has this cause, perhaps among others")
+    cause = Choice(
+        [cause.value for cause in RebalanceCause], required=False, help_text="Has this cause, perhaps among others"
+    )
 
 
 class RebalanceParameters(OfGroupParameters):
@@ -33,7 +36,7 @@ class RebalanceParameters(OfGroupParameters):
 class EvidenceSerializer(serializers.Serializer[Any]):
     """What one cause was told by. Beside these the facts of the cause: `client_id`, `address`, `topic`, `before` …"""
 
-    cause = serializers.ChoiceField([cause.value for cause in Cause])
+    cause = serializers.ChoiceField([cause.value for cause in RebalanceCause])
     sentence = serializers.CharField()
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +79,7 @@ def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: 
     filters = RebalanceFilters(
         cluster=cluster,
         group=group,
-        cause=None if cause is None else Cause(cause),
+        cause=None if cause is None else RebalanceCause(cause),
         since=values.get("from"),
         until=values.get("to"),
     )

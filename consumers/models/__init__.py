@@ -1,5 +1,7 @@
 """Django rows: entities, newest snapshots, judged states, group windows, events. Each file says who writes it."""
 
+from consumers.vocabulary.states import State
+
 from .alert_rule import AlertRule, Comparison, GroupNote, Measure, Severity, Silence
 from .audit import AuditAction, AuditEvent
 from .channel import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
@@ -24,7 +26,7 @@ from .reset import Reset, ResetEvent, ResetKind, ResetMethod, ResetOutcome, Rese
 from .rule_preview import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
 from .sample import QueueSample, TagSample
 from .snapshot import QueueSnapshot
-from .state import GroupState, QueueState, State, StateChange, TimeLagKind
+from .state import GroupState, QueueState, StateChange, TimeLagKind
 from .thresholds import GroupThresholds
 from .token import ApiToken
 from .topic import Queue, Topic, TopicKind

@@ -20,7 +20,7 @@ class Rebalance(models.Model):
         null=True, help_text="By the members' own clocks, where that lies between the two readings"
     )
     polls = models.IntegerField(help_text="Readings of the group from the first change to the settled end")
-    cause = models.CharField(max_length=200, help_text="The words of all causes, the first to be named first")
+    cause = models.CharField(max_length=200, help_text="The codes of all causes, the first to be named first")
     evidence = models.JSONField(default=list, help_text="[{cause, …}]: what each cause was told by")
     members_before = models.IntegerField(null=True)
     members_after = models.IntegerField(null=True)

@@ -2,21 +2,12 @@
 
 from django.db import models
 
+from consumers.vocabulary.states import State
+
 from .group import ConsumerGroup
 from .topic import Queue
 
-
-class State(models.TextChoices):
-    """States of a queue or group, worst first."""
-
-    LOSS = "LOSS"
-    STOP = "STOP"
-    STALL = "STALL"
-    REWIND = "REWIND"
-    WARN = "WARN"
-    UNKNOWN = "UNKNOWN"
-    RECREATED = "RECREATED"
-    OK = "OK"
+STATES = [(state.value, state.value.title()) for state in State]
 
 
 class TimeLagKind(models.TextChoices):
@@ -29,8 +20,8 @@ class TimeLagKind(models.TextChoices):
 class QueueState(models.Model):
     group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="queue_states")
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="states")
-    state = models.CharField(max_length=10, choices=State)
-    rule = models.CharField(max_length=60, help_text="The rule that decided, in a few words")
+    state = models.CharField(max_length=10, choices=STATES)
+    rule = models.CharField(max_length=60, help_text="The code of the rule that decided")
     detail = models.JSONField(default=dict, help_text="The numbers that the rule looked at")
     since = models.DateTimeField()
     provisional = models.BooleanField(default=False)
@@ -47,7 +38,7 @@ class GroupState(models.Model):
     """The worst queue of a group's own topics, with the group's rates."""
 
     group = models.OneToOneField(ConsumerGroup, on_delete=models.CASCADE, primary_key=True, related_name="judged")
-    state = models.CharField(max_length=10, choices=State)
+    state = models.CharField(max_length=10, choices=STATES)
     rule = models.CharField(max_length=60)
     detail = models.JSONField(default=dict)
     since = models.DateTimeField()
@@ -82,8 +73,8 @@ class StateChange(models.Model):
 
     group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="state_changes")
     at = models.DateTimeField()
-    before = models.CharField(max_length=10, choices=State, null=True)
-    after = models.CharField(max_length=10, choices=State)
+    before = models.CharField(max_length=10, choices=STATES, null=True)
+    after = models.CharField(max_length=10, choices=STATES)
     rule = models.CharField(max_length=60)
     detail = models.JSONField(default=dict)
 

@@ -34,7 +34,7 @@ def judge(columns: Columns, durations: Durations) -> pa.Table:
     is_short = ~full & columns.is_known("known_age_seconds")
     verdict = {
         "state": pa.array([rule.state for rule in rules]).take(pa.array(decided_by)),
-        "rule": pa.array([rule.name for rule in rules]).take(pa.array(decided_by)),
+        "rule": pa.array([rule.code for rule in rules]).take(pa.array(decided_by)),
         "provisional": pa.array(np.array([rule.is_provisional for rule in rules])[decided_by] | is_short),
         "has_full_window": pa.array(full),
         **_evidence(columns, rules, decided_by),

@@ -9,8 +9,9 @@ from django.db.models import F, Max
 
 from consumers.lake.schemas import TEXT
 from consumers.models import ConsumerGroup, GroupWindow
-from consumers.polling.flags import Flag, GroupFlags, group_flags, retired_topics
+from consumers.polling.flags import GroupFlags, group_flags, retired_topics
 from consumers.polling.members.popping import NO_ANSWER, PopAnswer, pop_answers
+from consumers.vocabulary.groups import Flag
 
 from .durations import Durations
 

@@ -9,8 +9,9 @@ from django.db.models import Q
 
 from consumers.lake.schemas import TEXT
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
-from consumers.polling.reading import NOT_REPORTED
 from consumers.polling.record.own_resets import TOLD
+from consumers.vocabulary.states import State
+from consumers.vocabulary.unknown import UnknownReason
 
 from .kernel import readings_schema
 from .kernel.evidence import Known
@@ -48,7 +49,7 @@ def listed_members(clusters: Sequence[str]) -> pa.Table:
 
 def still_queues(clusters: Sequence[str]) -> pa.Table:
     """Queues that were judged STALL or STOP: when they last moved may lie before what is read again."""
-    rows = QueueState.objects.filter(group__cluster__name__in=clusters, state__in=("STALL", "STOP"))
+    rows = QueueState.objects.filter(group__cluster__name__in=clusters, state__in=(State.STALL, State.STOP))
     names = ("group__cluster__name", "group__name", "queue__topic__name", "queue__broker", "queue__queue_id")
     return _table(
         ((*row[:5], row[5], microseconds(row[6])) for row in rows.values_list(*names, "state", "since")), STILL
@@ -133,7 +134,7 @@ def unreported_queues(clusters: Sequence[str], before: datetime, besides: Iterab
     Those of brokers that were not read are `besides`."""
     names = ("group__cluster__name", "group__name", "queue__topic__name", "queue__broker", "queue__queue_id")
     rows = QueueSnapshot.objects.filter(
-        group__cluster__name__in=clusters, unknown_reason=NOT_REPORTED, changed_at__lt=before
+        group__cluster__name__in=clusters, unknown_reason=UnknownReason.NOT_REPORTED, changed_at__lt=before
     )
     unread = set(besides)
     found = rows.values_list(*names, "queue__topic__kind")

@@ -5,29 +5,15 @@ Pure: stored facts and `now` in. What was not watched for long enough, or not to
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from django.db.models import Q
 
 from consumers.models import ConsumerGroup, GroupKind
+from consumers.vocabulary.groups import BROADCASTING, POPPING, Flag
 
 from .kind_limits import KindLimits
 
-BROADCASTING, POPPING = "BROADCASTING", "CONSUME_POP"
 EVERY_TAG = ("", "*")
-
-
-class Flag(StrEnum):
-    SYSTEM = "system"
-    GHOST = "ghost"
-    PAUSED = "paused"
-    HABITUAL = "habitual"
-    RETIRED_TOPICS = "retired_topics"
-    OUTSIDE_STORE = "outside_store"
-    UNLISTED_MEMBERS = "unlisted_members"
-    BROADCASTING = "broadcasting"
-    POP = "pop"
-    TAG_FILTERED = "tag_filtered"
 
 
 @dataclass(frozen=True)

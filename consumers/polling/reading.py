@@ -9,18 +9,6 @@ from consumers.polling.delays.delay_offsets import DelayOffsets
 from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
 from consumers.rocketmq.errors import RocketMQError
 
-# Why a queue has no lag. The first three are answers of the broker, not failures: they leave a group's sum whole.
-NEVER_COMMITTED = "never committed"
-TOPIC_GONE = "the broker has no such topic"
-QUEUE_GONE = "not among the topic's read queues"
-# An offset that an earlier reading had, of a topic and a group that the broker still has.
-OFFSET_LOST = "the committed offset is gone from the broker"
-NOT_REPORTED = "no member reports its offset to the broker"
-AHEAD = "the consumer offset is ahead of the broker offset"
-NOT_CAUGHT_UP = "the slave that was read has not caught up with what its master had said"
-NO_BROKER_OFFSET = "the broker did not give this queue's offset"
-NO_LAG_REASONS = (NEVER_COMMITTED, TOPIC_GONE, QUEUE_GONE)
-
 
 @dataclass(frozen=True)
 class BrokerListing:

@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 
 from consumers.errands.ports import Ports
 from consumers.models import ConsumerGroup
-from consumers.polling.flags import BROADCASTING, POPPING
 from consumers.rocketmq.errors import RocketMQError
+from consumers.vocabulary.groups import BROADCASTING, POPPING
 
 from .planning.masters import Masters
 from .wish import QueueKey, ResetRefused

@@ -14,7 +14,8 @@ from consumers.lake.one_group import read_group
 from consumers.lake.reader import dataset, files, steadily
 from consumers.lake.schemas import TIME
 from consumers.lake.store import Lake
-from consumers.polling.reading import NOT_CAUGHT_UP
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 
 from .wish import QueueKey
 
@@ -73,7 +74,8 @@ def _newest(rows: pa.Table) -> dict[QueueKey, dict[str, Any]]:
 def _position(newest: Mapping[str, Any], committed: Mapping[str, Any] | None) -> Position:
     kind, taken_at = newest["kind"], newest["taken_at"]
     if committed is None:
-        reason = f"{newest['unknown_reason'] or _('it was not read')}."
+        why = newest["unknown_reason"]
+        reason = f"{reason_words(why) if why else _('it was not read')}."
         return Position(kind, taken_at, None, None, reason)
     if is_denied(newest):
         reason = _("nothing was committed any more; it had stood at %(offset)s until %(at)s: choose that moment.") % {
@@ -86,7 +88,7 @@ def _position(newest: Mapping[str, Any], committed: Mapping[str, Any] | None) ->
 
 def is_denied(newest: Mapping[str, Any]) -> bool:
     """The broker was read, and had no offset: what it had before was lost, or taken away."""
-    return newest["consumer_offset"] is None and newest["unknown_reason"] != NOT_CAUGHT_UP
+    return newest["consumer_offset"] is None and newest["unknown_reason"] != UnknownReason.SLAVE_BEHIND
 
 
 def in_words(at: datetime) -> str:

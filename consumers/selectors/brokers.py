@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import OuterRef, Subquery
 
 from consumers.models import Broker, Cluster, Reading
+from consumers.vocabulary.unknown import UnknownReason
 
 from .clocks import CLOCKS_DIFFER
 from .limits import Limits
@@ -37,6 +38,13 @@ class BrokerAge:
         if self.last_read_at - now > CLOCKS_DIFFER:
             return f"{self.name} was read at a time that has yet to come: a clock was set back since"
         return None
+
+    def unread_code(self, now: datetime, limits: Limits) -> UnknownReason | None:
+        if self.unread_reason(now, limits) is None:
+            return None
+        if self.failing_since is not None:
+            return UnknownReason.BROKER_UNREACHABLE
+        return UnknownReason.BROKER_NEVER_READ if self.last_read_at is None else UnknownReason.BROKER_LATE
 
     def is_silent(self, now: datetime, limits: Limits) -> bool:
         """Unread for so long that what was judged of it says nothing about now."""

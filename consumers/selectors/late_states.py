@@ -10,10 +10,8 @@ from enum import StrEnum
 from django.utils.translation import gettext_lazy
 
 from consumers.models import State
-from consumers.polling.reading import NO_LAG_REASONS
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 
-# Rules of the evaluation that need no history.
-CAUGHT_UP, NO_MEMBERS = "caught up", "no members"
 # Over as soon as nothing waits. Messages that were lost stay lost.
 ENDED_BY_NO_LAG = (State.STOP, State.STALL, State.REWIND, State.WARN)
 # Say that the offset stands.
@@ -47,7 +45,7 @@ WHY_UNKNOWN = {
 
 @dataclass(frozen=True)
 class Polled:
-    """What the newest readings say of a queue and its group. `no_lag_reason`: why `lag_messages` is null.
+    """What the newest readings say of a queue and its group. `no_lag_reason`: the code of why `lag_messages` is null.
 
     `is_stopped`: its group has no members, by what brokers answered for long enough. `is_excused`: the group is paused
     or offline by habit, still.

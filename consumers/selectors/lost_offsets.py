@@ -8,12 +8,10 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext, ngettext
 
 from consumers.models import GroupKind, GroupTotal, Queue, QueueSnapshot
-from consumers.polling.reading import OFFSET_LOST
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 
 from .measures import count
-
-# The rule of a queue or group in the state LOSS, here and where history is evaluated.
-RULE = "offset lost"
 
 
 @dataclass
@@ -49,7 +47,7 @@ def lost_snapshots(groups: Iterable[int] | None = None) -> QuerySet[QueueSnapsho
     losing = GroupTotal.objects.filter(lost_queues__gt=0)
     if groups is not None:
         losing = losing.filter(group__in=list(groups))
-    return QueueSnapshot.objects.filter(group__in=losing.values("group"), unknown_reason=OFFSET_LOST)
+    return QueueSnapshot.objects.filter(group__in=losing.values("group"), unknown_reason=UnknownReason.OFFSET_LOST)
 
 
 def broker_losses(slaves: dict[tuple[int, str], str], cluster: str | None = None) -> list[BrokerLoss]:
@@ -108,8 +106,9 @@ def seen_on(slave: str) -> str:
     return gettext("slave %s is read in its master's place") % slave
 
 
-def behind_words(reason: str, slaves: Iterable[str], known: int | None = None, at: datetime | None = None) -> list[str]:
+def behind_words(slaves: Iterable[str], known: int | None = None, at: datetime | None = None) -> list[str]:
     """`the slave that was read has not caught up …: 10.0.0.9:10911`, `last known offset 8`, `last read …`."""
+    reason = reason_words(UnknownReason.SLAVE_BEHIND)
     parts = [": ".join(filter(None, [reason, ", ".join(sorted(set(slaves)))]))]
     return parts if known is None else [*parts, gettext("last known offset %s") % count(known), *last_read(at)]
 

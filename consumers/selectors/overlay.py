@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind
-from consumers.polling.reading import AHEAD, NOT_CAUGHT_UP
+from consumers.vocabulary.unknown import UnknownReason, code_of
+from consumers.words.unknown import reason_words
 
 from .brokers import BrokerAge
 from .late_states import WHY_UNKNOWN, Ground, LateTimes, Polled, is_stopped, late_state
@@ -25,7 +26,8 @@ OWN_DEAD_LETTERS = "dead letters are not consumed by their own group"
 
 @dataclass(frozen=True)
 class Offsets:
-    """The numbers of the newest reading; all null with one `reason` where its broker is not read."""
+    """The numbers of the newest reading; all null with one `reason` where its broker is not read. `code`: of that
+    reason; null where it is none of the lag."""
 
     min_offset: int | None
     broker_offset: int | None
@@ -38,6 +40,7 @@ class Offsets:
     reason: str | None
     unread: bool
     waiting_since: datetime | None = None
+    code: UnknownReason | None = None
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ class TimeLag:
 def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, limits: Limits) -> Offsets:
     unread = unread_reason(snapshot.queue.broker, broker, now, limits)
     if unread is not None:
-        return Offsets(None, None, None, None, None, None, None, None, unread, True)
+        code = unread_code(broker, now, limits)
+        return Offsets(None, None, None, None, None, None, None, None, unread, True, code=code)
     minimum, maximum = snapshot.min_offset, snapshot.broker_offset
     pulled, consumed = snapshot.pull_offset, snapshot.consumer_offset
     return Offsets(
@@ -69,11 +73,16 @@ def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, li
         reason=_lag_reason(snapshot, broker),
         unread=False,
         waiting_since=snapshot.waiting_since,
+        code=_lag_code(snapshot),
     )
 
 
 def unread_reason(name: str, broker: BrokerAge | None, now: datetime, limits: Limits) -> str | None:
     return f"{name} is not among the cluster's brokers" if broker is None else broker.unread_reason(now, limits)
+
+
+def unread_code(broker: BrokerAge | None, now: datetime, limits: Limits) -> UnknownReason | None:
+    return UnknownReason.BROKER_NOT_LISTED if broker is None else broker.unread_code(now, limits)
 
 
 def _distance(lower: int | None, upper: int | None) -> int | None:
@@ -89,15 +98,20 @@ def _expired(minimum: int | None, consumed: int | None, maximum: int | None) -> 
 
 
 def _lag_reason(snapshot: QueueSnapshot, broker: BrokerAge | None) -> str | None:
-    if snapshot.unknown_reason == NOT_CAUGHT_UP and broker is not None and broker.read_from is not None:
-        return sentence(behind_words(NOT_CAUGHT_UP, [broker.read_from], snapshot.lost_offset, snapshot.lost_at))
+    if snapshot.unknown_reason == UnknownReason.SLAVE_BEHIND and broker is not None and broker.read_from is not None:
+        return sentence(behind_words([broker.read_from], snapshot.lost_offset, snapshot.lost_at))
+    reason = snapshot.unknown_reason or _lag_code(snapshot)
+    return None if reason is None else reason_words(reason)
+
+
+def _lag_code(snapshot: QueueSnapshot) -> UnknownReason | None:
     if snapshot.unknown_reason is not None:
-        return snapshot.unknown_reason
+        return code_of(snapshot.unknown_reason)
     if snapshot.consumer_offset is None:
-        return "the consumer offset was not read"
+        return UnknownReason.CONSUMER_OFFSET_UNREAD
     if snapshot.broker_offset is None:
-        return "the broker offset was not read"
-    return AHEAD if snapshot.consumer_offset > snapshot.broker_offset else None
+        return UnknownReason.BROKER_OFFSET_UNREAD
+    return UnknownReason.CONSUMER_AHEAD if snapshot.consumer_offset > snapshot.broker_offset else None
 
 
 def unjudged_reason(judged: GroupState | None, now: datetime, limits: Limits) -> str | None:

@@ -6,8 +6,8 @@ from datetime import datetime
 from django.utils.translation import gettext
 
 from consumers.models import QueueSnapshot
-from consumers.polling.reading import NEVER_COMMITTED, OFFSET_LOST
 from consumers.stores.start import Start
+from consumers.vocabulary.unknown import UnknownReason
 
 from .lost_offsets import last_read, seen_on
 from .measures import count, messages
@@ -82,7 +82,7 @@ NO_LOSS = QueueLoss()
 
 
 def is_lost(snapshot: QueueSnapshot) -> bool:
-    return snapshot.unknown_reason == OFFSET_LOST
+    return snapshot.unknown_reason == UnknownReason.OFFSET_LOST
 
 
 def queue_loss(snapshot: QueueSnapshot, start: Start | None) -> QueueLoss:
@@ -92,7 +92,7 @@ def queue_loss(snapshot: QueueSnapshot, start: Start | None) -> QueueLoss:
         return QueueLoss(
             snapshot.lost_offset, snapshot.lost_at, found.offset, found.rule or None, found.reason or NOT_KNOWN_BEFORE
         )
-    if snapshot.unknown_reason == NEVER_COMMITTED and snapshot.lost_offset is not None:
+    if snapshot.unknown_reason == UnknownReason.NEVER_COMMITTED and snapshot.lost_offset is not None:
         return QueueLoss(snapshot.lost_offset, snapshot.lost_at, start_reason=ACKNOWLEDGED)
     return NO_LOSS
 
@@ -102,6 +102,6 @@ ACKNOWLEDGED = "its loss was acknowledged: see offsets/ for where a member would
 
 def acknowledged_words(snapshot: QueueSnapshot) -> list[str]:
     """What a queue that counts as never committed once had."""
-    if snapshot.unknown_reason != NEVER_COMMITTED or snapshot.lost_offset is None:
+    if snapshot.unknown_reason != UnknownReason.NEVER_COMMITTED or snapshot.lost_offset is None:
         return []
     return [gettext("offset %s was lost, acknowledged") % count(snapshot.lost_offset), *last_read(snapshot.lost_at)]

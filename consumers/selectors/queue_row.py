@@ -6,11 +6,13 @@ from typing import Any
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
 from consumers.stores.start import Start
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.rules import rule_words
 
 from .brokers import BrokerAge
-from .late_states import CAUGHT_UP, NO_MEMBERS, Ground, Polled
+from .late_states import Ground, Polled
 from .limits import Limits
-from .lost_offsets import RULE as OFFSET_LOST
 from .overlay import (
     MIN_ABOVE_END,
     NOT_JUDGED_YET,
@@ -85,12 +87,14 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
     read = offsets(snapshot, broker, facts.now, facts.limits)
     if facts.outside is not None and not read.unread:
         read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=facts.outside)
+        read = replace(read, code=UnknownReason.OUTSIDE_STORE)
     kind = kind_for(facts.name, queue.topic)
     loss = queue_loss(snapshot, _start(kind, snapshot, read, facts))
     if kind == TopicKind.DLQ:
         verdict = _unjudged(None, OWN_DEAD_LETTERS)
         behind = TimeLag(None, TimeLagKind.UNKNOWN, None, OWN_DEAD_LETTERS)
         lag, lag_reason = None, read.reason if read.unread else OWN_DEAD_LETTERS
+        lag_code = read.code if read.unread else UnknownReason.OWN_DEAD_LETTERS
     else:
         verdict = _verdict(snapshot, state, broker, read, facts)
         if loss is not NO_LOSS and facts.outside is None:
@@ -101,7 +105,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         waited = waited_seconds(read, state, facts.judged, facts.now)
         read_at = broker.last_read_at if broker else None
         behind = time_lag(read, state, facts.unjudged, asked, read_at, waited)
-        lag, lag_reason = read.lag_messages, read.reason
+        lag, lag_reason, lag_code = read.lag_messages, read.reason, read.code
     unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
     expected, why_not_expected = facts.expected.of_queue(queue.pk)
     values = {
@@ -131,6 +135,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
         time_lag_kind=behind.kind,
         state_detail=verdict.sentence,
         unknown_reason=lag_reason if lag is None else None,
+        unknown_reason_code=lag_code if lag is None else None,
         unknown={name: reason for name, reason in reasons.items() if values[name] is None},
         **values,
     )
@@ -143,8 +148,12 @@ class _Verdict:
     reason: str
 
 
+def _rule(code: str | None) -> dict[str, str | None]:
+    return {"rule": None if code is None else rule_words(code), "rule_code": code}
+
+
 def _unjudged(state: State | None, reason: str) -> _Verdict:
-    nothing = {"state": state, "rule": None, "since": None, "provisional": None, "stale": False}
+    nothing = {"state": state, **_rule(None), "since": None, "provisional": None, "stale": False}
     return _Verdict(nothing, reason, reason)
 
 
@@ -154,7 +163,7 @@ def _verdict(
     is_retry = kind_for(facts.name, snapshot.queue.topic) == TopicKind.RETRY
     polled = Polled(
         lag_messages=read.lag_messages,
-        no_lag_reason=read.reason,
+        no_lag_reason=read.code,
         waiting_since=read.waiting_since,
         online=facts.online,
         is_stopped=facts.stopped_since is not None,
@@ -165,9 +174,9 @@ def _verdict(
         return _by_rows(shown, snapshot, read, facts)
     if shown.reason is not None or state is None:
         return _unjudged(shown.state, shown.reason or NOT_JUDGED_YET)
-    values = {"state": shown.state, "rule": state.rule, "since": state.since, "provisional": state.provisional}
+    values = {"state": shown.state, **_rule(state.rule), "since": state.since, "provisional": state.provisional}
     detail = state.detail | facts.causes.get(state.queue_id, {})
-    if state.rule == NO_MEMBERS:
+    if state.rule == RuleCode.NO_MEMBERS:
         detail |= facts.without_members
     stale = {"stale": shown.ground is not None}
     return _Verdict(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
@@ -175,12 +184,12 @@ def _verdict(
 
 def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> _Verdict:
     """What no evaluation is needed for."""
-    rule, since = CAUGHT_UP, snapshot.changed_at
+    rule, since = RuleCode.CAUGHT_UP, snapshot.changed_at
     detail: dict[str, float | None] = {"lag_messages": read.lag_messages}
     if shown.ground == Ground.STOPPED and facts.stopped_since is not None:
-        rule, since = NO_MEMBERS, facts.stopped_since
+        rule, since = RuleCode.NO_MEMBERS, facts.stopped_since
         detail["without_members_seconds"] = (facts.now - facts.stopped_since).total_seconds()
-    values = {"state": shown.state, "rule": rule, "since": since, "provisional": False, "stale": False}
+    values = {"state": shown.state, **_rule(rule), "since": since, "provisional": False, "stale": False}
     return _Verdict(values, sentence(state_parts(shown.state, rule, detail)), "")
 
 
@@ -200,7 +209,8 @@ def _lost(
         return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))
     if broker is None or broker.is_silent(facts.now, facts.limits):
         return verdict
-    values = {"state": State.LOSS, "rule": OFFSET_LOST, "since": snapshot.lost_at, "provisional": None, "stale": False}
+    rule = _rule(RuleCode.OFFSET_LOST)
+    values = {"state": State.LOSS, **rule, "since": snapshot.lost_at, "provisional": None, "stale": False}
     return _Verdict(values, sentence(loss.sentence(broker.read_from)), "the newest reading alone says it")
 
 
@@ -247,7 +257,7 @@ def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, n
         "time_lag_seconds": behind.reason or "",
         "time_lag_error_seconds": behind.reason or "the judgement gives none",
         "time_lag_at": behind.reason or "",
-        **dict.fromkeys(("state", "rule", "since", "provisional"), unjudged),
+        **dict.fromkeys(("state", "rule", "rule_code", "since", "provisional"), unjudged),
         "judged_at": unjudged or NOT_JUDGED_YET,
         "owner": no_owner,
         "taken_at": read.reason or "it was not read",

@@ -7,6 +7,8 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.models import State, TimeLagKind, TopicKind
 from consumers.selectors.public import MESSAGES, OFFSET, answer, public
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
 
 STALE = "Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it"
 
@@ -56,6 +58,7 @@ class QueueRow:
     state: State | None = field(metadata=public("Null: dead letters, retired topics"))
     stale: bool = field(metadata=public(STALE))
     rule: str | None
+    rule_code: str | None = field(metadata=public(of=RuleCode))
     state_detail: str
     since: datetime | None
     provisional: bool | None
@@ -64,4 +67,5 @@ class QueueRow:
     taken_at: datetime | None
     judged_at: datetime | None
     unknown_reason: str | None
+    unknown_reason_code: UnknownReason | None = None
     unknown: dict[str, str] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from consumers.models import Assignment, Client, ConsumerGroup, Queue, QueueSample, QueueSnapshot, QueueState
 from consumers.polling.flags import outside_reason, retired_topics
+from consumers.vocabulary.groups import BROADCASTING
 
 from .brokers import BrokerAge, broker_ages
 from .groups.live import NOBODY, LiveGroups, without_members
@@ -18,7 +19,6 @@ from .resets.causes import RULES, Jump, causes
 from .unacked import Unacked
 from .would_start import Told, told_start
 
-BROADCASTING = "BROADCASTING"
 # Why a queue has no owner, where that is proven.
 NO_MEMBER, NO_HOLDER = "the group has no member", "no member holds it"
 

@@ -6,22 +6,14 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.models import State
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import State
+from consumers.words.rules import OF_EVIDENCE, rule_words
+from consumers.words.states import STATES
+from consumers.words.unknown import reason_words
 
-from .lost_offsets import RULE as OFFSET_LOST
 from .lost_offsets import utc
 from .measures import age, count, messages, rate
-
-WORDS = {
-    State.LOSS: gettext_lazy("messages lost"),
-    State.STOP: gettext_lazy("stopped"),
-    State.STALL: gettext_lazy("stalled"),
-    State.REWIND: gettext_lazy("went back"),
-    State.WARN: gettext_lazy("lagging"),
-    State.UNKNOWN: gettext_lazy("unknown"),
-    State.RECREATED: gettext_lazy("created anew"),
-    State.OK: gettext_lazy("OK"),
-}
 
 # How a number of `detail` is said. One that is not listed is said by its own name and the unit in it.
 PHRASES = {
@@ -36,6 +28,7 @@ PHRASES = {
     "client_id": gettext_lazy("owned by %s"),
     "owners": gettext_lazy("%s owners at once"),
     "owner": gettext_lazy("owner %s"),
+    "owner_error": gettext_lazy("owner %s"),
     "members": gettext_lazy("members: %s"),
     "blocked_by": gettext_lazy("by: %s"),
     "expired_messages": gettext_lazy("%s expired unread"),
@@ -72,18 +65,19 @@ def sentence(parts: list[str]) -> str:
     return " · ".join(parts)
 
 
-def state_parts(state: State, rule: str, detail: Mapping[str, Any], *, place: str | None = None) -> list[str]:
+def state_parts(state: State, rule: str | None, detail: Mapping[str, Any], *, place: str | None = None) -> list[str]:
     """`stalled: blocked`, `queue 3 of Stock on broker-a: offset still for 12 min, 9,120 messages behind`.
 
     `place` is the queue that decided, where `detail` does not name it. Of a group's state the numbers are that queue's,
     not the group's, so its name stands before them, in one part with them. A number that is null in `detail` was not
     known and is left out.
     """
-    word = str(WORDS[state])
-    opening = word if not rule or rule == word else gettext("%(state)s: %(rule)s") % {"state": word, "rule": rule}
-    if rule == OFFSET_LOST:
+    opening = str(STATES[state])
+    if rule == RuleCode.OFFSET_LOST:
         # Whether messages are lost depends on where the group goes on.
-        opening = gettext("offset lost")
+        opening = rule_words(rule)
+    elif rule:
+        opening = gettext("%(state)s: %(rule)s") % {"state": opening, "rule": rule_words(rule)}
     where, numbers = place or _place_in(detail), evidence(detail)
     if where is None:
         return [opening, *numbers]
@@ -142,6 +136,10 @@ def _said(name: str, value: Any) -> str:
     """A number with the unit that its name carries; anything else as it is."""
     if name == "lost_at":
         return utc(datetime.fromisoformat(value))
+    if name == "reason":
+        return reason_words(str(value))
+    if name in OF_EVIDENCE:
+        return str(OF_EVIDENCE[name].get(str(value), value))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if name.endswith("_seconds") or name.startswith("seconds_"):

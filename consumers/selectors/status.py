@@ -10,6 +10,7 @@ from consumers.selectors.groups.row import row_fields
 from consumers.selectors.groups.rows import IncidentCounts, WorstQueue
 from consumers.selectors.public import answer, public
 from consumers.selectors.queue_rows import STALE
+from consumers.vocabulary.unknown import UnknownReason
 
 
 @answer(name="Status")
@@ -28,6 +29,7 @@ class GroupStatus:
     taken_at: datetime | None
     judged_at: datetime | None
     unknown_reason: str | None
+    unknown_reason_code: UnknownReason | None
     unknown: dict[str, str]
 
 
@@ -57,5 +59,6 @@ def group_status(cluster: str, group: str, *, now: datetime) -> GroupStatus | No
         **{name: fields[name] for name in FIELDS},
         worst_queue=verdict.worst,
         unknown_reason=fields["unknown_reason"],
+        unknown_reason_code=fields["unknown_reason_code"],
         unknown={name: reason for name, reason in fields["unknown"].items() if name in FIELDS},
     )

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS
 from consumers.selectors.groups.rows import TopicRow
+from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 
 from .overlay import NOT_JUDGED_YET
 from .queue_rows import QueueRow
@@ -21,16 +21,20 @@ def topic_rows(queues: Iterable[QueueRow], retired: Mapping[str, datetime]) -> l
 
 def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | None) -> TopicRow:
     # A queue that has no lag by its nature (never committed, gone) leaves the sum of the others whole.
-    committed = [queue for queue in queues if queue.unknown_reason not in NO_LAG_REASONS]
+    committed = [queue for queue in queues if queue.unknown_reason_code not in NO_LAG_REASONS]
     known = [queue.lag_messages for queue in committed if queue.lag_messages is not None]
     unread = [queue.unknown_reason for queue in committed if queue.lag_messages is None]
     reason = unread[0] if unread else None if committed else queues[0].unknown_reason
+    codes = [queue.unknown_reason_code for queue in committed if queue.lag_messages is None]
+    code = codes[0] if codes else None if committed else queues[0].unknown_reason_code
     times = [queue.time_lag_seconds for queue in committed]
     whole = [seconds for seconds in times if seconds is not None]
     time_lag = max(whole) if whole and len(whole) == len(times) else None
     waits = next((queue.unknown["time_lag_seconds"] for queue in committed if queue.time_lag_seconds is None), None)
     values: dict[str, Any] = {
-        "never_committed_queues": None if unread else sum(queue.unknown_reason == NEVER_COMMITTED for queue in queues),
+        "never_committed_queues": None
+        if unread
+        else sum(queue.unknown_reason_code == UnknownReason.NEVER_COMMITTED for queue in queues),
         "lag_messages_at_least": sum(known) if known else None,
         "time_lag_seconds": time_lag,
         # The earliest: the longest time lag may be of then.
@@ -50,6 +54,7 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
         retired_since=retired_since,
         lag_messages=sum(known) if known and reason is None else None,
         unknown_reason=reason,
+        unknown_reason_code=code,
         unknown={name: reasons[name] or "" for name, value in values.items() if value is None} | in_use,
         **values,
     )

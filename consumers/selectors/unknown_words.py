@@ -6,18 +6,8 @@ The sentences with broker, error and time stand on pages and in REST.
 from datetime import datetime
 from enum import StrEnum
 
-from consumers.polling.reading import (
-    AHEAD,
-    NEVER_COMMITTED,
-    NO_BROKER_OFFSET,
-    NOT_CAUGHT_UP,
-    NOT_REPORTED,
-    OFFSET_LOST,
-    QUEUE_GONE,
-    TOPIC_GONE,
-)
-from consumers.polling.record.totals import NO_QUEUES, RETIRED_ONLY
 from consumers.selectors.groups.overlay import NO_BROKER, Overlay
+from consumers.vocabulary.unknown import UnknownReason, code_of
 
 from .brokers import BrokerAge
 from .limits import Limits
@@ -63,27 +53,14 @@ class UnknownWord(StrEnum):
     READINGS_NOT_KEPT = "readings_not_kept"
 
 
-OF_TOTAL = {
-    NO_QUEUES: UnknownWord.NO_OFFSETS,
-    RETIRED_ONLY: UnknownWord.RETIRED_ONLY,
-    NEVER_COMMITTED: UnknownWord.NEVER_COMMITTED,
-    OFFSET_LOST: UnknownWord.OFFSET_LOST,
-    TOPIC_GONE: UnknownWord.TOPIC_GONE,
-    QUEUE_GONE: UnknownWord.QUEUE_GONE,
-    AHEAD: UnknownWord.CONSUMER_AHEAD,
-    NO_BROKER_OFFSET: UnknownWord.NO_BROKER_OFFSET,
-    NOT_REPORTED: UnknownWord.NOT_REPORTED,
-    NOT_CAUGHT_UP: UnknownWord.SLAVE_BEHIND,
-}
+# Codes of both have the same names.
+OF_TOTAL = frozenset(UnknownReason) & frozenset(UnknownWord)
 
 
 def broker_word(broker: BrokerAge, now: datetime, limits: Limits) -> UnknownWord | None:
     """None while the broker's newest reading is good and young enough."""
-    if broker.unread_reason(now, limits) is None:
-        return None
-    if broker.failing_since is not None:
-        return UnknownWord.BROKER_UNREACHABLE
-    return UnknownWord.BROKER_NEVER_READ if broker.last_read_at is None else UnknownWord.BROKER_LATE
+    code = broker.unread_code(now, limits)
+    return None if code is None else UnknownWord(code)
 
 
 def unread_word(overlay: Overlay, unread_by: int | None) -> UnknownWord | None:
@@ -101,4 +78,5 @@ def lag_word(has_total: bool, unknown_reason: str | None, outside_store: str | N
         return UnknownWord.NOT_READ
     if outside_store is not None:
         return UnknownWord.OUTSIDE_STORE
-    return OF_TOTAL.get(unknown_reason or "", UnknownWord.QUEUE_UNKNOWN)
+    code = code_of(unknown_reason)
+    return UnknownWord(code) if code in OF_TOTAL else UnknownWord.QUEUE_UNKNOWN

@@ -15,10 +15,10 @@ from consumers.alerts.measures.unsettled import unsettled
 from consumers.alerts.measures.volumes import dlq_inflow
 from consumers.alerts.subjects import Subject
 from consumers.models import Measure
-from consumers.polling.flags import BROADCASTING
 from consumers.selectors.groups.gauges import GroupGauges
-from consumers.selectors.groups.live import BY_HABIT, PULLING
 from consumers.selectors.unknown_words import UnknownWord
+from consumers.vocabulary.groups import BROADCASTING, PULLING
+from consumers.vocabulary.rules import RuleCode
 
 
 class Told(NamedTuple):
@@ -113,7 +113,7 @@ def spared(group: GroupGauges, rollouts: Container[int]) -> Iterator[str]:
     """Why rules leave some measures of the group alone. `rollouts`: as `measured` gives them."""
     if group.consume_enable is False:
         yield "paused"
-    if (group.is_fresh or group.is_stale) and group.judged_rule == BY_HABIT:
+    if (group.is_fresh or group.is_stale) and group.judged_rule == RuleCode.OFFLINE_BY_HABIT:
         yield "offline_by_habit"
     if group.consume_type == PULLING:
         yield "pulling"

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.alerts.rules.facts import FACTS, Unit
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
 from consumers.selectors.alerts.words import MEASURES
-from consumers.selectors.sentences import WORDS as STATE_WORDS
+from consumers.words.states import STATES as STATE_WORDS
 from dashboard.wording.alerts import SEVERITIES
 
 from .label_lines import labels_of, lines_of_labels

@@ -29,7 +29,7 @@ class GroupsQuery:
         read = request.GET.get
         query = cls(
             search=read("search", "").strip(),
-            state=_one_of("state", read("state", ""), State.values),
+            state=_one_of("state", read("state", ""), list(State)),
             online=_one_of("online", read("online", ""), ONLINE),
             kind=ListKind(_one_of("kind", read("kind", ""), ListKind) or ListKind.USER),
             ordering=read("ordering", ""),

@@ -16,9 +16,9 @@ from consumers.models import ConsumerGroup, LossAcknowledgement, ResetKind
 from consumers.resets.acts import MAY_RESET, why_no_role
 from consumers.resets.losses import acknowledge_loss, why_not_acknowledged
 from consumers.resets.wish import ResetRefused
-from consumers.selectors.lost_offsets import RULE
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.queues import group_queues
+from consumers.vocabulary.rules import RuleCode
 
 from .frame import Frame, context, frame_of
 from .group_found import group_or_404
@@ -61,7 +61,7 @@ def _shown(request: HttpRequest, group: ConsumerGroup, refusal: str = "", status
 
 def loss_context(frame: Frame, cluster: str, group: str, rows: Sequence[QueueRow]) -> dict[str, Any]:
     """Of the queues whose offset is lost, with the address that plans to bring each, and all, back."""
-    lost = [row for row in rows if row.rule == RULE]
+    lost = [row for row in rows if row.rule_code == RuleCode.OFFSET_LOST]
     return {
         "lost": [(row, _plan(frame, cluster, group, [row])) for row in lost],
         "restore_href": _plan(frame, cluster, group, lost),

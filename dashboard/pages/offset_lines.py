@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from consumers.models import TopicKind
-from consumers.polling.reading import AHEAD
 from consumers.selectors.offset_stores.rows import (
     BROKER_FILE,
     BROKER_MEMORY,
@@ -15,6 +14,8 @@ from consumers.selectors.offset_stores.rows import (
     OffsetRow,
     StoreRow,
 )
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 from dashboard.svg.stores_bar import stores_bar
 from dashboard.wording.again import again, difference
 
@@ -64,7 +65,9 @@ class ClientLine:
     @property
     def why_no_lag(self) -> str:
         if any(store.offset is not None for store in self._stores):
-            return self.row.unknown.get("broker_offset") or next(iter(self.findings), AHEAD)
+            return self.row.unknown.get("broker_offset") or next(
+                iter(self.findings), reason_words(UnknownReason.CONSUMER_AHEAD)
+            )
         return next((store.finding for store in self._stores if store.finding), "")
 
     @property

@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from consumers.models import ConsumerGroup
-from consumers.polling.flags import BROADCASTING, Flag
 from consumers.selectors.groups.head import GroupHead
 from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.ownership.finding import Level, OwnershipCheck
@@ -17,6 +16,7 @@ from consumers.selectors.ownership.members import member_list, members_unknown
 from consumers.selectors.ownership.rows import AssignmentRow
 from consumers.selectors.ownership.subscription_rows import SubscriptionHistory
 from consumers.selectors.ownership.subscriptions import subscription_history
+from consumers.vocabulary.groups import BROADCASTING, Flag
 from dashboard.wording.numbers import count
 
 from .frame import Choice, Frame

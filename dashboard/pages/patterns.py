@@ -20,13 +20,14 @@ from consumers.models import (
     State,
     TimeLagKind,
 )
-from consumers.polling.flags import Flag
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.cluster_rows import Freshness
 from consumers.selectors.groups.rows import GroupRow, IncidentCounts
 from consumers.selectors.health.rows import HealthCode, HealthReason, Reason
 from consumers.selectors.health.words import shown
+from consumers.vocabulary.groups import Flag
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 from dashboard.svg.change_strip import Mark, change_strip
 from dashboard.svg.reset_bar import reset_bar
 from dashboard.svg.stores_bar import stores_bar
@@ -162,6 +163,11 @@ def _rows(now: datetime) -> list[tuple[str, GroupRow]]:
               "retry_share", "dlq_day_messages", "completeness")  # fmt: skip
     blank: dict[str, Any] = dict.fromkeys((*judged, "members", "dlq_messages", "lag_messages_at_least"))
     unread = replace(partly, **blank, unknown=dict.fromkeys(blank, "broker-b could not be read: connection refused"))
-    never = replace(unread, unknown_reason=NEVER_COMMITTED, unknown=dict.fromkeys(blank, "not judged yet"))
+    never = replace(
+        unread,
+        unknown_reason=reason_words(UnknownReason.NEVER_COMMITTED),
+        unknown_reason_code=UnknownReason.NEVER_COMMITTED,
+        unknown=dict.fromkeys(blank, "not judged yet"),
+    )
     return [("known", known), ("nothing waits", idle), ("partly unknown", partly), ("unread", unread),
             ("never committed", never)]  # fmt: skip

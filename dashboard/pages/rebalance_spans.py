@@ -6,8 +6,8 @@ from django.utils.translation import ngettext
 from consumers.selectors.rebalances.counts import rebalance_counts
 from consumers.selectors.rebalances.marks import Mark, rebalance_marks
 from consumers.selectors.rebalances.rows import RebalanceFilters
+from consumers.words.causes import cause_words
 from dashboard.figures.points import Span
-from dashboard.wording.causes import CAUSES
 from dashboard.wording.times import clock
 
 from .ranges import Range
@@ -32,4 +32,4 @@ def mark_words(mark: Mark) -> str:
         return _("rollout: %s") % many
     if mark.rebalances > 1:
         return rebalance_counts(mark.rebalances, mark.episodes)
-    return _("rebalance: %s") % ", ".join(str(CAUSES.get(cause, cause)) for cause in mark.causes)
+    return _("rebalance: %s") % ", ".join(cause_words(cause) for cause in mark.causes)

@@ -10,8 +10,9 @@ from django.utils import timezone
 from consumers.selectors.pipeline_status import pipeline_status
 from consumers.selectors.rebalances.events import cause_counts, rebalance_list
 from consumers.selectors.rebalances.flapping import flapping_groups
-from consumers.selectors.rebalances.rows import Cause, EventPage, RebalanceEvent, RebalanceFilters
-from dashboard.wording.causes import CAUSES
+from consumers.selectors.rebalances.rows import EventPage, RebalanceEvent, RebalanceFilters
+from consumers.vocabulary.causes import RebalanceCause
+from consumers.words.causes import cause_words
 
 from .access import page, part
 from .frame import Frame, context, frame_of
@@ -69,12 +70,12 @@ def rebalances_context(request: HttpRequest) -> dict[str, Any]:
 def filters_of(frame: Frame) -> RebalanceFilters:
     """The rebalances that touch the page's range."""
     cause = frame.request.GET.get("cause", "")
-    if cause and cause not in list(Cause):
-        raise UnknownFilter("cause", cause, Cause)
+    if cause and cause not in list(RebalanceCause):
+        raise UnknownFilter("cause", cause, RebalanceCause)
     return RebalanceFilters(
         cluster=frame.cluster,
         group=frame.request.GET.get("group") or None,
-        cause=Cause(cause) if cause else None,
+        cause=RebalanceCause(cause) if cause else None,
         since=frame.range.since,
         until=frame.range.until,
         touching=True,
@@ -104,7 +105,7 @@ def _chips(frame: Frame, filters: RebalanceFilters) -> list[tuple[str, int, str,
     if filters.cause:
         counts.setdefault(filters.cause, 0)
     return [
-        (str(CAUSES[cause]), n, frame.here(cause=None if filters.cause == cause else cause), filters.cause == cause)
+        (cause_words(cause), n, frame.here(cause=None if filters.cause == cause else cause), filters.cause == cause)
         for cause, n in counts.items()
     ]
 

@@ -29,12 +29,12 @@ JUDGE = {
         "warn_drain_seconds": (1800, "Falling behind: the queue does not drain within this time."),
         "behind_seconds": (
             900,
-            "Behind, not draining: the time lag is above this for the whole trend. Single groups may have "
+            "Not draining: the time lag is above this for the whole trend. Single groups may have "
             "another value, in the admin pages.",
         ),
         "behind_drain_seconds": (
             4 * 3600,
-            "Behind, not draining: the queue does not drain within this time, or before its messages expire.",
+            "Not draining: the queue does not drain within this time, or before its messages expire.",
         ),
         "replay_after_move_seconds": (
             60,

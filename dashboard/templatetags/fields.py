@@ -9,10 +9,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from consumers.pipeline.volumes.recent import NOTHING_CONSUMED
-from consumers.polling.flags import Flag
-from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.groups.row import DOES_NOT_DRAIN
+from consumers.vocabulary.groups import Flag
+from consumers.vocabulary.unknown import NO_LAG_REASONS
+from consumers.vocabulary.volumes import VolumeReason
 from dashboard.templatetags.ages import moment
 from dashboard.wording import times
 from dashboard.wording.fields import FIELDS
@@ -86,8 +86,8 @@ def _is_answer(row: Any, name: str, reason: str) -> bool:
     if name == "drain_seconds":
         return None not in (row.lag_messages, row.consume_rate, row.produce_rate)
     if name == "retry_share":
-        return reason == NOTHING_CONSUMED
-    return name == "lag_messages" and reason in NO_LAG_REASONS
+        return getattr(row, "unknown_codes", {}).get(name) == VolumeReason.NOTHING_CONSUMED
+    return name == "lag_messages" and getattr(row, "unknown_reason_code", None) in NO_LAG_REASONS
 
 
 def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool) -> SafeString:

@@ -7,9 +7,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from consumers.models import State
-from consumers.polling.flags import Flag
+from consumers.vocabulary.groups import Flag
+from consumers.words.groups import FLAGS
 from dashboard.templatetags.drawings import state
-from dashboard.wording.flags import FLAGS
 
 register = template.Library()
 

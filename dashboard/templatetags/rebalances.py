@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 from consumers.selectors.groups.row import NO_REBALANCE
 from consumers.selectors.rebalances.counts import rebalance_counts
 from consumers.selectors.rebalances.event_name import moment_text
+from consumers.words.causes import cause_words
 from dashboard.wording.again import again
-from dashboard.wording.causes import CAUSES, LEVELS
+from dashboard.wording.causes import LEVELS
 from dashboard.wording.numbers import count, duration
 
 from .ages import age
@@ -21,7 +22,7 @@ from .fields import unknown
 register = template.Library()
 register.filter("rebalance_counts", rebalance_counts)
 register.filter("level", lambda level: LEVELS[level])
-register.filter("cause", lambda cause: CAUSES.get(cause, cause))
+register.filter("cause", cause_words)
 
 
 @register.simple_tag(takes_context=True)
@@ -39,7 +40,7 @@ def last_rebalance(context: template.Context, row: Any) -> SafeString:
 @register.simple_tag
 def causes(event: Any) -> SafeString:
     """The words of all causes, and whether it was a rollout."""
-    words = [str(CAUSES.get(word, word)) for word in event.causes]
+    words = [cause_words(cause) for cause in event.causes]
     if event.rollout:
         words.append(_("rollout"))
     return format_html_join(" ", '<span class="tag">{}</span>', ((word,) for word in words))

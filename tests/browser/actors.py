@@ -11,7 +11,7 @@ class Actor:
     name: str
     state: str
     lags: tuple[int, ...]
-    rule: str = "keeping up"
+    rule: str = "lagging"
     topic: str = "Orders"
     time_lag: float | None = 0.0
     rates: tuple[float, float] = (120.0, 120.0)
@@ -28,11 +28,11 @@ TROUBLED = (
           {"no_members_seconds": 4_080, "lag_messages": 88_410}, 4_080, 0),
     Actor("inventory", "STALL", (0, 0, 12, 9_120), "blocked", "Stock", 720, (31, 44),
           {"still_seconds": 720, "client_id": "10.0.0.7@3312", "lag_messages": 9_120}, 720),
-    Actor("pricing", "REWIND", (600, 580, 610, 590), "offset went back", "Prices", 190, (410, 22),
+    Actor("pricing", "REWIND", (600, 580, 610, 590), "offset_went_back", "Prices", 190, (410, 22),
           {"back_messages": 2_300}, 300),
-    Actor("billing", "WARN", (13_030, 13_100, 12_950, 13_038), "falling behind", "Orders", 192, (80, 120),
+    Actor("billing", "WARN", (13_030, 13_100, 12_950, 13_038), "falling_behind", "Orders", 192, (80, 120),
           {"time_lag_from_seconds": 60, "time_lag_to_seconds": 192}, 1_320),
-    Actor("search-index", "OK", (210, 190, 220, 205), "behind, draining", "Catalogue", 38, (140, 95), None, 4_000),
+    Actor("search-index", "OK", (210, 190, 220, 205), "draining", "Catalogue", 38, (140, 95), None, 4_000),
 )  # fmt: skip
 CALM = ("checkout", "email", "loyalty", "shipping", "returns", "recommendations", "fraud-check", "invoicing",
         "stock-sync", "web-push", "sms", "crm-export", "data-lake-sink", "price-alerts", "gift-cards", "reviews",

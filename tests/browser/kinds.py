@@ -11,24 +11,22 @@ OFFLINE: dict[str, Any] = {"online": False, "members": 0, "first_seen_at": ago(4
 
 
 def seed_kinds(cluster: Cluster) -> None:
+    _group(cluster, "campaign-2024", 88_410, "inactive", **OFFLINE, offline_since=ago(9 * DAY))
+    _group(cluster, "payout", 5_120, "paused", consume_enable=False)
     _group(
-        cluster, "campaign-2024", 88_410, "ghost: nobody consumes here any more", **OFFLINE, offline_since=ago(9 * DAY)
+        cluster, "nightly-report", 41_200, "offline_by_habit", **OFFLINE, offline_since=ago(5 * 3_600), presence=WEEK
     )
-    _group(cluster, "payout", 5_120, "paused by configuration", consume_enable=False)
-    _group(
-        cluster, "nightly-report", 41_200, "offline by habit", **OFFLINE, offline_since=ago(5 * 3_600), presence=WEEK
-    )
-    board = _group(cluster, "price-board", 12, "caught up", message_model="BROADCASTING")
+    board = _group(cluster, "price-board", 12, "caught_up", message_model="BROADCASTING")
     board.subscriptions = [{"topic": "Prices", "expression": "EUR || USD", "expression_type": "TAG"}]
     board.save()
-    _group(cluster, "ledger-export", None, "its progress is kept outside the brokers", state="UNKNOWN",
+    _group(cluster, "ledger-export", None, "progress_outside", state="UNKNOWN",
            outside_store="com.shop.RedisOffsetStore")  # fmt: skip
-    mobile = _group(cluster, "mobile-push", 0, "popped to the end; acks are not in the offset")
+    mobile = _group(cluster, "mobile-push", 0, "popped_to_end")
     a_client(mobile, pop_queues=[{"wait_ack_count": 31}])
-    moved = _group(cluster, "crm-import", 3, "within the allowance", unsubscribed={"Legacy": ago(3 * DAY).isoformat()})
+    moved = _group(cluster, "crm-import", 3, "within_threshold", unsubscribed={"Legacy": ago(3 * DAY).isoformat()})
     for number in (0, 1):
         a_snapshot(moved, a_queue(cluster, "Legacy", number), 0, 70_000)
-    _group(cluster, "CID_RMQ_SYS_TRANS", 9, "caught up", kind="system")
+    _group(cluster, "CID_RMQ_SYS_TRANS", 9, "caught_up", kind="system")
 
 
 def _group(cluster: Cluster, name: str, lag: int | None, rule: str, state: str = "OK", **fields: Any) -> ConsumerGroup:

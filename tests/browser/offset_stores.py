@@ -32,7 +32,7 @@ def _inventory(group: ConsumerGroup) -> None:
     for queue, offset, span in zip(queues, at, held, strict=True):
         _hold(group, queue, offset, span)
     retry = a_queue(group.cluster, "%RETRY%inventory", kind="retry")
-    a_snapshot(group, retry, None, 310, min_offset=12, unknown_reason="never committed")
+    a_snapshot(group, retry, None, 310, min_offset=12, unknown_reason="never_committed")
     rows = [(0, END - 40, None), (1, END, None), (2, 1_240_000, WENT_BACK["sentence"]), (3, END - 9_120, None)]
     found = [a_file_row("Stock", n, offset, group="inventory", finding=finding) for n, offset, finding in rows]
     an_offset_file(group.cluster, *found, path=FILE, findings=[WENT_BACK])

@@ -50,8 +50,8 @@ def _crash(group: ConsumerGroup) -> None:
 
 
 def _queue_count(group: ConsumerGroup) -> None:
-    grown = {"cause": "queue count", "topic": "Orders", "before": 4, "after": 8}
-    row = a_rebalance(group, ago(2_500), cause="queue count", evidence=[grown], members_before=3, members_after=3,
+    grown = {"cause": "queue_count", "topic": "Orders", "before": 4, "after": 8}
+    row = a_rebalance(group, ago(2_500), cause="queue_count", evidence=[grown], members_before=3, members_after=3,
                       client_ids_before=IDS[:3], client_ids_after=IDS[:3], dated_at=ago(2_507))  # fmt: skip
     moves = [a_move(number, (), (IDS[number % 3],), unowned_seconds=30.0, replayed_messages_low=0, replayed_messages=0)
              for number in range(4, 8)]  # fmt: skip

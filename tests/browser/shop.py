@@ -106,7 +106,7 @@ def _read_and_judge(group: ConsumerGroup, actor: Actor, queue: Queue, number: in
         group,
         queue,
         actor.state if is_judged_so else "OK",
-        rule=actor.rule if is_judged_so else "keeping up",
+        rule=actor.rule if is_judged_so else "lagging",
         detail=actor.detail or {},
         since=ago(actor.since),
         time_lag_seconds=actor.time_lag if behind else 0.0,

@@ -96,7 +96,7 @@ NO_SUCH_THING = {
 # What an empty list would claim.
 LISTS = {"topics", "clients", "subscriptions", "subscription"}
 # The reasons themselves.
-REASONS = {"unknown_reason"}
+REASONS = {"unknown_reason", "unknown_reason_code"}
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ from consumers.models import (
     Rung,
     StateChange,
 )
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED, OFFSET_LOST
 from consumers.selectors.retries.volume_rows import VOLUMES
+from consumers.vocabulary.unknown import UnknownReason
 from tests.walk.world import BROKERS
 from tests.world import a_reading, ago
 
@@ -55,7 +55,8 @@ def _break(group: ConsumerGroup, name: str, *, error: str | None = "connection r
     newest.save()
     reason = f"{name}: {error}"
     GroupTotal.objects.update(
-        lag_messages=None, lag_messages_at_least=120, unknown_queues=2, unknown_reason=reason, last_good_at=LAST_GOOD,
+        lag_messages=None, lag_messages_at_least=120, unknown_queues=2,
+        unknown_reason=reason, last_good_at=LAST_GOOD,
         expired_messages=None, dlq_messages=None,
     )  # fmt: skip
 
@@ -96,23 +97,25 @@ def no_broker_known(group: ConsumerGroup) -> None:
 
 
 def never_committed(group: ConsumerGroup) -> None:
-    QueueSnapshot.objects.update(consumer_offset=None, pull_offset=None, unknown_reason=NEVER_COMMITTED)
+    QueueSnapshot.objects.update(consumer_offset=None, pull_offset=None, unknown_reason=UnknownReason.NEVER_COMMITTED)
     GroupTotal.objects.update(
-        lag_messages=None, lag_messages_at_least=None, never_committed_queues=7, unknown_reason=NEVER_COMMITTED,
+        lag_messages=None, lag_messages_at_least=None, never_committed_queues=7,
+        unknown_reason=UnknownReason.NEVER_COMMITTED,
         expired_messages=None,
     )  # fmt: skip
     for model in (QueueState, GroupState):
         model.objects.update(
-            state="OK", rule=NEVER_COMMITTED, detail={}, time_lag_seconds=None, time_lag_kind="unknown"
+            state="OK", rule="never_committed", detail={}, time_lag_seconds=None, time_lag_kind="unknown"
         )
 
 
 def offsets_lost(group: ConsumerGroup) -> None:
     QueueSnapshot.objects.update(
-        consumer_offset=None, pull_offset=None, unknown_reason=OFFSET_LOST, lost_offset=7, lost_at=ago(60)
+        consumer_offset=None, pull_offset=None, unknown_reason=UnknownReason.OFFSET_LOST, lost_offset=7, lost_at=ago(60)
     )
     GroupTotal.objects.update(
-        lag_messages=None, lag_messages_at_least=None, lost_queues=7, unknown_queues=7, unknown_reason=OFFSET_LOST,
+        lag_messages=None, lag_messages_at_least=None, lost_queues=7, unknown_queues=7,
+        unknown_reason=UnknownReason.OFFSET_LOST,
         expired_messages=None,
     )  # fmt: skip
 
@@ -168,9 +171,15 @@ def silent_dead_letters(group: ConsumerGroup) -> None:
 
 
 def consumer_ahead(group: ConsumerGroup) -> None:
-    QueueSnapshot.objects.filter(queue__queue_id=1).update(consumer_offset=130, unknown_reason=AHEAD)
+    QueueSnapshot.objects.filter(queue__queue_id=1).update(
+        consumer_offset=130, unknown_reason=UnknownReason.CONSUMER_AHEAD
+    )
     GroupTotal.objects.update(
-        lag_messages=None, lag_messages_at_least=120, unknown_queues=2, unknown_reason=AHEAD, expired_messages=15
+        lag_messages=None,
+        lag_messages_at_least=120,
+        unknown_queues=2,
+        unknown_reason=UnknownReason.CONSUMER_AHEAD,
+        expired_messages=15,
     )
 
 

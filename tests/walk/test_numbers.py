@@ -20,9 +20,9 @@ from consumers.models import (
     QueueState,
     StateChange,
 )
-from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.overview.shown import overview
 from consumers.selectors.retries.volume_rows import VOLUMES
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 from tests.walk.addresses import PROD_BILLING, resources
 from tests.walk.page_text import said
 from tests.walk.test_pages import PATHS as PAGES
@@ -47,7 +47,7 @@ def lags(rows: list[dict[str, Any]]) -> list[int | None]:
         row
         for row in rows
         if row["kind"] != "dlq" and row.get("retired_since") is None and row.get("state", "") is not None
-        and row["unknown_reason"] not in NO_LAG_REASONS
+        and row["unknown_reason_code"] not in NO_LAG_REASONS
     ]  # fmt: skip
     return [row["lag_messages"] for row in counted]
 

@@ -26,8 +26,8 @@ from consumers.models import (
     ResetStep,
     StateChange,
 )
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.retries.volume_rows import VOLUMES
+from consumers.vocabulary.unknown import UnknownReason
 from tests.browser.windows import MINUTE, put_windows
 from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
@@ -175,7 +175,7 @@ def _queue(group: ConsumerGroup, queue: Queue, owner: str) -> None:
     Queue.objects.filter(pk=queue.pk).update(readable=True, writable=True)
     a_snapshot(group, queue, 60, 100, min_offset=65, pull_offset=80)
     a_judged_queue(
-        group, queue, "LOSS", rule="unread messages have expired", detail=DETAIL, time_lag_seconds=61.5,
+        group, queue, "LOSS", rule="messages_expired", detail=DETAIL, time_lag_seconds=61.5,
         time_lag_kind="interpolated", time_lag_error_seconds=20.0, provisional=True,
     )  # fmt: skip
     Assignment.objects.create(
@@ -191,19 +191,19 @@ def _queue(group: ConsumerGroup, queue: Queue, owner: str) -> None:
 
 
 def _never_committed(group: ConsumerGroup, queue: Queue) -> None:
-    a_snapshot(group, queue, None, 100, min_offset=65, unknown_reason=NEVER_COMMITTED)
-    a_judged_queue(group, queue, "OK", rule=NEVER_COMMITTED, provisional=True, time_lag_seconds=None)
+    a_snapshot(group, queue, None, 100, min_offset=65, unknown_reason=UnknownReason.NEVER_COMMITTED)
+    a_judged_queue(group, queue, "OK", rule="never_committed", provisional=True, time_lag_seconds=None)
     QueueSample.objects.create(group=group, queue=queue, start_offset=100, start_rule="last offset", asked_at=ago(60))
 
 
 def _sums(group: ConsumerGroup, worst: Queue) -> None:
     a_total(group, 200, queues=7, expired_messages=25, dlq_messages=7, never_committed_queues=2, retired_queues=1)
     a_judged_group(
-        group, "LOSS", rule="unread messages have expired", detail=DETAIL, completeness=0.75, worst_queue=worst,
+        group, "LOSS", rule="messages_expired", detail=DETAIL, completeness=0.75, worst_queue=worst,
         time_lag_seconds=61.5, time_lag_kind="interpolated", consume_rate=3.5, produce_rate=2.5, drain_seconds=200.0,
         retry_rate=0.5, retry_share=0.1, dlq_day_messages=4, last_rebalance_at=ago(560),
     )  # fmt: skip
-    StateChange.objects.create(group=group, at=ago(600), before="OK", after="LOSS", rule="unread messages have expired")
+    StateChange.objects.create(group=group, at=ago(600), before="OK", after="LOSS", rule="messages_expired")
 
 
 def _past(group: ConsumerGroup, lake: Lake) -> None:

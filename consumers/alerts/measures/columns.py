@@ -9,10 +9,11 @@ from consumers.alerts.measured import Column
 from consumers.selectors.groups.row import NOT_ASKED, YOUNG_LAG
 from consumers.selectors.groups.shown import NOT_READ_YET, queues_reason
 from consumers.selectors.measures import age, messages
+from consumers.words.volumes import volume_words
 
 from .number_column import number_column
 from .scan import GroupScan, parsed
-from .spared import spared_waiting, spared_without_members
+from .spared import spared_waiting, spared_without_members, why_outside
 
 Reason = Callable[[int], str]
 NOT_TOLD = "the judged range does not tell"
@@ -33,6 +34,8 @@ def lag_reason(scan: GroupScan, place: int) -> str:
         return reason
     if row.total_changed_at is None:
         return NOT_READ_YET
+    if (outside := why_outside(row)) is not None:
+        return outside
     slaves = scan.overlay.slaves_of(row.cluster_id)
     return queues_reason(row.total_unknown_reason, row.total_lost_queues, slaves)
 
@@ -94,8 +97,8 @@ def _expired_reason(scan: GroupScan, place: int) -> str:
 
 def retry_share(scan: GroupScan) -> Column:
     def reason(place: int) -> str:
-        untold = parsed(scan.rows[place].volumes_unknown).get("retry_share", NOT_TOLD)
-        return judged_reason(scan, place) or str(untold)
+        untold = parsed(scan.rows[place].volumes_unknown).get("retry_share")
+        return judged_reason(scan, place) or (NOT_TOLD if untold is None else volume_words(untold))
 
     return number_column(
         [row.retry_share for row in scan.rows],

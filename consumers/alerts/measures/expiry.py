@@ -10,10 +10,10 @@ from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column
 from consumers.models import Broker, QueueState
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.brokers import MASTER
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.measures import age
+from consumers.vocabulary.rules import RuleCode
 
 from .columns import lag_reason, time_lag_reason
 from .number_column import number_column
@@ -22,7 +22,7 @@ from .spared import spared_by_habit
 
 HOUR = 3600.0
 # Rules of the judgement: such a queue has no lag by its nature.
-NO_LAG_RULES = (NEVER_COMMITTED, "the broker has no such queue")
+NO_LAG_RULES = (RuleCode.NEVER_COMMITTED, RuleCode.NO_SUCH_QUEUE)
 BrokerName = tuple[int, str]  # cluster id, name
 
 

@@ -7,12 +7,12 @@ from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column
 from consumers.models import Client, ConsumerGroup
-from consumers.polling.flags import BROADCASTING
 from consumers.selectors.groups.row import NOT_ASKED
 from consumers.selectors.overlay import iso
 from consumers.selectors.ownership.findings import ownership_check
 from consumers.selectors.ownership.sharing import EVERY_MEMBER
 from consumers.selectors.ownership.troubles.evidence import CALM
+from consumers.vocabulary.groups import BROADCASTING
 
 from .number_column import number_column
 from .scan import GroupFacts, GroupScan

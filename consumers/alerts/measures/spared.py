@@ -3,8 +3,9 @@
 from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup
-from consumers.polling.flags import BROADCASTING, POPPING, has_unlisted_members, offline_share
-from consumers.selectors.groups.live import BY_HABIT, PULLING
+from consumers.polling.flags import has_unlisted_members, offline_share
+from consumers.vocabulary.groups import BROADCASTING, POPPING, PULLING
+from consumers.vocabulary.rules import RuleCode
 
 from .scan import GroupFacts, GroupScan, parsed
 
@@ -20,7 +21,9 @@ def spared_waiting(scan: GroupScan, place: int) -> str | None:
 def spared_by_habit(scan: GroupScan, place: int) -> str | None:
     """Not for longer than it ever waited, nor when its messages expire within a day: so it was evaluated."""
     row = scan.rows[place]
-    if row.judged_rule == BY_HABIT and (row.id in scan.overlay.live.excused or not scan.unjudged_reason(place)):
+    if row.judged_rule == RuleCode.OFFLINE_BY_HABIT and (
+        row.id in scan.overlay.live.excused or not scan.unjudged_reason(place)
+    ):
         return gettext("offline by habit, and waiting for no longer than usual")
     return None
 

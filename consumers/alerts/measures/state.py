@@ -13,9 +13,10 @@ from consumers.models import State
 from consumers.selectors.groups.listing import shown_groups
 from consumers.selectors.groups.overlay import UNKNOWN_RANK
 from consumers.selectors.groups.shown import Verdict
-from consumers.selectors.lost_offsets import RULE as OFFSET_LOST
 from consumers.selectors.resets.causes import RULES, Jump, causes
 from consumers.selectors.sentences import evidence, sentence, state_parts
+from consumers.vocabulary.rules import RuleCode
+from consumers.words.rules import rule_words
 
 from .columns import judged_reason
 from .scan import GroupFacts, GroupScan
@@ -44,7 +45,7 @@ class _States:
         """Whether nothing but lost offsets puts it into LOSS."""
         if row.state != State.LOSS or not row.total_lost_queues:
             return False
-        is_judged = row.judged_state == State.LOSS and row.judged_rule != OFFSET_LOST
+        is_judged = row.judged_state == State.LOSS and row.judged_rule != RuleCode.OFFSET_LOST
         return not is_judged or self.scan.explainer.unjudged_reason(row.judged_at) is not None
 
     def reason(self, place: int) -> str:
@@ -54,7 +55,7 @@ class _States:
         if reason := judged_reason(self.scan, place):
             return reason
         # What is told is that it is not known: the state's own word would say so twice.
-        said = [row.judged_rule] if row.judged_rule else state_parts(State.UNKNOWN, "", {})
+        said = [rule_words(row.judged_rule)] if row.judged_rule else state_parts(State.UNKNOWN, None, {})
         return sentence([*said, *evidence(self.scan.detail(place))])
 
     def evidence(self, place: int) -> str:
@@ -64,9 +65,9 @@ class _States:
         if (shown := self._looked_up_of(row)) is not None:
             return sentence([*shown.parts, *self._as_of(place, shown.stale)])
         if row.judged_state != row.state:
-            return sentence(state_parts(row.state, "", {}))
+            return sentence(state_parts(row.state, None, {}))
         detail = self.scan.detail(place) | self._causes.get(row.id, {})
-        parts = state_parts(row.state, row.judged_rule or "", detail)
+        parts = state_parts(row.state, row.judged_rule, detail)
         return sentence([*parts, *self._as_of(place, self.scan.is_late(place))])
 
     def _as_of(self, place: int, is_stale: bool) -> list[str]:

@@ -10,11 +10,12 @@ from django.db.models.functions import Cast
 
 from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State
 from consumers.polling.flags import retired_topics
-from consumers.polling.reading import AHEAD, NO_LAG_REASONS
 from consumers.selectors.brokers import BrokerAge
 from consumers.selectors.groups.overlay import RANKS, STATES, UNKNOWN_RANK
 from consumers.selectors.late_states import LateTimes, Polled, late_state
 from consumers.selectors.overlay import unread_reason
+from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
+from consumers.words.unknown import reason_words
 
 from .scan import GroupScan
 from .spared import why_outside
@@ -45,7 +46,7 @@ class TopicPart:
     `polled` and `judged` by the queue's id."""
 
     place: int
-    lags: list[tuple[int, int | None, str]] = field(default_factory=list)  # queue pk, lag, reason
+    lags: list[tuple[int, int | None, str]] = field(default_factory=list)  # queue pk, lag, stored reason
     judged: dict[int, JudgedPart] = field(default_factory=dict)
     polled: dict[int, Polled] = field(default_factory=dict)
 
@@ -56,7 +57,7 @@ class TopicPart:
 
     @property
     def lag_reason(self) -> str:
-        return next((reason for _, lag, reason in self.lags if lag is None), NO_LAG_REASONS[0])
+        return reason_words(next((reason for _, lag, reason in self.lags if lag is None), NO_LAG_REASONS[0]))
 
     @property
     def time_lag_seconds(self) -> float | None:
@@ -133,7 +134,7 @@ def _polled(scan: GroupScan, place: int, lag: int | None, no_lag: str, waiting_s
 def _lag(consumer: int | None, end: int | None, why: str | None) -> tuple[int | None, str]:
     if why is not None or consumer is None or end is None:
         return None, why or "an offset of it was not read"
-    return (end - consumer, "") if consumer <= end else (None, AHEAD)
+    return (end - consumer, "") if consumer <= end else (None, UnknownReason.CONSUMER_AHEAD)
 
 
 def _unread(scan: GroupScan, place: int, broker: str) -> str | None:

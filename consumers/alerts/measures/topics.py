@@ -98,7 +98,7 @@ def _state(whole: GroupScan, scan: GroupScan, parts: Parts, topic: str) -> Colum
     def evidence(place: int) -> str:
         state, judged = found[place]
         if judged is None:
-            return reason(place) if state == State.UNKNOWN else sentence(state_parts(state, "", {}))
+            return reason(place) if state == State.UNKNOWN else sentence(state_parts(state, None, {}))
         where = queue_words(topic, judged.broker, judged.queue_id)
         return sentence(state_parts(state, judged.rule, parsed(judged.detail), place=where))
 

@@ -7,9 +7,9 @@ from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column
 from consumers.models import State
-from consumers.polling.reading import NEVER_COMMITTED, NOT_REPORTED, QUEUE_GONE, TOPIC_GONE
-from consumers.polling.record.totals import NO_QUEUES, RETIRED_ONLY
 from consumers.selectors.measures import age
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 
 from .columns import lag_reason
 from .known_again import known_again
@@ -19,7 +19,16 @@ from .spared import why_outside
 from .state import state, told_of_broker
 
 # These groups have no lag by what they are: nothing of them failed to be read.
-NO_LAG = frozenset({NO_QUEUES, RETIRED_ONLY, NEVER_COMMITTED, TOPIC_GONE, QUEUE_GONE, NOT_REPORTED})
+NO_LAG = frozenset(
+    {
+        UnknownReason.NO_OFFSETS,
+        UnknownReason.RETIRED_ONLY,
+        UnknownReason.NEVER_COMMITTED,
+        UnknownReason.TOPIC_GONE,
+        UnknownReason.QUEUE_GONE,
+        UnknownReason.NOT_REPORTED,
+    }
+)
 
 
 def unknown(scan: GroupScan) -> Column:
@@ -75,6 +84,4 @@ def _spared(scan: GroupScan, place: int) -> str | None:
     row = scan.rows[place]
     if (outside := why_outside(row)) is not None:
         return outside
-    if row.total_unknown_reason in NO_LAG:
-        return row.total_unknown_reason
-    return None
+    return reason_words(row.total_unknown_reason) if row.total_unknown_reason in NO_LAG else None

@@ -18,13 +18,14 @@ from consumers.lake import reader
 from consumers.lake.paths import HOUR, folders_between
 from consumers.models import Broker, ConsumerGroup, GroupWindow, Measure
 from consumers.pipeline.kernel.columns import numbers
-from consumers.pipeline.kernel.group_windows import NOT_READ, group_windows
+from consumers.pipeline.kernel.group_windows import group_windows
 from consumers.pipeline.kernel.keys import matches
 from consumers.pipeline.kernel.names import GROUP
 from consumers.pipeline.kernel.trend import drain_seconds, expires_in
 from consumers.pipeline.known import UNREAD
 from consumers.pipeline.slices import microseconds
 from consumers.selectors.brokers import MASTER
+from consumers.vocabulary.unknown import UnknownReason
 
 from .grid import Grid
 from .values import Past, Values, batches, named_groups
@@ -124,7 +125,7 @@ def _times(texts: list[str]) -> np.ndarray:
 def _numbers(name: str, column: list[Any]) -> np.ndarray:
     if name != "unknown_reason":
         return numbers(pa.array(column, pa.float64()))
-    codes = dict.fromkeys(NO_LAG, KNOWN) | {NOT_READ: EXPLAINED}
+    codes = dict.fromkeys(NO_LAG, KNOWN) | {UnknownReason.BROKER_UNREAD: EXPLAINED}
     return np.array([codes.get(reason, OWN) for reason in column])
 
 
@@ -227,6 +228,6 @@ def _unread(places: Mapping[int, int], grid: Grid) -> pa.Table:
     """The groups' windows in which a broker that holds queues of theirs was not read."""
     rows = GroupWindow.objects.filter(step_seconds=grid.step_seconds, start__gte=grid.since, start__lt=grid.until)
     names = ("group_id", "group__cluster__name", "group__name", "start")
-    found = rows.filter(unknown_reason=NOT_READ).order_by().values_list(*names).iterator()
+    found = rows.filter(unknown_reason=UnknownReason.BROKER_UNREAD).order_by().values_list(*names).iterator()
     mine = [dict(zip(UNREAD.names, row[1:], strict=True)) for row in found if row[0] in places]
     return pa.Table.from_pylist(mine, UNREAD)

@@ -129,9 +129,9 @@ def states(value: Any) -> list[State] | None:
         raise WrongValue('It is a list of one state at least, as ["STOP", "STALL"].')
     if State.UNKNOWN in value:
         raise WrongValue("What is not known opens no incident by its state: make a rule of unknown_seconds instead.")
-    wrong = sorted({one for one in value if one not in State.values or one == State.OK})
+    wrong = sorted({one for one in value if one not in list(State) or one == State.OK})
     if wrong:
-        allowed = ", ".join(one for one in State.values if one not in (State.UNKNOWN, State.OK))
+        allowed = ", ".join(one for one in State if one not in (State.UNKNOWN, State.OK))
         raise WrongValue(f"{', '.join(wrong)} is not among the states of rules: {allowed}.")
     return [state for state in State if state in value]
 

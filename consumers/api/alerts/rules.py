@@ -30,7 +30,7 @@ class RuleWishSerializer(Strict):
     comparison = serializers.ChoiceField(Comparison.choices, help_text="in: of states")
     threshold = serializers.FloatField(required=False, allow_null=True)
     states = serializers.ListField(
-        child=serializers.ChoiceField(State.choices), required=False, allow_null=True, allow_empty=False
+        child=serializers.ChoiceField(list(State)), required=False, allow_null=True, allow_empty=False
     )
     clear_threshold = serializers.FloatField(
         required=False, allow_null=True, help_text="Over only when it is not beyond this either; null: the threshold"

@@ -15,6 +15,8 @@ from rest_framework.serializers import Serializer
 from consumers.api.schema.derived import read_serializer
 
 UNKNOWN, REASON = "unknown", "unknown_reason"
+# Null where nothing is unknown.
+SAYS_WHY = (REASON, "unknown_reason_code")
 
 
 def chosen_fields(request: Request, serializer: type[Serializer[Any]]) -> tuple[str, ...] | None:
@@ -49,7 +51,7 @@ def only(document: Mapping[str, Any], names: Sequence[str] | None) -> Mapping[st
         return document
     kept = {name: document[name] for name in names}
     why = {field: said for field, said in (document.get(UNKNOWN) or {}).items() if field.split(".")[0] in names}
-    has_null = any(kept[name] is None for name in names if name != REASON)
+    has_null = any(kept[name] is None for name in names if name not in SAYS_WHY)
     if UNKNOWN in document and UNKNOWN not in names and (has_null or why):
         kept[UNKNOWN] = why
     if REASON in document and has_null:

@@ -6,7 +6,9 @@ The messages of its retry topic count in its time lag, as they do in its lag: th
 import numpy as np
 import pyarrow as pa
 
-from consumers.polling.reading import NO_LAG_REASONS
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import State
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .columns import Columns, arrow
 from .keys import first_rows, key_numbers
@@ -17,8 +19,7 @@ from .texts import Case, Texts
 from .time_lag import AT_LEAST, INTERPOLATED, UNKNOWN
 from .trend import drain_seconds
 
-WORST_FIRST = ["LOSS", "STOP", "STALL", "REWIND", "WARN", "UNKNOWN", "RECREATED", "OK"]
-NO_OWN_QUEUE = "no queue of its own topics was read"
+WORST_FIRST = list(State)
 
 
 def group_states(judged: pa.Table) -> pa.Table:
@@ -57,14 +58,14 @@ def group_states(judged: pa.Table) -> pa.Table:
 def _worst(columns: Columns, groups: Groups, is_own: np.ndarray) -> dict[str, pa.ChunkedArray]:
     """Of equals the longest time lag stands for them, then the largest lag."""
     states = Texts.of(columns.table["state"])
-    badness = np.array([-WORST_FIRST.index(state) for state in states.values] or [0])[states.codes]
+    badness = np.array([-WORST_FIRST.index(State(state)) for state in states.values] or [0])[states.codes]
     numbers = [np.nan_to_num(columns[name], nan=-1.0) for name in ("time_lag_seconds", "lag_messages")]
     place = [Texts.of(columns.table[name]).ranks() for name in ("topic", "broker")]
     row = groups.last(badness, *numbers, *place, columns["queue_id"], chosen=is_own)
     worst = columns.table.take(pa.array(row, mask=row < 0))
     return {
-        "state": worst["state"].fill_null("UNKNOWN"),
-        "rule": worst["rule"].fill_null(NO_OWN_QUEUE),
+        "state": worst["state"].fill_null(State.UNKNOWN),
+        "rule": worst["rule"].fill_null(RuleCode.NO_OWN_QUEUE),
         "detail": worst["detail"],
         "since": worst["since"],
         **{f"worst_{name}": worst[name] for name in ("topic", "broker", "queue_id")},

@@ -8,8 +8,8 @@ Rates are those of its own topics.
 import numpy as np
 import pyarrow as pa
 
-from consumers.pipeline.volumes.names import DEAD_LETTERS_UNREAD, NO_OWN_QUEUE, NOT_ASKED, NOT_RECORDED, RETRY_UNREAD
-from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS
+from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
+from consumers.vocabulary.volumes import VolumeReason
 
 from .columns import Columns, arrow, whole
 from .keys import first_rows, key_numbers, matches
@@ -19,9 +19,6 @@ from .texts import Case, Texts
 from .time_lag import AT_LEAST, UNKNOWN
 
 OF_WINDOW = [*GROUP, "start"]
-NOT_READ = "a broker of this group was not read"
-AT_LEAST_ONLY = "time lag: older than the known history"
-LAG_ONLY = "time lag: not known of every queue"
 
 
 def group_windows(windows: pa.Table, unread: pa.Table) -> pa.Table:
@@ -55,11 +52,11 @@ def _with_lag(found: pa.Table, columns: Columns, groups: Groups, is_unread: np.n
     has_no_lag = reasons.is_in(NO_LAG_REASONS)
     lag, is_known = columns["lag_messages"], ~np.isnan(columns["lag_messages"])
     is_behind, kind = ~has_no_lag & (lag > 0), Texts.of(columns.table["time_lag_kind"])
-    unknown = reasons.otherwise("not read").least(groups.numbers, ~is_known & ~has_no_lag, groups.count)
+    unknown = reasons.otherwise(UnknownReason.NOT_READ).least(groups.numbers, ~is_known & ~has_no_lag, groups.count)
     no_lag = reasons.least(groups.numbers, has_no_lag, groups.count)
     why = Texts.chosen(
         [
-            (is_unread, NOT_READ),
+            (is_unread, UnknownReason.BROKER_UNREAD),
             (unknown.is_known, unknown),
             (~groups.any(is_known), no_lag),
         ],
@@ -68,8 +65,8 @@ def _with_lag(found: pa.Table, columns: Columns, groups: Groups, is_unread: np.n
     why_no_time_lag = Texts.chosen(
         [
             (why.is_known, why),
-            (groups.any(is_behind & kind.is_in([UNKNOWN])), LAG_ONLY),
-            (groups.any(is_behind & kind.is_in([AT_LEAST])), AT_LEAST_ONLY),
+            (groups.any(is_behind & kind.is_in([UNKNOWN])), UnknownReason.TIME_LAG_UNKNOWN),
+            (groups.any(is_behind & kind.is_in([AT_LEAST])), UnknownReason.TIME_LAG_AT_LEAST),
         ],
         groups.count,
     )
@@ -97,8 +94,8 @@ def _with_volumes(
     """One queue's volume that is not known makes the group's unknown. into_retry and out_of_retry are sums over its
     retry topics under any of their names, consumed over its own topics."""
     is_retry = columns.is_in("kind", ["retry"])
-    is_never = columns.is_in("unknown_reason", [NEVER_COMMITTED])
-    reasons = Texts.of(columns.table["volume_unknown"]).otherwise(NOT_RECORDED)
+    is_never = columns.is_in("unknown_reason", [UnknownReason.NEVER_COMMITTED])
+    reasons = Texts.of(columns.table["volume_unknown"]).otherwise(VolumeReason.NOT_RECORDED)
     own_queues = groups.count_if(~is_retry)
     deads, topic = Beside(dead, matches(found, dead, OF_WINDOW)), Beside(topics, matches(found, topics, GROUP))
 
@@ -109,7 +106,7 @@ def _with_volumes(
     def or_none(part: tuple[np.ndarray, Texts], missing: np.ndarray, has: str, why: str) -> tuple[np.ndarray, Texts]:
         """Nothing goes into a topic that no broker has: that is known of a group, or not."""
         cases: list[Case] = [
-            (missing & topic.is_null(has), NOT_ASKED),
+            (missing & topic.is_null(has), VolumeReason.TOPICS_UNREAD),
             (missing & topic.holds(has), why),
             (~missing, part[1]),
         ]
@@ -119,23 +116,26 @@ def _with_volumes(
     consumed, consumed_unknown = summed("consumed", ~is_retry)
     why_consumed = Texts.chosen(
         [
-            (own_queues == 0, NO_OWN_QUEUE),
-            (own_queues == groups.count_if(~is_retry & is_never), NEVER_COMMITTED),
+            (own_queues == 0, VolumeReason.NO_OWN_QUEUE),
+            (own_queues == groups.count_if(~is_retry & is_never), UnknownReason.NEVER_COMMITTED),
             (np.ones(groups.count, bool), consumed_unknown),
         ],
         groups.count,
     )
     parts = {
-        "into_retry": or_none(summed("produced", is_retry), has_none, "has_retry", RETRY_UNREAD),
-        "out_of_retry": or_none(summed("consumed", is_retry), has_none, "has_retry", RETRY_UNREAD),
+        "into_retry": or_none(summed("produced", is_retry), has_none, "has_retry", VolumeReason.RETRY_UNREAD),
+        "out_of_retry": or_none(summed("consumed", is_retry), has_none, "has_retry", VolumeReason.RETRY_UNREAD),
         "into_dlq": or_none(
-            (deads.numbers("messages"), deads.texts("unknown")), deads.is_missing, "has_dead", DEAD_LETTERS_UNREAD
+            (deads.numbers("messages"), deads.texts("unknown")),
+            deads.is_missing,
+            "has_dead",
+            VolumeReason.DEAD_LETTERS_UNREAD,
         ),
         "consumed": (consumed, why_consumed),
     }
     named: dict[str, pa.Array] = {}
     for name, (messages, reason) in parts.items():
-        unknown = Texts.chosen([(is_unread, NOT_READ), (~is_unread, reason)], groups.count)
+        unknown = Texts.chosen([(is_unread, UnknownReason.BROKER_UNREAD), (~is_unread, reason)], groups.count)
         named |= {name: whole(np.where(unknown.is_known, np.nan, messages)), f"{name}_unknown": unknown.arrow()}
     return _appended(found, named)
 
@@ -145,7 +145,7 @@ def dead_letter_sums(windows: pa.Table) -> pa.Table:
     columns = Columns(windows)
     numbers = key_numbers(windows, OF_WINDOW)
     groups = Groups(numbers, int(numbers.max(initial=-1)) + 1)
-    unknown = Texts.of(windows["volume_unknown"]).otherwise(NOT_RECORDED)
+    unknown = Texts.of(windows["volume_unknown"]).otherwise(VolumeReason.NOT_RECORDED)
     return _appended(
         columns.table.select(OF_WINDOW).take(pa.array(first_rows(numbers))),
         {

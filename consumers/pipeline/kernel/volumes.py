@@ -8,15 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from consumers.pipeline.volumes.names import (
-    BROKER_WENT_BACK,
-    CONSUMER_WENT_BACK,
-    FIRST_COMMIT,
-    NO_READING_BEFORE,
-    SET_BY_HAND,
-    UNREAD_OFFSET,
-)
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED, NO_BROKER_OFFSET, QUEUE_GONE, TOPIC_GONE
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.volumes import VolumeReason
 
 from .gathered import Gathered
 from .minutes import MinuteWindows
@@ -24,7 +17,12 @@ from .segments import at_rows
 from .texts import Texts
 
 # With these the lag is not known, but what the broker says of the consumer offset is.
-CONSUMER_IS_KNOWN = (TOPIC_GONE, QUEUE_GONE, NO_BROKER_OFFSET, AHEAD)
+CONSUMER_IS_KNOWN = (
+    UnknownReason.TOPIC_GONE,
+    UnknownReason.QUEUE_GONE,
+    UnknownReason.NO_BROKER_OFFSET,
+    UnknownReason.CONSUMER_AHEAD,
+)
 
 
 def volumes(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, np.ndarray, Texts]:
@@ -42,15 +40,15 @@ def _produced(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, T
     """A topic begins at 0: one that appears, and one that was gone before."""
     readings, before, last = gathered.readings, windows.before, windows.last
     reason, broker = readings.reason, readings.broker_offset
-    was_gone = reason.at(before).is_in([TOPIC_GONE])
+    was_gone = reason.at(before).is_in([UnknownReason.TOPIC_GONE])
     begin = np.where(was_gone | ((before < 0) & windows.is_new), 0.0, at_rows(broker, before))
-    end = np.where(was_gone & reason.at(last).is_in([TOPIC_GONE]), begin, at_rows(broker, last))
+    end = np.where(was_gone & reason.at(last).is_in([UnknownReason.TOPIC_GONE]), begin, at_rows(broker, last))
     unknown = Texts.chosen(
         [
-            (np.isnan(begin) & (before < 0), NO_READING_BEFORE),
-            (np.isnan(begin), reason.at(before).otherwise(UNREAD_OFFSET)),
-            (np.isnan(end), reason.at(last).otherwise(UNREAD_OFFSET)),
-            (_falls(windows, broker, begin), BROKER_WENT_BACK),
+            (np.isnan(begin) & (before < 0), VolumeReason.NO_READING_BEFORE),
+            (np.isnan(begin), reason.at(before).otherwise(VolumeReason.OFFSET_UNREAD)),
+            (np.isnan(end), reason.at(last).otherwise(VolumeReason.OFFSET_UNREAD)),
+            (_falls(windows, broker, begin), VolumeReason.BROKER_WENT_BACK),
         ],
         len(last),
     )
@@ -62,24 +60,24 @@ def _consumed(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, T
     readings, before, last = gathered.readings, windows.before, windows.last
     reason, is_first = readings.reason, before < 0
     usable = np.where(reason.is_in(CONSUMER_IS_KNOWN) | ~reason.is_known, readings.consumer_offset, np.nan)
-    was_never = reason.at(before).is_in([NEVER_COMMITTED])
+    was_never = reason.at(before).is_in([UnknownReason.NEVER_COMMITTED])
     starts_at_zero = np.nan_to_num(at_rows(readings.min_offset, last)) == 0
     from_zero = gathered.kind.is_in(["retry"])[windows.queue] & (was_never | (is_first & windows.is_new))
     begin = at_rows(usable, before)
     begin = np.where(np.isnan(begin) & from_zero & starts_at_zero, 0.0, begin)
-    is_never = reason.is_in([NEVER_COMMITTED])[windows.rows]
+    is_never = reason.is_in([UnknownReason.NEVER_COMMITTED])[windows.rows]
     others = np.bincount(windows.inside.queue[~is_never], minlength=len(last))
     still_never = (others == 0) & (is_first | was_never)
     end = at_rows(usable, last)
     unknown = Texts.chosen(
         [
             (still_never, Texts.none(len(last))),
-            (np.isnan(begin) & is_first, NO_READING_BEFORE),
-            (np.isnan(begin) & was_never, FIRST_COMMIT),
-            (np.isnan(begin), reason.at(before).otherwise(UNREAD_OFFSET)),
-            (np.isnan(end), reason.at(last).otherwise(UNREAD_OFFSET)),
-            (windows.is_by_hand, SET_BY_HAND),
-            (_falls(windows, usable, begin), CONSUMER_WENT_BACK),
+            (np.isnan(begin) & is_first, VolumeReason.NO_READING_BEFORE),
+            (np.isnan(begin) & was_never, VolumeReason.FIRST_COMMIT),
+            (np.isnan(begin), reason.at(before).otherwise(VolumeReason.OFFSET_UNREAD)),
+            (np.isnan(end), reason.at(last).otherwise(VolumeReason.OFFSET_UNREAD)),
+            (windows.is_by_hand, VolumeReason.SET_BY_RESET),
+            (_falls(windows, usable, begin), VolumeReason.CONSUMER_WENT_BACK),
         ],
         len(last),
     )

@@ -8,7 +8,7 @@ Volumes are sums of all parts: null while one is missing.
 import numpy as np
 import pyarrow as pa
 
-from consumers.pipeline.volumes.names import NOT_RECORDED, PART_MISSING
+from consumers.vocabulary.volumes import VolumeReason
 
 from .columns import Columns, arrow, times, whole
 from .keys import first_rows, key_numbers
@@ -34,7 +34,11 @@ def wide_windows(windows: pa.Table, step_seconds: int) -> pa.Table:
     found = columns.table.take(pa.array(first))
     is_short = seconds < step_seconds
     is_unknown = np.isnan(columns["consumed"]) | np.isnan(columns["produced"])
-    reason = Texts.of(windows["volume_unknown"]).otherwise(NOT_RECORDED).least(numbers, is_unknown, groups.count)
+    reason = (
+        Texts.of(windows["volume_unknown"])
+        .otherwise(VolumeReason.NOT_RECORDED)
+        .least(numbers, is_unknown, groups.count)
+    )
     return pa.table(
         {
             "cluster": found["cluster"],
@@ -51,6 +55,8 @@ def wide_windows(windows: pa.Table, step_seconds: int) -> pa.Table:
                 name: whole(np.where(is_short, np.nan, groups.whole_sum(columns[name], every)))
                 for name in ("consumed", "produced")
             },
-            "volume_unknown": Texts.chosen([(is_short, PART_MISSING), (~is_short, reason)], groups.count).arrow(),
+            "volume_unknown": Texts.chosen(
+                [(is_short, VolumeReason.PART_MISSING), (~is_short, reason)], groups.count
+            ).arrow(),
         }
     )

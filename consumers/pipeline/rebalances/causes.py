@@ -12,6 +12,7 @@ from typing import Any
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.segments import MICROSECONDS
 from consumers.pipeline.slices import EPOCH
+from consumers.vocabulary.causes import RebalanceCause
 
 from .changes import FailedAnswer, MemberChange
 from .events import ObservedRebalance
@@ -24,14 +25,14 @@ SILENT_SECONDS = 90
 STUCK_SECONDS = 120
 
 SECOND_PROCESS = "a second process under this id"
-UNKNOWN = {"cause": "unknown"}
+UNKNOWN = {"cause": RebalanceCause.UNKNOWN}
 
 Entry = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Causes:
-    """`cause`: words with ", " between, the most telling first. `evidence`: JSON text, a list of entries. `dated_us`:
+    """`cause`: codes with ", " between, the most telling first. `evidence`: JSON text, a list of entries. `dated_us`:
     when, by members' own clocks; null where none tells of a moment between the two readings."""
 
     cause: str
@@ -45,20 +46,20 @@ def causes_of(rebalance: ObservedRebalance, durations: Durations) -> Causes:
     near_us = rebalance.started_before_us - round(durations.rebalance_patience_seconds * MICROSECONDS)
     # In the order in which they are named.
     entries: Mapping[str, Sequence[Entry]] = {
-        "joined": [*_joined(members)],
-        "gone": [_left(one) for one in members.left if not _was_silent(one, members.failed)],
-        "silent": [*_silent(members)],
-        "reconnected": [*_reconnected(members)],
-        "restarted": [*_restarted(members, changes)],
-        "queue count": [*_queue_count(rebalance, near_us)],
-        "subscription": [_subscription(one) for one in changes if one.subscription_changed],
-        "strategy": [_strategy(one) for one in changes if one.strategy_changed],
-        "broker": [*_broker(rebalance, near_us)],
-        "pull stuck": [*_pull_stuck(changes)],
+        RebalanceCause.JOINED: [*_joined(members)],
+        RebalanceCause.GONE: [_left(one) for one in members.left if not _was_silent(one, members.failed)],
+        RebalanceCause.SILENT: [*_silent(members)],
+        RebalanceCause.RECONNECTED: [*_reconnected(members)],
+        RebalanceCause.RESTARTED: [*_restarted(members, changes)],
+        RebalanceCause.QUEUE_COUNT: [*_queue_count(rebalance, near_us)],
+        RebalanceCause.SUBSCRIPTION: [_subscription(one) for one in changes if one.subscription_changed],
+        RebalanceCause.STRATEGY: [_strategy(one) for one in changes if one.strategy_changed],
+        RebalanceCause.BROKER: [*_broker(rebalance, near_us)],
+        RebalanceCause.PULL_STUCK: [*_pull_stuck(changes)],
     }
     named = [name for name, found in entries.items() if found]
     evidence = [_known({"cause": name, **entry}) for name in named for entry in entries[name]]
-    return Causes(", ".join(named) or "unknown", _text(evidence or [UNKNOWN]), _dated(rebalance))
+    return Causes(", ".join(named) or RebalanceCause.UNKNOWN, _text(evidence or [UNKNOWN]), _dated(rebalance))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from consumers.pipeline.kernel.segments import MICROSECONDS
-from consumers.polling.reading import NEVER_COMMITTED
+from consumers.vocabulary.unknown import UnknownReason
 
 from .events import SampledTimes
 
@@ -302,7 +302,7 @@ def _is_first(handover: Handover) -> bool:
     is_fresh = started_after_us is not None and any(
         since is not None and since > started_after_us for since, _ in handover.queue.wanted
     )
-    return handover.reason == NEVER_COMMITTED or is_fresh
+    return handover.reason == UnknownReason.NEVER_COMMITTED or is_fresh
 
 
 def _is_less(one: int | None, other: int | None) -> bool:

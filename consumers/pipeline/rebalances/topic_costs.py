@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from consumers.pipeline.kernel.segments import MICROSECONDS
-from consumers.polling.reading import NO_LAG_REASONS
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .queue_costs import Bounds, CostSpan, OffsetReading, QueueHistory, Replay, replay_of
 from .tables import LAGS, LAPSES, LAPSES_OF_QUEUE, REPLAYED

@@ -4,7 +4,9 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.kernel.columns import Columns, whole
-from consumers.polling.reading import OFFSET_LOST
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import State
+from consumers.vocabulary.unknown import UnknownReason
 
 from .rule import Rule
 
@@ -13,9 +15,9 @@ def lost_offsets() -> list[Rule]:
     """Before "never committed", which is only for a queue whose offset nobody ever saw."""
     return [
         Rule(
-            "offset lost",
-            "LOSS",
-            lambda columns: columns.is_in("newest_reason", [OFFSET_LOST]),
+            RuleCode.OFFSET_LOST,
+            State.LOSS,
+            lambda columns: columns.is_in("newest_reason", [UnknownReason.OFFSET_LOST]),
             {"lost_offset": "lost_offset", "broker_offset": "newest_broker_offset", "min_offset": "newest_min_offset"},
             since_us="lost_us",
         )
@@ -25,8 +27,8 @@ def lost_offsets() -> list[Rule]:
 def rules() -> list[Rule]:
     return [
         Rule(
-            "unread messages have expired",
-            "LOSS",
+            RuleCode.MESSAGES_EXPIRED,
+            State.LOSS,
             lambda columns: columns["consumer_offset"] < columns["min_offset"],
             {
                 "expired_messages": lambda columns: whole(columns["min_offset"] - columns["consumer_offset"]),
@@ -36,8 +38,8 @@ def rules() -> list[Rule]:
             },
         ),
         Rule(
-            "moved up to the oldest message",
-            "LOSS",
+            RuleCode.MOVED_TO_OLDEST,
+            State.LOSS,
             lambda columns: columns.is_known("skipped_us"),
             {
                 "lost_messages_at_least": _lost_at_least,

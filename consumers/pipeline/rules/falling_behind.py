@@ -6,6 +6,8 @@ import pyarrow as pa
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns
 from consumers.pipeline.kernel.time_lag import KNOWN_KINDS
+from consumers.vocabulary.rules import Expiry, RuleCode
+from consumers.vocabulary.states import State
 
 from .rule import Evidence, Rule, everything
 
@@ -21,10 +23,12 @@ def rules() -> list[Rule]:
         "expiry": _expiry,
     }
     return [
-        Rule("falling behind", "WARN", lambda columns: columns["is_falling_behind"], {**LAG, **RATES, **rise}),
         Rule(
-            "behind, not draining",
-            "WARN",
+            RuleCode.FALLING_BEHIND, State.WARN, lambda columns: columns["is_falling_behind"], {**LAG, **RATES, **rise}
+        ),
+        Rule(
+            RuleCode.NOT_DRAINING,
+            State.WARN,
             lambda columns: columns["is_not_draining"],
             {
                 **LAG,
@@ -35,15 +39,15 @@ def rules() -> list[Rule]:
             },
         ),
         Rule(
-            "behind, draining",
-            "OK",
+            RuleCode.DRAINING,
+            State.OK,
             lambda columns: columns["drains_in_time"],
             {**LAG, **RATES, "drain_seconds": "drain_seconds"},
         ),
         # How long the oldest message has waited has no upper end that is known: it may be hours.
         Rule(
-            "behind, for how long is not known",
-            "UNKNOWN",
+            RuleCode.TIME_LAG_UNBOUNDED,
+            State.UNKNOWN,
             _has_open_end,
             {
                 "lag_messages": "lag_messages",
@@ -51,7 +55,7 @@ def rules() -> list[Rule]:
                 "limit_seconds": "behind_seconds",
             },
         ),
-        Rule("behind", "OK", everything, {**LAG, **RATES}),
+        Rule(RuleCode.LAGGING, State.OK, everything, {**LAG, **RATES}),
     ]
 
 
@@ -66,7 +70,9 @@ def _late_drain(columns: Columns) -> np.ndarray:
 
 
 def _expiry(columns: Columns) -> pa.Array:
-    return pa.array(["not known" if unknown else None for unknown in np.isnan(columns["expires_in_seconds"]).tolist()])
+    return pa.array(
+        [Expiry.UNKNOWN if unknown else None for unknown in np.isnan(columns["expires_in_seconds"]).tolist()]
+    )
 
 
 def expires_soon(columns: Columns, durations: Durations) -> np.ndarray:

@@ -4,6 +4,8 @@ import numpy as np
 
 from consumers.pipeline.kernel.columns import Columns
 from consumers.pipeline.kernel.time_lag import KNOWN_KINDS
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import State
 
 from .rule import Rule
 
@@ -15,9 +17,11 @@ def rules() -> list[Rule]:
         "allowance_seconds": "allowance_seconds",
     }
     return [
-        Rule("caught up", "OK", lambda columns: columns["lag_messages"] == 0, {"lag_messages": "lag_messages"}),
-        Rule("within the allowance", "OK", _is_within, detail),
-        Rule("within the allowance a moment ago", "OK", lambda columns: columns["was_within_allowance"], detail),
+        Rule(
+            RuleCode.CAUGHT_UP, State.OK, lambda columns: columns["lag_messages"] == 0, {"lag_messages": "lag_messages"}
+        ),
+        Rule(RuleCode.WITHIN_THRESHOLD, State.OK, _is_within, detail),
+        Rule(RuleCode.WITHIN_THRESHOLD_BEFORE, State.OK, lambda columns: columns["was_within_allowance"], detail),
     ]
 
 

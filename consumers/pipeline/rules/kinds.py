@@ -4,6 +4,8 @@ import numpy as np
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import State
 
 from .falling_behind import expires_soon
 from .rule import Rule
@@ -13,8 +15,8 @@ def kept_outside() -> list[Rule]:
     """Before whether there is a reading at all: none could tell."""
     return [
         Rule(
-            "its progress is kept outside the brokers",
-            "UNKNOWN",
+            RuleCode.PROGRESS_OUTSIDE,
+            State.UNKNOWN,
             lambda columns: columns.is_known("outside_store"),
             {"outside_store": "outside_store"},
         )
@@ -25,8 +27,8 @@ def ghosts() -> list[Rule]:
     """Before anything that an offset could say."""
     return [
         Rule(
-            "ghost: nobody consumes here any more",
-            "OK",
+            RuleCode.INACTIVE,
+            State.OK,
             lambda columns: columns["is_ghost"],
             {"lag_messages": "lag_messages"},
         )
@@ -37,8 +39,8 @@ def popped() -> list[Rule]:
     """Before "caught up": an offset at the end says that all was handed out, not that it was done."""
     return [
         Rule(
-            "popped to the end; acks are not in the offset",
-            "OK",
+            RuleCode.POPPED_TO_END,
+            State.OK,
             lambda columns: columns["is_popping"] & (columns["lag_messages"] == 0),
             {"lag_messages": "lag_messages", "unacked_messages": "unacked_messages"},
         )
@@ -57,10 +59,15 @@ def standing_as_meant(durations: Durations) -> list[Rule]:
 
     return [
         Rule(
-            "paused by configuration",
-            "OK",
+            RuleCode.PAUSED,
+            State.OK,
             lambda columns: columns["is_paused"] & (columns["still_seconds"] >= shortest),
             detail,
         ),
-        Rule("offline by habit", "OK", is_away_as_usual, {**detail, "usual_limit_seconds": "habit_limit_seconds"}),
+        Rule(
+            RuleCode.OFFLINE_BY_HABIT,
+            State.OK,
+            is_away_as_usual,
+            {**detail, "usual_limit_seconds": "habit_limit_seconds"},
+        ),
     ]

@@ -5,6 +5,8 @@ import numpy as np
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns, whole
 from consumers.pipeline.kernel.segments import seconds
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import State
 
 from .rule import Rule
 
@@ -12,8 +14,8 @@ from .rule import Rule
 def rules(durations: Durations) -> list[Rule]:
     return [
         Rule(
-            "offset went back",
-            "REWIND",
+            RuleCode.OFFSET_WENT_BACK,
+            State.REWIND,
             lambda columns: (_missing(columns) > 0) & ~is_replay(columns, durations),
             {
                 "from_offset": "highest_consumer_offset",

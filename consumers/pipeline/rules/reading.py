@@ -4,18 +4,20 @@ import numpy as np
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns
-from consumers.polling.reading import NEVER_COMMITTED, NOT_REPORTED, OFFSET_LOST, QUEUE_GONE, TOPIC_GONE
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import State
+from consumers.vocabulary.unknown import UnknownReason
 
 from .rule import Rule
 
 SEEN = {"readings": "readings_seen", "seen_seconds": "seen_seconds"}
-GONE = (TOPIC_GONE, QUEUE_GONE)
+GONE = (UnknownReason.TOPIC_GONE, UnknownReason.QUEUE_GONE)
 
 
 def unread(durations: Durations) -> list[Rule]:
     def is_unread(columns: Columns) -> np.ndarray:
         # These are answers of the broker, which then has no offset to give.
-        answered = columns.is_in("newest_reason", (*GONE, OFFSET_LOST))
+        answered = columns.is_in("newest_reason", (*GONE, UnknownReason.OFFSET_LOST))
         answered &= columns["newest_age_seconds"] <= durations.unknown_after_seconds
         return ~((columns["read_age_seconds"] <= durations.unknown_after_seconds) | answered)
 
@@ -23,12 +25,17 @@ def unread(durations: Durations) -> list[Rule]:
         # A broker forgets what members of a broadcasting group report two minutes after they left (RocketMQ 5.4.0,
         # BroadcastOffsetManager). Where the broker itself is silent, what is shown says so before this.
         Rule(
-            NOT_REPORTED,
-            "UNKNOWN",
+            RuleCode.NOT_REPORTED,
+            State.UNKNOWN,
             lambda columns: is_unread(columns) & columns["is_broadcasting"],
             {"seconds_since_read": "read_age_seconds"},
         ),
-        Rule("not read", "UNKNOWN", is_unread, {"seconds_since_read": "read_age_seconds", "reason": "newest_reason"}),
+        Rule(
+            RuleCode.NOT_READ,
+            State.UNKNOWN,
+            is_unread,
+            {"seconds_since_read": "read_age_seconds", "reason": "newest_reason"},
+        ),
     ]
 
 
@@ -38,31 +45,36 @@ def rules(durations: Durations) -> list[Rule]:
 
     return [
         Rule(
-            "too few readings to judge",
-            "UNKNOWN",
+            RuleCode.TOO_FEW_READINGS,
+            State.UNKNOWN,
             lambda columns: ~is_enough(columns["readings_seen"], columns["seen_seconds"]),
             SEEN,
             is_provisional=True,
         ),
         Rule(
-            "topic created anew",
-            "RECREATED",
+            RuleCode.TOPIC_RECREATED,
+            State.RECREATED,
             lambda columns: (
                 columns.is_known("recreated_us") & ~is_enough(columns["readings_in_window"], columns["window_seconds"])
             ),
             {"broker_offset_after": "recreated_offset", "readings_since": "readings_in_window"},
             since_us="recreated_us",
         ),
-        Rule(NEVER_COMMITTED, "OK", lambda columns: columns.is_in("newest_reason", [NEVER_COMMITTED]), SEEN),
         Rule(
-            "the broker has no such queue",
-            "OK",
+            RuleCode.NEVER_COMMITTED,
+            State.OK,
+            lambda columns: columns.is_in("newest_reason", [UnknownReason.NEVER_COMMITTED]),
+            SEEN,
+        ),
+        Rule(
+            RuleCode.NO_SUCH_QUEUE,
+            State.OK,
             lambda columns: columns.is_in("newest_reason", GONE),
             {**SEEN, "reason": "newest_reason"},
         ),
         Rule(
-            "lag not known",
-            "UNKNOWN",
+            RuleCode.LAG_UNKNOWN,
+            State.UNKNOWN,
             lambda columns: ~(columns["known_age_seconds"] <= durations.unknown_after_seconds),
             {"seconds_since_known": "known_age_seconds", "reason": "newest_reason"},
         ),

@@ -1,4 +1,4 @@
-"""What a rule is: a name for people, the state it gives, which queues it is about, and the numbers it looked at."""
+"""What a rule is: its code, the state it gives, which queues it is about, and the numbers it looked at."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.kernel.columns import Columns
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import State
 
 # Of the queues that a rule decided: numpy (NaN: not known), Arrow (null), or the name of a column.
 Evidence = str | Callable[[Columns], "np.ndarray | pa.Array | pa.ChunkedArray"]
@@ -17,8 +19,8 @@ Evidence = str | Callable[[Columns], "np.ndarray | pa.Array | pa.ChunkedArray"]
 class Rule:
     """`since_us`: when the state began, where the rule has evidence of it; else it counts from when first judged."""
 
-    name: str
-    state: str
+    code: RuleCode
+    state: State
     mask: Callable[[Columns], np.ndarray]
     detail: Mapping[str, Evidence] = field(default_factory=dict)
     since_us: Evidence | None = None

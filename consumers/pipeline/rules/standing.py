@@ -4,10 +4,13 @@ from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.columns import Columns, whole
 from consumers.pipeline.kernel.segments import seconds
+from consumers.vocabulary.rules import BlockedBy, OwnerUnknown, RuleCode
+from consumers.vocabulary.states import State
 
 from .rule import Evidence, Rule
 
@@ -29,31 +32,31 @@ def rules(durations: Durations) -> list[Rule]:
     owned: dict[str, Evidence] = {**detail, "client_id": "owner", "owners": "owners", "blocked_by": blocked_by}
     return [
         Rule(
-            "no members",
-            "STOP",
+            RuleCode.NO_MEMBERS,
+            State.STOP,
             lambda columns: has_no_members(columns, durations),
             {**detail, "without_members_seconds": "without_members_seconds"},
             since_us=still_since,
         ),
         Rule(
-            "nobody owns the queue",
-            "STALL",
+            RuleCode.NO_OWNER,
+            State.STALL,
             lambda columns: is_unowned(columns, durations),
             {**detail, "unowned_seconds": "unowned_seconds", "members": "members"},
             since_us=still_since,
         ),
         Rule(
-            "blocked",
-            "STALL",
+            RuleCode.BLOCKED,
+            State.STALL,
             lambda columns: is_stuck(columns, durations) & columns.is_known("owner"),
             owned,
             since_us=still_since,
         ),
         Rule(
-            "still, owner unread",
-            "STALL",
+            RuleCode.OWNER_UNKNOWN,
+            State.STALL,
             lambda columns: is_stuck(columns, durations),
-            {**detail, "owner": why_without_owner, "members": "members"},
+            {**detail, "owner": why_without_owner, "owner_error": owner_error, "members": "members"},
             since_us=still_since,
         ),
     ]
@@ -81,20 +84,28 @@ def is_stuck(columns: Columns, durations: Durations) -> np.ndarray:
     usual = np.where(columns.is_in("kind", ["retry"]), durations.retry_stall_seconds, durations.stall_seconds)
     # A group that takes minutes for a message is slow, not stuck: three times its own usual gap between two moves.
     needed = np.fmax(usual, 3 * columns["usual_gap_seconds"])
-    was_stuck = columns.is_in("previous_state", ["STALL"])
+    was_stuck = columns.is_in("previous_state", [State.STALL])
     return (columns["still_seconds"] >= needed) | (was_stuck & (columns["moves"] < 2))
 
 
 def why_without_owner(columns: Columns) -> pa.Array:
-    errors = columns.text("owners_error").to_pylist()
-    found = zip(columns["is_popping"].tolist(), columns["has_unlisted_members"].tolist(), errors, strict=True)
+    """Null where a client's own error says it."""
+    pops, is_unlisted = columns["is_popping"].tolist(), columns["has_unlisted_members"].tolist()
+    found = zip(pops, is_unlisted, columns.is_known("owners_error").tolist(), strict=True)
     return pa.array([_why(*one) for one in found], pa.string())
 
 
-def _why(pops: bool, is_unlisted: bool, error: str | None) -> str:
+def _why(pops: bool, is_unlisted: bool, has_error: bool) -> OwnerUnknown | None:
     if pops:
-        return "none: it pops"
-    return "not listed by any broker" if is_unlisted else error or "not sampled"
+        return OwnerUnknown.POPPING
+    if is_unlisted:
+        return OwnerUnknown.UNLISTED
+    return None if has_error else OwnerUnknown.NOT_SAMPLED
+
+
+def owner_error(columns: Columns) -> pa.Array:
+    is_said = columns["is_popping"] | columns["has_unlisted_members"]
+    return pc.if_else(pa.array(is_said), None, columns.text("owners_error"))
 
 
 def still_since(columns: Columns) -> pa.Array:
@@ -104,7 +115,7 @@ def still_since(columns: Columns) -> pa.Array:
 def _still_since(columns: Columns) -> np.ndarray:
     """The last move; where it lies before what was looked at, the earlier judgement knows it better."""
     stood = columns["stood_us"]
-    was_still = columns.is_in("previous_state", ["STALL", "STOP"]) & ~columns["has_moved"]
+    was_still = columns.is_in("previous_state", [State.STALL, State.STOP]) & ~columns["has_moved"]
     return np.where(was_still & columns.is_known("previous_since_us"), columns["previous_since_us"], stood)
 
 
@@ -115,15 +126,15 @@ def blocked_by(columns: Columns) -> pa.Array:
     is_over = (cached > PULL_THRESHOLD_MESSAGES) | (columns["cached_max"] - columns["cached_min"] > PULL_THRESHOLD_SPAN)
     pulls = seconds(columns["last_us"] - columns["last_pull_at"]) <= FRESH_PULL_SECONDS
     cases = [
-        (np.isnan(cached), "not sampled"),
-        (columns["orderly"] & (cached > 0), "a message that is not finished, in order"),
-        (is_over, "flow control"),
-        (cached > 0, "a message that is not finished"),
-        (pulls, "suspended by the application"),
+        (np.isnan(cached), BlockedBy.NOT_SAMPLED),
+        (columns["orderly"] & (cached > 0), BlockedBy.ORDERLY_MESSAGE),
+        (is_over, BlockedBy.FLOW_CONTROL),
+        (cached > 0, BlockedBy.MESSAGE),
+        (pulls, BlockedBy.SUSPENDED),
     ]
-    return pa.array(_first_of(cases, "the owner does not pull"), pa.string())
+    return pa.array(_first_of(cases, BlockedBy.NOT_PULLING), pa.string())
 
 
-def _first_of(cases: Iterable[tuple[np.ndarray, str]], otherwise: str) -> list[str]:
+def _first_of(cases: Iterable[tuple[np.ndarray, BlockedBy]], otherwise: BlockedBy) -> list[str]:
     conditions, names = zip(*cases, strict=True)
     return np.select(conditions, names, otherwise).tolist()

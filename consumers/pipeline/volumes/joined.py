@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from consumers.pipeline.slices import floor
+from consumers.vocabulary.volumes import VolumeReason
 
-from .names import NOT_RECORDED, PART_MISSING, VOLUMES
+from .names import VOLUMES
 
 MEASURED = ("lag_messages", "time_lag_seconds", "consume_rate", "produce_rate", "readings", "unknown_reason")
 FIELDS = (*MEASURED, *VOLUMES, "volumes_unknown")
@@ -56,9 +57,9 @@ def whole_volumes(
     values: dict[str, Any] = {}
     unknown: dict[str, str] = {}
     for name in VOLUMES:
-        untold = [part["volumes_unknown"].get(name, NOT_RECORDED) for part in parts if part[name] is None]
+        untold = [part["volumes_unknown"].get(name, VolumeReason.NOT_RECORDED) for part in parts if part[name] is None]
         if untold or not is_whole:
-            values[name], unknown[name] = None, (untold or [PART_MISSING])[0]
+            values[name], unknown[name] = None, (untold or [VolumeReason.PART_MISSING])[0]
         else:
             values[name] = sum(part[name] for part in parts)
     return values | {"volumes_unknown": unknown}

@@ -9,15 +9,16 @@ from django.db.models import Count, Max, Min, Q, Sum
 
 from consumers.models import GroupWindow
 from consumers.pipeline.slices import MINUTE, TEN_MINUTES, floor
+from consumers.vocabulary.volumes import VolumeReason
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 WIDEST_FIRST = (HOUR, TEN_MINUTES, MINUTE)
 # SQLite takes no more than some thousand parameters in one statement.
 NAMED_AT_ONCE = 500
-NOTHING_CONSUMED = "nothing was consumed"
-NO_WINDOW = "no window of it was aggregated"
 
 Tile = tuple[timedelta, datetime, datetime]
+# A code, or an object of a code and what it needs.
+Unknown = str | dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,14 @@ class Recent:
 
     retry_share: float | None
     dlq_day_messages: int | None
-    unknown: dict[str, str] = field(default_factory=dict)
+    unknown: Mapping[str, Unknown] = field(default_factory=dict)
     dlq_day_messages_at_least: int | None = None
     dlq_day_since: datetime | None = None
     retry_share_known: float | None = None
     retry_share_since: datetime | None = None
 
 
-NOTHING_KNOWN = Recent(None, None, dict.fromkeys(("retry_share", "dlq_day_messages"), NO_WINDOW))
+NOTHING_KNOWN = Recent(None, None, dict.fromkeys(("retry_share", "dlq_day_messages"), VolumeReason.NO_WINDOW))
 
 
 def recent_volumes(until: datetime, reach: timedelta) -> dict[int, Recent]:
@@ -64,18 +65,17 @@ def _partly_known(sums: "Mapping[int, _Sums]") -> set[int]:
 
 def _recent(hour: "_Sums | None", day: "_Sums") -> Recent:
     share, dead = None, None
-    unknown = {}
+    unknown: dict[str, Unknown] = {}
     if hour is None:
-        unknown["retry_share"] = NO_WINDOW
+        unknown["retry_share"] = VolumeReason.NO_WINDOW
     elif hour.partly:
-        retried, consumed = (f"{hour.known[name]:,}" for name in ("into_retry", "consumed"))
-        unknown["retry_share"] = f"{hour.partly}: at least {retried} into retry, at least {consumed} consumed"
+        unknown["retry_share"] = hour.partly | {"at_least": hour.known}
     elif hour.known["consumed"]:
         share = hour.known["into_retry"] / hour.known["consumed"]
     else:
-        unknown["retry_share"] = NOTHING_CONSUMED
+        unknown["retry_share"] = VolumeReason.NOTHING_CONSUMED
     if day.partly:
-        unknown["dlq_day_messages"] = f"{day.partly}: at least {day.known['into_dlq']:,}"
+        unknown["dlq_day_messages"] = day.partly | {"at_least": day.known}
     else:
         dead = day.known["into_dlq"]
     is_part = hour is not None and bool(hour.known["consumed"]) and hour.partly is not None
@@ -96,7 +96,7 @@ class _Sums:
     when the first window begins that is known, where something before it is not."""
 
     known: dict[str, int]
-    partly: str | None
+    partly: dict[str, Any] | None
     since: datetime | None
     has_known: bool
 
@@ -149,7 +149,7 @@ def _summed(row: dict[str, Any], names: Sequence[str], covered: Sequence[Tile], 
     )
 
 
-def _partly(row: dict[str, Any], covered: Sequence[Tile], reach: timedelta) -> str | None:
+def _partly(row: dict[str, Any], covered: Sequence[Tile], reach: timedelta) -> dict[str, Any] | None:
     """Where readings are rarer than minutes a minute without one is no hole: the next one counts from before it, or is
     not known."""
     start, end = covered[0][1], covered[-1][2]
@@ -161,10 +161,12 @@ def _partly(row: dict[str, Any], covered: Sequence[Tile], reach: timedelta) -> s
     if is_whole and row["whole"] == row["windows"]:
         return None
     if not row["whole"]:
-        return "not known of any of its windows"
+        return {"code": VolumeReason.NO_KNOWN_WINDOW}
     if row["seconds"] == (end - row["first_known"]).total_seconds():
-        return f"known since {row['first_known'].astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} only"
-    return f"known of {row['seconds'] / 60:,.0f} of {(end - start) / MINUTE:,.0f} minutes only"
+        since = f"{row['first_known'].astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        return {"code": VolumeReason.KNOWN_SINCE, "since": since}
+    minutes = {"minutes": round(row["seconds"] / 60), "of": round((end - start) / MINUTE)}
+    return {"code": VolumeReason.KNOWN_OF_MINUTES, **minutes}
 
 
 def tiles(start: datetime, end: datetime, steps: Sequence[timedelta] = WIDEST_FIRST) -> Iterator[Tile]:

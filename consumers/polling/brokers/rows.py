@@ -9,13 +9,21 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED, NO_BROKER_OFFSET, QUEUE_GONE, TOPIC_GONE
 from consumers.rocketmq.errors import RemoteProtocolError
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX, topic_kind
+from consumers.vocabulary.unknown import UnknownReason
 
 from .topic_queues import QUEUE_BITS, QUEUE_MASK, codes, distinct, distinct_sorted, encoded, queue_ids
 
-REASONS = pa.array([NEVER_COMMITTED, TOPIC_GONE, QUEUE_GONE, NO_BROKER_OFFSET, AHEAD])
+REASONS = pa.array(
+    [
+        UnknownReason.NEVER_COMMITTED,
+        UnknownReason.TOPIC_GONE,
+        UnknownReason.QUEUE_GONE,
+        UnknownReason.NO_BROKER_OFFSET,
+        UnknownReason.CONSUMER_AHEAD,
+    ]
+)
 KINDS = ("normal", "retry", "dlq", "system")
 
 

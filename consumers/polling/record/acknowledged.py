@@ -6,7 +6,7 @@ import numpy as np
 
 from consumers.models import Cluster, LossAcknowledgement
 from consumers.polling.brokers.min_offset_memory import microseconds
-from consumers.polling.reading import NEVER_COMMITTED, OFFSET_LOST
+from consumers.vocabulary.unknown import UnknownReason
 
 from .lost import LOST_AT
 from .snapshots import Columns, write
@@ -18,11 +18,11 @@ def apply_acknowledgements(cluster: Cluster, stored: Columns, now: datetime) -> 
     if not waiting:
         return stored
     until = {row.group_id: max(one.at for one in waiting if one.group_id == row.group_id) for row in waiting}
-    lost = stored.reasons.is_in([OFFSET_LOST])
+    lost = stored.reasons.is_in([UnknownReason.OFFSET_LOST])
     chosen = np.zeros(len(stored.keys), bool)
     for group, at in until.items():
         chosen |= lost & (stored.groups == group) & (stored.offsets[:, LOST_AT] <= microseconds(at))
-    after = stored.with_reason(chosen, NEVER_COMMITTED)
+    after = stored.with_reason(chosen, UnknownReason.NEVER_COMMITTED)
     write(after.take(chosen), now)
     LossAcknowledgement.objects.filter(pk__in=[row.pk for row in waiting]).update(applied_at=now)
     return after

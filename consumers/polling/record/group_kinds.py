@@ -9,30 +9,32 @@ import pyarrow.compute as pc
 
 from consumers.models import Cluster, Queue
 from consumers.polling.brokers.topic_queues import encoded
-from consumers.polling.flags import outside_reason, retired_topics
+from consumers.polling.flags import retired_topics
 from consumers.polling.kind_limits import KindLimits
+from consumers.vocabulary.unknown import UnknownReason
 
 from .ids import BATCH
 
 
 @dataclass(frozen=True)
 class GroupKinds:
-    """`retired`: keys (group id << 32 | queue id) of queues. `outside`: by id and name, why a lag is not known."""
+    """`retired`: keys (group id << 32 | queue id) of queues. `outside`: groups, by id and name."""
 
     retired: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    outside: dict[tuple[int, str], str] = field(default_factory=dict)
+    outside: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
     def of(cls, cluster: Cluster, now: datetime, limits: KindLimits) -> "GroupKinds":
         """Two queries or three; only groups that are of such a kind are loaded."""
         kept_outside = cluster.groups.filter(outside_store__isnull=False)
-        outside = {(row.pk, row.name): reason for row in kept_outside if (reason := outside_reason(row))}
+        outside = frozenset(kept_outside.values_list("pk", "name"))
         return cls(_retired_keys(cluster, now, limits), outside)
 
     def marked(self, rows: pa.Table) -> pa.Table:
         """`rows` of a reading; what brokers hold for a group that keeps its progress elsewhere is no progress."""
-        for (_, name), reason in self.outside.items():
-            reasons = pc.if_else(pc.equal(rows["group"], name), reason, rows["unknown_reason"].cast(pa.string()))
+        outside = pa.scalar(UnknownReason.OUTSIDE_STORE.value)
+        for _, name in sorted(self.outside):
+            reasons = pc.if_else(pc.equal(rows["group"], name), outside, rows["unknown_reason"].cast(pa.string()))
             place = rows.schema.get_field_index("unknown_reason")
             rows = rows.set_column(place, rows.schema.field(place), encoded(reasons))
         return rows

@@ -15,15 +15,8 @@ import pyarrow as pa
 from consumers.models import ConsumerGroup, Queue
 from consumers.polling.brokers.min_offset_memory import microseconds
 from consumers.polling.brokers.topic_queues import encoded
-from consumers.polling.reading import (
-    NEVER_COMMITTED,
-    NOT_REPORTED,
-    OFFSET_LOST,
-    QUEUE_GONE,
-    TOPIC_GONE,
-    BrokerReading,
-    OffsetsReading,
-)
+from consumers.polling.reading import BrokerReading, OffsetsReading
+from consumers.vocabulary.unknown import UnknownReason
 
 from .columns import ROWS, stored_keys
 from .group_kinds import GroupKinds
@@ -35,7 +28,7 @@ CONSUMER, BROKER, LOST_OFFSET, LOST_AT = 0, 1, 4, 5
 # A group's own dead letters are consumed by nobody.
 LOSABLE_KINDS = ("normal", "retry", "system")
 # These offsets were of no use any more, or left the broker as they should.
-NOTHING_TO_LOSE = (TOPIC_GONE, QUEUE_GONE, NOT_REPORTED)
+NOTHING_TO_LOSE = (UnknownReason.TOPIC_GONE, UnknownReason.QUEUE_GONE, UnknownReason.NOT_REPORTED)
 BATCH = 500
 GivenUp = frozenset[tuple[str, str, str]]  # broker, group, topic
 
@@ -60,7 +53,7 @@ class Losses:
     def _never_committed(self, rows: pa.Table, keys: np.ndarray) -> tuple[pa.Table, GivenUp]:
         """Where the broker has no offset of a queue, although one was read before."""
         reasons = encoded(rows["unknown_reason"])
-        never = np.flatnonzero(reasons_are(reasons, NEVER_COMMITTED))
+        never = np.flatnonzero(reasons_are(reasons, UnknownReason.NEVER_COMMITTED))
         if not len(never) or not len(self.stored.keys):
             return rows, frozenset()
         at, found = self.stored.find(keys[never])
@@ -73,8 +66,8 @@ class Losses:
         texts = np.array(reasons.to_pylist(), object) if had.any() else None
         if texts is None:
             return rows, frozenset()
-        texts[never[had & broadcast]] = NOT_REPORTED
-        texts[never[had & ~broadcast & ~created_anew & ~retired]] = OFFSET_LOST
+        texts[never[had & broadcast]] = UnknownReason.NOT_REPORTED
+        texts[never[had & ~broadcast & ~created_anew & ~retired]] = UnknownReason.OFFSET_LOST
         gone = never[had & ~broadcast & retired]
         given_up = self._pairs(rows, gone)
         place = rows.schema.get_field_index("unknown_reason")
@@ -86,7 +79,7 @@ class Losses:
         """Which stored rows hold an offset, or the memory of one that nobody acknowledged as lost."""
         stored = self.stored
         had = (stored.offsets[:, CONSUMER] != NULL) | (
-            (stored.offsets[:, LOST_OFFSET] != NULL) & ~stored.reasons.is_in([NEVER_COMMITTED])
+            (stored.offsets[:, LOST_OFFSET] != NULL) & ~stored.reasons.is_in([UnknownReason.NEVER_COMMITTED])
         )
         outside = [pk for pk, _ in self.kinds.outside]
         had &= stored.kinds.is_in(LOSABLE_KINDS) & ~stored.reasons.is_in(NOTHING_TO_LOSE)
@@ -98,7 +91,7 @@ class Losses:
         if np.array_equal(np.sort(keys), stored.keys):
             return ROWS.empty_table()
         remembered = self._had_offset | (
-            (stored.offsets[:, LOST_OFFSET] != NULL) & stored.reasons.is_in([NEVER_COMMITTED])
+            (stored.offsets[:, LOST_OFFSET] != NULL) & stored.reasons.is_in([UnknownReason.NEVER_COMMITTED])
         )
         absent = remembered & stored.brokers.is_in([broker.name for broker in read]) & ~np.isin(stored.keys, keys)
         absent &= ~np.isin(stored.keys, self.kinds.retired) & ~np.isin(stored.groups, list(self.broadcasting))
@@ -116,7 +109,7 @@ class Losses:
             if lists[broker].lacks(group, topic, queue_id):
                 continue
             row = dict.fromkeys(ROWS.names) | {"group": group, "topic": topic, "broker": broker, "queue_id": queue_id}
-            said = reason if reason == NEVER_COMMITTED else OFFSET_LOST
+            said = reason if reason == UnknownReason.NEVER_COMMITTED else UnknownReason.OFFSET_LOST
             found.append(row | {"kind": kind, "unknown_reason": said})
         return pa.Table.from_pylist(found, ROWS)
 
@@ -151,13 +144,14 @@ def remembering(after: Columns, before: Columns, read_at: Mapping[str, datetime]
     `read_at`: the last good reading of each broker before this one.
     """
     silent = np.flatnonzero(
-        (after.offsets[:, CONSUMER] == NULL) & after.reasons.is_in(set(after.reasons.texts) - {NOT_REPORTED})
+        (after.offsets[:, CONSUMER] == NULL)
+        & after.reasons.is_in(set(after.reasons.texts) - {UnknownReason.NOT_REPORTED})
     )
     if not len(silent) or not len(before.keys):
         return after
     at, found = before.find(after.keys[silent])
-    never = after.reasons.is_in([NEVER_COMMITTED])[silent]
-    acknowledged = before.reasons.is_in([NEVER_COMMITTED])[at]
+    never = after.reasons.is_in([UnknownReason.NEVER_COMMITTED])[silent]
+    acknowledged = before.reasons.is_in([UnknownReason.NEVER_COMMITTED])[at]
     keeps = found & (~never | acknowledged)
     known = before.offsets[at, CONSUMER] != NULL
     times = {name: microseconds(when) for name, when in read_at.items()}

@@ -13,7 +13,7 @@ import numpy as np
 
 from consumers.models import Broker, Cluster, ConsumerGroup
 from consumers.polling.kind_limits import KindLimits
-from consumers.polling.reading import NEVER_COMMITTED
+from consumers.vocabulary.unknown import UnknownReason
 
 from .brokers import MASTER
 from .ids import EntityIds
@@ -107,7 +107,7 @@ def moved_groups(before: Columns, after: Columns, by_resets: np.ndarray) -> tupl
     at, stays = before.find(after.keys)
     was, is_now = before.offsets[at, CONSUMER], after.offsets[:, CONSUMER]
     # Known again where it stood has not moved.
-    forgotten = (was == NULL) & ~before.reasons.is_in([NEVER_COMMITTED])[at]
+    forgotten = (was == NULL) & ~before.reasons.is_in([UnknownReason.NEVER_COMMITTED])[at]
     was = np.where(forgotten, before.offsets[at, LOST_OFFSET], was)
     others = ~np.isin(after.keys, by_resets)
     committed = others & (is_now != NULL)

@@ -19,9 +19,10 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupKind, GroupTotal, Reading
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.kind_limits import KindLimits
-from consumers.polling.reading import NOT_REPORTED, MembersReading, OffsetsReading
+from consumers.polling.reading import MembersReading, OffsetsReading
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
+from consumers.vocabulary.unknown import UnknownReason, of_broker
 
 from .acknowledged import apply_acknowledgements
 from .brokers import MASTER, broker_entries, record_brokers, record_group_config, record_topic_config, write_only_queues
@@ -149,7 +150,7 @@ class Recorder:
         unread = self.stored.take(~on_read_brokers)
         # A broadcasting group's offset leaves the broker with its members: the queue stays, its lag is not known.
         silent = np.isin(gone.groups, list(broadcasting))
-        kept = gone.take(silent).with_reason(np.ones(int(silent.sum()), bool), NOT_REPORTED)
+        kept = gone.take(silent).with_reason(np.ones(int(silent.sum()), bool), UnknownReason.NOT_REPORTED)
         after = remembering(fresh.joined(kept), self.stored, self.read_at)
         for part, waiting in by_waiting(self.stored, after, changed(self.stored, after), reading.taken_at):
             write(after.take(part), reading.taken_at, **waiting)
@@ -161,11 +162,12 @@ class Recorder:
         self._record_totals(reading, read, kinds)
 
     def _record_totals(self, reading: OffsetsReading, read: set[str], kinds: GroupKinds) -> None:
-        errors = {broker.name: f"{broker.name}: {broker.error}" for broker in reading.brokers if not broker.read}
+        errors = {broker.name: broker.error for broker in reading.brokers if not broker.read}
         rows = self.stored
         for name in rows.brokers.distinct():
             if name is not None and name not in read:
-                reason = errors.get(name, f"{name} was not read: {reading.error}")
+                error = errors.get(name, reading.error)
+                reason = of_broker(UnknownReason.BROKER_UNREACHABLE, name, error)
                 rows = rows.with_reason(rows.brokers.is_in([name]), reason)
         groups = sorted(self.ids.groups.values())
         last = Reading.objects.filter(cluster=self.cluster).first()
@@ -178,8 +180,8 @@ class Recorder:
 
     def _never_read(self, reading: OffsetsReading) -> str | None:
         known = set(self.cluster.brokers.filter(last_read_at__isnull=False).values_list("name", flat=True))
-        errors = [f"{b.name} was never read: {b.error}" for b in reading.brokers if not b.read and b.name not in known]
-        return errors[0] if errors else None
+        never = [broker for broker in reading.brokers if not broker.read and broker.name not in known]
+        return of_broker(UnknownReason.BROKER_NEVER_READ, never[0].name, never[0].error) if never else None
 
     def _dead_letters(self, reading: OffsetsReading) -> dict[int, int | None]:
         """Messages in each group's own dead-letter topic; known only where every broker was read."""

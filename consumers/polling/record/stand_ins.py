@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.models import Broker, Cluster
-from consumers.polling.reading import NEVER_COMMITTED, NOT_CAUGHT_UP, OFFSET_LOST, OffsetsReading
+from consumers.polling.reading import OffsetsReading
+from consumers.vocabulary.unknown import UnknownReason
 
 from .coded import Coded
 from .columns import ROWS, stored_keys
@@ -38,21 +39,21 @@ def without_older(
     reasons, before = stored.reasons.take(at), stored.offsets[at]
     consumer, end = (pc.fill_null(rows[name], NULL).to_numpy() for name in ("consumer_offset", "broker_offset"))
 
-    was_lost = found & reasons.is_in([OFFSET_LOST])
+    was_lost = found & reasons.is_in([UnknownReason.OFFSET_LOST])
     # What the same slave lacked a reading ago was committed to it.
     committed = was_lost & names.is_in(_stood_in(cluster, slaves))
-    remembered = np.where(reasons.is_in([NEVER_COMMITTED]), NULL, before[:, LOST_OFFSET])
+    remembered = np.where(reasons.is_in([UnknownReason.NEVER_COMMITTED]), NULL, before[:, LOST_OFFSET])
     known = np.where(before[:, CONSUMER] != NULL, before[:, CONSUMER], remembered)
     still_lost = was_lost & ~committed & (consumer != NULL) & (consumer <= known)
     has_older = found & ~was_lost & (consumer != NULL) & (consumer < known)
     # An end that was not comparable stays so: nothing is written to a slave that could bring it up.
-    ends_unknown = reasons.is_in([NOT_CAUGHT_UP, OFFSET_LOST]) & (before[:, BROKER] == NULL)
+    ends_unknown = reasons.is_in([UnknownReason.SLAVE_BEHIND, UnknownReason.OFFSET_LOST]) & (before[:, BROKER] == NULL)
     ends_before = found & ((end < before[:, BROKER]) | ends_unknown)
     unknown = (has_older | (ends_before & (consumer != NULL))) & ~still_lost
     if not (unknown | still_lost | ends_before).any():
         return rows
     texts = np.array(rows["unknown_reason"].cast(pa.string()).to_pylist(), object)
-    texts[unknown], texts[still_lost] = NOT_CAUGHT_UP, OFFSET_LOST
+    texts[unknown], texts[still_lost] = UnknownReason.SLAVE_BEHIND, UnknownReason.OFFSET_LOST
     rows = _replaced(rows, "consumer_offset", np.where(unknown | still_lost, NULL, consumer))
     rows = _replaced(rows, "broker_offset", np.where(ends_before, NULL, end))
     place = rows.schema.get_field_index("unknown_reason")

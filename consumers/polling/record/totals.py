@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 
 from consumers.models import Cluster, GroupTotal
-from consumers.polling.reading import NEVER_COMMITTED, NO_LAG_REASONS, OFFSET_LOST
+from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 
 from .group_kinds import NO_KINDS, GroupKinds
 from .keyed_rows import upsert
@@ -14,8 +14,6 @@ from .snapshots import NULL, Columns
 
 CONSUMER, BROKER, MIN = 0, 1, 2
 COUNTED_KINDS = ("normal", "retry", "system")
-NO_QUEUES = "no offset of this group is on any broker"
-RETIRED_ONLY = "no member subscribes to a topic that it has offsets of"
 
 
 @dataclass(frozen=True)
@@ -44,10 +42,12 @@ def totals(
     `never_read` names a broker that was never read: any group may have queues on it, so no sum is whole.
     """
     known = _totals(rows, groups, dead_letters, kinds)
-    for (pk, _), reason in kinds.outside.items():
+    for pk, _ in kinds.outside:
         if pk in known:
             # Its progress is not on the brokers: like a group that never committed it has no part in any sum.
-            known[pk] = replace(_without_lag(known[pk], reason), lag_messages_at_least=None, unknown_queues=0)
+            known[pk] = replace(
+                _without_lag(known[pk], UnknownReason.OUTSIDE_STORE), lag_messages_at_least=None, unknown_queues=0
+            )
     if never_read is None:
         return known
     return {pk: replace(_without_lag(total, never_read), unknown_queues=None) for pk, total in known.items()}
@@ -67,8 +67,8 @@ def _totals(
     group = counted.groups
     known = counted.reasons.is_in([None])
     known &= (counted.offsets[:, CONSUMER] != NULL) & (counted.offsets[:, BROKER] != NULL)
-    never = counted.reasons.is_in([NEVER_COMMITTED])
-    lost = counted.reasons.is_in([OFFSET_LOST])
+    never = counted.reasons.is_in([UnknownReason.NEVER_COMMITTED])
+    lost = counted.reasons.is_in([UnknownReason.OFFSET_LOST])
     unknown = ~known & ~counted.reasons.is_in(NO_LAG_REASONS)
     lag = np.zeros(size, np.int64)
     np.add.at(lag, group[known], counted.offsets[known, BROKER] - counted.offsets[known, CONSUMER])
@@ -92,7 +92,7 @@ def _totals(
             dlq_messages=dead_letters.get(pk),
             unknown_reason=None
             if count["known"][pk] and not count["unknown"][pk]
-            else reasons.get(pk, RETIRED_ONLY if retired[pk] else NO_QUEUES),
+            else reasons.get(pk, UnknownReason.RETIRED_ONLY if retired[pk] else UnknownReason.NO_OFFSETS),
         )
         for pk in groups
     }

@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 import numpy as np
 import pyarrow.compute as pc
 
-from consumers.polling.reading import NEVER_COMMITTED, BrokerReading
+from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.names import is_system_group
 from consumers.stores.start import TIMESTAMP, BrokerAnswer, start_time, would_start
+from consumers.vocabulary.unknown import UnknownReason
 
 from .queue_places import places
 from .reading import FAILURE_HOLDS, QueueKey, SampleMemory, StartAnswer
@@ -121,7 +122,7 @@ async def _broker_answer(admin: BrokerAdmin, one: Unstarted, rules: StartRules, 
 def _some_unstarted(broker: BrokerReading, size: int) -> list[Unstarted]:
     if broker.rows is None:
         return []
-    never = pc.fill_null(pc.equal(broker.rows["unknown_reason"], NEVER_COMMITTED), False).to_numpy()
+    never = pc.fill_null(pc.equal(broker.rows["unknown_reason"], UnknownReason.NEVER_COMMITTED), False).to_numpy()
     return _unstarted(broker, np.flatnonzero(never)[:size].tolist())
 
 
@@ -137,5 +138,7 @@ def _unstarted(broker: BrokerReading, at: Sequence[int]) -> list[Unstarted]:
             row["broker_offset"],
         )
         for row in rows
-        if row["unknown_reason"] == NEVER_COMMITTED and row["kind"] != "dlq" and not is_system_group(row["group"])
+        if row["unknown_reason"] == UnknownReason.NEVER_COMMITTED
+        and row["kind"] != "dlq"
+        and not is_system_group(row["group"])
     ]

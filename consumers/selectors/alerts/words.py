@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from consumers.models import Comparison, Measure, State
 from consumers.selectors.measures import age, chosen, messages
-from consumers.selectors.sentences import WORDS as STATE_WORDS
+from consumers.words.states import STATES
 
 MEASURES = {
     Measure.STATE: gettext_lazy("state"),
@@ -50,7 +50,7 @@ def number_words(measure: str, number: float, *, is_chosen: bool = False) -> str
 
 
 def state_words(states: Sequence[str]) -> str:
-    words = [str(STATE_WORDS[State(state)]) for state in states]
+    words = [str(STATES[State(state)]) for state in states]
     return gettext(" or ").join(words)
 
 

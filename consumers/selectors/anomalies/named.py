@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from django.utils.translation import gettext
 
 from consumers.models import Client, ConsumerGroup, Queue, QueueSample
-from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.measures import messages
 from consumers.selectors.places import place
 from consumers.selectors.queue_rows import QueueRow
+from consumers.vocabulary.groups import BROADCASTING, PULLING
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .queues import NOT_SEEN_TO_BEGIN, QueueKey, Start, queue_anomalies
 from .rows import Anomaly
 
-BROADCASTING, PULLING = "BROADCASTING", "CONSUME_ACTIVELY"
 # Of these groups it is said already why no member is listed.
 OFFLINE_FLAGS = frozenset({"ghost", "habitual", "unlisted_members"})
 
@@ -48,7 +48,7 @@ def _members_gone(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anom
 
 
 def _is_counted(queue: QueueRow) -> bool:
-    return queue.state is not None and queue.unknown_reason not in NO_LAG_REASONS
+    return queue.state is not None and queue.unknown_reason_code not in NO_LAG_REASONS
 
 
 def _starts(group: ConsumerGroup) -> dict[QueueKey, Start]:

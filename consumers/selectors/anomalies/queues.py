@@ -9,10 +9,10 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.measures import count
 from consumers.selectors.places import place
 from consumers.selectors.queue_rows import QueueRow
+from consumers.vocabulary.unknown import UnknownReason
 
 from .rows import Anomaly
 from .sorts import SORTS, Sort
@@ -48,7 +48,7 @@ def queue_anomalies(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start]) 
 
 
 def _anomaly(sort: Sort, rows: Sequence[QueueRow]) -> Anomaly:
-    begun = [row.since for row in rows if row.since is not None and row.rule == sort.begins_with_rule]
+    begun = [row.since for row in rows if row.since is not None and row.rule_code == sort.begins_with_rule]
     return at_place(sort.name, rows, sort.says(rows), str(sort.cure), min(begun, default=None))
 
 
@@ -63,7 +63,7 @@ def _never_committed(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start])
     """A queue that nothing was ever written to has nothing to miss."""
     places: dict[tuple[str, str, str | None, str | None], list[QueueRow]] = {}
     for row in rows:
-        if row.unknown_reason == NEVER_COMMITTED and row.broker_offset != 0:
+        if row.unknown_reason_code == UnknownReason.NEVER_COMMITTED and row.broker_offset != 0:
             start = starts.get((row.topic, row.broker, row.queue_id), NOT_ASKED)
             places.setdefault((row.topic, row.broker, start.rule, start.error), []).append(row)
     cure = gettext(

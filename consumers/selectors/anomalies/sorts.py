@@ -10,9 +10,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import State
-from consumers.polling.reading import AHEAD, QUEUE_GONE, TOPIC_GONE
 from consumers.selectors.measures import count, messages
 from consumers.selectors.queue_rows import QueueRow
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Sort:
     holds: Callable[[QueueRow], bool]
     says: Callable[[Sequence[QueueRow]], str]
     cure: str | Promise
-    begins_with_rule: str = ""
+    begins_with_rule: RuleCode | None = None
 
 
 def _expired(rows: Sequence[QueueRow]) -> str:
@@ -88,18 +89,18 @@ SORTS = (
             "Nothing brings them back: the group goes on at the oldest message that is kept. Consume faster, or keep "
             "messages for longer (fileReservedTime of the broker)."
         ),
-        "unread messages have expired",
+        RuleCode.MESSAGES_EXPIRED,
     ),
     Sort(
         "consumer_ahead",
-        lambda row: row.unknown_reason == AHEAD,
+        lambda row: row.unknown_reason_code == UnknownReason.CONSUMER_AHEAD,
         _ahead,
         gettext_lazy(
             "Usual after a topic was created anew, or a broker lost its newest messages. A member that pulls is moved "
             "to the broker offset and skips what was stored until then. To consume that too, plan a reset to the "
             "oldest message that is kept before one joins."
         ),
-        "lag not known",
+        RuleCode.LAG_UNKNOWN,
     ),
     Sort(
         "min_above_broker_offset",
@@ -118,11 +119,11 @@ SORTS = (
             "Offsets that were committed before belong to messages that are gone. Compare the consumer offset with the "
             "min and broker offset, and plan a reset to the oldest message that is kept if it is ahead."
         ),
-        "topic created anew",
+        RuleCode.TOPIC_RECREATED,
     ),
     Sort(
         "queue_gone",
-        lambda row: row.unknown_reason == QUEUE_GONE,
+        lambda row: row.unknown_reason_code == UnknownReason.QUEUE_GONE,
         _queue_gone,
         gettext_lazy(
             "Raise the topic's readQueueNums again until they are consumed (mqadmin updateTopic -r), then lower it. If "
@@ -131,7 +132,7 @@ SORTS = (
     ),
     Sort(
         "topic_gone",
-        lambda row: row.unknown_reason == TOPIC_GONE,
+        lambda row: row.unknown_reason_code == UnknownReason.TOPIC_GONE,
         _topic_gone,
         gettext_lazy(
             "If the topic belongs there, create it again (mqadmin updateTopic -b). If it was deleted for good, the "

@@ -7,8 +7,7 @@ from consumers.models import Broker
 from consumers.selectors.brokers import MASTER
 from consumers.selectors.groups.gauges import GroupGauges
 from consumers.selectors.groups.overlay import NO_BROKER, Overlay
-
-BROADCASTING = "BROADCASTING"
+from consumers.vocabulary.groups import BROADCASTING
 
 
 class ExporterGroup(NamedTuple):

@@ -7,19 +7,15 @@ from typing import NamedTuple
 from django.db.models import Count, F, Max, Q, Sum
 
 from consumers.models import Queue, QueueSnapshot, Topic
-from consumers.polling.reading import (
-    AHEAD,
-    NEVER_COMMITTED,
-    NO_BROKER_OFFSET,
-    NO_LAG_REASONS,
-    NOT_CAUGHT_UP,
-    NOT_REPORTED,
-    QUEUE_GONE,
-    TOPIC_GONE,
-)
+from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 
 # The consumer offset of such a queue is what the broker says, although there is no lag.
-WITH_OFFSET = (AHEAD, NO_BROKER_OFFSET, TOPIC_GONE, QUEUE_GONE)
+WITH_OFFSET = (
+    UnknownReason.CONSUMER_AHEAD,
+    UnknownReason.NO_BROKER_OFFSET,
+    UnknownReason.TOPIC_GONE,
+    UnknownReason.QUEUE_GONE,
+)
 KNOWN_LAG = Q(unknown_reason=None, consumer_offset__isnull=False, broker_offset__isnull=False)
 KNOWN_OFFSET = Q(consumer_offset__isnull=False) & (Q(unknown_reason=None) | Q(unknown_reason__in=WITH_OFFSET))
 CHUNK = 2000
@@ -52,7 +48,7 @@ def topic_parts(cluster_id: int, groups: Collection[int], read: Container[str]) 
             unknown=Count("pk", filter=~KNOWN_LAG & ~no_lag),
             known=Count("pk", filter=KNOWN_LAG),
             lag=Sum(F("broker_offset") - F("consumer_offset"), filter=KNOWN_LAG),
-            untold=Count("pk", filter=~KNOWN_OFFSET & ~Q(unknown_reason=NEVER_COMMITTED)),
+            untold=Count("pk", filter=~KNOWN_OFFSET & ~Q(unknown_reason=UnknownReason.NEVER_COMMITTED)),
             offset=Sum("consumer_offset", filter=KNOWN_OFFSET),
         )
         .order_by()
@@ -82,9 +78,13 @@ def broker_ends(cluster_id: int, topics: Container[str], read: Container[str]) -
     """
     rows = (
         QueueSnapshot.objects.filter(group__cluster=cluster_id)
-        .exclude(unknown_reason__in=(TOPIC_GONE, QUEUE_GONE))
+        .exclude(unknown_reason__in=(UnknownReason.TOPIC_GONE, UnknownReason.QUEUE_GONE))
         .values_list("queue__topic__name", "queue__broker", "queue_id")
-        .annotate(end=Max("broker_offset", filter=~Q(unknown_reason__in=(NOT_REPORTED, NOT_CAUGHT_UP))))
+        .annotate(
+            end=Max(
+                "broker_offset", filter=~Q(unknown_reason__in=(UnknownReason.NOT_REPORTED, UnknownReason.SLAVE_BEHIND))
+            )
+        )
         .order_by()
     )
     ends: dict[tuple[str, str], int | None] = {}

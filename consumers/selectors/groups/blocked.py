@@ -5,8 +5,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from consumers.selectors.retries.blocked import blocked_places
+from consumers.vocabulary.rules import RuleCode
 
-from .shown import BLOCKED_RULE, ShownGroup
+from .shown import ShownGroup
 
 
 def with_blocked(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]:
@@ -15,7 +16,7 @@ def with_blocked(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]
     places = {
         (one.group.pk, verdict.queue.pk)
         for one, verdict in zip(shown, verdicts, strict=True)
-        if verdict.rule == BLOCKED_RULE and verdict.queue is not None
+        if verdict.rule == RuleCode.BLOCKED and verdict.queue is not None
     }
     found = {group: blocked for (group, _), blocked in blocked_places(places, now).items()}
     return [replace(one, blocked=found.get(one.group.pk)) for one in shown]

@@ -5,13 +5,13 @@ from datetime import datetime
 
 from consumers.models import ConsumerGroup, TopicKind
 from consumers.polling.flags import retired_topics
-from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.anomalies.named import group_anomalies
 from consumers.selectors.ownership.members import member_list
 from consumers.selectors.queue_rows import QueueRow
 from consumers.selectors.queues import group_queues
 from consumers.selectors.tag_samples import tag_samples
 from consumers.selectors.topics import topic_rows
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .health import looked_up
 from .listing import shown_groups
@@ -33,7 +33,8 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
     fields = row_fields(shown, lag_of_queues(queues, retired))
     return GroupDetail(
         **(fields | {"unknown": fields["unknown"] | _reasons(shown, queues)}),
-        rule=verdict.rule,
+        rule=verdict.rule_words,
+        rule_code=verdict.rule,
         detail=verdict.detail,
         worst_queue=verdict.worst,
         queue_rows=queues,
@@ -55,7 +56,9 @@ def lag_of_queues(queues: Iterable[QueueRow], retired: Container[str]) -> int | 
     counted = [
         queue.lag_messages
         for queue in queues
-        if queue.kind != TopicKind.DLQ and queue.topic not in retired and queue.unknown_reason not in NO_LAG_REASONS
+        if queue.kind != TopicKind.DLQ
+        and queue.topic not in retired
+        and queue.unknown_reason_code not in NO_LAG_REASONS
     ]
     known = [lag for lag in counted if lag is not None]
     return sum(known) if known and len(known) == len(counted) else None
@@ -74,6 +77,8 @@ def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     if shown.unread_reason is not None:
         # The last full answer of who is in it is from before: who is in it at this moment is not known.
         reasons |= dict.fromkeys(("subscriptions", "clients", "anomalies"), shown.unread_reason)
+    if shown.verdict.rule is None:
+        reasons["rule_code"] = shown.verdict.sentence
     if not queues:
         reasons["topics"] = shown.lag_reason or NOT_READ_YET
     return reasons

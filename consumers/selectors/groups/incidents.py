@@ -8,8 +8,9 @@ from datetime import datetime
 from django.db.models import Count, Exists, OuterRef, Q, Subquery
 
 from consumers.models import AlertEngine, GroupKind, Incident, IncidentStatus, Severity
-from consumers.polling.flags import Flag, ghosts
+from consumers.polling.flags import ghosts
 from consumers.selectors.alerts.evaluated import newest_evaluation
+from consumers.vocabulary.groups import Flag
 
 from .overlay import Overlay
 from .rows import IncidentCounts

@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import BooleanField, Case, F, IntegerField, Q, QuerySet, Value, When
 
 from consumers.models import State
-from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.late_states import CALM, ENDED_BY_NO_LAG, STANDING
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 RANKS = {state: rank for rank, state in enumerate(State)}
 

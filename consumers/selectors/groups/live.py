@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from consumers.models import ConsumerGroup, GroupKind, State
-from consumers.polling.flags import BROADCASTING, Flag, group_flags, has_unlisted_members, offline_share
+from consumers.polling.flags import group_flags, has_unlisted_members, offline_share
 from consumers.polling.record.moves import EVERY
 from consumers.selectors.limits import Limits
+from consumers.vocabulary.groups import BROADCASTING, PULLING, Flag
+from consumers.vocabulary.rules import RuleCode
 
-PULLING = "CONSUME_ACTIVELY"
-# Rules of the evaluation that leave a group at rest though messages wait.
-PAUSED, BY_HABIT = "paused by configuration", "offline by habit"
+# They leave a group at rest though messages wait.
+AT_REST = (RuleCode.PAUSED, RuleCode.OFFLINE_BY_HABIT)
 # Their ids stand in queries. Who is left out keeps the last state, or is UNKNOWN.
 MOST = 2000
 
@@ -30,7 +31,7 @@ class LiveGroups:
         """Of user groups whose evaluation is late; `chosen` filters them. One query."""
         late = Q(judged__judged_at__lt=limits.judged_since(now))
         never = Q(judged__isnull=True, first_seen_at__lt=limits.judged_since(now))
-        concerned = Q(online=False, offline_since__isnull=False) | Q(judged__rule__in=(PAUSED, BY_HABIT))
+        concerned = Q(online=False, offline_since__isnull=False) | Q(judged__rule__in=AT_REST)
         groups = ConsumerGroup.objects.filter(late | never, concerned, kind=GroupKind.USER, **chosen)
         found = list(groups.select_related("judged").order_by("-offline_since", "pk")[: 2 * MOST])
         stopped = {group.pk: group.offline_since for group in _stopped(found, now, limits) if group.offline_since}
@@ -81,9 +82,14 @@ def is_excused(group: ConsumerGroup, now: datetime) -> bool:
     judged = getattr(group, "judged", None)
     if judged is None or judged.state != State.OK:
         return False
-    if judged.rule == PAUSED:
+    if judged.rule == RuleCode.PAUSED:
         return group.consume_enable is False
     limit = judged.detail.get("usual_limit_seconds")
-    if judged.rule != BY_HABIT or group.online is not False or limit is None or judged.time_lag_seconds is None:
+    if (
+        judged.rule != RuleCode.OFFLINE_BY_HABIT
+        or group.online is not False
+        or limit is None
+        or judged.time_lag_seconds is None
+    ):
         return False
     return judged.time_lag_seconds + (now - judged.judged_at).total_seconds() <= limit

@@ -19,10 +19,10 @@ from django.db.models.functions import Coalesce, Concat, Least
 from django.db.models.lookups import GreaterThan
 
 from consumers.models import ConsumerGroup, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
-from consumers.polling.reading import OFFSET_LOST
 from consumers.selectors.brokers import BrokerAge, ClusterAge, broker_ages
 from consumers.selectors.late_states import ENDED_BY_NO_LAG
 from consumers.selectors.limits import Limits, limits
+from consumers.vocabulary.unknown import UnknownReason
 
 from .late_queues import RANKS, with_late_ranks
 from .live import LiveGroups
@@ -205,7 +205,7 @@ class Overlay:
     @cached_property
     def is_lost(self) -> Combinable | Q:
         """Whether offsets of the group are gone from a broker that still answers: for that nothing need be judged."""
-        lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=OFFSET_LOST)
+        lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=UnknownReason.OFFSET_LOST)
         for cluster in self.clusters.values():
             names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
             lost = lost.exclude(group__cluster=cluster.id, queue__broker__in=names) if names else lost

@@ -6,6 +6,9 @@ from typing import Any
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.selectors.health.words import shown as shown_reason
 from consumers.selectors.overlay import NOT_JUDGED_YET
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.volumes import volume_code
+from consumers.words.volumes import volume_words
 
 from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
 from .shown import NOT_READ_YET, ShownGroup
@@ -13,7 +16,7 @@ from .shown import NOT_READ_YET, ShownGroup
 NOT_ASKED = "its members have not been asked for yet"
 DOES_NOT_DRAIN, KEEPS_UP = "it does not drain", "it keeps up"
 # Rules of the evaluation by which what waits is what was produced a moment ago: it is never "drained".
-KEEPING_UP = ("caught up", "within the allowance", "within the allowance a moment ago")
+KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
 NO_REBALANCE = "no rebalance of it has been seen"
 YOUNG_LAG = "the lag is younger than the last judgement"
 
@@ -60,9 +63,19 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
         "taken_at": shown.shown("taken_at"),
         "judged_at": judged.judged_at if judged else None,
         "unknown_reason": shown.lag_reason,
+        "unknown_reason_code": shown.lag_code,
     }
     fields |= {name: shown.shown(name) for name in stored_in(JUDGED, TOTAL, GROUP)}
-    return fields | {"unknown": _reasons(shown, fields), "known_parts": _known_parts(shown, fields)}
+    codes = {
+        name: code
+        for name, stored in _volume_reasons(shown).items()
+        if fields[name] is None and (code := volume_code(stored)) is not None
+    }
+    return fields | {
+        "unknown": _reasons(shown, fields),
+        "known_parts": _known_parts(shown, fields),
+        "unknown_codes": codes,
+    }
 
 
 def group_row(shown: ShownGroup) -> GroupRow:
@@ -99,7 +112,8 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
         "taken_at": NOT_READ_YET,
         "judged_at": NOT_JUDGED_YET,
     }
-    reasons |= dict.fromkeys(stored_in(JUDGED), judged) | _volume_reasons(shown)
+    reasons |= dict.fromkeys(stored_in(JUDGED), judged)
+    reasons |= {name: volume_words(stored) for name, stored in _volume_reasons(shown).items()}
     reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
     undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
     nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
@@ -126,11 +140,11 @@ def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPa
     return {name: KnownPart(value, since) for name, (value, since) in known.items() if value is not None}
 
 
-def _volume_reasons(shown: ShownGroup) -> dict[str, str]:
-    """As they were judged, where what was judged is shown."""
+def _volume_reasons(shown: ShownGroup) -> dict[str, Any]:
+    """As they are stored, where what was judged is shown."""
     if shown.judged is None or shown.unread_reason or shown.unjudged_reason:
         return {}
-    return shown.judged.volumes_unknown
+    return dict(shown.judged.volumes_unknown)
 
 
 def _time_lag_reason(shown: ShownGroup, lag: int | None) -> str:

@@ -16,6 +16,9 @@ from consumers.selectors.ownership.rows import SUBSCRIPTIONS, MemberRow
 from consumers.selectors.public import INSIDE, MESSAGES, Number, answer, public
 from consumers.selectors.queue_rows import STALE, QueueRow
 from consumers.selectors.tag_samples import TagSampleRow
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.volumes import VolumeReason
 
 # Where a number of a group is stored: GroupState, GroupTotal, or the group itself.
 JUDGED, TOTAL, GROUP = "judged", "total", "group"
@@ -159,7 +162,12 @@ class GroupRow:
     taken_at: datetime | None = field(metadata=public("While the lag is unknown: the last good reading"))
     judged_at: datetime | None
     unknown_reason: str | None
+    unknown_reason_code: UnknownReason | None = None
     unknown: dict[str, str] = field(default_factory=dict)
+    unknown_codes: dict[str, VolumeReason] = field(
+        default_factory=dict,
+        metadata=public("Codes of those reasons that have one: of `retry_share` and `dlq_day_messages`"),
+    )
     known_parts: dict[str, KnownPart] = field(
         default_factory=dict,
         metadata=public("What is known of `retry_share` and `dlq_day_messages` where they are null"),
@@ -199,6 +207,7 @@ class TopicRow:
     time_lag_at: datetime | None = field(metadata=public("The moment that the time lag is of"))
     retired_since: datetime | None = field(metadata=public("No member subscribes to it since: no sum"))
     unknown_reason: str | None
+    unknown_reason_code: UnknownReason | None
     unknown: dict[str, str]
 
 
@@ -209,17 +218,20 @@ class WorstQueue:
     queue_id: int
     state: State
     rule: str
+    rule_code: str = field(metadata=public(of=RuleCode))
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupDetail(GroupRow):
     """A group with the rule that decided and the numbers it looked at (`detail`), its topics, members and anomalies.
+    Where no rule did, `rule` is the reason, and `rule_code` null.
 
     While a broker with queues of it is not read, `unknown` says of which queues no anomaly can be told. `queue_rows`:
     its queues, of the same reading as `topics` and the lag, which is their sum.
     """
 
-    rule: str = field(metadata=public("The rule that decided the state"))
+    rule: str = field(metadata=public("The rule that decided the state, or why none did"))
+    rule_code: str | None = field(metadata=public("Null: no rule decided", of=RuleCode))
     detail: dict[str, Any] = field(metadata=public("The numbers that the rule looked at"))
     worst_queue: WorstQueue | None
     queue_rows: list[QueueRow] = field(metadata=INSIDE)

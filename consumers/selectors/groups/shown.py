@@ -9,35 +9,38 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
-from consumers.polling.flags import GroupFlags, group_flags
-from consumers.polling.reading import NOT_CAUGHT_UP, OFFSET_LOST
+from consumers.polling.flags import GroupFlags, group_flags, outside_reason
 from consumers.selectors.health.limits import health_limits
 from consumers.selectors.health.rows import Health
 from consumers.selectors.health.verdict import NOT_CHECKED, Findings, health
-from consumers.selectors.late_states import CALM, CAUGHT_UP, NO_MEMBERS
-from consumers.selectors.lost_offsets import RULE, GroupLoss, behind_words, group_loss_parts
+from consumers.selectors.late_states import CALM
+from consumers.selectors.lost_offsets import GroupLoss, behind_words, group_loss_parts
 from consumers.selectors.overlay import NOT_JUDGED_YET, is_late, unjudged_reason
 from consumers.selectors.retries.blocked_rows import BlockedQueue
 from consumers.selectors.sentences import evidence, queue_words, sentence, state_parts
+from consumers.selectors.unknown_words import lag_word, unread_word
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.rules import rule_words
+from consumers.words.unknown import reason_words
 
 from .live import without_members
 from .overlay import NO_BROKER, STATES, Overlay
 from .rows import IncidentCounts, WorstQueue
 
 NOT_READ_YET = "not read yet"
-# The rule that finds a queue that its owner does not move, and its numbers that a blocked queue does not tell.
-BLOCKED_RULE = "blocked"
+# The numbers of the rule "blocked" that a blocked queue does not tell.
 BESIDE_BLOCKED = ("expires_in_seconds",)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state that is shown: the parts of its sentence, and the rule with its numbers. `stale`: evaluations are late,
-    and it is the last one's."""
+    """The state that is shown: the parts of its sentence, and the code of the rule with its numbers; without a rule the
+    sentence is the reason. `stale`: evaluations are late, and it is the last one's."""
 
     state: State
     parts: list[str]
-    rule: str
+    rule: str | None
     detail: dict[str, Any]
     since: datetime | None
     queue: Queue | None = None
@@ -48,11 +51,16 @@ class Verdict:
         return sentence(self.parts)
 
     @property
+    def rule_words(self) -> str:
+        return self.sentence if self.rule is None else rule_words(self.rule)
+
+    @property
     def worst(self) -> WorstQueue | None:
         """The queue that decided."""
-        if self.queue is None:
+        if self.queue is None or self.rule is None:
             return None
-        return WorstQueue(self.queue.topic.name, self.queue.broker, self.queue.queue_id, self.state, self.rule)
+        place = self.queue.topic.name, self.queue.broker, self.queue.queue_id
+        return WorstQueue(*place, self.state, self.rule_words, self.rule)
 
 
 @dataclass(frozen=True)
@@ -120,8 +128,18 @@ class ShownGroup:
             return self.unread_reason
         if self.total is None:
             return NOT_READ_YET
+        if (outside := outside_reason(self.group)) is not None:
+            return outside
         slaves = self.overlay.slaves_of(self.group.cluster_id)
         return queues_reason(self.total.unknown_reason, self.total.lost_queues, slaves)
+
+    @property
+    def lag_code(self) -> UnknownReason | None:
+        if self.shown("lag_messages") is not None:
+            return None
+        unread = unread_word(self.overlay, self.shown("unread_by"))
+        stored = self.total.unknown_reason if self.total is not None else None
+        return UnknownReason(unread or lag_word(self.total is not None, stored, self.group.outside_store))
 
     @property
     def is_late(self) -> bool:
@@ -136,7 +154,7 @@ class ShownGroup:
             return self._never_judged(state)
         silent = self._broker_reason(self.shown("silent_by"))
         if silent is not None and (self.still_read is None or state == State.UNKNOWN):
-            return Verdict(state, [silent], silent, {}, self.shown("taken_at"))
+            return Verdict(state, [silent], None, {}, self.shown("taken_at"))
         if self.is_late:
             return self._late_verdict(state, self.judged)
         if silent is None or self.still_read is None:
@@ -147,7 +165,7 @@ class ShownGroup:
         if state == State.STOP:
             return self._stopped_verdict()
         reason = self.unread_reason or NOT_JUDGED_YET
-        return Verdict(state, [reason], reason, {}, self.group.first_seen_at)
+        return Verdict(state, [reason], None, {}, self.group.first_seen_at)
 
     def _late_verdict(self, state: State, judged: GroupState) -> Verdict:
         """The last state that holds, of the group or of the queue that is now its worst; else what rows tell."""
@@ -164,7 +182,7 @@ class ShownGroup:
         if judged.state not in CALM:
             why = _("offsets have moved, or members are back, since")
         reason = f"{self.unread_reason or self.unjudged_reason}; {why}"
-        return Verdict(state, [reason], reason, {}, judged.judged_at)
+        return Verdict(state, [reason], None, {}, judged.judged_at)
 
     def _stopped_verdict(self) -> Verdict:
         """By the answers of brokers: no evaluation is needed."""
@@ -172,23 +190,25 @@ class ShownGroup:
         detail = {"lag_messages": self.shown("lag_messages")}
         if since is not None:
             detail["without_members_seconds"] = (self.overlay.now - since).total_seconds()
-        return Verdict(State.STOP, state_parts(State.STOP, NO_MEMBERS, detail), NO_MEMBERS, detail, since)
+        return Verdict(
+            State.STOP, state_parts(State.STOP, RuleCode.NO_MEMBERS, detail), RuleCode.NO_MEMBERS, detail, since
+        )
 
     def _caught_up_verdict(self) -> Verdict:
         detail = {"lag_messages": self.shown("lag_messages")}
         since = self.total.changed_at if self.total is not None else None
-        return Verdict(State.OK, state_parts(State.OK, CAUGHT_UP, detail), CAUGHT_UP, detail, since)
+        return Verdict(State.OK, state_parts(State.OK, RuleCode.CAUGHT_UP, detail), RuleCode.CAUGHT_UP, detail, since)
 
     def _loss_verdict(self, loss: GroupLoss) -> Verdict:
         detail: dict[str, Any] = {"lost_queues": loss.queues, "lost_offset": loss.lost_offset, "brokers": loss.brokers}
         detail |= {"lost_at": loss.lost_at.isoformat() if loss.lost_at else None}
         parts = group_loss_parts(loss, self.total.queues if self.total else loss.queues)
-        return Verdict(State.LOSS, parts, RULE, detail, loss.lost_at, loss.worst)
+        return Verdict(State.LOSS, parts, RuleCode.OFFSET_LOST, detail, loss.lost_at, loss.worst)
 
     def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
         place = queue_words(queue.topic.name, queue.broker, queue.queue_id) if queue is not None else None
         detail = judged.detail | self.cause
-        if judged.rule == NO_MEMBERS:
+        if judged.rule == RuleCode.NO_MEMBERS:
             detail |= without_members(self.group)
         if self.blocked is not None:
             parts = [self.blocked.sentence, *evidence({name: detail.get(name) for name in BESIDE_BLOCKED})]
@@ -198,9 +218,11 @@ class ShownGroup:
 
 
 def queues_reason(reason: str | None, lost_queues: int | None, slaves: list[str]) -> str:
-    """`reason`, with how many queues it is of where offsets are lost, and with the slaves that do not know them."""
-    if reason == NOT_CAUGHT_UP:
-        return sentence(behind_words(reason, slaves))
-    if reason != OFFSET_LOST or not lost_queues:
-        return reason or "a queue of it is unknown"
-    return ngettext("%(why)s: %(n)d queue", "%(why)s: %(n)d queues", lost_queues) % {"why": reason, "n": lost_queues}
+    """The words of a stored `reason`, with how many queues it is of where offsets are lost, and with the slaves that do
+    not know them."""
+    if reason == UnknownReason.SLAVE_BEHIND:
+        return sentence(behind_words(slaves))
+    why = reason_words(reason or UnknownReason.QUEUE_UNKNOWN)
+    if reason != UnknownReason.OFFSET_LOST or not lost_queues:
+        return why
+    return ngettext("%(why)s: %(n)d queue", "%(why)s: %(n)d queues", lost_queues) % {"why": why, "n": lost_queues}

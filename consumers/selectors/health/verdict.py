@@ -43,16 +43,16 @@ class Findings:
 NOT_CHECKED = Findings()
 
 
-def health(state: State, rule: str, findings: Findings, now: datetime, limits: HealthLimits) -> Health:
+def health(state: State, rule: str | None, findings: Findings, now: datetime, limits: HealthLimits) -> Health:
     """Old findings are still said: they are likelier to hold than not. That nobody looked since makes unknown what
     would be OK."""
     found = [*_of_state(state, rule), *findings.noticed, *findings.checked, *_late(findings, now, limits)]
     return Health(worst_level(found), sorted(found, key=lambda reason: reason.place))
 
 
-def _of_state(state: State, rule: str) -> Iterable[Reason]:
+def _of_state(state: State, rule: str | None) -> Iterable[Reason]:
     if OF_STATE[state] != HealthLevel.OK:
-        yield Reason(HealthCode.STATE, OF_STATE[state], {"state": state.value, "rule": rule})
+        yield Reason(HealthCode.STATE, OF_STATE[state], {"state": state.value} | ({"rule": rule} if rule else {}))
 
 
 def _late(findings: Findings, now: datetime, limits: HealthLimits) -> Iterable[Reason]:

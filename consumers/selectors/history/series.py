@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Literal
 
 from django.db.models import Max
 
 from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot
 from consumers.pipeline.wider import DAY_SECONDS
+from consumers.words.unknown import reason_words
 
 from .queue_windows import QueueKey, Window, queue_windows
 from .rows import History, Point, Series
@@ -129,6 +131,8 @@ class _Gaps:
 def _points(windows: WindowRange, known: dict[int, Window], gaps: _Gaps) -> list[Point]:
     points: list[Point] = []
     complete_until = windows.complete_until(gaps.done, known)
+    # Few differ.
+    words = cache(reason_words)
     for number, start in enumerate(windows.starts):
         window, complete = known.get(number), number < complete_until
         if window is None:
@@ -136,7 +140,9 @@ def _points(windows: WindowRange, known: dict[int, Window], gaps: _Gaps) -> list
         elif window.unknown_reason is None:
             points.append(Point(start, *window, _unknown(window), complete))
         else:
-            points.append(Point(start, *window, complete=complete))
+            points.append(
+                Point(start, *window._replace(unknown_reason=words(window.unknown_reason)), complete=complete)
+            )
     return points
 
 

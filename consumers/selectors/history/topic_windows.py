@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from consumers.polling.reading import NO_LAG_REASONS
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .queue_windows import QueueKey, Window
 

@@ -9,13 +9,13 @@ from consumers.models import Assignment, Client, ConsumerGroup
 from consumers.selectors.queues import BROADCASTING, no_owner_reason
 from consumers.selectors.would_start import told_start
 from consumers.stores.exposure import NOT_SAMPLED, Held
+from consumers.vocabulary.groups import POPPING
 
 from .rows import CLIENT_MEMORY, PopRow, StoreRow
 
 # RocketMQ 5.4.0, ClientConfig.persistConsumerOffsetInterval, where no member says another.
 USUAL_COMMIT_SECONDS = 5.0
 INTERVAL = "persistConsumerOffsetInterval"
-POPPING = "CONSUME_POP"
 NOBODY_HOLDS = "popping: no member holds a queue; what is popped and not acknowledged comes again"
 SPOKE = ("client_id", "running_info_at", "running_info_error", "settings", "pop_queues", "started_at")
 HELD = ("queue_id", "client_id", "last_seen", "commit_offset", "cached_min", "cached_max", "cached_count")

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, TopicKind
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.flags import outside_reason
-from consumers.polling.reading import NEVER_COMMITTED, OFFSET_LOST
 from consumers.selectors.brokers import BrokerAge
 from consumers.selectors.limits import Limits
 from consumers.selectors.overlay import OWN_DEAD_LETTERS, Offsets, offsets, unread_reason
 from consumers.selectors.would_start import start_without_offset
 from consumers.stores.exposure import NUMBERS, Exposure, Stored, exposure
 from consumers.stores.start import Start
+from consumers.vocabulary.unknown import UnknownReason
 
 from .clients import Members, behind
 from .files import NO_BROKER, Files
@@ -52,6 +52,10 @@ class Facts:
     max_age: timedelta
 
 
+# The broker has no offset, and nothing to repeat from.
+EMPTY = (UnknownReason.NEVER_COMMITTED, UnknownReason.OFFSET_LOST)
+
+
 def offset_row(place: Place, facts: Facts) -> OffsetRow:
     broker = facts.brokers.get(place.broker) if place.broker is not None else None
     read = _read(place, broker, facts)
@@ -59,7 +63,7 @@ def offset_row(place: Place, facts: Facts) -> OffsetRow:
     files = facts.files.stores(
         (place.topic, place.broker, place.queue_id), facts.members.is_broadcasting, read.broker_offset
     )
-    exposed = _exposure(place, memory, files, facts)
+    exposed = _exposure(place, read, memory, files, facts)
     start = _start(place, read, facts)
     values = {"min_offset": read.min_offset, "broker_offset": read.broker_offset, "would_start_at": start.offset}
     why = {
@@ -109,12 +113,12 @@ def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: Facts)
     )
 
 
-def _exposure(place: Place, memory: StoreRow, files: list[StoreRow], facts: Facts) -> Exposure:
+def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRow], facts: Facts) -> Exposure:
     if elsewhere := _elsewhere(facts):
         return Exposure(unknown=dict.fromkeys(NUMBERS, elsewhere))
     file = next((store for store in files if store.kind == BROKER_FILE), None)
     return exposure(
-        Stored(memory.offset, memory.at, memory.finding, is_empty=memory.finding in (NEVER_COMMITTED, OFFSET_LOST)),
+        Stored(memory.offset, memory.at, memory.finding, is_empty=read.code in EMPTY),
         Stored(file.offset, file.at, file.finding) if file else Stored(None, None, NO_BROKER),
         facts.members.held.get(place.pk, ()) if place.pk is not None else (),
         facts.members.no_owner,
@@ -129,7 +133,7 @@ def _elsewhere(facts: Facts) -> str | None:
 
 
 def _is_never_committed(place: Place, read: Offsets) -> bool:
-    return read.consumer_offset is None and not read.unread and read.reason == NEVER_COMMITTED
+    return read.consumer_offset is None and not read.unread and read.code == UnknownReason.NEVER_COMMITTED
 
 
 def _start(place: Place, read: Offsets, facts: Facts) -> Start:
@@ -138,7 +142,7 @@ def _start(place: Place, read: Offsets, facts: Facts) -> Start:
         return Start(None, OWN_DEAD_LETTERS, OWN_DEAD_LETTERS)
     if elsewhere := _elsewhere(facts):
         return Start(None, elsewhere, elsewhere)
-    if not _is_never_committed(place, read) and read.reason != OFFSET_LOST:
+    if not _is_never_committed(place, read) and read.code != UnknownReason.OFFSET_LOST:
         return _after_commit(read)
     sample = facts.samples.get(place.pk) if place.pk is not None else None
     return start_without_offset(kind, facts.group.consume_from_where, facts.members.start, read, sample)

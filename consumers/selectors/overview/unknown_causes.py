@@ -8,6 +8,7 @@ from consumers.models import State
 from consumers.selectors.brokers import BrokerAge, ClusterAge
 from consumers.selectors.groups.overlay import NO_BROKER, Overlay
 from consumers.selectors.overlay import NOT_JUDGED_YET
+from consumers.words.rules import rule_words
 
 from .rows import UnknownCause
 
@@ -82,6 +83,8 @@ def _unjudged(overlay: Overlay, read: QuerySet[Any]) -> list[UnknownCause]:
     unjudged = read.filter(is_never | is_stale | Q(judged__state=State.UNKNOWN))
     counted = unjudged.values("cluster_id", cause=cause).annotate(since=Min(began), groups=Count("pk"))
     return [
-        UnknownCause(row["cause"], overlay.clusters[row["cluster_id"]].name, None, row["since"], row["groups"])
+        UnknownCause(
+            rule_words(row["cause"]), overlay.clusters[row["cluster_id"]].name, None, row["since"], row["groups"]
+        )
         for row in counted
     ]

@@ -7,10 +7,10 @@ from datetime import datetime
 from django.db.models import Q
 
 from consumers.models import Broker, ConsumerGroup, Queue
-from consumers.polling.flags import BROADCASTING
 from consumers.rocketmq.allocation.named import CONSISTENT_HASH
 from consumers.selectors.brokers import MASTER
 from consumers.selectors.overlay import iso
+from consumers.vocabulary.groups import BROADCASTING
 
 from .known_queue import COLUMNS, KnownQueue
 from .member_facts import MESSAGE_MODEL, MemberFacts, members_at

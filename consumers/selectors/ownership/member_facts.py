@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup
-from consumers.polling.flags import BROADCASTING
+from consumers.vocabulary.groups import BROADCASTING
 
 from .expression import Expression, expression
 

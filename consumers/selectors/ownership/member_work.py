@@ -9,6 +9,8 @@ from consumers.models import Assignment, ConsumerGroup, QueueSnapshot
 from consumers.selectors.brokers import broker_ages
 from consumers.selectors.limits import limits
 from consumers.selectors.overlay import unread_reason
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 
 from .rates import QueueKey, Rates, group_rates
 from .rows import QueuePlace, QueueShare
@@ -86,7 +88,7 @@ def _written(group: ConsumerGroup, now: datetime) -> tuple[dict[QueueKey, bool |
         why = reasons.get(name, f"{name} is not among the cluster's brokers")
         written[key] = None if why or offset is None else offset > 0
         if written[key] is None:
-            unread[key] = why or unknown_reason or "the broker offset was not read"
+            unread[key] = why or reason_words(unknown_reason or UnknownReason.BROKER_OFFSET_UNREAD)
     return written, unread
 
 

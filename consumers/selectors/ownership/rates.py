@@ -14,10 +14,11 @@ from consumers.lake.one_group import read_group
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup
 from consumers.polling.flags import outside_reason
-from consumers.polling.reading import NO_LAG_REASONS
 from consumers.selectors.column_lists import as_list
 from consumers.selectors.history.series import UNTOLD
 from consumers.selectors.overlay import iso
+from consumers.vocabulary.unknown import NO_LAG_REASONS
+from consumers.words.unknown import reason_words
 
 from .sharing import is_broadcasting
 
@@ -91,7 +92,7 @@ def _means(windows: pa.Table, newest: pa.Table, since: datetime, until: datetime
         key = topic, broker, queue_id
         rate, reason = told.get(key, (None, f"no reading of it in the minute before {iso(until)}"))
         if rate is None and reason not in NO_LAG_REASONS:
-            reasons[key] = reason or UNTOLD["consume_rate"]
+            reasons[key] = reason_words(reason) if reason else UNTOLD["consume_rate"]
         consumed[key] = None if rate is None else mean
     return Rates(None, since, until, consumed, reasons)
 

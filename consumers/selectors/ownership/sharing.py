@@ -1,15 +1,14 @@
 """Groups whose queues are not shared out one by one: that a queue has no single owner says nothing there."""
 
 from consumers.models import ConsumerGroup
-from consumers.polling.flags import BROADCASTING, POPPING
 from consumers.polling.members.popping import pop_answers
+from consumers.vocabulary.groups import BROADCASTING, POPPING, PULLING
 
 EVERY_MEMBER = "broadcasting: every member owns every queue"
 POPS = "its members pop messages: no queue has an owner"
 # RocketMQ 5.4.0, DefaultMQPullConsumerImpl.consumerRunningInfo: it lists no queues, and a lite pull consumer only those
 # that it was assigned, be it by its application.
 PULLS = "its members pull messages: not all such clients say which queues they hold"
-PULLING = "CONSUME_ACTIVELY"
 
 
 def is_broadcasting(group: ConsumerGroup) -> bool:

@@ -8,12 +8,13 @@ from typing import Any
 from django.db.models import Count, Prefetch
 
 from consumers.models import Rebalance, RebalanceTopic
+from consumers.vocabulary.causes import RebalanceCause
 
 from .costs import NOT_TOLD, cost_of_all
 from .event_name import event_name, moment_text
 from .filters import filtered, words_of
 from .resets_meanwhile import name_resets
-from .rows import Cause, EventPage, RebalanceEvent, RebalanceFilters
+from .rows import EventPage, RebalanceEvent, RebalanceFilters
 from .sentences import evidence_opening, evidence_sentence
 
 NO_READING_BEFORE = "no reading before it is known"
@@ -72,14 +73,14 @@ def sizes_of(episodes: Collection[tuple[int, datetime]]) -> Counter[Any]:
     return Counter({(row["group_id"], row["episode_since"]): row["events"] for row in counted})
 
 
-def cause_counts(filters: RebalanceFilters) -> dict[Cause, int]:
+def cause_counts(filters: RebalanceFilters) -> dict[RebalanceCause, int]:
     """How many rebalances have each cause, those that have any; `filters.cause` itself is left aside."""
     found = filtered(filters, by_cause=False).order_by().values("cause").annotate(events=Count("pk"))
     counts: Counter[str] = Counter()
     for row in found:
         for word in set(words_of(row["cause"])):
             counts[word] += row["events"]
-    return {cause: counts[cause] for cause in Cause if counts[cause]}
+    return {cause: counts[cause] for cause in RebalanceCause if counts[cause]}
 
 
 def event_fields(row: Rebalance, episode: int) -> dict[str, Any]:

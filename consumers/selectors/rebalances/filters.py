@@ -6,8 +6,9 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from consumers.models import ConsumerGroup, GroupKind, Rebalance
+from consumers.vocabulary.causes import RebalanceCause
 
-from .rows import Cause, RebalanceFilters
+from .rows import RebalanceFilters
 
 # No rebalance is longer: a group that never settles has one after the other.
 LONGEST = timedelta(hours=1)
@@ -49,4 +50,4 @@ def _since(filters: RebalanceFilters) -> Q:
 
 def words_of(cause: str) -> tuple[str, ...]:
     """The single causes, the first to be named first."""
-    return tuple(word.strip() for word in cause.split(",") if word.strip()) or (str(Cause.UNKNOWN),)
+    return tuple(word.strip() for word in cause.split(",") if word.strip()) or (str(RebalanceCause.UNKNOWN),)

@@ -7,24 +7,26 @@ the member's own host.
 from collections.abc import Mapping
 from typing import Any
 
-from .rows import Cause, LogLine
+from consumers.vocabulary.causes import RebalanceCause
+
+from .rows import LogLine
 
 OF_BROKERS = "broker.log"
 OF_MEMBERS = "rocketmq_client.log"
 
 TEXTS = {
-    Cause.JOINED: (OF_BROKERS, "new consumer connected, group: {group} "),
-    Cause.RECONNECTED: (OF_BROKERS, "new consumer connected, group: {group} "),
-    Cause.RESTARTED: (OF_BROKERS, "new consumer connected, group: {group} "),
-    Cause.LEFT: (OF_BROKERS, "unregister a consumer[{group}] from consumerGroupInfo"),
+    RebalanceCause.JOINED: (OF_BROKERS, "new consumer connected, group: {group} "),
+    RebalanceCause.RECONNECTED: (OF_BROKERS, "new consumer connected, group: {group} "),
+    RebalanceCause.RESTARTED: (OF_BROKERS, "new consumer connected, group: {group} "),
+    RebalanceCause.LEFT: (OF_BROKERS, "unregister a consumer[{group}] from consumerGroupInfo"),
     # A closed socket; one that left in order has the line of LEFT instead.
-    Cause.GONE: (OF_BROKERS, "from ConsumerGroupInfo groupChannelTable, consumer group: {group}"),
-    Cause.SILENT: (OF_BROKERS, "SCAN: remove expired channel from ConsumerManager consumerTable"),
-    Cause.SUBSCRIPTION: (OF_BROKERS, "subscription changed, "),
-    Cause.QUEUE_COUNT: (OF_MEMBERS, "client rebalanced result changed"),
-    Cause.STRATEGY: (OF_MEMBERS, "client rebalanced result changed"),
-    Cause.UNKNOWN: (OF_MEMBERS, "client rebalanced result changed"),
-    Cause.PULL_STUCK: (OF_MEMBERS, "[BUG]doRebalance, {group}, try remove unnecessary mq"),
+    RebalanceCause.GONE: (OF_BROKERS, "from ConsumerGroupInfo groupChannelTable, consumer group: {group}"),
+    RebalanceCause.SILENT: (OF_BROKERS, "SCAN: remove expired channel from ConsumerManager consumerTable"),
+    RebalanceCause.SUBSCRIPTION: (OF_BROKERS, "subscription changed, "),
+    RebalanceCause.QUEUE_COUNT: (OF_MEMBERS, "client rebalanced result changed"),
+    RebalanceCause.STRATEGY: (OF_MEMBERS, "client rebalanced result changed"),
+    RebalanceCause.UNKNOWN: (OF_MEMBERS, "client rebalanced result changed"),
+    RebalanceCause.PULL_STUCK: (OF_MEMBERS, "[BUG]doRebalance, {group}, try remove unnecessary mq"),
 }
 
 
@@ -33,5 +35,5 @@ def log_line(found: Mapping[str, Any], group: str) -> LogLine | None:
     cause = found.get("cause")
     if cause not in TEXTS:
         return None
-    file, text = TEXTS[Cause(cause)]
+    file, text = TEXTS[RebalanceCause(cause)]
     return LogLine(file, text.format(group=group))

@@ -8,16 +8,16 @@ from datetime import datetime
 
 from consumers.models import Rebalance
 from consumers.selectors.resets.marks import went_on_since
+from consumers.vocabulary.causes import RebalanceCause
 
 from .filters import words_of
-from .rows import Cause
 
 COLUMNS = ("group_id", "started_at", "finished_at", "applied_by_name", "by_name", "reason")
 
 
 def name_resets(rows: Collection[Rebalance]) -> None:
     """Adds `reset` to the evidence of those whose cause is not known, unsaved. One query, none without such a one."""
-    open_ones = [row for row in rows if words_of(row.cause) == (str(Cause.UNKNOWN),)]
+    open_ones = [row for row in rows if words_of(row.cause) == (str(RebalanceCause.UNKNOWN),)]
     if not open_ones:
         return
     resets = _resets({row.group_id for row in open_ones}, min(_began(row) for row in open_ones))
@@ -25,7 +25,7 @@ def name_resets(rows: Collection[Rebalance]) -> None:
         meanwhile = [words for group, since, until, words in resets if _meets(row, group, since, until)]
         if meanwhile:
             row.evidence = [
-                {**found, "reset": meanwhile[0]} for found in row.evidence or [{"cause": Cause.UNKNOWN.value}]
+                {**found, "reset": meanwhile[0]} for found in row.evidence or [{"cause": RebalanceCause.UNKNOWN.value}]
             ]
 
 

@@ -2,27 +2,10 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from consumers.selectors.public import answer, public
-
-
-class Cause(StrEnum):
-    """Why a group rebalanced, as `Rebalance.cause` says it: one of these words, or several with commas between."""
-
-    JOINED = "joined"
-    LEFT = "left"
-    GONE = "gone"
-    SILENT = "silent"
-    RECONNECTED = "reconnected"
-    RESTARTED = "restarted"
-    QUEUE_COUNT = "queue count"
-    SUBSCRIPTION = "subscription"
-    STRATEGY = "strategy"
-    BROKER = "broker"
-    PULL_STUCK = "pull stuck"
-    UNKNOWN = "unknown"
+from consumers.vocabulary.causes import RebalanceCause
 
 
 @dataclass(frozen=True)
@@ -35,7 +18,7 @@ class RebalanceFilters:
 
     cluster: str | None = None
     group: str | None = None
-    cause: Cause | None = None
+    cause: RebalanceCause | None = None
     since: datetime | None = None
     until: datetime | None = None
     touching: bool = False
@@ -200,7 +183,7 @@ class RebalanceRow:
     settled_at: datetime | None = field(metadata=public("The first of two readings in a row that agree"))
     dated_at: datetime | None = field(metadata=public("By the clock of a member"))
     polls: int = field(metadata=public("Readings of the group from the first change to the settled end"))
-    cause: str = field(metadata=public(f"One or several, with commas: {', '.join(Cause)}"))
+    cause: str = field(metadata=public(f"One or several, with commas: {', '.join(RebalanceCause)}"))
     evidence: list[dict[str, Any]]
     members_before: int | None
     members_after: int | None

@@ -9,7 +9,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from .rows import Cause
+from consumers.vocabulary.causes import RebalanceCause
 
 # Facts that a sentence of their cause says already.
 SAID = {
@@ -155,23 +155,23 @@ def _unknown(found: Facts) -> list[str]:
 
 
 def _unnamed(found: Facts) -> list[str]:
-    return [str(found.get("cause") or Cause.UNKNOWN)]
+    return [str(found.get("cause") or RebalanceCause.UNKNOWN)]
 
 
 # With the moment and without.
 NOT_ANSWERED = (gettext_noop("it had not answered since %s UTC"), gettext_noop("it had not answered any more"))
 NOT_PULLED = (gettext_noop("it had not pulled since %s UTC"), gettext_noop("it had not pulled for 120 s"))
 OPENINGS: dict[str, Callable[[Facts], list[str]]] = {
-    Cause.JOINED: _joined,
-    Cause.LEFT: _left,
-    Cause.GONE: _gone,
-    Cause.SILENT: _silent,
-    Cause.RECONNECTED: _reconnected,
-    Cause.RESTARTED: _restarted,
-    Cause.QUEUE_COUNT: _queue_count,
-    Cause.SUBSCRIPTION: _subscription,
-    Cause.STRATEGY: _strategy,
-    Cause.BROKER: _broker,
-    Cause.PULL_STUCK: _pull_stuck,
-    Cause.UNKNOWN: _unknown,
+    RebalanceCause.JOINED: _joined,
+    RebalanceCause.LEFT: _left,
+    RebalanceCause.GONE: _gone,
+    RebalanceCause.SILENT: _silent,
+    RebalanceCause.RECONNECTED: _reconnected,
+    RebalanceCause.RESTARTED: _restarted,
+    RebalanceCause.QUEUE_COUNT: _queue_count,
+    RebalanceCause.SUBSCRIPTION: _subscription,
+    RebalanceCause.STRATEGY: _strategy,
+    RebalanceCause.BROKER: _broker,
+    RebalanceCause.PULL_STUCK: _pull_stuck,
+    RebalanceCause.UNKNOWN: _unknown,
 }

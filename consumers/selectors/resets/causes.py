@@ -14,10 +14,10 @@ from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup, Reading, ResetOutcome, ResetQueue
 from consumers.selectors.limits import limits
+from consumers.vocabulary.rules import RuleCode
 
-WENT_BACK, MOVED_UP = "offset went back", "moved up to the oldest message"
 # The rules of jumps. A queue that was moved up may well have been so by its broker alone.
-RULES = frozenset({WENT_BACK, MOVED_UP})
+RULES = frozenset({RuleCode.OFFSET_WENT_BACK, RuleCode.MOVED_TO_OLDEST})
 # A jump is seen by the next reading of its broker; where that was not read for longer, the reset is only likely.
 LIKELY = timedelta(minutes=15)
 LOOKED_AT, READINGS = 20_000, 1_000
@@ -63,7 +63,7 @@ def causes(jumps: Collection[Jump]) -> dict[Jump, dict[str, str]]:
     since, until = min(jump.since for jump in jumps) - LIKELY, max(jump.until for jump in jumps) + slack
     written = _written({jump.group_id for jump in jumps}, since, until)
     found = {jump: _cause(jump, written.get(_place(jump), ()), slack) for jump in jumps}
-    foreign = [jump for jump, cause in found.items() if jump.rule == WENT_BACK and not cause]
+    foreign = [jump for jump, cause in found.items() if jump.rule == RuleCode.OFFSET_WENT_BACK and not cause]
     return found | (_by_others(foreign, since, until) if foreign else {})
 
 
@@ -87,7 +87,7 @@ def _written(groups: set[int], since: datetime, until: datetime) -> dict[tuple[i
 
 
 def _cause(jump: Jump, traces: Iterable[Trace], slack: timedelta) -> dict[str, str]:
-    went_back = jump.rule == WENT_BACK
+    went_back = jump.rule == RuleCode.OFFSET_WENT_BACK
     for trace in traces:
         if jump.since - LIKELY <= trace.at <= jump.until + slack and trace.back in (None, went_back):
             # Until the next reading, and as long as an old client may take to follow.

@@ -6,8 +6,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext, ngettext
 
 from consumers.models import ConsumerGroup, GroupBroker, GroupKind, QueueSnapshot, TopicKind
-from consumers.polling.flags import BROADCASTING
 from consumers.selectors.measures import count
+from consumers.vocabulary.groups import BROADCASTING
 
 from .broker_facts import KnownBroker
 from .condition_rows import ConditionName, FailingGroup, Severity

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from consumers.polling.flags import BROADCASTING
 from consumers.rocketmq.names import retry_topic
+from consumers.vocabulary.groups import BROADCASTING
 
 READ, WRITE = 4, 2  # bits of a permission (RocketMQ 5.4.0, PermName)
 

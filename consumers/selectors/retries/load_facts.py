@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from consumers.models import Assignment, Client, ConsumerGroup, GroupBroker, QueueSnapshot, TopicKind
-from consumers.polling.flags import BROADCASTING
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
 from consumers.rocketmq.names import retry_topic
+from consumers.vocabulary.groups import BROADCASTING
 
 from .broker_facts import KnownBroker, known_brokers
 from .facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, HeldQueue

@@ -3,10 +3,10 @@
 from typing import Any
 
 from consumers.models import ConsumerGroup, GroupBroker
-from consumers.polling.flags import POPPING
 from consumers.polling.members.popping import pop_answers
 from consumers.rocketmq.broker_values import RetryPolicy
 from consumers.rocketmq.retry_policy import retry_delay_ms
+from consumers.vocabulary.groups import POPPING
 
 from .ladder_rows import RetryPolicyRow
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
-BROADCASTING, PULLING = "BROADCASTING", "CONSUME_ACTIVELY"
+from consumers.vocabulary.groups import BROADCASTING, PULLING
 
 
 @dataclass(frozen=True)

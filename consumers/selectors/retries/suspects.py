@@ -9,8 +9,8 @@ from django.db.models.functions import Cast, Concat, StrIndex
 from django.db.models.lookups import GreaterThan
 
 from consumers.models import GroupBroker, GroupKind, QueueSnapshot, TopicKind
-from consumers.polling.flags import BROADCASTING
 from consumers.rocketmq.names import RETRY_PREFIX, retry_topic
+from consumers.vocabulary.groups import BROADCASTING
 
 from .broker_facts import KnownBroker
 from .condition_rows import ConditionName

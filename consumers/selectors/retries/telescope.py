@@ -19,10 +19,10 @@ from consumers.lake.reader import read
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupBroker, Reading
 from consumers.polling.flags import retired_topics
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED, NO_BROKER_OFFSET, QUEUE_GONE, TOPIC_GONE
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.selectors.limits import Limits
 from consumers.selectors.resets.marks import went_on_since
+from consumers.vocabulary.unknown import UnknownReason
 
 # A page opens no more files than that: of each reading up to two.
 MOST_READINGS = 480
@@ -30,7 +30,13 @@ COLUMNS = ("taken_at", "topic", "broker", "queue_id", "kind", "consumer_offset",
            "unknown_reason")  # fmt: skip
 DEAD_COLUMNS = ("taken_at", "topic", "broker", "queue_id", "broker_offset", "min_offset")
 # With these the lag is not known, but what the broker says of the consumer offset is.
-CONSUMER_IS_KNOWN = (None, TOPIC_GONE, QUEUE_GONE, NO_BROKER_OFFSET, AHEAD)
+CONSUMER_IS_KNOWN = (
+    None,
+    UnknownReason.TOPIC_GONE,
+    UnknownReason.QUEUE_GONE,
+    UnknownReason.NO_BROKER_OFFSET,
+    UnknownReason.CONSUMER_AHEAD,
+)
 OF_CONSUMER = ("out_of_retry", "consumed")
 
 
@@ -206,7 +212,7 @@ class _Stretch:
         rows = [row for row in self._of_group if row["kind"] in wanted and row["topic"] not in retired]
         if name == "into_retry":
             return _by_queue((row, row["broker_offset"], False) for row in rows)
-        return _by_queue((row, _consumer(row), row["unknown_reason"] == NEVER_COMMITTED) for row in rows)
+        return _by_queue((row, _consumer(row), row["unknown_reason"] == UnknownReason.NEVER_COMMITTED) for row in rows)
 
 
 def _read_of(rows: Iterable[tuple[datetime, list[dict[str, Any]]]]) -> _Read:

@@ -10,12 +10,14 @@ from django.db.models import Max
 
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
 from consumers.pipeline.volumes.joined import whole_volumes
-from consumers.pipeline.volumes.names import NOT_RECORDED, VOLUMES
+from consumers.pipeline.volumes.names import VOLUMES
 from consumers.selectors.history.series import NO_READING, NOT_AGGREGATED, missing_reason
 from consumers.selectors.history.stored_windows import stored_group_windows
 from consumers.selectors.history.window_range import WindowRange, window_range
 from consumers.selectors.limits import limits
 from consumers.selectors.overlay import iso
+from consumers.vocabulary.volumes import VolumeReason
+from consumers.words.volumes import volume_words
 
 from .telescope import Telescope
 from .volume_rows import Volumes, VolumeTotals, VolumeWindow
@@ -85,7 +87,7 @@ def _window(
 
 
 def _reason(row: Mapping[str, Any], name: str) -> str:
-    return row["volumes_unknown"].get(name, NOT_RECORDED)
+    return volume_words(row["volumes_unknown"].get(name, VolumeReason.NOT_RECORDED))
 
 
 def _totals(

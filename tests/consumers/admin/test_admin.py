@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from consumers.models import ApiToken, Cluster
+from consumers.models import ApiToken, Cluster, GroupState
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total
 
 pytestmark = pytest.mark.django_db
@@ -88,3 +88,8 @@ def test_a_viewer_sees_what_is_registered_of_a_cluster(world):
 def test_the_pages_answer_no_other_method(world, method):
     client = a_staff_client("admin")
     assert getattr(client, method)(f"/admin/consumers/cluster/{world.pk}/change/").status_code == 405
+
+
+def test_the_list_says_a_rule_in_words(world):
+    GroupState.objects.update(rule="within_threshold_before")
+    assert "within threshold a moment ago" in a_staff_client("viewer").get("/admin/consumers/groupstate/").text

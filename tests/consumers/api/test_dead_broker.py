@@ -56,7 +56,7 @@ def documents(api):
             Assignment.objects.create(group=group, queue=queue, client_id="a", seen_since=ago(99), last_seen=ago(9))
         a_total(group, 0)
         a_judged_group(group, consume_rate=0.0, produce_rate=0.0, drain_seconds=0.0)
-        GroupWindow.objects.create(group=group, step_seconds=60, start=ago(120), readings=0, unknown_reason="not read")
+        GroupWindow.objects.create(group=group, step_seconds=60, start=ago(120), readings=0, unknown_reason="not_read")
         paths = ["/api/v1/groups/", GROUP, f"{GROUP}queues/", f"{GROUP}status/", f"{GROUP}history/"]
         yield {path: api.get(path).json() for path in paths}
 

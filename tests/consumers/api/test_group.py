@@ -3,7 +3,7 @@
 import pytest
 import time_machine
 
-from consumers.models import Assignment, Client, ClientSubscription
+from consumers.models import Assignment, Client, ClientSubscription, GroupState
 from tests.world import (
     NOW,
     a_broker,
@@ -31,7 +31,7 @@ def group():
         queue = a_queue(cluster, "Orders")
         a_snapshot(group, queue, 60, 100)
         a_snapshot(group, a_queue(cluster, "%RETRY%billing", kind="retry"), 5, 5)
-        a_snapshot(group, a_queue(cluster, "Orders", 1), None, 100, unknown_reason="never committed")
+        a_snapshot(group, a_queue(cluster, "Orders", 1), None, 100, unknown_reason="never_committed")
         a_total(group, 40, queues=3, never_committed_queues=1)
         detail = {"still_seconds": 720, "lag_messages": 40}
         a_judged_group(group, "STALL", rule="blocked", detail=detail, worst_queue=queue)
@@ -49,9 +49,25 @@ def test_it_says_the_rule_that_decided_with_its_numbers(group, api):
         "queue_id": 0,
         "state": "STALL",
         "rule": "blocked",
+        "rule_code": "blocked",
     }
     said = "stalled: blocked · queue 0 of Orders on broker-a: offset still for 12 min, 40 messages behind"
     assert seen["state_detail"] == said
+
+
+def test_a_code_stands_beside_each_text(group, api):
+    GroupState.objects.update(state="WARN", rule="within_threshold_before")
+    seen = api.get(URL).json()
+    assert (seen["rule"], seen["rule_code"]) == ("within threshold a moment ago", "within_threshold_before")
+    queue = api.get(f"{URL}queues/?topic=Orders").json()["results"][1]
+    assert (queue["unknown_reason"], queue["unknown_reason_code"]) == ("never committed", "never_committed")
+
+
+def test_where_no_rule_decided_there_is_no_code_but_the_reason(group, api):
+    GroupState.objects.all().delete()
+    seen = api.get(URL).json()
+    assert (seen["rule"], seen["rule_code"]) == ("not judged yet", None)
+    assert seen["unknown"]["rule_code"] == "not judged yet"
 
 
 def test_it_sums_its_topics_and_counts_never_committed_queues_apart(group, api):

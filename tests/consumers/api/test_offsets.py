@@ -20,7 +20,7 @@ def group(settings, tmp_path):
         group = a_group(cluster)
         a_client(group)
         a_snapshot(group, a_queue(cluster), 100, 150)
-        a_snapshot(group, a_queue(cluster, "Orders", 1), None, 150, min_offset=40, unknown_reason="never committed")
+        a_snapshot(group, a_queue(cluster, "Orders", 1), None, 150, min_offset=40, unknown_reason="never_committed")
         an_owner(group, a_queue(cluster), (112, 139, 23))
         an_offset_file(cluster, a_file_row(offset=90))
         yield group

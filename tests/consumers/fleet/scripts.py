@@ -51,7 +51,7 @@ def queue_count() -> Script:
     grow = Change(
         "its topic gets 8 queues instead of 4",
         lambda crew: crew.admin.create_topic(topic_of(group), 8),
-        frozenset({"queue count"}),
+        frozenset({"queue_count"}),
         2,
     )
     return Script(group, 4, members(group, 1, 2, route_milliseconds=2000), (grow,))

@@ -86,6 +86,6 @@ def test_it_is_falling_behind_for_as_long_as_it_does(spark, poller, java_admin, 
         print("\nminute  state  rule  time lag", *said, sep="\n")
     far = [row for row in said if row[3] > 300]
     assert len(far) >= 3
-    assert {row[1:3] for row in far} == {("WARN", "falling behind")}
+    assert {row[1:3] for row in far} == {("WARN", "falling_behind")}
     lags = [row[3] for row in said]
     assert lags == sorted(lags)

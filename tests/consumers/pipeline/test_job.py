@@ -9,7 +9,7 @@ from consumers.lake.store import Lake
 from consumers.models import DueWindow, GroupState, GroupWindow, QueueState, StateChange
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.polling.reading import NOT_REPORTED
+from consumers.vocabulary.unknown import UnknownReason
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_judged_queue, a_queue, a_reading, a_snapshot
 
@@ -42,8 +42,8 @@ def test_it_judges_queues_and_groups(spark, lake, world):
 
     assert (report.queues_judged, report.groups_judged, report.unknown_rows) == (3, 2, 0)
     assert {row.group.name: (row.state, row.rule) for row in GroupState.objects.all()} == {
-        "billing": ("STALL", "still, owner unread"),
-        "shipping": ("OK", "caught up"),
+        "billing": ("STALL", "owner_unknown"),
+        "shipping": ("OK", "caught_up"),
     }
 
 
@@ -54,7 +54,7 @@ def test_it_writes_what_the_page_says_in_a_sentence(spark, lake, world):
     assert row.detail == {
         "still_seconds": 315.0,
         "lag_messages": 900,
-        "owner": "not sampled",
+        "owner": "not_sampled",
         "topic": "Orders",
         "broker": "broker-a",
         "queue_id": 0,
@@ -106,9 +106,9 @@ def test_a_silent_broker_makes_its_queues_unknown(spark, lake, world):
     run(spark, lake, ["prod"], at(300), at(600), Durations())
 
     row = GroupState.objects.get(group=group)
-    assert (row.state, row.rule, row.completeness) == ("UNKNOWN", "not read", 0.5)
+    assert (row.state, row.rule, row.completeness) == ("UNKNOWN", "not_read", 0.5)
     window = GroupWindow.objects.get(group=group, step_seconds=60, start=at(540))
-    assert (window.lag_messages, window.unknown_reason) == (None, "a broker of this group was not read")
+    assert (window.lag_messages, window.unknown_reason) == (None, "broker_unread")
 
 
 def test_a_retired_topic_is_neither_judged_nor_summed(spark, lake, world):
@@ -128,12 +128,12 @@ def test_a_retired_topic_is_neither_judged_nor_summed(spark, lake, world):
 
 def test_a_broadcasting_group_whose_members_left_is_unknown(spark, lake, world):
     group = a_group(world, "notices", message_model="BROADCASTING")
-    a_snapshot(group, a_queue(world), 1, 9, unknown_reason=NOT_REPORTED, changed_at=at(-600))
+    a_snapshot(group, a_queue(world), 1, 9, unknown_reason=UnknownReason.NOT_REPORTED, changed_at=at(-600))
 
     run(spark, lake, ["prod"], at(300), at(600), Durations())
 
     row = GroupState.objects.get(group=group)
-    assert (row.state, row.rule) == ("UNKNOWN", NOT_REPORTED)
+    assert (row.state, row.rule) == ("UNKNOWN", UnknownReason.NOT_REPORTED)
 
 
 def test_a_state_keeps_its_beginning_while_it_stays(spark, lake, world):

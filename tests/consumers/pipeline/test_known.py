@@ -5,7 +5,7 @@ import pytest
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.pipeline.known import MOVED_WITHIN, lost_offsets, set_by_hand
 from consumers.pipeline.slices import microseconds
-from consumers.polling.reading import OFFSET_LOST
+from consumers.vocabulary.unknown import UnknownReason
 from tests.world import NOW, a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +18,9 @@ def cluster():
 
 def test_a_lost_offset_has_its_last_value_and_time(cluster):
     group = a_group(cluster)
-    a_snapshot(group, a_queue(cluster), None, 90, unknown_reason=OFFSET_LOST, lost_offset=40, lost_at=ago(60))
+    a_snapshot(
+        group, a_queue(cluster), None, 90, unknown_reason=UnknownReason.OFFSET_LOST, lost_offset=40, lost_at=ago(60)
+    )
     a_snapshot(group, a_queue(cluster, queue_id=1), 40, 90)
     (row,) = lost_offsets(["prod"]).to_pylist()
     assert (row["group"], row["queue_id"], row["lost_offset"]) == ("billing", 0, 40)

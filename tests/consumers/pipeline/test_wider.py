@@ -12,8 +12,9 @@ from consumers.lake.windows import put_window
 from consumers.models import ConsumerGroup, DueWindow, GroupWindow
 from consumers.pipeline import wider
 from consumers.pipeline.slices import floor
-from consumers.pipeline.volumes.names import PART_MISSING, VOLUMES
+from consumers.pipeline.volumes.names import VOLUMES
 from consumers.pipeline.wider import make_due, note_due
+from consumers.vocabulary.volumes import VolumeReason
 from tests.pipeline_rows import PLACE, at, put, table
 from tests.world import a_cluster, a_group
 
@@ -73,7 +74,7 @@ def test_an_hour_without_one_of_its_parts_says_what_is_known_of_it(lake, group):
     made(lake, HOUR)
     [row] = rows(lake, HOUR)
     assert (row["lag_messages"], row["readings"], row["consume_rate"]) == (5, 160, 2.0)
-    assert (row["consumed"], row["produced"], row["volume_unknown"]) == (None, None, PART_MISSING)
+    assert (row["consumed"], row["produced"], row["volume_unknown"]) == (None, None, VolumeReason.PART_MISSING)
 
 
 def test_what_one_part_does_not_know_the_hour_does_not_know(lake, group):
@@ -135,7 +136,7 @@ def test_a_day_with_a_missing_hour_has_no_volume(lake, group):
         ten_minutes(lake, *an_hour(MIDNIGHT + hour * HOUR))
     made(lake, MIDNIGHT + DAY)
     [row] = rows(lake, DAY)
-    assert (row["readings"], row["consumed"], row["volume_unknown"]) == (23 * 240, None, PART_MISSING)
+    assert (row["readings"], row["consumed"], row["volume_unknown"]) == (23 * 240, None, VolumeReason.PART_MISSING)
 
 
 def test_what_was_left_out_is_caught_up_the_oldest_first(lake, group):

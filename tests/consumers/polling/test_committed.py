@@ -4,7 +4,7 @@ import pytest
 
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.poll import remembered
-from consumers.polling.reading import NEVER_COMMITTED, OFFSET_LOST
+from consumers.vocabulary.unknown import UnknownReason
 from tests.world import a_cluster, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -16,9 +16,9 @@ def test_a_fresh_process_expects_what_was_committed_or_lost_by_broker() -> None:
     a_snapshot(group, a_queue(cluster, "Orders"), 5, 9)
     a_snapshot(group, a_queue(cluster, "Orders", broker="broker-b"), 5, 9)
     lost = {"lost_offset": 7, "lost_at": ago(60)}
-    a_snapshot(group, a_queue(cluster, "Lost"), None, 9, unknown_reason=OFFSET_LOST, **lost)
-    a_snapshot(group, a_queue(cluster, "Noted"), None, 9, unknown_reason=NEVER_COMMITTED, **lost)
-    a_snapshot(group, a_queue(cluster, "Never"), None, 9, unknown_reason=NEVER_COMMITTED)
+    a_snapshot(group, a_queue(cluster, "Lost"), None, 9, unknown_reason=UnknownReason.OFFSET_LOST, **lost)
+    a_snapshot(group, a_queue(cluster, "Noted"), None, 9, unknown_reason=UnknownReason.NEVER_COMMITTED, **lost)
+    a_snapshot(group, a_queue(cluster, "Never"), None, 9, unknown_reason=UnknownReason.NEVER_COMMITTED)
     broadcast = a_group(cluster, "radio", message_model="BROADCASTING")
     a_snapshot(broadcast, a_queue(cluster, "Orders"), 5, 9)
     unknown = a_group(cluster, "unasked", message_model=None)

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from consumers.models import Cluster, ConsumerGroup
-from consumers.polling.flags import Flag, ghosts, group_flags, offline_share, retired_topics
+from consumers.polling.flags import ghosts, group_flags, offline_share, retired_topics
 from consumers.polling.kind_limits import KindLimits
+from consumers.vocabulary.groups import Flag
 from tests.world import NOW, a_cluster, a_group, ago
 
 LIMITS = KindLimits()

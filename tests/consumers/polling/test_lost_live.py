@@ -16,7 +16,6 @@ from consumers.models import Cluster, ConsumerGroup, GroupTotal, Incident, Queue
 from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
-from consumers.polling.reading import OFFSET_LOST
 from consumers.polling.settings import PollSettings
 from consumers.resets.applying.run import run
 from consumers.resets.planning.run import run_plan
@@ -27,6 +26,7 @@ from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.overview.shown import overview
 from consumers.selectors.queues import group_queues
+from consumers.vocabulary.unknown import UnknownReason
 from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin
@@ -135,7 +135,7 @@ def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_group
     restart(pair, "broker-a", files(pair, "broker-a")[0])
     poll(poller)
     assert snapshots(OFFLINE) == stood
-    assert not QueueSnapshot.objects.filter(unknown_reason=OFFSET_LOST).exists()
+    assert not QueueSnapshot.objects.filter(unknown_reason=UnknownReason.OFFSET_LOST).exists()
 
     wait(lambda: is_stored(pair, "broker-a"), 60)
     restart(pair, "broker-a", *files(pair, "broker-a"))
@@ -148,12 +148,15 @@ def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_group
             break
         assert time.monotonic() < deadline, (seen_online[-1], snapshots(OFFLINE))
         time.sleep(1)
-    lost = everywhere(None, STOOD, OFFSET_LOST, "a") | everywhere(STOOD, None, None, "b")
+    lost = everywhere(None, STOOD, UnknownReason.OFFSET_LOST, "a") | everywhere(STOOD, None, None, "b")
     assert snapshots(OFFLINE) == lost
     # The member commits again what it holds: never forgotten, never "never committed", never less than before.
-    assert {said for seen in seen_online for said in seen.values()} <= {(SENT, None, None), (None, SENT, OFFSET_LOST)}
+    assert {said for seen in seen_online for said in seen.values()} <= {
+        (SENT, None, None),
+        (None, SENT, UnknownReason.OFFSET_LOST),
+    }
     assert {len(seen) for seen in seen_online} == {2 * QUEUES}
-    assert not QueueSnapshot.objects.filter(group__name=BROADCAST, unknown_reason=OFFSET_LOST).exists()
+    assert not QueueSnapshot.objects.filter(group__name=BROADCAST, unknown_reason=UnknownReason.OFFSET_LOST).exists()
     for _ in range(2):
         poll(poller)
         assert snapshots(OFFLINE) == lost
@@ -162,7 +165,9 @@ def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_group
     assert row.lag_messages_at_least == behind // 2
     queues = group_queues(ConsumerGroup.objects.get(name=OFFLINE), now=timezone.now())
     assert {queue.broker_offset for queue in queues} == {SENT}
-    assert {(queue.broker, queue.state) for queue in queues if queue.rule == "offset lost"} == {("broker-a", "LOSS")}
+    assert {(queue.broker, queue.state) for queue in queues if queue.rule_code == "offset_lost"} == {
+        ("broker-a", "LOSS")
+    }
 
     now = timezone.now()
     [loss] = overview(since=now, until=now, now=now).losses
@@ -173,7 +178,9 @@ def test_a_broker_that_loses_its_offsets_is_told_of_queue_by_queue_and_its_group
     assert (incident.value, incident.group_names) == (QUEUES, [["pair", OFFLINE]])
     print(json.dumps({"state": row.state_detail, "queue": queues[0].state_detail, "incident": incident.evidence}))
 
-    lost_at = QueueSnapshot.objects.filter(unknown_reason=OFFSET_LOST).values_list("lost_at", flat=True).first()
+    lost_at = (
+        QueueSnapshot.objects.filter(unknown_reason=UnknownReason.OFFSET_LOST).values_list("lost_at", flat=True).first()
+    )
     assert lost_at is not None
     user = User.objects.create_user("ann")
     user.groups.add(Group.objects.get_or_create(name="operator")[0])

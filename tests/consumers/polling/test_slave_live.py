@@ -20,7 +20,7 @@ from consumers.models import AlertRule, Broker, Cluster, ConsumerGroup, Incident
 from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
-from consumers.polling.reading import NOT_CAUGHT_UP, OFFSET_LOST, BrokerReading
+from consumers.polling.reading import BrokerReading
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.offset_writes import OffsetWrites
@@ -29,6 +29,8 @@ from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.overview.shown import overview
 from consumers.selectors.queues import group_queues
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule
 from tests.plugins.java_admin import JavaAdmin
@@ -170,7 +172,11 @@ def rules() -> None:
 
 
 AS_MASTER = {group: (offset, 10, None) for group, offset in OFFSETS.items()}
-AS_SLAVE = {"slaveread": (4, 10, None), "slaveolder": (None, 10, NOT_CAUGHT_UP), "slavelost": (None, 10, OFFSET_LOST)}
+AS_SLAVE = {
+    "slaveread": (4, 10, None),
+    "slaveolder": (None, 10, UnknownReason.SLAVE_BEHIND),
+    "slavelost": (None, 10, UnknownReason.OFFSET_LOST),
+}
 OLDER_GROUP, LOST_GROUP, BROKER = "group:pair/slaveolder", "group:pair/slavelost", "broker:pair/broker-a"
 
 
@@ -196,17 +202,22 @@ def test_what_a_slave_lacks_or_has_older_is_said_until_the_master_is_back(
     assert [groups[name].lag_messages for name in ("slaveread", "slaveolder", "slavelost")] == [6, None, None]
     assert groups["slavelost"].state == State.LOSS
     assert f"slave {slave} is read in its master's place" in groups["slavelost"].state_detail
-    assert groups["slaveolder"].unknown_reason == f"{NOT_CAUGHT_UP}: {slave}"
+    assert groups["slaveolder"].unknown_reason == f"{reason_words(UnknownReason.SLAVE_BEHIND)}: {slave}"
     [queue] = group_queues(ConsumerGroup.objects.get(name="slaveolder"), now=now)
     assert (queue.lag_messages, queue.consumer_offset) == (None, None)
     assert queue.unknown_reason is not None
-    assert queue.unknown_reason.startswith(f"{NOT_CAUGHT_UP}: {slave} · last known offset 8 · last read ")
+    assert queue.unknown_reason.startswith(
+        f"{reason_words(UnknownReason.SLAVE_BEHIND)}: {slave} · last known offset 8 · last read "
+    )
     [loss] = overview(since=now, until=now, now=now).losses
     assert (loss.from_slave, loss.queues, list(loss.groups.values())) == (slave, 1, ["slavelost"])
     # What was open is not over: its last known value stays, with why there is none.
     open_incidents = {OLDER_GROUP: ("firing", 2), LOST_GROUP: ("firing", 5), BROKER: ("firing", 1)}
     assert incidents() == open_incidents
-    assert Incident.objects.get(subject_key=OLDER_GROUP).unknown_reason == f"{NOT_CAUGHT_UP}: {slave}"
+    assert (
+        Incident.objects.get(subject_key=OLDER_GROUP).unknown_reason
+        == f"{reason_words(UnknownReason.SLAVE_BEHIND)}: {slave}"
+    )
     assert Incident.objects.get(subject_key=BROKER).severity == "critical"
 
     pair.start_broker("broker-a")

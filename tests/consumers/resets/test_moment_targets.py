@@ -8,10 +8,10 @@ import pytest
 
 from consumers.lake.reader import files
 from consumers.lake.store import Lake
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.resets.moment_targets import queues_of_then, targets_of_then
 from consumers.resets.wish import QueueKey, ResetRefused
 from consumers.selectors.measures import age
+from consumers.vocabulary.unknown import UnknownReason
 from tests.pipeline_rows import at, put, rows
 
 A, B, C = (QueueKey("Orders", broker, 0) for broker in ("broker-a", "broker-b", "broker-c"))
@@ -46,7 +46,7 @@ def test_a_queue_goes_to_where_it_stood(aggregated):
 
 
 def test_offsets_that_the_broker_lost_since_are_found(aggregated):
-    lost = rows([(None, 100)] * 3, start=15, unknown_reason=NEVER_COMMITTED)
+    lost = rows([(None, 100)] * 3, start=15, unknown_reason=UnknownReason.NEVER_COMMITTED)
     put(aggregated, "readings", rows([(10, 99)]) + lost)
     assert targets(10) == ({A: 10}, ())
     assert queues_of_then("prod", "billing", at(10), None) == (A,)
@@ -82,7 +82,7 @@ def test_a_queue_that_no_reading_saw_then_has_none(aggregated):
 
 
 def test_a_queue_that_had_no_commit_then_has_none(aggregated):
-    put(aggregated, "readings", rows([(None, 99)], unknown_reason=NEVER_COMMITTED))
+    put(aggregated, "readings", rows([(None, 99)], unknown_reason=UnknownReason.NEVER_COMMITTED))
     found, _ = targets(5)
     assert found == {A: "It had no offset at 2026-03-01 02:00:05 UTC: never committed."}
 

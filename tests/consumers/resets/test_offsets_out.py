@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.resets.csv_in import OffsetsIn, offsets_in
 from consumers.resets.offsets_out import group_offsets_csv
+from consumers.vocabulary.unknown import UnknownReason
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -43,9 +43,9 @@ def test_offset_zero_is_written(group: ConsumerGroup) -> None:
 
 
 def test_a_queue_without_a_commit_is_empty_and_says_so(group: ConsumerGroup) -> None:
-    snapshot(group, None, unknown_reason=NEVER_COMMITTED)
+    snapshot(group, None, unknown_reason=UnknownReason.NEVER_COMMITTED)
     (row,) = read(group)
-    assert (row["offset"], row["max"], row["unknown_reason"]) == ("", "100", NEVER_COMMITTED)
+    assert (row["offset"], row["max"], row["unknown_reason"]) == ("", "100", "never committed")
 
 
 def test_what_a_silent_broker_said_before_is_not_shown_as_known(group: ConsumerGroup) -> None:
@@ -65,7 +65,7 @@ def test_its_retry_topic_is_in_it_and_its_dead_letters_are_not(group: ConsumerGr
 
 def test_it_is_taken_back_as_the_target_of_a_reset(group: ConsumerGroup) -> None:
     snapshot(group, 40)
-    snapshot(group, None, "Orders", 1, unknown_reason=NEVER_COMMITTED)
+    snapshot(group, None, "Orders", 1, unknown_reason=UnknownReason.NEVER_COMMITTED)
     snapshot(group, 7, "-minus", 2)
     entries = [
         {"topic": "-minus", "broker": "broker-a", "queue_id": 2, "offset": 7},

@@ -6,13 +6,14 @@ import pytest
 
 from consumers.lake.compaction import compact
 from consumers.lake.store import Lake
-from consumers.polling.reading import NEVER_COMMITTED, NOT_CAUGHT_UP, TOPIC_GONE
 from consumers.resets.positions import looked_back, positions_at, was_read
 from consumers.resets.wish import QueueKey
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 from tests.pipeline_rows import at, put, rows
 
 QUEUE = QueueKey("Orders", "broker-a", 0)
-UNREAD = {"unknown_reason": NEVER_COMMITTED}
+UNREAD = {"unknown_reason": UnknownReason.NEVER_COMMITTED}
 
 
 @pytest.fixture
@@ -77,16 +78,16 @@ def test_at_a_moment_after_the_loss_there_is_no_position_and_the_last_one_is_nam
     assert "it had stood at 10 until 2026-03-01 02:00:00 UTC" in found.reason
 
 
-@pytest.mark.parametrize("reason", [NEVER_COMMITTED, TOPIC_GONE])
+@pytest.mark.parametrize("reason", [UnknownReason.NEVER_COMMITTED, UnknownReason.TOPIC_GONE])
 def test_a_queue_without_a_commit_has_the_reason(lake, reason):
     put(lake, "readings", rows([(None, 99)], unknown_reason=reason))
     found = position(lake, 5)
     assert found.offset is None
-    assert found.reason == f"{reason}."
+    assert found.reason == f"{reason_words(reason)}."
 
 
 def test_a_slave_that_was_behind_denies_nothing(lake):
-    put(lake, "readings", rows([(10, 99)]) + rows([(None, None)], start=15, unknown_reason=NOT_CAUGHT_UP))
+    put(lake, "readings", rows([(10, 99)]) + rows([(None, None)], start=15, unknown_reason=UnknownReason.SLAVE_BEHIND))
     assert offset(lake, 20) == (10, at(0))
 
 

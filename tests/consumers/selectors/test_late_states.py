@@ -6,12 +6,12 @@ from itertools import product
 import pytest
 
 from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueSnapshot, QueueState, State, Topic
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED, OFFSET_LOST
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.late_states import Ground, LateTimes, Polled, late_state
 from consumers.selectors.queues import group_queues
+from consumers.vocabulary.unknown import UnknownReason
 from tests.world import (
     NOW,
     a_broker,
@@ -30,7 +30,7 @@ TIMES = LateTimes(evaluated_at=EVALUATED, stands_since=ago(180), allowed_since=a
 LEVEL = Polled(0)
 # Behind, by how long the offset has not moved.
 MOVING, STANDS, UNMOVED = (Polled(7, waiting_since=ago(seconds)) for seconds in (10, 240, 3600))
-UNTIMED, NO_LAG, LOST = Polled(7), Polled(None, NEVER_COMMITTED), Polled(None, OFFSET_LOST)
+UNTIMED, NO_LAG, LOST = Polled(7), Polled(None, UnknownReason.NEVER_COMMITTED), Polled(None, UnknownReason.OFFSET_LOST)
 BACK = Polled(7, waiting_since=ago(3600), online=True)
 STOPPED, STOPPED_LEVEL, STOPPED_NOW = (
     Polled(lag, waiting_since=at, online=False, is_stopped=True) for lag, at in ((7, ago(3600)), (0, None), (7, ago(9)))
@@ -107,9 +107,9 @@ GROUPS = {
 POLLED = [
     (0, None, None),
     *((7, None, at) for at in (None, ago(9), ago(61), ago(179), ago(181), EVALUATED, ago(481))),
-    (None, NEVER_COMMITTED, None),
-    (None, AHEAD, None),
-    (7, OFFSET_LOST, ago(3600)),
+    (None, UnknownReason.NEVER_COMMITTED, None),
+    (None, UnknownReason.CONSUMER_AHEAD, None),
+    (7, UnknownReason.OFFSET_LOST, ago(3600)),
 ]
 
 
@@ -140,7 +140,7 @@ def build(cases, brokers):
         )
         for group, queue, case in made
     )  # fmt: skip
-    rule = {"rule": "paused by configuration", "since": ago(900), "judged_at": EVALUATED, "time_lag_kind": "exact"}
+    rule = {"rule": "paused", "since": ago(900), "judged_at": EVALUATED, "time_lag_kind": "exact"}
     QueueState.objects.bulk_create(
         QueueState(group=group, queue=queue, state=case.state, **rule) for group, queue, case in made
     )
@@ -150,9 +150,9 @@ def build(cases, brokers):
     GroupTotal.objects.bulk_create(
         GroupTotal(
             group=group, queues=1, unknown_queues=1, never_committed_queues=0, lost_queues=1,
-            unknown_reason=OFFSET_LOST, changed_at=ago(5),
+            unknown_reason=UnknownReason.OFFSET_LOST, changed_at=ago(5),
         )
-        for group, _, case in made if case.reason == OFFSET_LOST
+        for group, _, case in made if case.reason == UnknownReason.OFFSET_LOST
     )  # fmt: skip
     return groups
 
@@ -274,7 +274,7 @@ def test_an_evaluation_sees_the_last_minutes_and_brokers_said_for_longer_that_no
     queue = a_queue(group.cluster)
     a_snapshot(group, queue, 3, 10)
     a_total(group, 7)
-    told = {"rule": "no members", "detail": {"without_members_seconds": 840.0}}
+    told = {"rule": "no_members", "detail": {"without_members_seconds": 840.0}}
     a_judged_queue(group, queue, "STOP", **told)
     a_judged_group(group, "STOP", worst_queue=queue, **told)
     for row in rows_of(group):
@@ -358,7 +358,7 @@ def test_while_the_worst_queue_has_caught_up_the_next_worst_is_shown():
 def test_offline_by_habit_stays_so_for_as_long_as_it_usually_waits(limit, state):
     group, queue = an_old_group(**{**OFFLINE, "moved_at": None, "offline_since": ago(100)})
     for model in (GroupState, QueueState):
-        model.objects.update(rule="offline by habit", detail={"usual_limit_seconds": limit})
+        model.objects.update(rule="offline_by_habit", detail={"usual_limit_seconds": limit})
     a_snapshot(group, queue, 3, 10, waiting_since=ago(900))
     a_total(group, 7)
     [row] = group_list(GroupFilters(), now=NOW).rows

@@ -3,12 +3,12 @@
 import pytest
 
 from consumers.models import Broker, QueueSample, QueueSnapshot, State
-from consumers.polling.reading import NEVER_COMMITTED, NOT_CAUGHT_UP
 from consumers.selectors.groups.listing import group_list, state_counts
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.offset_stores.stores import group_offsets
 from consumers.selectors.overview.shown import overview
 from consumers.selectors.queues import group_queues
+from consumers.vocabulary.unknown import UnknownReason
 from tests.lost_rows import a_losing_group
 from tests.world import (
     NOW,
@@ -84,7 +84,7 @@ def test_a_queue_with_its_offset_has_lost_nothing(cluster):
 
 def test_an_acknowledged_loss_is_never_committed_and_says_what_was_lost(cluster):
     group = a_losing_group(cluster, consume_from_where=LAST)
-    QueueSnapshot.objects.update(unknown_reason=NEVER_COMMITTED)
+    QueueSnapshot.objects.update(unknown_reason=UnknownReason.NEVER_COMMITTED)
     row = first_queue(group)
     assert (row.state, row.lost_offset, row.would_start_at) == (State.OK, 7, None)
     assert "offset 7 was lost, acknowledged · last read 2026-03-14 02:59:30 UTC" in row.state_detail
@@ -101,10 +101,10 @@ def test_a_slave_that_lacks_the_offset_is_named(cluster):
 def test_a_slave_with_an_older_offset_is_named_with_the_last_known_one(cluster):
     Broker.objects.update(read_from="10.0.0.9:10911")
     group = a_group(cluster)
-    behind = {"unknown_reason": NOT_CAUGHT_UP, "lost_offset": 8, "lost_at": ago(30)}
+    behind = {"unknown_reason": UnknownReason.SLAVE_BEHIND, "lost_offset": 8, "lost_at": ago(30)}
     a_snapshot(group, a_queue(cluster), None, 10, **behind)
-    a_total(group, None, queues=1, unknown_queues=1, unknown_reason=NOT_CAUGHT_UP)
-    said = f"{NOT_CAUGHT_UP}: 10.0.0.9:10911"
+    a_total(group, None, queues=1, unknown_queues=1, unknown_reason=UnknownReason.SLAVE_BEHIND)
+    said = "the slave that was read has not caught up with what its master had said: 10.0.0.9:10911"
     assert shown().unknown_reason == said
     words = " · last known offset 8 · last read 2026-03-14 02:59:30 UTC"
     assert first_queue(group).unknown_reason == said + words

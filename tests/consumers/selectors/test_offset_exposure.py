@@ -9,7 +9,7 @@ from tests.store_rows import a_client, a_file_row, an_offset_file, an_owner
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
-NEVER = {"unknown_reason": "never committed"}
+NEVER = {"unknown_reason": "never_committed"}
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from consumers.models import Cluster, State
-from consumers.polling.reading import AHEAD
 from consumers.selectors.groups.listing import group_list, state_counts
 from consumers.selectors.groups.overlay import RANKS, UNKNOWN_RANK
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.queues import group_queues
+from consumers.vocabulary.unknown import UnknownReason
 from tests.world import (
     NOW,
     a_broker,
@@ -36,7 +36,7 @@ QUEUES = st.fixed_dictionaries(
         "state": st.sampled_from(list(State)),
         # Since before the last evaluation, since it, for long, for a moment, or not known.
         "waiting_since": st.sampled_from([ago(3600), ago(240), ago(100), ago(10), None]),
-        "unknown_reason": st.sampled_from([None, None, None, "never committed", AHEAD]),
+        "unknown_reason": st.sampled_from([None, None, None, "never_committed", UnknownReason.CONSUMER_AHEAD]),
     }
 )
 OFFLINE = {"online": False, "members": 0, "offline_since": ago(1200), "moved_at": ago(1300)}
@@ -57,7 +57,7 @@ GROUPS = st.fixed_dictionaries(
     {
         "queues": st.lists(QUEUES, min_size=1, max_size=4),
         "judged": st.sampled_from([ago(10), ago(269), ago(271), ago(900), None]),
-        "rule": st.sampled_from(["keeping up", "paused by configuration"]),
+        "rule": st.sampled_from(["lagging", "paused"]),
         "time_lag": st.sampled_from([None, 0.0, 33.0]),
         "members": MEMBERS,
     }
@@ -79,7 +79,11 @@ def build(brokers, groups):
             a_snapshot(group, queue, 0, one["lag"], unknown_reason=one["unknown_reason"], **waits)
             a_judged_queue(group, queue, one["state"], time_lag_seconds=wanted["time_lag"], judged_at=since)
         counted = [one["lag"] for one in queues if one["unknown_reason"] is None]
-        is_whole = AHEAD not in [one["unknown_reason"] for one in queues] and counted and not group.outside_store
+        is_whole = (
+            UnknownReason.CONSUMER_AHEAD not in [one["unknown_reason"] for one in queues]
+            and counted
+            and not group.outside_store
+        )
         a_total(group, sum(counted) if is_whole else None, lag_messages_at_least=sum(counted) if counted else None)
         if wanted["judged"]:
             worst = min((one["state"] for one in queues), key=RANKS.__getitem__)
@@ -125,7 +129,7 @@ def test_a_group_has_the_lag_of_its_queues(brokers, groups):
     for group in build(brokers, groups):
         [row] = group_list(GroupFilters(search=group.name), now=NOW).rows
         queues = group_queues(group, now=NOW)
-        lags = [queue.lag_messages for queue in queues if queue.unknown_reason != "never committed"]
+        lags = [queue.lag_messages for queue in queues if queue.unknown_reason_code != "never_committed"]
         assert row.lag_messages == (None if None in lags or unseen or not lags else sum(lags))
         assert (row.unknown_reason is None) == (row.lag_messages is not None)
 
@@ -145,7 +149,7 @@ def test_filters_and_counts_agree_with_the_rows(brokers, groups):
 
 def never_judged(waiting_since, *more):
     waiting = {"broker": 0, "lag": 7, "state": State.STALL, "waiting_since": waiting_since, "unknown_reason": None}
-    return {"queues": [waiting, *more], "judged": None, "rule": "keeping up", "time_lag": None, "members": OFFLINE}
+    return {"queues": [waiting, *more], "judged": None, "rule": "lagging", "time_lag": None, "members": OFFLINE}
 
 
 READ, NEVER_READ = ({"last_read_at": at, "failing_since": None} for at in (ago(5), None))

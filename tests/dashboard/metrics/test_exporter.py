@@ -9,7 +9,7 @@ import time_machine
 from django.test import Client
 
 from consumers.models import Broker, Cluster, ConsumerGroup, GroupTotal
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED
+from consumers.vocabulary.unknown import UnknownReason
 from tests.exposition_parser import Samples, parsed
 from tests.world import (
     NOW,
@@ -137,7 +137,7 @@ def test_a_group_without_members_has_none(cluster: Cluster, scrape: Scrape) -> N
     assert scrape()["group_count"] == [({"caddr": "", "localaddr": "", "group": "billing"}, 0)]
 
 
-@pytest.mark.parametrize("reason", [AHEAD, "broker-a: timed out"])
+@pytest.mark.parametrize("reason", [UnknownReason.CONSUMER_AHEAD, "broker-a: timed out"])
 def test_a_lag_that_is_not_known_is_no_difference(group: ConsumerGroup, scrape: Scrape, reason: str) -> None:
     a_snapshot(group, a_queue(group.cluster, queue_id=1), 130, 100, unknown_reason=reason)
     seen = scrape()
@@ -146,7 +146,7 @@ def test_a_lag_that_is_not_known_is_no_difference(group: ConsumerGroup, scrape: 
 
 
 def test_a_queue_that_was_never_committed_is_in_no_difference(group: ConsumerGroup, scrape: Scrape) -> None:
-    a_snapshot(group, a_queue(group.cluster, queue_id=1), None, 900, unknown_reason=NEVER_COMMITTED)
+    a_snapshot(group, a_queue(group.cluster, queue_id=1), None, 900, unknown_reason=UnknownReason.NEVER_COMMITTED)
     seen = scrape()
     assert seen["group_diff"] == [(DIFF | {"topic": "Orders"}, 40)]
     assert seen["producer_offset"] == [(PLACE, 1000)]

@@ -3,8 +3,7 @@
 import pytest
 
 from consumers.models import Broker, Cluster, GroupWindow, PipelineRun, Reading
-from consumers.polling.reading import AHEAD
-from consumers.polling.record.totals import RETIRED_ONLY
+from consumers.vocabulary.unknown import UnknownReason
 from tests.dashboard.metrics.whole import Scrape, a_whole_group, of_group
 from tests.world import a_broker, a_client, a_group, ago
 
@@ -61,9 +60,12 @@ def test_what_is_not_known_is_absent_with_one_word_for_each_cause(
     group = a_whole_group(cluster)
     total, judged = group.total, group.judged
     if changed == "total":
-        total.lag_messages, total.unknown_queues, total.unknown_reason = None, 1, AHEAD
+        total.lag_messages, total.unknown_queues, total.unknown_reason = None, 1, UnknownReason.CONSUMER_AHEAD
     if changed in ("outside", "retired"):
-        total.lag_messages, total.unknown_reason = None, RETIRED_ONLY if changed == "retired" else "kept elsewhere"
+        total.lag_messages, total.unknown_reason = (
+            None,
+            UnknownReason.RETIRED_ONLY if changed == "retired" else UnknownReason.OUTSIDE_STORE,
+        )
         group.outside_store = "RedisStore" if changed == "outside" else None
     if changed in ("members", "membership"):
         group.members, group.membership_error = None, "timed out" if changed == "membership" else None

@@ -6,7 +6,8 @@ from django.test import Client
 
 from consumers.models import Client as Member
 from consumers.models import Cluster
-from consumers.polling.reading import AHEAD, NO_BROKER_OFFSET, QUEUE_GONE, TOPIC_GONE
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
 from tests.world import (
     a_broker,
     a_cluster,
@@ -134,12 +135,12 @@ def test_it_shows_what_expired_unread(admin_client: Client, cluster: Cluster, ex
     assert expected in said(admin_client)
 
 
-@pytest.mark.parametrize("reason", [TOPIC_GONE, QUEUE_GONE, NO_BROKER_OFFSET])
+@pytest.mark.parametrize("reason", [UnknownReason.TOPIC_GONE, UnknownReason.QUEUE_GONE, UnknownReason.NO_BROKER_OFFSET])
 def test_a_queue_without_an_end_was_read_all_the_same(admin_client: Client, cluster: Cluster, reason: str) -> None:
     group = cluster.groups.get()
     a_snapshot(group, a_queue(cluster, "Gone", 7), 4242, None, min_offset=None, unknown_reason=reason)
     [row] = re.findall(r"<tr>\s*<th[^>]*>Gone / broker-a / 7</th>.*?</tr>", admin_client.get(URL).text, re.DOTALL)
-    assert reason in unescape(row)
+    assert reason_words(reason) in unescape(row)
     assert "4,242" in row
     assert "last good" not in row
 
@@ -149,7 +150,7 @@ def test_anomalies_stand_above_the_queues_with_its_numbers_and_what_to_do(
 ) -> None:
     assert "Anomalies" not in said(admin_client)
     group = cluster.groups.get()
-    a_snapshot(group, a_queue(cluster, "Orders", 2), 1200, 1000, unknown_reason=AHEAD)
+    a_snapshot(group, a_queue(cluster, "Orders", 2), 1200, 1000, unknown_reason=UnknownReason.CONSUMER_AHEAD)
     text = said(admin_client)
     assert text.index("Anomalies") < text.index("Queues")
     assert "queue 2 of Orders on broker-a: the consumer offset is ahead of the broker offset, by up to 200" in text

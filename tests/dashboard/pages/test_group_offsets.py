@@ -82,7 +82,7 @@ def test_a_queue_that_was_never_committed_says_where_a_member_would_start(
 ) -> None:
     group.consume_from_where = "CONSUME_FROM_LAST_OFFSET"
     group.save()
-    never = {"min_offset": 40, "unknown_reason": "never committed"}
+    never = {"min_offset": 40, "unknown_reason": "never_committed"}
     a_snapshot(group, a_queue(group.cluster, "Refunds"), None, 1500, **never)
     assert "1,500 last offset: the end of the queue" in said(admin_client, f"{URL}?topic=Refunds")
 

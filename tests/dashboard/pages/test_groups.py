@@ -154,7 +154,7 @@ def test_it_refuses_a_kind_that_is_none(admin_client: Client, cluster: Cluster) 
 def test_a_ghost_is_at_rest_with_its_reason(admin_client: Client, cluster: Cluster) -> None:
     group = a_group(cluster, "forgotten", **GHOST)
     a_total(group, 5000)
-    a_judged_group(group, rule="ghost: nobody consumes here any more")
+    a_judged_group(group, rule="inactive")
     page = admin_client.get("/groups/?kind=ghost").text
     assert 'class="at-rest"' in page
     assert "no member, and nothing consumed for 9 days" in page

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.models import Cluster, LossAcknowledgement, QueueSnapshot
-from consumers.polling.reading import NEVER_COMMITTED
+from consumers.vocabulary.unknown import UnknownReason
 from tests.lost_rows import a_losing_group
 from tests.world import a_broker, a_cluster, ago
 
@@ -99,7 +99,7 @@ def test_who_operates_takes_note_of_a_loss_once(operator: Client, cluster: Clust
 
 def test_nothing_lost_is_nothing_to_take_note_of(operator: Client, cluster: Cluster) -> None:
     a_losing_group(cluster)
-    QueueSnapshot.objects.update(unknown_reason=NEVER_COMMITTED)
+    QueueSnapshot.objects.update(unknown_reason=UnknownReason.NEVER_COMMITTED)
     assert operator.post(LOSSES).status_code == 409
     assert "No offset of this group is lost." in text_of(operator.get(LOSSES).text)
 

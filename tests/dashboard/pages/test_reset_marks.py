@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import ConsumerGroup, Reset, ResetStatus
-from consumers.selectors.resets.causes import WENT_BACK
+from consumers.vocabulary.rules import RuleCode
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 
@@ -22,7 +22,7 @@ def billing() -> ConsumerGroup:
     queue = a_queue(cluster, "Orders")
     a_snapshot(group, queue, 40, 100)
     a_total(group, 60)
-    a_judged_group(group, "REWIND", worst_queue=queue, rule=WENT_BACK, since=ago(60))
+    a_judged_group(group, "REWIND", worst_queue=queue, rule=RuleCode.OFFSET_WENT_BACK, since=ago(60))
     return group
 
 

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from django.template import Context, Template
 
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.groups.rows import GroupRow, KnownPart
+from consumers.vocabulary.unknown import UnknownReason
 from dashboard.pages.patterns import examples
 from dashboard.wording.fields import FIELDS
 from tests.world import NOW, ago
@@ -57,7 +57,15 @@ def test_a_null_without_a_reason_is_still_unknown() -> None:
 
 
 def test_a_group_that_never_committed_says_that_and_no_last_good_time() -> None:
-    drawn = shown(without("lag_messages", unknown_reason=NEVER_COMMITTED, lag_messages_at_least=None), "lag_messages")
+    drawn = shown(
+        without(
+            "lag_messages",
+            "never committed",
+            unknown_reason_code=UnknownReason.NEVER_COMMITTED,
+            lag_messages_at_least=None,
+        ),
+        "lag_messages",
+    )
     assert "never committed" in drawn
     assert "last good" not in drawn
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from consumers.models import State
-from consumers.polling.flags import Flag
+from consumers.vocabulary.groups import Flag
+from consumers.words.groups import FLAGS
 from dashboard.templatetags.kinds import flags, group_state, is_at_rest
-from dashboard.wording.flags import FLAGS
 
 
 @dataclass

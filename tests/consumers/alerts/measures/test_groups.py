@@ -32,15 +32,15 @@ def test_a_paused_group_may_wait(cluster: Cluster, measure: Measure) -> None:
 def test_a_group_that_is_offline_by_habit_may_wait_for_as_long_as_it_was_judged_so(
     cluster: Cluster, measure: Measure
 ) -> None:
-    group = a_behind_group(cluster, rule="offline by habit")
+    group = a_behind_group(cluster, rule="offline_by_habit")
     assert of_group(measure)[1] == "offline by habit, and waiting for no longer than usual"
-    group.judged.rule = "no members"
+    group.judged.rule = "no_members"
     group.judged.save()
     assert column(measure).spared(0) is None
 
 
 def test_a_habit_that_was_judged_long_ago_excuses_no_lag_of_now(cluster: Cluster) -> None:
-    a_behind_group(cluster, rule="offline by habit", judged_at=ago(7200))
+    a_behind_group(cluster, rule="offline_by_habit", judged_at=ago(7200))
     assert (of_group(Measure.LAG)[0], column(Measure.LAG).spared(0)) == (9, None)
 
 
@@ -87,9 +87,9 @@ def test_members_that_no_broker_told_of_are_not_known(cluster: Cluster) -> None:
 
 
 def test_unknown_counts_from_when_the_state_or_the_lag_was_last_known(cluster: Cluster) -> None:
-    group = a_behind_group(cluster, lag=None, state="UNKNOWN", rule="lag not known", since=ago(200))
+    group = a_behind_group(cluster, lag=None, state="UNKNOWN", rule="lag_unknown", since=ago(200))
     group.total.last_good_at = ago(260)
-    group.total.unknown_reason = "the consumer offset is ahead of the broker offset"
+    group.total.unknown_reason = "consumer_ahead"
     group.total.save()
     value, said = of_group(Measure.UNKNOWN)
     assert (value, said) == (260.0, "its state is not known for 4 min 20 s: lag not known")
@@ -97,7 +97,7 @@ def test_unknown_counts_from_when_the_state_or_the_lag_was_last_known(cluster: C
 
 
 def test_a_lag_that_is_not_known_beside_a_known_state_counts_too(cluster: Cluster) -> None:
-    a_behind_group(cluster, lag=None, unknown_reason="the broker did not give this queue's offset")
+    a_behind_group(cluster, lag=None, unknown_reason="no_broker_offset")
     GroupTotal.objects.update(last_good_at=ago(130))
     value, said = of_group(Measure.UNKNOWN)
     assert (value, said) == (
@@ -112,12 +112,18 @@ def test_a_known_group_is_unknown_for_no_time(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize(
-    "reason",
-    ["no offset of this group is on any broker", "never committed", "no member reports its offset to the broker"],
+    ("reason", "said"),
+    [
+        ("no_offsets", "no offset of this group is on any broker"),
+        ("never_committed", "never committed"),
+        ("not_reported", "no member reports its offset to the broker"),
+    ],
 )
-def test_a_group_without_a_lag_by_its_nature_is_spared_of_being_unknown(cluster: Cluster, reason: str) -> None:
+def test_a_group_without_a_lag_by_its_nature_is_spared_of_being_unknown(
+    cluster: Cluster, reason: str, said: str
+) -> None:
     a_behind_group(cluster, lag=None, unknown_reason=reason)
-    assert of_group(Measure.UNKNOWN) == (0.0, reason)
+    assert of_group(Measure.UNKNOWN) == (0.0, said)
 
 
 def test_so_is_one_that_keeps_its_progress_elsewhere(cluster: Cluster) -> None:
@@ -136,7 +142,7 @@ def test_a_stalled_group_says_where_and_since_when(cluster: Cluster) -> None:
 
 def test_an_offset_that_somebody_set_from_here_is_spared(cluster: Cluster) -> None:
     detail = {"topic": "Orders", "broker": "broker-a", "queue_id": 0}
-    group = a_behind_group(cluster, state="REWIND", rule="offset went back", detail=detail, since=ago(30))
+    group = a_behind_group(cluster, state="REWIND", rule="offset_went_back", detail=detail, since=ago(30))
     assert column(Measure.STATE).spared(0) is None
     assert "not by Consumerscope" in column(Measure.STATE).evidence(0)
     reset = a_reset(group, kind=ResetKind.EARLIEST, status="done")

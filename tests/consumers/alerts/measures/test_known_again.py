@@ -18,7 +18,7 @@ def cluster() -> Cluster:
     """Read and judged for hours, until a minute ago; its group is UNKNOWN for ten minutes."""
     cluster = a_cluster(read_at=None)
     a_broker(cluster)
-    a_behind_group(cluster, state="UNKNOWN", rule="too few readings to judge", since=ago(600))
+    a_behind_group(cluster, state="UNKNOWN", rule="too_few_readings", since=ago(600))
     for seconds in range(7200, 60, -60):
         _run(until=seconds, finished=seconds - 30)
     _run(until=60, finished=30)
@@ -55,7 +55,7 @@ def test_it_counts_no_time_before_its_broker_was_read_again(cluster: Cluster) ->
 def test_it_is_not_known_at_the_moment_at_which_it_begins_to_count(cluster: Cluster) -> None:
     _readings(cluster, 3600, 15, AWAY)
     _readings(cluster, 0, 0, WELL)
-    assert of_group(Measure.UNKNOWN) == (0.0, "its state is not known for 0 s: too few readings to judge")
+    assert of_group(Measure.UNKNOWN) == (0.0, "its state is not known for 0 s: too few scrapes to evaluate")
 
 
 def test_it_counts_no_time_before_any_broker_was_known_again(cluster: Cluster) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from consumers.alerts.evaluation.run import evaluate
 from consumers.models import AlertRule, Incident, Measure, PipelineRun, QueueSnapshot
-from consumers.polling.reading import NEVER_COMMITTED
+from consumers.vocabulary.unknown import UnknownReason
 from tests.alert_rows import a_rule, an_incident
 from tests.consumers.alerts.measures.of_all import everything
 from tests.lost_rows import a_losing_group
@@ -64,7 +64,7 @@ def test_a_group_is_left_to_its_broker(cluster):
 def test_messages_that_are_lost_on_another_queue_are_told_of_the_group(cluster):
     group = a_losing_group(cluster, state="LOSS")
     assert everything().groups.columns[Measure.STATE].values[0] == "LOSS"
-    group.judged.rule = "offset lost"
+    group.judged.rule = "offset_lost"
     group.judged.save()
     assert everything().groups.columns[Measure.STATE].values[0] is None
 
@@ -84,7 +84,7 @@ def test_many_groups_are_one_critical_incident_which_ends_with_the_loss(cluster)
         "firing",
     )
     assert (incident.severity, incident.value, incident.groups_count) == ("critical", 6, 3)
-    QueueSnapshot.objects.update(unknown_reason=NEVER_COMMITTED)
+    QueueSnapshot.objects.update(unknown_reason=UnknownReason.NEVER_COMMITTED)
     evaluate(ago(-15), lambda: ago(-15))
     incident.refresh_from_db()
     assert (incident.status, incident.ending) == ("resolved", "recovered")

@@ -97,7 +97,7 @@ def test_a_group_that_keeps_its_progress_elsewhere_has_no_lag_of_the_topic(clust
 def test_a_queue_that_was_never_committed_leaves_the_sum_whole(cluster: Cluster) -> None:
     group = a_consumer(cluster)
     a_part(group, "Orders", 3)
-    a_snapshot(group, a_queue(cluster, "Orders", 1), None, 10, unknown_reason="never committed")
+    a_snapshot(group, a_queue(cluster, "Orders", 1), None, 10, unknown_reason="never_committed")
     assert orders().columns[Measure.LAG].values == [3]
 
 
@@ -122,7 +122,7 @@ def test_a_dead_broker_that_holds_nothing_of_the_topic_leaves_it_known(cluster: 
 
 def test_an_offset_of_the_topic_that_somebody_set_from_here_is_spared(cluster: Cluster) -> None:
     group = a_consumer(cluster)
-    a_part(group, "Orders", 3, "REWIND", rule="offset went back", since=ago(30))
+    a_part(group, "Orders", 3, "REWIND", rule="offset_went_back", since=ago(30))
     assert orders().columns[Measure.STATE].spared(0) is None
     reset = a_reset(group, kind=ResetKind.EARLIEST, status="done")
     a_reset_queue(reset, before=90, target=10, written_at=ago(40), outcome="confirmed")

@@ -66,7 +66,7 @@ def test_none_that_was_seen_is_none_where_members_were_asked(cluster: Cluster) -
 
 
 def test_retry_shares_that_are_not_told_say_why(cluster: Cluster) -> None:
-    a_behind_group(cluster, retry_share=None, volumes_unknown={"retry_share": "nothing was consumed"})
+    a_behind_group(cluster, retry_share=None, volumes_unknown={"retry_share": "nothing_consumed"})
     assert of_group(Measure.RETRY_SHARE) == (None, "nothing was consumed")
 
 
@@ -90,7 +90,7 @@ def test_expiry_is_not_known_where_a_broker_does_not_say_or_a_queue_is_not_judge
     a_judged_queue(group, a_queue(cluster), time_lag_seconds=60.0)
     a_judged_queue(group, a_queue(cluster, queue_id=1), time_lag_seconds=None)
     assert of_group(Measure.EXPIRY)[0] is None
-    group.queue_states.filter(time_lag_seconds=None).update(rule="never committed")
+    group.queue_states.filter(time_lag_seconds=None).update(rule="never_committed")
     assert of_group(Measure.EXPIRY)[0] == 72 * 3600.0 - 60
     Broker.objects.update(file_reserved_hours=None)
     assert "how long a broker of it keeps messages" in of_group(Measure.EXPIRY)[1]

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.lake.store import Lake
-from consumers.pipeline.kernel.group_windows import NOT_READ
+from consumers.vocabulary.unknown import UnknownReason
 from tests import pipeline_rows
 from tests.alert_rows import a_rule, an_incident
 from tests.preview_rows import HOUR, LAG, a_rule_of, asked, seconds_ago, told, windows
@@ -95,7 +95,7 @@ def test_a_rule_that_looks_for_too_little_fires_of_a_group_that_always_has(tmp_p
         ("dlq_inflow_messages", 10, {"into_dlq": 3}, 1, 15),
         ("dlq_inflow_messages", 10, {"into_dlq": 2}, 0, None),
         ("unknown_seconds", 120, {"lag_messages": None, "unknown_reason": "ahead"}, 1, 7140),
-        ("unknown_seconds", 120, {"lag_messages": None, "unknown_reason": NOT_READ}, 0, None),
+        ("unknown_seconds", 120, {"lag_messages": None, "unknown_reason": UnknownReason.BROKER_UNREAD}, 0, None),
     ],
 )
 def test_it_makes_each_measure_of_windows(tmp_path, measure, threshold, fields, fired, worst):
@@ -109,7 +109,7 @@ def test_it_makes_each_measure_of_windows(tmp_path, measure, threshold, fields, 
 def test_time_that_a_broker_explained_is_not_counted(tmp_path):
     group = a_group(a_cluster(), "billing")
     windows(group, [None] * 60, unknown_reason="ahead")
-    group.windows.filter(start__lt=ago(1800)).update(unknown_reason=NOT_READ)
+    group.windows.filter(start__lt=ago(1800)).update(unknown_reason=UnknownReason.BROKER_UNREAD)
     result = asked(tmp_path, a_rule_of(measure="unknown_seconds", comparison="above", threshold=120.0))
     assert [one["worst_value"] for one in result["incidents"]] == [1800]
 
@@ -143,7 +143,7 @@ def test_a_topic_is_summed_over_its_queues(tmp_path):
         for topic, queue_id, lag in (("Orders", 0, 60), ("Orders", 1, 60), ("Refunds", 0, 900))
     ]
     pipeline_rows.put(Lake.at(str(tmp_path)), "windows_60", found, time="start")
-    windows(group, ["gap"] * 10 + [1020, None, 1020], unknown_reason="a broker of this group was not read")
+    windows(group, ["gap"] * 10 + [1020, None, 1020], unknown_reason="broker_unread")
     result = asked(tmp_path, a_rule_of(**LAG, topic="Orders"), seconds=1800)
     assert told(result) == [("billing on Orders", 1740, 1620, None)]
     assert result["incidents"][0]["worst_value"] == 120
@@ -158,7 +158,7 @@ def test_nothing_selected_is_nothing_to_look_at(tmp_path):
 
 
 def test_a_group_that_has_no_lag_by_what_it_is_lacks_nothing(tmp_path):
-    windows(a_group(a_cluster(), "billing"), [None] * 60, unknown_reason="never committed")
+    windows(a_group(a_cluster(), "billing"), [None] * 60, unknown_reason="never_committed")
     result = asked(tmp_path, a_rule_of(measure="unknown_seconds", comparison="above", threshold=120.0))
     assert (result["fired"], result["unknown_share"]) == (0, 0)
 

@@ -17,7 +17,7 @@ def test_a_state_stays_through_a_pause_of_judgements(tmp_path):
     group = a_group(a_cluster(), "billing")
     a_judged_group(group, "OK")
     StateChange.objects.create(group=group, at=ago(3000), before="OK", after="STALL", rule="blocked")
-    StateChange.objects.create(group=group, at=ago(600), before="STALL", after="OK", rule="keeping up")
+    StateChange.objects.create(group=group, at=ago(600), before="STALL", after="OK", rule="lagging")
     judged(*range(30, 1800, 30), *range(2400, 3900, 30))
     rule = a_rule_of(measure="state", comparison="in", states=["STALL", "STOP"], for_seconds=300.0)
     result = asked(tmp_path, rule)
@@ -85,7 +85,7 @@ def test_a_stall_counts_from_when_the_offset_stood(tmp_path):
     StateChange.objects.create(
         group=group, at=ago(3000), before="OK", after="STALL", rule="blocked", detail={"still_seconds": 180.0}
     )
-    StateChange.objects.create(group=group, at=ago(2820), before="STALL", after="OK", rule="keeping up")
+    StateChange.objects.create(group=group, at=ago(2820), before="STALL", after="OK", rule="lagging")
     judged(*range(0, 3900, 30))
     rule = a_rule_of(measure="state", comparison="in", states=["STALL"], for_seconds=300.0)
     assert told(asked(tmp_path, rule)) == [("billing", 3180, 2880, 2760)]
@@ -96,9 +96,9 @@ def test_a_state_that_a_reset_from_here_led_to_is_left_alone(tmp_path):
     a_judged_group(group, "OK")
     detail = {"topic": "Orders", "broker": "broker-a", "queue_id": 0}
     for at in (3000, 1800):
-        change = {"before": "OK", "after": "REWIND", "rule": "offset went back", "detail": detail}
+        change = {"before": "OK", "after": "REWIND", "rule": "offset_went_back", "detail": detail}
         StateChange.objects.create(group=group, at=ago(at), **change)
-        StateChange.objects.create(group=group, at=ago(at - 300), before="REWIND", after="OK", rule="keeping up")
+        StateChange.objects.create(group=group, at=ago(at - 300), before="REWIND", after="OK", rule="lagging")
     a_reset_queue(a_reset(group, status="applied"), before=900, target=100, written_at=ago(3015), outcome="CONFIRMED")
     judged(*range(0, 3900, 30))
     result = asked(tmp_path, a_rule_of(measure="state", comparison="in", states=["REWIND"]))

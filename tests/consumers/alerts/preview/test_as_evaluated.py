@@ -8,7 +8,7 @@ import pytest
 from consumers.alerts.evaluation.run import evaluate
 from consumers.lake.store import Lake
 from consumers.models import Broker, GroupState, GroupTotal, Incident, PipelineRun, QueueSnapshot, StateChange
-from consumers.pipeline.kernel.group_windows import NOT_READ
+from consumers.vocabulary.unknown import UnknownReason
 from tests import pipeline_rows
 from tests.alert_rows import a_rule
 from tests.preview_rows import asked, windows
@@ -100,7 +100,7 @@ def put_windows(folder, groups, lags):
         windows(group, said[1:])
         mine = group.windows.filter(lag_messages=None)
         mine.update(unknown_reason=AHEAD)
-        mine.filter(start__gte=ago(60 * 48), start__lt=ago(60 * 40)).update(unknown_reason=NOT_READ)
+        mine.filter(start__gte=ago(60 * 48), start__lt=ago(60 * 40)).update(unknown_reason=UnknownReason.BROKER_UNREAD)
         place = {"cluster": "prod", "group": group.name, "topic": "Orders", "broker": "broker-a", "queue_id": 0}
         for number, lag in enumerate(said):
             if number not in silent:

@@ -35,7 +35,7 @@ def test_one_that_is_offline_by_habit_is_so_also_while_it_is_online():
 
 def test_one_that_waits_by_habit_just_now_says_so():
     group = a_group(a_cluster(), "nightly", **HABIT)
-    a_judged_group(group, "OK", rule="offline by habit")
+    a_judged_group(group, "OK", rule="offline_by_habit")
     assert alone(a_rule(), group) == ["offline by habit, and waiting for no longer than usual"]
 
 
@@ -61,7 +61,7 @@ def test_states_and_what_is_no_group_are_the_replays_own_matter():
     a_broker(group.cluster)
     moved = a_group(group.cluster, "moved")
     detail = {"topic": "Orders", "broker": "broker-a", "queue_id": 0}
-    a_judged_group(moved, "REWIND", rule="offset went back", detail=detail)
+    a_judged_group(moved, "REWIND", rule="offset_went_back", detail=detail)
     written = {"written_at": ago(605), "outcome": "CONFIRMED"}
     a_reset_queue(a_reset(moved, status="applied"), before=900, target=100, **written)
     assert alone(a_rule("Back", measure="state", comparison="in", states=["REWIND"]), moved) == [None]

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 QUEUE = {"topic": "Orders", "broker": "broker-a", "queue_id": 0}
 
 
-def a_change(group, age=600, *, after="REWIND", rule="offset went back", **detail):
+def a_change(group, age=600, *, after="REWIND", rule="offset_went_back", **detail):
     return StateChange.objects.create(
         group=group, at=ago(age), before="OK", after=after, rule=rule, detail=QUEUE | detail
     )
@@ -47,12 +47,12 @@ def test_changes_come_in_order_of_those_groups_and_that_time():
 @pytest.mark.parametrize(
     ("written", "rule", "queue_id", "is_led"),
     [
-        (630, "offset went back", 0, True),
-        (630, "offset went back", 1, False),
+        (630, "offset_went_back", 0, True),
+        (630, "offset_went_back", 1, False),
         (630, "blocked", 0, False),
-        (500, "offset went back", 0, False),
-        (2000, "offset went back", 0, False),
-        (630, "moved up to the oldest message", 0, False),
+        (500, "offset_went_back", 0, False),
+        (2000, "offset_went_back", 0, False),
+        (630, "moved_to_oldest", 0, False),
     ],
 )
 def test_a_reset_from_here_led_to_what_it_moved(written, rule, queue_id, is_led):

@@ -14,7 +14,7 @@ from consumers.alerts.preview.judged import judged_moments
 from consumers.alerts.preview.values import Past
 from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupWindow, Measure
-from consumers.pipeline.kernel.group_windows import NOT_READ
+from consumers.vocabulary.unknown import UnknownReason
 from tests import preview_rows
 from tests.preview_rows import HOUR, LAG, a_rule_of, asked, judged
 from tests.world import NOW, a_broker, a_cluster, a_group, ago
@@ -103,7 +103,7 @@ def test_one_window_tells_how_long_a_group_drains(fields: dict[str, Any], known:
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("reason", "known", "is_calm"),
-    [(NOT_READ, 3, True), (sorted(NO_LAG)[0], 4, True), ("of its own", 4, False), (None, 4, False)],
+    [(UnknownReason.BROKER_UNREAD, 3, True), (sorted(NO_LAG)[0], 4, True), ("of its own", 4, False), (None, 4, False)],
 )
 def test_what_is_not_known_for_a_cause_of_its_own_is_not_calm(reason: str | None, known: int, is_calm: bool) -> None:
     found = _seen(Measure.UNKNOWN, {"lag_messages": None, "unknown_reason": reason}, lambda value: value > 0.0)

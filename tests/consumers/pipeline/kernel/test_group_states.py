@@ -72,7 +72,7 @@ def test_completeness_is_the_share_of_full_windows():
         ({"time_lag_seconds": 9.0, "time_lag_kind": "at_least"}, (30.0, "at_least"), "the shorter may be the longer"),
         ({"time_lag_seconds": None, "time_lag_kind": "unknown"}, (30.0, "at_least"), "one is not known"),
         (
-            {"time_lag_seconds": None, "time_lag_kind": "unknown", "newest_reason": "never committed"},
+            {"time_lag_seconds": None, "time_lag_kind": "unknown", "newest_reason": "never_committed"},
             (30.0, "interpolated"),
             "a queue without an offset has no time lag",
         ),

@@ -6,11 +6,11 @@ import pytest
 from consumers.pipeline.kernel.group_windows import whole_group_windows
 from consumers.pipeline.known import UNREAD
 from consumers.pipeline.volumes.topic_facts import TOPICS
-from consumers.polling.reading import NEVER_COMMITTED
+from consumers.vocabulary.unknown import UnknownReason
 from tests.pipeline_rows import PLACE, at, table
 
 VOLUMES = ("into_retry", "out_of_retry", "into_dlq", "consumed")
-WHY = "the consumer offset went back"
+WHY = "consumer_went_back"
 
 
 def queue(consumed, produced, topic="Orders", why=None, **fields):
@@ -64,7 +64,7 @@ CASES = {
         None,
         False,
         (None, None, None, 10),
-        dict.fromkeys(VOLUMES[:3], "which retry and dead-letter topics it has was not read yet"),
+        dict.fromkeys(VOLUMES[:3], "topics_unread"),
     ),
     "its topics were not read": (
         [OWN],
@@ -72,8 +72,7 @@ CASES = {
         (True, True),
         False,
         (None, None, None, 10),
-        dict.fromkeys(VOLUMES[:2], "its retry topic was not read in this window")
-        | {"into_dlq": "its dead-letter topic was not read in this window"},
+        dict.fromkeys(VOLUMES[:2], "retry_unread") | {"into_dlq": "dead_letters_unread"},
     ),
     "a broker was not read": (
         [OWN, queue(2, 3, "%RETRY%billing")],
@@ -81,15 +80,15 @@ CASES = {
         (True, True),
         True,
         (None,) * 4,
-        dict.fromkeys(VOLUMES, "a broker of this group was not read"),
+        dict.fromkeys(VOLUMES, "broker_unread"),
     ),
     "it never committed": (
-        [queue(0, 3, unknown_reason=NEVER_COMMITTED)],
+        [queue(0, 3, unknown_reason=UnknownReason.NEVER_COMMITTED)],
         None,
         (False, False),
         False,
         (0, 0, 0, None),
-        {"consumed": NEVER_COMMITTED},
+        {"consumed": UnknownReason.NEVER_COMMITTED},
     ),
     "windows from before volumes were recorded": (
         [queue(None, None)],
@@ -97,7 +96,7 @@ CASES = {
         (False, False),
         False,
         (0, 0, 0, None),
-        {"consumed": "not recorded then"},
+        {"consumed": "not_recorded"},
     ),
     "only its retry topic was read": (
         [queue(2, 3, "%RETRY%billing")],
@@ -105,7 +104,7 @@ CASES = {
         (True, False),
         False,
         (3, 2, 0, None),
-        {"consumed": "no queue of its own topics was read"},
+        {"consumed": "no_own_queue"},
     ),
 }
 DEAD_SUMS = pa.schema([*UNREAD, ("messages", pa.int64()), ("unknown", pa.string())])

@@ -23,7 +23,7 @@ def moment(milliseconds):
 def reading(case):
     """The queue as it was read at that moment; an offset beyond the table is ahead of the broker."""
     end = case["points"][-1][0] if case["points"] else case["query_offset"] + 1
-    ahead = "the consumer offset is ahead of the broker offset" if case["query_offset"] > end else None
+    ahead = "consumer_ahead" if case["query_offset"] > end else None
     return {
         **PLACE,
         "topic": case["id"],

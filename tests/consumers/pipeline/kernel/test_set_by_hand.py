@@ -44,7 +44,7 @@ def test_a_reset_back_of_a_busy_group_is_a_rewind_and_then_drains():
     course.__post_init__()
     assert states(story([course], Durations())[0]) == [
         (1, "OK"),
-        (30, "REWIND offset went back"),
+        (30, "REWIND offset_went_back"),
         (33, "OK"),
     ]
 
@@ -55,5 +55,5 @@ def test_a_rise_of_the_time_lag_that_no_standing_still_explains_begins_a_new_tre
     course.sets = {BACK: 7200 - 7000}
     course.__post_init__()
     rules = [rule for _, _, rule in story([course], Durations())[0]]
-    assert "falling behind" not in rules
-    assert rules[-1] == "behind, not draining"
+    assert "falling_behind" not in rules
+    assert rules[-1] == "not_draining"

@@ -9,7 +9,7 @@ from consumers.pipeline.durations import Durations
 from .course import HOUR, Course, states, story
 
 SIX_HOURS = int(6 * HOUR)
-OK, FALLING, STANDING = "OK", "WARN falling behind", "WARN behind, not draining"
+OK, FALLING, STANDING = "OK", "WARN falling_behind", "WARN not_draining"
 
 
 def steady(rate):

@@ -15,13 +15,13 @@ from consumers.pipeline.kernel.readings import no_hands
 from consumers.pipeline.kernel.time_lag import TimeLags
 from consumers.pipeline.kernel.windows import queue_windows
 from consumers.pipeline.volumes.topic_facts import APPEARED
-from consumers.polling.reading import NEVER_COMMITTED, TOPIC_GONE
+from consumers.vocabulary.unknown import UnknownReason
 from tests.pipeline_rows import at, gathered, rows, us
 
 SINCE, UNTIL = 420, 480
-NO_READING = "no reading close enough before this window"
-FIRST = "committed for the first time: where it began is not known"
-NEVER = {"unknown_reason": NEVER_COMMITTED}
+NO_READING = "no_reading_before"
+FIRST = "first_commit"
+NEVER = {"unknown_reason": UnknownReason.NEVER_COMMITTED}
 RETRY = {"kind": "retry", "topic": "%RETRY%billing"}
 FRESH = {"kind": "retry", "topic": "%RETRY%fresh"}  # seen to appear at 435
 
@@ -39,11 +39,11 @@ CASES = {
         steps((1, 1), start=374) + steps((5, 9), start=430),
         (None, None, NO_READING),
     ),
-    "the consumer offset went back": (
+    "consumer_went_back": (
         steps((50, 60), (40, 70), (60, 80)),
-        (None, 20, "the consumer offset went back"),
+        (None, 20, "consumer_went_back"),
     ),
-    "the broker offset went back": (steps((5, 60), (5, 10)), (0, None, "the broker offset went back")),
+    "broker_went_back": (steps((5, 60), (5, 10)), (0, None, "broker_went_back")),
     "a reading between that lacks an offset": (steps((1, 10), (2, None), (3, 30)), (2, 20, None)),
     "never committed": (steps((None, 5), (None, 9), **NEVER), (0, 4, None)),
     "the first commit": (steps((None, 5), **NEVER) + steps((8, 9), start=420), (None, 4, FIRST)),
@@ -66,16 +66,16 @@ CASES = {
         steps((1, 10), (1, 30), unknown_reason="progress is kept outside"),
         (None, 20, "progress is kept outside"),
     ),
-    "a topic that is gone": (steps((4, None), (4, None), unknown_reason=TOPIC_GONE), (0, 0, None)),
+    "a topic that is gone": (steps((4, None), (4, None), unknown_reason=UnknownReason.TOPIC_GONE), (0, 0, None)),
     "a topic that was gone": (
-        steps((4, None), unknown_reason=TOPIC_GONE) + steps((4, 6), start=420),
+        steps((4, None), unknown_reason=UnknownReason.TOPIC_GONE) + steps((4, 6), start=420),
         (0, 6, None),
     ),
     "a topic that went": (
-        steps((4, 6)) + steps((4, None), start=420, unknown_reason=TOPIC_GONE),
-        (0, None, TOPIC_GONE),
+        steps((4, 6)) + steps((4, None), start=420, unknown_reason=UnknownReason.TOPIC_GONE),
+        (0, None, UnknownReason.TOPIC_GONE),
     ),
-    "an end that is not known": (steps((4, 6), (5, None), unknown_reason=None), (1, None, "the offset was not read")),
+    "an end that is not known": (steps((4, 6), (5, None), unknown_reason=None), (1, None, "offset_unread")),
 }
 
 

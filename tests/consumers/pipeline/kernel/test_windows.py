@@ -48,7 +48,7 @@ def test_an_offset_that_was_set_by_hand_has_no_rate_and_no_volume_in_that_minute
     spans = pa.array([[{"from_us": us(70), "to_us": us(80)}]], pa.list_(HANDS))
     found = windows(readings, hands=Hands.of(spans))
     assert of(found, "consume_rate", "consumed", "volume_unknown") == [
-        (None, None, "the consumer offset was set by a reset"),
+        (None, None, "set_by_reset"),
         (pytest.approx(10 / 15), 40, None),
     ]
 
@@ -58,9 +58,9 @@ def test_a_rate_does_not_reach_over_a_gap():
 
 
 def test_an_unknown_lag_is_null_with_its_reason():
-    readings = rows([(None, 9)], start=60, unknown_reason="never committed")
+    readings = rows([(None, 9)], start=60, unknown_reason="never_committed")
     assert of(windows(readings), "lag_messages", "time_lag_seconds", "time_lag_kind", "unknown_reason") == [
-        (None, None, "unknown", "never committed")
+        (None, None, "unknown", "never_committed")
     ]
 
 

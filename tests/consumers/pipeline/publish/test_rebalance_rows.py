@@ -178,5 +178,5 @@ def test_a_judgement_keeps_it_and_a_first_one_finds_it(group):
 def judged(group: str) -> dict[str, Any]:
     unknown = ["detail", "since", "worst_topic", "worst_broker", "worst_queue_id", "time_lag_seconds"]
     rates = ["consume_rate", "produce_rate", "drain_seconds", "retry_rate"]
-    known = {"state": "OK", "rule": "caught up", "queues": 1, "completeness": 1.0, "time_lag_kind": "unknown"}
+    known = {"state": "OK", "rule": "caught_up", "queues": 1, "completeness": 1.0, "time_lag_kind": "unknown"}
     return {"cluster": "prod", "group": group, **known, **dict.fromkeys([*unknown, *rates])}

@@ -49,7 +49,7 @@ class Story:
             ],
             [one.answer for one in self.said if one.queue_id == queue_id],
             [
-                OffsetReading(us(second), consumer, broker, "never committed" if consumer is None else None)
+                OffsetReading(us(second), consumer, broker, "never_committed" if consumer is None else None)
                 for second, consumer, broker in self.offsets.get(queue_id, ())
             ],
             [(None if since is None else us(since), None)] if is_wanted else [],

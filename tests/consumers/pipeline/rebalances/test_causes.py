@@ -123,14 +123,14 @@ CASES = {
     "queues were added": (
         [*every(0, 60, a="0123"), *every(75, 105, a="012345")],
         {"queues": [*queues(4), *queues(6, first_seen_us=us(45))[4:]]},
-        "queue count",
-        [{"cause": "queue count", "topic": "Orders", "before": 4, "after": 6, "at": "45"}],
+        "queue_count",
+        [{"cause": "queue_count", "topic": "Orders", "before": 4, "after": 6, "at": "45"}],
     ),
     "queues were taken away": (
         [*every(0, 60, a="0123"), *every(75, 105, a="012")],
         {"queues": [*queues(3), other(3, readable=False, readable_us=us(90))]},
-        "queue count",
-        [{"cause": "queue count", "topic": "Orders", "before": 4, "after": 3, "at": "90"}],
+        "queue_count",
+        [{"cause": "queue_count", "topic": "Orders", "before": 4, "after": 3, "at": "90"}],
     ),
     "queues that were picked up before are no cause": (
         [*every(0, 60, a="0123"), *every(75, 105, a="01", b="23")],
@@ -179,10 +179,10 @@ CASES = {
     "a queue that was not pulled from is taken anew": (
         [*saying(every(0, 60, a="0"), a=STUCK), *saying(every(75, 105, a="0"), a={"sub_version": at(74)})],
         {"queues": queues(1)},
-        "pull stuck",
+        "pull_stuck",
         [
             {
-                "cause": "pull stuck",
+                "cause": "pull_stuck",
                 "client_id": "a",
                 "topic": "Orders",
                 "broker": "broker-a",

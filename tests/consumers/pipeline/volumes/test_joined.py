@@ -8,7 +8,7 @@ from consumers.pipeline.volumes.joined import whole_volumes
 from tests.pipeline_rows import at
 
 MINUTE = timedelta(minutes=1)
-MISSING = "a minute of it has no reading, or is not over"
+MISSING = "part_missing"
 
 
 def part(minute, into=1, why=None):
@@ -30,7 +30,7 @@ def test_it_is_the_sum_of_its_parts():
     }
 
 
-@pytest.mark.parametrize(("why", "told"), [("the broker offset went back",) * 2, (None, "not recorded then")])
+@pytest.mark.parametrize(("why", "told"), [("broker_went_back",) * 2, (None, "not_recorded")])
 def test_one_part_that_is_unknown_makes_only_that_number_unknown(why, told):
     found = joined([part(0), part(1, None, why), part(2)])
     assert (found["into_retry"], found["consumed"]) == (None, 30)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from consumers.models import GroupWindow
 from consumers.pipeline.volumes.recent import recent_volumes, tiles
+from consumers.words.volumes import volume_words
 from tests.pipeline_rows import T0, at
 from tests.world import a_cluster, a_group
 
@@ -66,11 +67,21 @@ def test_it_is_the_share_of_the_hour_and_the_sum_of_the_day(group):
     assert (found.retry_share_known, found.retry_share_since) == (None, None)
 
 
+def said(found):
+    return {name: volume_words(reason) for name, reason in found.unknown.items()}
+
+
+def test_what_is_known_of_a_part_is_kept_as_numbers(group):
+    fill(group, since=at(23 * 3600 + 40 * 60))
+    known = {"code": "known_since", "since": "2026-03-02T01:40:00Z"}
+    assert recent(group).unknown["retry_share"] == known | {"at_least": {"into_retry": 33, "consumed": 330}}
+
+
 def test_what_began_in_the_middle_says_since_when_and_how_much_at_least(group):
     fill(group, since=at(23 * 3600 + 40 * 60))
     found = recent(group)
     assert (found.retry_share, found.dlq_day_messages) == (None, None)
-    assert found.unknown == {
+    assert said(found) == {
         "retry_share": "known since 2026-03-02T01:40:00Z only: at least 33 into retry, at least 330 consumed",
         "dlq_day_messages": "known since 2026-03-02T01:40:00Z only: at least 66",
     }
@@ -87,7 +98,7 @@ def test_of_the_last_hour_each_minute_counts(group):
         GroupWindow.objects.create(group=group, step_seconds=60, start=start, readings=4, **volumes)
     for step, start in ((600, at(24 * 3600)), (3600, at(24 * 3600))):
         GroupWindow.objects.create(group=group, step_seconds=step, start=start, readings=20)
-    assert recent(group).unknown == {
+    assert said(recent(group)) == {
         "retry_share": "known since 2026-03-02T02:08:00Z only: at least 5 into retry, at least 50 consumed",
         "dlq_day_messages": "known since 2026-03-02T02:08:00Z only: at least 15",
     }
@@ -100,7 +111,7 @@ def test_a_hole_says_how_much_is_known(group):
     GroupWindow.objects.filter(step_seconds=3600, start=at(3600)).update(into_dlq=None)
     # What is known begins with the range: there is no moment since when.
     assert (recent(group).dlq_day_messages_at_least, recent(group).dlq_day_since) == (2760, None)
-    assert recent(group).unknown == {
+    assert said(recent(group)) == {
         "retry_share": "known of 59 of 60 minutes only: at least 59 into retry, at least 600 consumed",
         "dlq_day_messages": "known of 1,380 of 1,440 minutes only: at least 2,760",
     }
@@ -124,13 +135,13 @@ def test_readings_rarer_than_minutes_leave_no_hole_but_one_that_is_unknown_does(
 def test_nothing_consumed_is_no_share(group):
     fill(group, consumed=0, into_retry=0)
     found = recent(group)
-    assert (found.retry_share, found.unknown) == (None, {"retry_share": "nothing was consumed"})
+    assert (found.retry_share, found.unknown) == (None, {"retry_share": "nothing_consumed"})
 
 
 def test_windows_without_volumes_are_not_known_at_all(group):
     fill(group, consumed=None, into_dlq=None)
     found = recent(group)
-    assert found.unknown["dlq_day_messages"] == "not known of any of its windows: at least 0"
+    assert said(found)["dlq_day_messages"] == "not known of any of its windows: at least 0"
     assert (found.dlq_day_messages_at_least, found.retry_share_known) == (None, None)
 
 

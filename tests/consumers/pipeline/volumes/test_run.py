@@ -6,6 +6,7 @@ from consumers.lake.store import Lake
 from consumers.models import GroupBroker, GroupState, GroupWindow
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
+from consumers.words.volumes import volume_words
 from tests.pipeline_rows import at, put, rows
 from tests.world import a_cluster, a_group, a_queue, a_reading
 
@@ -69,12 +70,13 @@ def test_it_counts_what_was_retried_and_what_died(spark, lake, group):
     assert {window[3] for window in minutes.values()} == {40}
     reasons = GroupWindow.objects.get(group=group, step_seconds=60, start=at(0)).volumes_unknown
     assert reasons == {
-        "into_retry": "its retry topic was not read in this window",
-        "out_of_retry": "its retry topic was not read in this window",
-        "into_dlq": "its dead-letter topic was not read in this window",
+        "into_retry": "retry_unread",
+        "out_of_retry": "retry_unread",
+        "into_dlq": "dead_letters_unread",
     }
     assert found(group, 600) == {at(0): (None, None, None, 400)}
-    assert GroupState.objects.get(group=group).volumes_unknown == {
+    stored = GroupState.objects.get(group=group).volumes_unknown
+    assert {name: volume_words(reason) for name, reason in stored.items()} == {
         "retry_share": "known since 2026-03-01T02:01:00Z only: at least 71 into retry, at least 400 consumed",
         "dlq_day_messages": "known since 2026-03-01T02:05:00Z only: at least 22",
     }

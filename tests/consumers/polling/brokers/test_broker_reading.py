@@ -8,11 +8,11 @@ import pytest
 from consumers.polling.brokers.broker_reading import read_broker
 from consumers.polling.cadence import Cadence
 from consumers.polling.memory import BrokerMemory, ClusterMemory
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.codes import RequestCode
 from consumers.rocketmq.frames import encode
 from consumers.rocketmq.pool import ConnectionPool
+from consumers.vocabulary.unknown import UnknownReason
 from tests.consumers.rocketmq.fake_server import commands, reply, served
 from tests.readings import T0
 
@@ -186,7 +186,7 @@ def test_a_queue_whose_offset_is_gone_keeps_its_row_with_the_numbers_of_the_brok
     part, _ = read(lost(), readings=2)
     (row,) = part.rows.to_pylist()
     assert (row["group"], row["topic"], row["consumer_offset"]) == ("billing", "Orders", None)
-    assert (row["unknown_reason"], row["broker_offset"], row["min_offset"]) == (NEVER_COMMITTED, 10, 2)
+    assert (row["unknown_reason"], row["broker_offset"], row["min_offset"]) == (UnknownReason.NEVER_COMMITTED, 10, 2)
 
 
 def test_an_offset_that_is_gone_makes_the_broker_list_its_topics_and_groups_once():

@@ -5,15 +5,15 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupTotal, LossAcknowledgement, QueueSnapshot
-from consumers.polling.reading import NEVER_COMMITTED, NOT_CAUGHT_UP, NOT_REPORTED, OFFSET_LOST
 from consumers.polling.record.recorder import Recorder
+from consumers.vocabulary.unknown import UnknownReason
 from tests.readings import T0, at, broker, group_members, members, reading, row
 
 pytestmark = pytest.mark.django_db
 
 ORDERS = row("billing", "Orders", 0, 7, 10)
 OTHER = row("audit", "Other", 0, 1, 1)
-NEVER = row("billing", "Orders", 0, None, 12, min_offset=3, unknown_reason=NEVER_COMMITTED)
+NEVER = row("billing", "Orders", 0, None, 12, min_offset=3, unknown_reason=UnknownReason.NEVER_COMMITTED)
 LISTED = (["billing", "audit"], {"Orders": 4, "Other": 4})
 
 
@@ -53,20 +53,20 @@ def test_an_offset_that_vanishes_is_lost_and_keeps_its_last_value_and_time(recor
     record(broker("broker-a", ORDERS, OTHER))
     record(broker("broker-a", ORDERS, OTHER))
     record(broker("broker-a", OTHER, lists=lists))
-    assert lost() == (OFFSET_LOST, None, 7, at(15))
+    assert lost() == (UnknownReason.OFFSET_LOST, None, 7, at(15))
 
 
 def test_it_stays_lost_with_the_same_words_from_reading_to_reading(record):
     record(broker("broker-a", ORDERS))
     for part in (broker("broker-a"), broker("broker-a", NEVER), broker("broker-a", lists=LISTED), broker("broker-a")):
         record(part)
-        assert lost() == (OFFSET_LOST, None, 7, at(0))
+        assert lost() == (UnknownReason.OFFSET_LOST, None, 7, at(0))
 
 
 def test_a_queue_that_the_broker_calls_never_committed_after_an_offset_was_read_is_lost(record):
     record(broker("broker-a", ORDERS))
     record(broker("broker-a", NEVER))
-    assert lost() == (OFFSET_LOST, None, 7, at(0))
+    assert lost() == (UnknownReason.OFFSET_LOST, None, 7, at(0))
     found = QueueSnapshot.objects.get()
     assert (found.broker_offset, found.min_offset) == (12, 3)
 
@@ -74,7 +74,7 @@ def test_a_queue_that_the_broker_calls_never_committed_after_an_offset_was_read_
 def test_a_queue_whose_offset_was_never_read_is_never_committed(record):
     record(broker("broker-a", NEVER))
     record(broker("broker-a", NEVER))
-    assert lost() == (NEVER_COMMITTED, None, None, None)
+    assert lost() == (UnknownReason.NEVER_COMMITTED, None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_the_brokers_own_lists_lack_is_forgotten(record, groups, topics):
 def test_a_deletion_that_is_listed_later_ends_a_loss(record):
     record(broker("broker-a", ORDERS))
     record(broker("broker-a"))
-    assert lost()[0] == OFFSET_LOST
+    assert lost()[0] == UnknownReason.OFFSET_LOST
     record(broker("broker-a", lists=([], {"Orders": 4})))
     assert is_forgotten()
 
@@ -99,23 +99,23 @@ def test_a_deletion_that_is_listed_later_ends_a_loss(record):
 def test_what_a_slave_lists_says_nothing_of_what_was_deleted(record):
     record(broker("broker-a", ORDERS))
     record(broker("broker-a", lists=([], {}), read_from="127.0.0.1:2"))
-    assert lost() == (OFFSET_LOST, None, 7, at(0))
+    assert lost() == (UnknownReason.OFFSET_LOST, None, 7, at(0))
 
 
 def test_an_offset_that_a_late_slave_hid_is_lost_when_the_master_comes_back_without_it(record):
     record(broker("broker-a", ORDERS))
-    behind = row("billing", "Orders", 0, None, None, unknown_reason=NOT_CAUGHT_UP)
+    behind = row("billing", "Orders", 0, None, None, unknown_reason=UnknownReason.SLAVE_BEHIND)
     record(broker("broker-a", behind, read_from="127.0.0.1:2"))
-    assert lost()[:2] == (NOT_CAUGHT_UP, None)
+    assert lost()[:2] == (UnknownReason.SLAVE_BEHIND, None)
     record(broker("broker-a", NEVER))
-    assert lost() == (OFFSET_LOST, None, 7, at(0))
+    assert lost() == (UnknownReason.OFFSET_LOST, None, 7, at(0))
 
 
 def test_only_the_queues_of_the_broker_that_lost_them_are_lost(record):
     record(broker("broker-a", ORDERS), broker("broker-b", ORDERS))
     record(broker("broker-a"), broker("broker-b", ORDERS))
     found = dict(QueueSnapshot.objects.values_list("queue__broker", "unknown_reason"))
-    assert found == {"broker-a": OFFSET_LOST, "broker-b": None}
+    assert found == {"broker-a": UnknownReason.OFFSET_LOST, "broker-b": None}
 
 
 def test_a_broker_that_is_not_read_has_lost_nothing(record):
@@ -128,7 +128,7 @@ def test_a_restarted_process_finds_what_was_lost_while_it_was_away(record, clust
     record(broker("broker-a", ORDERS))
     record(broker("broker-a", NEVER), by=Recorder.of(cluster))
     record(broker("broker-a", NEVER), by=Recorder.of(cluster))
-    assert lost() == (OFFSET_LOST, None, 7, at(0))
+    assert lost() == (UnknownReason.OFFSET_LOST, None, 7, at(0))
 
 
 def test_a_reading_that_finds_nothing_new_writes_nothing(record):
@@ -147,12 +147,12 @@ def test_a_commit_ends_the_loss(record):
 
 def test_a_topic_that_was_created_anew_has_lost_no_offset(record):
     record(broker("broker-a", ORDERS))
-    record(broker("broker-a", row("billing", "Orders", 0, None, 3, unknown_reason=NEVER_COMMITTED)))
-    assert lost() == (NEVER_COMMITTED, None, None, None)
+    record(broker("broker-a", row("billing", "Orders", 0, None, 3, unknown_reason=UnknownReason.NEVER_COMMITTED)))
+    assert lost() == (UnknownReason.NEVER_COMMITTED, None, None, None)
 
 
 def test_the_offset_of_a_topic_that_was_gone_before_is_not_lost(record):
-    record(broker("broker-a", row("billing", "Orders", 0, 7, None, unknown_reason="the broker has no such topic")))
+    record(broker("broker-a", row("billing", "Orders", 0, 7, None, unknown_reason="topic_gone")))
     record(broker("broker-a"))
     assert is_forgotten()
 
@@ -161,15 +161,15 @@ def test_a_broadcasting_groups_offset_leaves_with_its_members(record):
     joined = members(0, [group_members("billing", "c1", message_model="BROADCASTING")])
     record(broker("broker-a", ORDERS), told=joined)
     record(broker("broker-a", NEVER))
-    assert lost()[0] == NOT_REPORTED
+    assert lost()[0] == UnknownReason.NOT_REPORTED
     record(broker("broker-a"))
-    assert lost()[0] == NOT_REPORTED
+    assert lost()[0] == UnknownReason.NOT_REPORTED
 
 
 def test_offsets_that_the_broker_itself_calls_broadcast_are_not_lost_before_members_were_asked(record):
     record(broker("broker-a", ORDERS, broadcasting=frozenset({"billing"})))
     record(broker("broker-a"))
-    assert lost()[0] == NOT_REPORTED
+    assert lost()[0] == UnknownReason.NOT_REPORTED
 
 
 def acknowledge(at_seconds):
@@ -183,7 +183,7 @@ def test_an_acknowledged_loss_is_never_committed_and_remembers_what_was_lost(rec
     taken = acknowledge(20)
     for part in (broker("broker-a", NEVER), broker("broker-a"), broker("broker-a", lists=LISTED)):
         record(part)
-        assert lost() == (NEVER_COMMITTED, None, 7, at(0))
+        assert lost() == (UnknownReason.NEVER_COMMITTED, None, 7, at(0))
     taken.refresh_from_db()
     assert taken.applied_at == at(30)
     total = GroupTotal.objects.get()
@@ -196,8 +196,8 @@ def test_a_loss_after_an_acknowledgement_is_a_loss_again(record):
     acknowledge(20)
     record(broker("broker-a", NEVER))
     record(broker("broker-a", row("billing", "Orders", 0, 12, 12)))
-    record(broker("broker-a", row("billing", "Orders", 0, None, 12, unknown_reason=NEVER_COMMITTED)))
-    assert lost() == (OFFSET_LOST, None, 12, at(45))
+    record(broker("broker-a", row("billing", "Orders", 0, None, 12, unknown_reason=UnknownReason.NEVER_COMMITTED)))
+    assert lost() == (UnknownReason.OFFSET_LOST, None, 12, at(45))
 
 
 def test_an_acknowledged_loss_of_a_deleted_group_is_forgotten(record):
@@ -214,7 +214,7 @@ def test_an_acknowledgement_on_a_broker_that_is_not_read_waits_for_nothing(recor
     record(broker("broker-a"))
     acknowledge(20)
     record(broker("broker-a", error="refused"))
-    assert lost()[0] == NEVER_COMMITTED
+    assert lost()[0] == UnknownReason.NEVER_COMMITTED
 
 
 def retire(cluster):
@@ -250,7 +250,11 @@ def test_a_lost_queue_makes_the_lag_unknown_and_is_counted(record):
     record(broker("broker-a", ORDERS, second))
     record(broker("broker-a", NEVER, second))
     total = GroupTotal.objects.get()
-    assert (total.lag_messages, total.lag_messages_at_least, total.unknown_reason) == (None, 5, OFFSET_LOST)
+    assert (total.lag_messages, total.lag_messages_at_least, total.unknown_reason) == (
+        None,
+        5,
+        UnknownReason.OFFSET_LOST,
+    )
     assert (total.queues, total.unknown_queues, total.lost_queues, total.never_committed_queues) == (2, 1, 1, 0)
     assert total.expired_messages is None
 
@@ -262,5 +266,13 @@ def test_history_has_the_lost_queue_with_its_reason(record, tmp_path, part):
     newest = max(tmp_path.rglob("readings/**/*.parquet"))
     (stored,) = pq.read_table(newest, partitioning=None).to_pylist()
     names = ("group", "topic", "broker", "queue_id", "kind", "consumer_offset", "unknown_reason")
-    assert [stored[name] for name in names] == ["billing", "Orders", "broker-a", 0, "normal", None, OFFSET_LOST]
+    assert [stored[name] for name in names] == [
+        "billing",
+        "Orders",
+        "broker-a",
+        0,
+        "normal",
+        None,
+        UnknownReason.OFFSET_LOST,
+    ]
     assert stored["broker_offset"] == (12 if part.rows.num_rows else None)

@@ -134,7 +134,7 @@ def judged(cluster, queue_id, seconds, kind):
         group=group,
         queue=a_queue(cluster, "Orders", queue_id),
         state="OK",
-        rule="behind",
+        rule="lagging",
         since=T0,
         judged_at=T0,
         time_lag_seconds=seconds,

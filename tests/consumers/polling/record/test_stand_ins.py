@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from consumers.models import Broker, Cluster, ConsumerGroup, GroupBroker, GroupTotal, Queue, QueueSnapshot
-from consumers.polling.reading import NEVER_COMMITTED, NOT_CAUGHT_UP, OFFSET_LOST, TOPIC_GONE
 from consumers.polling.record.recorder import Recorder
+from consumers.vocabulary.unknown import UnknownReason
 from tests.readings import T0, at, broker, reading, row
 
 pytestmark = pytest.mark.django_db
@@ -32,12 +32,12 @@ def record(cluster, request):
 
 
 def master(consumer, end, **more):
-    reason = None if consumer is not None else NEVER_COMMITTED
+    reason = None if consumer is not None else UnknownReason.NEVER_COMMITTED
     return broker("broker-a", row("billing", "Orders", 0, consumer, end, unknown_reason=reason), **more)
 
 
 def slave(consumer, end, reason=None, **more):
-    reason = reason or (None if consumer is not None else NEVER_COMMITTED)
+    reason = reason or (None if consumer is not None else UnknownReason.NEVER_COMMITTED)
     part = broker("broker-a", row("billing", "Orders", 0, consumer, end, unknown_reason=reason), **more)
     return replace(part, read_from=SLAVE, master_error="refused")
 
@@ -52,11 +52,11 @@ def shown():
     [
         ((7, 10), (7, 10), (7, 10, None)),
         ((7, 10), (8, 12), (8, 12, None)),
-        ((7, 10), (6, 10), (None, 10, NOT_CAUGHT_UP)),
-        ((7, 10), (7, 9), (None, None, NOT_CAUGHT_UP)),
-        ((7, 10), (None, 10), (None, 10, OFFSET_LOST)),
-        ((7, 10), (None, 9), (None, None, OFFSET_LOST)),
-        ((7, 10), (7, None, TOPIC_GONE), (None, None, NOT_CAUGHT_UP)),
+        ((7, 10), (6, 10), (None, 10, UnknownReason.SLAVE_BEHIND)),
+        ((7, 10), (7, 9), (None, None, UnknownReason.SLAVE_BEHIND)),
+        ((7, 10), (None, 10), (None, 10, UnknownReason.OFFSET_LOST)),
+        ((7, 10), (None, 9), (None, None, UnknownReason.OFFSET_LOST)),
+        ((7, 10), (7, None, UnknownReason.TOPIC_GONE), (None, None, UnknownReason.SLAVE_BEHIND)),
         ((None, 10), (0, 10), (0, 10, None)),
     ],
 )
@@ -83,7 +83,11 @@ def test_a_group_with_an_older_offset_has_no_lag(record):
     older = broker("broker-a", row("billing", "Orders", 0, 3, 8), second)
     record(replace(older, read_from=SLAVE))
     total = GroupTotal.objects.get()
-    assert (total.lag_messages, total.lag_messages_at_least, total.unknown_reason) == (None, 1, NOT_CAUGHT_UP)
+    assert (total.lag_messages, total.lag_messages_at_least, total.unknown_reason) == (
+        None,
+        1,
+        UnknownReason.SLAVE_BEHIND,
+    )
 
 
 def test_an_offset_that_the_slave_brings_beyond_the_masters_is_known(record):
@@ -103,16 +107,16 @@ def test_other_brokers_may_go_back_as_ever(record):
 def test_a_slaves_old_copy_does_not_end_a_loss_of_its_master(record, copy):
     record(master(7, 10))
     record(master(None, 10))
-    assert shown()[2] == OFFSET_LOST
+    assert shown()[2] == UnknownReason.OFFSET_LOST
     record(slave(copy, 10))
-    assert shown() == (None, 10, OFFSET_LOST)
+    assert shown() == (None, 10, UnknownReason.OFFSET_LOST)
     assert GroupTotal.objects.get().lost_queues == 1
 
 
 def test_a_commit_to_the_slave_that_lacked_the_offset_ends_the_loss(record):
     record(master(7, 10))
     record(slave(None, 10))
-    assert shown()[2] == OFFSET_LOST
+    assert shown()[2] == UnknownReason.OFFSET_LOST
     record(slave(1, 10))
     assert shown() == (1, 10, None)
 

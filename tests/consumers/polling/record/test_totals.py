@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED, TOPIC_GONE
 from consumers.polling.record.coded import Coded
 from consumers.polling.record.group_kinds import GroupKinds
 from consumers.polling.record.snapshots import NULL, Columns
-from consumers.polling.record.totals import NO_QUEUES, RETIRED_ONLY, totals
+from consumers.polling.record.totals import totals
+from consumers.vocabulary.unknown import UnknownReason
 
 
 def columns(*rows):
@@ -33,11 +33,23 @@ KNOWN = (1, 1, 7, 10, "normal", None)
         ("the retry topic counts", [KNOWN, (1, 2, 0, 5, "retry", None)], (8, 8, 0, 0, None)),
         ("the dead letters do not", [KNOWN, (1, 2, 0, 5, "dlq", None)], (3, 3, 0, 0, None)),
         ("one unknown queue", [KNOWN, (1, 2, 0, 5, "normal", "silent")], (None, 3, 1, 0, "silent")),
-        ("an anomaly is unknown", [KNOWN, (1, 2, 9, 5, "normal", AHEAD)], (None, 3, 1, 0, AHEAD)),
-        ("never committed is apart", [KNOWN, (1, 2, None, 5, "normal", NEVER_COMMITTED)], (3, 3, 0, 1, None)),
-        ("a deleted topic is no lag", [KNOWN, (1, 2, 5, None, "normal", TOPIC_GONE)], (3, 3, 0, 0, None)),
-        ("nothing but never", [(1, 2, None, 5, "normal", NEVER_COMMITTED)], (None, None, 0, 1, NEVER_COMMITTED)),
-        ("nothing at all", [], (None, None, 0, 0, NO_QUEUES)),
+        (
+            "an anomaly is unknown",
+            [KNOWN, (1, 2, 9, 5, "normal", UnknownReason.CONSUMER_AHEAD)],
+            (None, 3, 1, 0, UnknownReason.CONSUMER_AHEAD),
+        ),
+        (
+            "never committed is apart",
+            [KNOWN, (1, 2, None, 5, "normal", UnknownReason.NEVER_COMMITTED)],
+            (3, 3, 0, 1, None),
+        ),
+        ("a deleted topic is no lag", [KNOWN, (1, 2, 5, None, "normal", UnknownReason.TOPIC_GONE)], (3, 3, 0, 0, None)),
+        (
+            "nothing but never",
+            [(1, 2, None, 5, "normal", UnknownReason.NEVER_COMMITTED)],
+            (None, None, 0, 1, UnknownReason.NEVER_COMMITTED),
+        ),
+        ("nothing at all", [], (None, None, 0, 0, UnknownReason.NO_OFFSETS)),
         ("nothing known", [(1, 1, 7, 10, "normal", "silent")], (None, None, 1, 0, "silent")),
     ],
     ids=lambda value: value.replace(" ", "_") if isinstance(value, str) else None,
@@ -67,7 +79,11 @@ def test_dead_letters_that_were_not_read_are_null():
         ("a queue with lag whose min offset was not read", [(*KNOWN, 9), (1, 2, 0, 5, "normal", None)], None),
         ("a level queue can have lost nothing", [(*KNOWN, 9), (1, 2, 5, 5, "normal", None)], 2),
         ("a queue is not known", [(*KNOWN, 9), (1, 2, 0, 5, "normal", "silent", 0)], None),
-        ("a queue without an offset has no part in it", [(*KNOWN, 9), (1, 2, None, 5, "normal", NEVER_COMMITTED)], 2),
+        (
+            "a queue without an offset has no part in it",
+            [(*KNOWN, 9), (1, 2, None, 5, "normal", UnknownReason.NEVER_COMMITTED)],
+            2,
+        ),
     ],
     ids=lambda value: value.replace(" ", "_") if isinstance(value, str) else None,
 )
@@ -84,11 +100,11 @@ def test_queues_of_retired_topics_are_counted_apart():
 
 def test_a_group_of_retired_topics_only_has_no_lag():
     found = totals(columns(KNOWN), [1], {}, kinds=GroupKinds(retired=np.array([1 << 32 | 1])))[1]
-    assert (found.lag_messages, found.unknown_queues, found.unknown_reason) == (None, 0, RETIRED_ONLY)
+    assert (found.lag_messages, found.unknown_queues, found.unknown_reason) == (None, 0, UnknownReason.RETIRED_ONLY)
 
 
 def test_progress_that_is_kept_elsewhere_has_no_lag_here():
-    rows = columns((1, 1, 7, 10, "normal", "kept elsewhere", 9))
-    found = totals(rows, [1], {}, kinds=GroupKinds(outside={(1, "billing"): "kept elsewhere"}))[1]
+    rows = columns((1, 1, 7, 10, "normal", UnknownReason.OUTSIDE_STORE, 9))
+    found = totals(rows, [1], {}, kinds=GroupKinds(outside=frozenset({(1, "billing")})))[1]
     assert (found.lag_messages, found.lag_messages_at_least, found.expired_messages) == (None, None, None)
-    assert (found.unknown_queues, found.unknown_reason) == (0, "kept elsewhere")
+    assert (found.unknown_queues, found.unknown_reason) == (0, UnknownReason.OUTSIDE_STORE)

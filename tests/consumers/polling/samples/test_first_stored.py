@@ -66,7 +66,7 @@ def test_answered_queues_leave_the_budget_to_others():
         {"kind": "dlq"},
         {"group": "CID_RMQ_SYS_TRANS"},
         {"unknown_reason": "the broker offset was not read"},
-        {"consumer_offset": None, "unknown_reason": "never committed"},
+        {"consumer_offset": None, "unknown_reason": "never_committed"},
         {"consumer_offset": 9},
     ],
 )

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from consumers.models import Cluster
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.polling.samples.planner import SamplePlanner, ask_samples
 from consumers.polling.samples.reading import FirstStored, SampleBudget, SampleMemory, evicted
 from consumers.rocketmq.frames import encode
 from consumers.rocketmq.pool import ConnectionPool
+from consumers.vocabulary.unknown import UnknownReason
 from tests.consumers.polling.peer import found, stored
 from tests.consumers.rocketmq.fake_server import commands, reply, served
 from tests.readings import T0, at, broker, row
@@ -30,7 +30,7 @@ def ms(seconds):
 def rows(consumer_offset=4, end=9):
     return [
         row("billing", "Orders", 0, consumer_offset, end),
-        row("billing", "Orders", 1, None, 9, unknown_reason=NEVER_COMMITTED),
+        row("billing", "Orders", 1, None, 9, unknown_reason=UnknownReason.NEVER_COMMITTED),
     ]
 
 

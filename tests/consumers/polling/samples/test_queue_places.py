@@ -11,7 +11,7 @@ ROWS = broker(
     row("billing", "Orders", 1, 9, 9),
     row("audit", "Orders", 0, 2, 9),
     row("billing", "Stock", 10, 12, 9, unknown_reason="ahead"),
-    row("billing", "Stock", 1, None, 9, unknown_reason="never committed"),
+    row("billing", "Stock", 1, None, 9, unknown_reason="never_committed"),
     row("billing", "Stock", 2, 4, 9, unknown_reason="not caught up"),
 ).rows
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.polling.samples.reading import SampleMemory, StartAnswer
 from consumers.polling.samples.starts import StartRules, Unstarted, ask_starts, forget_started, plan_starts
+from consumers.vocabulary.unknown import UnknownReason
 from tests.consumers.polling.peer import ask, offset_answer
 from tests.readings import T0, at, broker, row
 
@@ -19,7 +19,7 @@ BY_TIME = StartRules("CONSUME_FROM_TIMESTAMP", "20260301100000", datetime(2026, 
 
 
 def never(queue_id, **fields):
-    return row("billing", "Orders", queue_id, None, 9, unknown_reason=NEVER_COMMITTED, **fields)
+    return row("billing", "Orders", queue_id, None, 9, unknown_reason=UnknownReason.NEVER_COMMITTED, **fields)
 
 
 def answered(asked=0, error=None):

@@ -3,8 +3,8 @@
 import pytest
 
 from consumers.models import Client, ConsumerGroup, QueueSample
-from consumers.polling.reading import AHEAD, NEVER_COMMITTED, QUEUE_GONE, TOPIC_GONE
 from consumers.selectors.groups.detail import group_detail
+from consumers.vocabulary.unknown import UnknownReason
 from tests.world import (
     NOW,
     a_broker,
@@ -45,7 +45,7 @@ def found(group="billing"):
     ("consumer", "broker", "least", "reason", "name", "sentence"),
     [
         (
-            *(1_000, 40, 0, AHEAD, "consumer_ahead"),
+            *(1_000, 40, 0, UnknownReason.CONSUMER_AHEAD, "consumer_ahead"),
             "the consumer offset is ahead of the broker offset, by up to 960 messages; there is no lag to tell",
         ),
         (
@@ -57,15 +57,15 @@ def found(group="billing"):
             "the min offset is above the broker offset, by up to 50 messages",
         ),
         (
-            *(7, None, None, TOPIC_GONE, "topic_gone"),
+            *(7, None, None, UnknownReason.TOPIC_GONE, "topic_gone"),
             "the group has offsets there, but the broker has no such topic",
         ),
         (
-            *(7, None, None, QUEUE_GONE, "queue_gone"),
+            *(7, None, None, UnknownReason.QUEUE_GONE, "queue_gone"),
             "the group has offsets there, but the topic has fewer read queues; nobody consumes what is left there",
         ),
         (
-            *(None, 40, 0, NEVER_COMMITTED, "never_committed"),
+            *(None, 40, 0, UnknownReason.NEVER_COMMITTED, "never_committed"),
             "the group has committed no offset; where a member would start is not known: the broker was not asked yet",
         ),
     ],
@@ -100,9 +100,9 @@ def test_it_joins_the_queues_of_one_topic_and_broker(group, cluster):
 @pytest.mark.parametrize(
     ("state", "rule", "consumer", "broker", "reason", "name"),
     [
-        ("RECREATED", "topic created anew", 3, 40, None, "topic_created_anew"),
-        ("UNKNOWN", "lag not known", 50, 40, AHEAD, "consumer_ahead"),
-        ("LOSS", "unread messages have expired", 3, 40, None, "expired_unread"),
+        ("RECREATED", "topic_recreated", 3, 40, None, "topic_created_anew"),
+        ("UNKNOWN", "lag_unknown", 50, 40, UnknownReason.CONSUMER_AHEAD, "consumer_ahead"),
+        ("LOSS", "messages_expired", 3, 40, None, "expired_unread"),
     ],
 )
 def test_it_says_since_when_where_a_judgement_saw_it(group, state, rule, consumer, broker, reason, name):
@@ -116,7 +116,7 @@ def test_it_says_since_when_where_a_judgement_saw_it(group, state, rule, consume
 def test_it_takes_no_other_state_for_its_beginning(group):
     queue = a_queue(group.cluster)
     a_snapshot(group, queue, 5, 40, min_offset=12)
-    a_judged_queue(group, queue, "REWIND", rule="offset went back", since=ago(720))
+    a_judged_queue(group, queue, "REWIND", rule="offset_went_back", since=ago(720))
     assert found()[0].since is None
 
 
@@ -124,7 +124,7 @@ def test_it_tells_queues_apart_by_where_a_member_would_start(group, cluster):
     starts = [(90, "last offset: the end", None), (70, "last offset: the end", None), (None, "by it", "timed out")]
     for number, (offset, rule, error) in enumerate(starts):
         queue = a_queue(cluster, "Orders", number)
-        a_snapshot(group, queue, None, 100, unknown_reason=NEVER_COMMITTED)
+        a_snapshot(group, queue, None, 100, unknown_reason=UnknownReason.NEVER_COMMITTED)
         QueueSample.objects.create(
             group=group, queue=queue, start_offset=offset, start_rule=rule, start_error=error, asked_at=ago(60)
         )
@@ -134,7 +134,7 @@ def test_it_tells_queues_apart_by_where_a_member_would_start(group, cluster):
 
 
 def test_a_queue_that_nothing_was_written_to_has_nothing_to_miss(group, cluster):
-    a_snapshot(group, a_queue(cluster), None, 0, unknown_reason=NEVER_COMMITTED)
+    a_snapshot(group, a_queue(cluster), None, 0, unknown_reason=UnknownReason.NEVER_COMMITTED)
     assert found() == []
 
 
@@ -199,7 +199,7 @@ def test_a_group_that_never_had_a_member_says_so_and_since_when_it_is_known(clus
 
 def test_what_waits_is_at_least_the_known_sum(cluster):
     group = a_left_group(cluster)
-    a_snapshot(group, a_queue(cluster, "Orders", 1), 200, 100, unknown_reason=AHEAD)
+    a_snapshot(group, a_queue(cluster, "Orders", 1), 200, 100, unknown_reason=UnknownReason.CONSUMER_AHEAD)
     assert found("audit")[0].sentence == "no member was ever seen, and at least 60 messages wait"
 
 

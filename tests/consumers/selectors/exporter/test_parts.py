@@ -3,16 +3,8 @@
 import pytest
 
 from consumers.models import Cluster, ConsumerGroup
-from consumers.polling.reading import (
-    AHEAD,
-    NEVER_COMMITTED,
-    NO_BROKER_OFFSET,
-    NOT_CAUGHT_UP,
-    NOT_REPORTED,
-    QUEUE_GONE,
-    TOPIC_GONE,
-)
 from consumers.selectors.exporter.parts import broker_ends, topic_parts
+from consumers.vocabulary.unknown import UnknownReason
 from tests.world import a_cluster, a_group, a_queue, a_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -48,13 +40,13 @@ def test_the_queues_of_a_broker_are_summed(group: ConsumerGroup) -> None:
 @pytest.mark.parametrize(
     ("consumer", "reason", "consumed", "lag", "is_idle"),
     [
-        (None, NEVER_COMMITTED, 60, 40, False),
-        (5, TOPIC_GONE, 65, 40, False),
-        (5, QUEUE_GONE, 65, 40, False),
-        (5, AHEAD, 65, None, False),
-        (5, NO_BROKER_OFFSET, 65, None, False),
-        (5, NOT_CAUGHT_UP, None, None, False),
-        (5, NOT_REPORTED, None, None, False),
+        (None, UnknownReason.NEVER_COMMITTED, 60, 40, False),
+        (5, UnknownReason.TOPIC_GONE, 65, 40, False),
+        (5, UnknownReason.QUEUE_GONE, 65, 40, False),
+        (5, UnknownReason.CONSUMER_AHEAD, 65, None, False),
+        (5, UnknownReason.NO_BROKER_OFFSET, 65, None, False),
+        (5, UnknownReason.SLAVE_BEHIND, None, None, False),
+        (5, UnknownReason.NOT_REPORTED, None, None, False),
         (None, None, None, None, False),
     ],
 )
@@ -67,7 +59,7 @@ def test_a_queue_of_which_something_is_not_known_takes_the_sum_with_it(
 
 
 def test_where_nothing_was_ever_committed_there_is_no_offset(group: ConsumerGroup) -> None:
-    queue_of(group, 0, None, 100, unknown_reason=NEVER_COMMITTED)
+    queue_of(group, 0, None, 100, unknown_reason=UnknownReason.NEVER_COMMITTED)
     assert parts_of(group.cluster, group) == [("Orders", "broker-a", None, None, True)]
 
 
@@ -95,13 +87,13 @@ def test_a_queue_that_groups_share_is_counted_once(group: ConsumerGroup) -> None
 
 def test_an_end_that_only_an_old_reading_told_is_not_known(group: ConsumerGroup) -> None:
     queue_of(group, 0, 60, 100)
-    queue_of(group, 1, 60, 100, unknown_reason=NOT_REPORTED)
+    queue_of(group, 1, 60, 100, unknown_reason=UnknownReason.NOT_REPORTED)
     assert ends_of(group.cluster) == {("Orders", "broker-a"): None}
 
 
 def test_a_queue_that_is_gone_has_no_end(group: ConsumerGroup) -> None:
     queue_of(group, 0, 60, 100)
-    queue_of(group, 1, 60, None, unknown_reason=QUEUE_GONE)
+    queue_of(group, 1, 60, None, unknown_reason=UnknownReason.QUEUE_GONE)
     assert ends_of(group.cluster) == {("Orders", "broker-a"): 100}
 
 

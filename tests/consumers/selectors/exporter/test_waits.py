@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, GroupState, QueueSample, QueueState
-from consumers.polling.reading import NEVER_COMMITTED
 from consumers.selectors.exporter.groups import exporter_groups
 from consumers.selectors.exporter.parts import topic_parts
 from consumers.selectors.exporter.waits import part_waits
 from consumers.selectors.groups.gauges import group_gauges
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.queues import queue_list
+from consumers.vocabulary.unknown import UnknownReason
 from tests.world import (
     NOW,
     a_broker,
@@ -99,5 +99,5 @@ def test_a_judgement_of_long_ago_says_nothing(group: ConsumerGroup) -> None:
 
 
 def test_a_queue_that_was_never_committed_is_no_wait(group: ConsumerGroup) -> None:
-    a_snapshot(group, a_queue(group.cluster), None, 100, unknown_reason=NEVER_COMMITTED)
+    a_snapshot(group, a_queue(group.cluster), None, 100, unknown_reason=UnknownReason.NEVER_COMMITTED)
     assert wait_of(group) is None

@@ -10,7 +10,7 @@ from tests.readings import T0, at
 
 pytestmark = pytest.mark.django_db
 
-DETAIL = {"still_seconds": 290, "lag_messages": 50, "blocked_by": "a message that is not finished", "client_id": "c1"}
+DETAIL = {"still_seconds": 290, "lag_messages": 50, "blocked_by": "message", "client_id": "c1"}
 
 
 @pytest.fixture
@@ -54,11 +54,11 @@ def test_where_the_member_holds_nothing_the_judgement_speaks(held):
 
 
 def test_another_rule_speaks_for_itself(held):
-    assert parts(judged(held, rule="nobody owns the queue"))[0] == "stalled: nobody owns the queue"
+    assert parts(judged(held, rule="no_owner"))[0] == "stalled: no owner"
 
 
 def test_groups_that_are_not_blocked_cost_no_query(held, django_assert_max_num_queries):
-    group = judged(held, rule="nobody owns the queue")
+    group = judged(held, rule="no_owner")
     overlay = Overlay.at(NOW)
     with django_assert_max_num_queries(5):
         shown_groups(overlay, [group.pk])

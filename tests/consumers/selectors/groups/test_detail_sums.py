@@ -97,7 +97,7 @@ def test_what_consumes_faster_than_is_produced_is_not_said_to_drain_never(group:
     assert detail().unknown["drain_seconds"] == "it does not drain"
 
 
-@pytest.mark.parametrize("rule", ["caught up", "within the allowance", "within the allowance a moment ago"])
+@pytest.mark.parametrize("rule", ["caught_up", "within_threshold", "within_threshold_before"])
 def test_a_group_that_keeps_up_has_nothing_to_drain(group: ConsumerGroup, rule: str) -> None:
     assert detail().drain_seconds == 10.0
     group.judged.rule = rule

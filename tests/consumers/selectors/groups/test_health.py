@@ -56,7 +56,7 @@ def test_a_list_begins_with_the_worst_health_then_the_worst_state_then_the_most_
 
 def test_the_rank_in_sql_is_the_level_of_the_row_whatever_is_found(cluster) -> None:
     times = [{}, {"noted_at": ago(300)}, {"checked_at": ago(1000)}, {"checked_at": None}]
-    for number, (state, level, fields) in enumerate(product(State.values, HealthLevel.values, times)):
+    for number, (state, level, fields) in enumerate(product(State, HealthLevel.values, times)):
         a_noted_group(cluster, f"group-{number}", state, level, **fields)
     a_judged_group(a_group(cluster, "never-noted"))
     seen = {level: {row.group for row in _rows(health=level)} for level in HealthLevel.values}

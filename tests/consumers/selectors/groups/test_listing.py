@@ -101,7 +101,10 @@ def test_it_shows_nothing_measured_of_a_group_on_a_dead_broker():
     assert row.taken_at == ago(300)
 
 
-WHY = {"retry_share": "nothing was consumed", "dlq_day_messages": "known since 02:00 only: at least 3"}
+WHY = {
+    "retry_share": "nothing_consumed",
+    "dlq_day_messages": {"code": "known_since", "since": "02:00", "at_least": {"into_dlq": 3}},
+}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +113,7 @@ WHY = {"retry_share": "nothing was consumed", "dlq_day_messages": "known since 0
         ({"retry_share": 0.25, "dlq_day_messages": 12}, (0.25, 12, None, None)),
         (
             {"retry_share": None, "dlq_day_messages": None, "volumes_unknown": WHY},
-            (None, None, WHY["retry_share"], WHY["dlq_day_messages"]),
+            (None, None, "nothing was consumed", "known since 02:00 only: at least 3"),
         ),
         (
             {"retry_share": 0.25, "dlq_day_messages": 12, "judged_at": ago(9000)},

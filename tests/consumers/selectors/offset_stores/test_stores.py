@@ -197,7 +197,7 @@ def test_an_offset_ahead_of_the_broker_is_shown_with_the_anomaly(group):
         a_queue(group.cluster, "Refunds"),
         9,
         5,
-        unknown_reason="the consumer offset is ahead of the broker offset",
+        unknown_reason="consumer_ahead",
     )
     [row] = group_offsets(group, now=NOW, topic="Refunds").rows
     memory = stores(row)["broker_memory"]

@@ -94,7 +94,7 @@ def test_where_a_group_is_known_of_the_whole_day_no_moment_says_since_when(clust
 
 def test_it_leaves_out_of_the_sum_a_group_that_never_committed(cluster):
     a_whole_group(cluster, "billing", 40)
-    a_total(a_group(cluster, "young"), None, unknown_reason="never committed", queues=4, never_committed_queues=4)
+    a_total(a_group(cluster, "young"), None, unknown_reason="never_committed", queues=4, never_committed_queues=4)
     assert the_overview().lag_messages == 40
 
 
@@ -119,15 +119,15 @@ def test_it_counts_the_groups_of_a_dead_broker_in_one_row(cluster):
 def test_it_tells_apart_why_groups_are_not_judged(cluster):
     a_total(a_group(cluster, "young"), 0)
     a_whole_group(cluster, "stale", judged_at=ago(7200))
-    a_whole_group(cluster, "few", state="UNKNOWN", rule="too few readings")
+    a_whole_group(cluster, "few", state="UNKNOWN", rule="too_few_readings")
 
     causes = {cause.cause.split(":")[0]: cause.groups for cause in the_overview().causes}
 
-    assert causes == {"not judged yet": 1, "evaluation is late": 1, "too few readings": 1}
+    assert causes == {"not judged yet": 1, "evaluation is late": 1, "too few scrapes to evaluate": 1}
 
 
 def test_it_puts_the_worst_first_and_says_why(cluster):
-    a_whole_group(cluster, "billing", 40, "WARN", rule="falling behind")
+    a_whole_group(cluster, "billing", 40, "WARN", rule="falling_behind")
     queue = a_queue(cluster, "Stock", 3)
     detail = {"still_seconds": 720, "lag_messages": 9120}
     a_whole_group(cluster, "inventory", 9120, "STALL", rule="blocked", detail=detail, worst_queue=queue)
@@ -145,7 +145,7 @@ def test_it_puts_the_worst_first_and_says_why(cluster):
 def test_it_lists_the_changes_of_the_range(cluster):
     group = a_whole_group(cluster, "billing")
     for seconds, before, after in ((5000, None, "OK"), (60, "OK", "WARN")):
-        StateChange.objects.create(group=group, at=ago(seconds), before=before, after=after, rule="falling behind")
+        StateChange.objects.create(group=group, at=ago(seconds), before=before, after=after, rule="falling_behind")
 
     [change] = the_overview().changes
 

@@ -78,7 +78,7 @@ def test_a_queue_that_no_window_names_makes_the_sum_unknown(group):
 
 
 def test_of_a_queue_that_was_never_committed_nothing_was_consumed(group):
-    put(1, {0: None}, unknown_reason="never committed")
+    put(1, {0: None}, unknown_reason="never_committed")
     assert rates(group).of([FIRST]) == (0.0, "")
 
 

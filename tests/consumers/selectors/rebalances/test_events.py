@@ -8,7 +8,8 @@ from consumers.models import Assignment, Queue
 from consumers.selectors.rebalances.detail import rebalance_detail
 from consumers.selectors.rebalances.event_name import moment_of, moment_text
 from consumers.selectors.rebalances.events import cause_counts, newest_rebalances, rebalance_list
-from consumers.selectors.rebalances.rows import Cause, RebalanceFilters
+from consumers.selectors.rebalances.rows import RebalanceFilters
+from consumers.vocabulary.causes import RebalanceCause
 from tests.rebalance_rows import a_move, a_moved_topic, a_rebalance
 from tests.world import a_cluster, a_group, a_queue, ago
 
@@ -72,17 +73,17 @@ def test_it_filters_and_has_the_newest_first(billing):
     there = a_group(a_cluster("second"), "audit")
     a_rebalance(billing, ago(900))
     a_rebalance(there, ago(300), cause="gone, joined")
-    a_rebalance(a_group(billing.cluster, "stock"), ago(600), cause="queue count")
+    a_rebalance(a_group(billing.cluster, "stock"), ago(600), cause="queue_count")
 
     assert groups() == ["audit", "stock", "billing"]
     assert groups(cluster="prod") == ["stock", "billing"]
     assert groups(group="audit") == ["audit"]
-    assert groups(cause=Cause.JOINED) == ["audit", "billing"]
+    assert groups(cause=RebalanceCause.JOINED) == ["audit", "billing"]
     assert groups(since=ago(600), until=ago(300)) == ["stock"]
-    assert cause_counts(RebalanceFilters(cause=Cause.GONE)) == {
-        Cause.JOINED: 2,
-        Cause.GONE: 1,
-        Cause.QUEUE_COUNT: 1,
+    assert cause_counts(RebalanceFilters(cause=RebalanceCause.GONE)) == {
+        RebalanceCause.JOINED: 2,
+        RebalanceCause.GONE: 1,
+        RebalanceCause.QUEUE_COUNT: 1,
     }
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from consumers.selectors.rebalances.log_lines import log_line
-from consumers.selectors.rebalances.rows import Cause
 from consumers.selectors.rebalances.sentences import evidence_sentence
+from consumers.vocabulary.causes import RebalanceCause
 from tests.world import ago
 
 AFTER, BEFORE = ago(66), ago(51)
@@ -29,10 +29,10 @@ WHO = {"client_id": "search-3"}
             f"search-3 started anew under the same id {BOUNDS} · 2026-03-14 01:00:00 UTC → 2026-03-14 02:59:00 UTC",
         ),
         (
-            {"cause": "queue count", "topic": "Orders", "before": 4, "after": 8},
+            {"cause": "queue_count", "topic": "Orders", "before": 4, "after": 8},
             f"Orders went from 4 to 8 queues {BOUNDS}",
         ),
-        ({"cause": "queue count", "topic": "Orders"}, f"the number of queues of Orders changed {BOUNDS}"),
+        ({"cause": "queue_count", "topic": "Orders"}, f"the number of queues of Orders changed {BOUNDS}"),
         (
             {"cause": "subscription", "topic": "Orders", "before": "*", "after": "EU"} | WHO,
             f"search-3 changed its subscription to Orders {BOUNDS} · * → EU",
@@ -43,7 +43,7 @@ WHO = {"client_id": "search-3"}
         ),
         ({"cause": "broker", "broker": "broker-b"}, f"broker-b could not be read {BOUNDS}"),
         (
-            {"cause": "pull stuck", "topic": "Orders", "broker": "broker-a", "queue_id": 0} | WHO,
+            {"cause": "pull_stuck", "topic": "Orders", "broker": "broker-a", "queue_id": 0} | WHO,
             f"search-3 took Orders/broker-a/0 anew {BOUNDS} · it had not pulled for 120 s",
         ),
         ({"cause": "unknown"}, f"queues changed hands {BOUNDS} · nothing that was read says why"),
@@ -73,7 +73,7 @@ def test_a_cause_says_its_facts(found, sentence):
             "broker-b could be read again by 02:59:30 UTC",
         ),
         (
-            {"cause": "pull stuck", "topic": "Orders", "broker": "b", "queue_id": 1, "last_pull": ago(300).isoformat()},
+            {"cause": "pull_stuck", "topic": "Orders", "broker": "b", "queue_id": 1, "last_pull": ago(300).isoformat()},
             f"a member took Orders/b/1 anew {BOUNDS} · it had not pulled since 02:55:00 UTC",
         ),
     ],
@@ -83,7 +83,7 @@ def test_a_cause_says_the_moments_that_it_was_told(found, sentence):
 
 
 def test_every_cause_has_its_words():
-    for cause in Cause:
+    for cause in RebalanceCause:
         assert not evidence_sentence({"cause": cause}, AFTER, BEFORE).startswith(f"{cause} between")
 
 
@@ -112,7 +112,7 @@ def test_a_fact_of_digits_is_no_moment():
         ("joined", "new consumer connected, group: billing "),
         ("gone", "from ConsumerGroupInfo groupChannelTable, consumer group: billing"),
         ("left", "unregister a consumer[billing] from consumerGroupInfo"),
-        ("pull stuck", "[BUG]doRebalance, billing, try remove unnecessary mq"),
+        ("pull_stuck", "[BUG]doRebalance, billing, try remove unnecessary mq"),
     ],
 )
 def test_it_names_the_line_to_search_for(cause, text):
@@ -126,5 +126,5 @@ def test_a_broker_that_was_not_read_wrote_no_line():
 
 
 def test_no_word_of_a_cause_is_part_of_another():
-    words = list(Cause)
+    words = list(RebalanceCause)
     assert [(a, b) for a in words for b in words if a != b and a in b] == []

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, Reading, ResetOutcome, ResetQueue, ResetStep
-from consumers.selectors.resets.causes import MOVED_UP, WENT_BACK, Jump, causes
+from consumers.selectors.resets.causes import Jump, causes
+from consumers.vocabulary.rules import RuleCode
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -24,7 +25,7 @@ def written(group: ConsumerGroup, at: datetime | None, queue_id: int = 0, **fiel
     return a_reset_queue(reset, queue_id, **{"before": 60, "written_at": at, "step": step, **fields})
 
 
-def jump(group: ConsumerGroup, rule: str = WENT_BACK, **fields: Any) -> Jump:
+def jump(group: ConsumerGroup, rule: str = RuleCode.OFFSET_WENT_BACK, **fields: Any) -> Jump:
     values = {"topic": "Orders", "broker": "broker-a", "queue_id": 0, "since": ago(60), "until": ago(10)}
     return Jump(group.pk, rule=rule, **(values | fields))
 
@@ -99,11 +100,11 @@ def test_what_did_not_move_the_queue_back_is_no_cause(billing: ConsumerGroup, ma
 
 def test_a_skip_of_ours_is_the_cause_of_a_queue_that_was_moved_up(billing: ConsumerGroup) -> None:
     written(billing, ago(70), target=90)
-    assert told(jump(billing, MOVED_UP))["cause"].startswith("reset by ann")
+    assert told(jump(billing, RuleCode.MOVED_TO_OLDEST))["cause"].startswith("reset by ann")
 
 
 def test_a_queue_that_its_broker_moved_up_has_no_cause_to_tell(billing: ConsumerGroup) -> None:
-    assert told(jump(billing, MOVED_UP)) == {}
+    assert told(jump(billing, RuleCode.MOVED_TO_OLDEST)) == {}
 
 
 def test_the_newest_of_several_counts(billing: ConsumerGroup) -> None:

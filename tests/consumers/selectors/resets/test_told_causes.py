@@ -11,7 +11,7 @@ from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.overview.shown import changes
 from consumers.selectors.queues import queue_list
-from consumers.selectors.resets.causes import WENT_BACK
+from consumers.vocabulary.rules import RuleCode
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import (
     NOW,
@@ -40,12 +40,12 @@ def billing() -> ConsumerGroup:
     queue = a_queue(cluster, "Orders")
     a_snapshot(group, queue, 40, 100)
     a_total(group, 60)
-    judged = {"rule": WENT_BACK, "detail": DETAIL, "since": ago(60)}
+    judged = {"rule": RuleCode.OFFSET_WENT_BACK, "detail": DETAIL, "since": ago(60)}
     a_judged_queue(group, queue, "REWIND", **judged)
     a_judged_group(group, "REWIND", worst_queue=queue, **judged)
     place = {"topic": "Orders", "broker": "broker-a", "queue_id": 0}
     StateChange.objects.create(
-        group=group, at=ago(50), before="OK", after="REWIND", rule=WENT_BACK, detail=DETAIL | place
+        group=group, at=ago(50), before="OK", after="REWIND", rule=RuleCode.OFFSET_WENT_BACK, detail=DETAIL | place
     )
     return group
 
@@ -91,7 +91,7 @@ def test_a_list_asks_once_for_all_and_not_at_all_where_no_offset_jumped(
 ) -> None:
     with django_assert_max_num_queries(11):
         group_list(GroupFilters(), now=NOW)
-    billing.judged.rule = "caught up"
+    billing.judged.rule = "caught_up"
     billing.judged.save()
     with django_assert_max_num_queries(10):
         group_list(GroupFilters(), now=NOW)

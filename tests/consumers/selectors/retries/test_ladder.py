@@ -184,7 +184,7 @@ def test_what_is_due_in_the_retry_topics_is_their_lag(cluster, group):
 
 def test_a_retry_queue_that_is_not_known_leaves_the_known_sum(cluster, group):
     a_snapshot(group, a_queue(cluster, "%RETRY%billing", kind="retry"), 3, 10)
-    a_snapshot(group, a_queue(cluster, "%RETRY%billing", 1, kind="retry"), None, 10, unknown_reason="never committed")
+    a_snapshot(group, a_queue(cluster, "%RETRY%billing", 1, kind="retry"), None, 10, unknown_reason="never_committed")
     due = ladder().due
     assert (due.lag_messages, due.lag_messages_at_least) == (None, 7)
     assert due.unknown["lag_messages"].endswith("never committed")

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupBroker, GroupWindow, PipelineRun, Reading
-from consumers.pipeline.volumes.names import NO_READING_BEFORE, VOLUMES
-from consumers.polling.reading import NEVER_COMMITTED
+from consumers.pipeline.volumes.names import VOLUMES
 from consumers.selectors.retries.volume_rows import VolumeTotals
 from consumers.selectors.retries.volumes import volumes_of
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.volumes import VolumeReason
 from tests.pipeline_rows import put
 from tests.reset_rows import a_reset
 from tests.world import NOW, a_broker, a_cluster, a_group, a_reading, ago
@@ -98,7 +99,7 @@ def test_a_minute_after_the_first_reading_what_moved_since_is_known(group: Consu
         at = first + number * timedelta(seconds=5)
         came = {"retry": (number, number)} | ({"dead": number // 2} if number > 1 else {}) if number else {}
         read(group, at, own=100 + 10 * number, appeared={1: [RETRY], 2: [DEAD]}.get(number, []), **came)
-    window(group, 1, NO_READING_BEFORE)
+    window(group, 1, VolumeReason.NO_READING_BEFORE)
     found = totals()
     why = "not read before 2026-03-14T02:59:05Z"
     assert shown(found, "into_retry") == (None, 10, first, why)
@@ -113,7 +114,7 @@ def a_gap(group: ConsumerGroup, before: Mapping[str, Any], after: Mapping[str, A
     read(group, NOW - 9.5 * MINUTE, **before)
     window(group, 10, consumed=7)
     read(group, NOW - 0.5 * MINUTE, **after)
-    window(group, 1, NO_READING_BEFORE)
+    window(group, 1, VolumeReason.NO_READING_BEFORE)
 
 
 def test_a_gap_between_two_readings_is_their_difference(group: ConsumerGroup) -> None:
@@ -153,7 +154,7 @@ def test_a_reset_in_the_gap_is_no_consumption(group: ConsumerGroup) -> None:
 def test_a_group_without_a_retry_topic_has_no_retries_since_the_first_reading(group: ConsumerGroup) -> None:
     GroupBroker.objects.create(group=group, broker="broker-a", configured=True, changed_at=ago(9000))
     read(group, NOW - 0.5 * MINUTE, own=100)
-    window(group, 1, NO_READING_BEFORE)
+    window(group, 1, VolumeReason.NO_READING_BEFORE)
     assert shown(totals(), "into_retry")[1:3] == (0, NOW - 0.5 * MINUTE)
 
 
@@ -161,10 +162,12 @@ def test_an_offset_that_was_never_committed_is_at_least_what_was_seen(group: Con
     first = NOW - 0.8 * MINUTE
     a_reading(group.cluster, first, brokers=[{"name": "broker-a", "read": True}])
     row = {"cluster": "prod", "taken_at": first, "broker": "broker-a", "queue_id": 0, "group": "billing", **OWN}
-    put(Lake.at(_location()), "readings", [row | {"broker_offset": 50, "unknown_reason": NEVER_COMMITTED}])
+    put(
+        Lake.at(_location()), "readings", [row | {"broker_offset": 50, "unknown_reason": UnknownReason.NEVER_COMMITTED}]
+    )
     for number, offset in enumerate((20, 26)):
         read(group, first + (number + 1) * timedelta(seconds=10), own=offset)
-    window(group, 1, NO_READING_BEFORE)
+    window(group, 1, VolumeReason.NO_READING_BEFORE)
     assert shown(totals(), "consumed")[:2] == (None, 6)
 
 
@@ -197,7 +200,7 @@ def test_windows_and_holes_add_up_to_the_difference_of_the_ends(
         if inside and earlier:
             window(group, 60 - number, consumed=inside[-1][1] - earlier[-1][1])
         elif inside:
-            window(group, 60 - number, NO_READING_BEFORE)
+            window(group, 60 - number, VolumeReason.NO_READING_BEFORE)
     found = totals()
     assert found.at_least["consumed"] == offset - 100
     if is_read_before:

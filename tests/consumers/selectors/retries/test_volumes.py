@@ -56,7 +56,7 @@ def test_a_missing_window_is_there_and_makes_the_totals_unknown(group):
 def test_one_unknown_number_leaves_the_others_known(group):
     a_run(NOW)
     a_window(group, 2)
-    a_window(group, 1, into=None, volumes_unknown={"into_retry": GAP})
+    a_window(group, 1, into=None, volumes_unknown={"into_retry": "no_reading_before"})
     totals = the_volumes(2).totals
     assert (totals.into_retry, totals.consumed) == (None, 20)
     assert totals.unknown == {"into_retry": f"1 of 2 windows are not known: {GAP}"}
