@@ -14,13 +14,12 @@ from pytest_django.plugin import DjangoDbBlocker
 from tests.plugins.postgres import uses_database
 
 Made = TypeVar("Made")
+MadeOnce = Callable[[Callable[[], Any]], Any]
 EMPTYING = {"transactional_db", "live_server"}
 
 
 @pytest.fixture(scope="module")
-def made_once(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker
-) -> Iterator[Callable[[Callable[[], Any]], Any]]:
+def made_once(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[MadeOnce]:
     """For fixtures of a module: `made_once(make)` is what `make` returns; its rows go when the module is done."""
     with django_db_blocker.unblock():
         kept = transaction.atomic()

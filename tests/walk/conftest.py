@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -6,15 +6,14 @@ import time_machine
 
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup
+from tests.plugins.made_once import MadeOnce
 from tests.walk.losses import WORLDS
 from tests.walk.world import a_known_world
 from tests.world import NOW
 
 
 @pytest.fixture(scope="module")
-def known_world(
-    made_once: Callable[[Callable[[], ConsumerGroup]], ConsumerGroup], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, int]:
+def known_world(made_once: MadeOnce, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, int]:
     """Its lake and the key of its group. Nothing of it is lost yet: each test loses what it is about."""
     lake = str(tmp_path_factory.mktemp("lake"))
     with time_machine.travel(NOW, tick=False):
