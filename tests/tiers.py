@@ -59,7 +59,15 @@ SLOWEST = ["--durations=15", "--durations-min=1"]
 # What each of these is told about how many faults to make.
 FAULTS = {"faults": "all", "short-faults": "short"}
 # Tests use what they start themselves, never what the user works with.
-USER_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SPARK_MASTER", "CONSUMERSCOPE_LAKE", "PYTEST_ADDOPTS")
+# What keeps Python from keeping what it has compiled, as containers often do, would have every process begin anew.
+USER_SETTINGS = (
+    "PYTHONDONTWRITEBYTECODE",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "SPARK_MASTER",
+    "CONSUMERSCOPE_LAKE",
+    "PYTEST_ADDOPTS",
+)
 
 
 @dataclass

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.plugins.postgres import FOLDERS, REPEATED, SHOWN
+from tests.walk.losses import OTHER_STATEMENTS, WORLDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,6 +64,10 @@ def test_a_file_of_such_a_folder_that_is_about_the_database_does(files: pytest.P
 
 def test_every_folder_is_there() -> None:
     assert [folder for folder in (*FOLDERS, *REPEATED, *SHOWN) if not (ROOT / folder).exists()] == []
+
+
+def test_every_world_that_is_walked_on_both_is_there() -> None:
+    assert WORLDS.keys() > OTHER_STATEMENTS
 
 
 def test_what_is_only_shown_asks_the_database_for_rows_by_their_keys() -> None:
