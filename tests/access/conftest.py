@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.apps import apps
+from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_finished
@@ -100,8 +101,10 @@ class World:
 
 
 @pytest.fixture
-def world(db: None, settings: Any, tmp_path: Path) -> Iterator[World]:
+def world(db: None, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     settings.CONSUMERSCOPE_LAKE = str(tmp_path)
+    # A list of sixty models beside each of a thousand pages, which tests/consumers/admin opens with it.
+    monkeypatch.setattr(admin.site, "enable_nav_sidebar", False)
     # Else every client lists all static files first, which takes longer than a page.
     settings.WHITENOISE_AUTOREFRESH = True
     settings.REDIS_URL = f"unix://{tmp_path / 'nobody-listens.sock'}"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "access.md"
@@ -19,7 +19,7 @@ class Rule:
     methods: frozenset[str]
     answers: dict[str, frozenset[str]]
 
-    @property
+    @cached_property
     def columns(self) -> frozenset[str]:
         return frozenset(self.answers)
 
