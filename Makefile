@@ -7,7 +7,7 @@ CALLS ?= 100000
 VENV := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast test-spark test-live test-judged test-browser test-postgres test-faults check format bench fuzz lock clean
+.PHONY: help setup run test test-fast test-site test-spark test-live test-judged test-browser test-postgres test-faults check format bench fuzz lock clean
 
 help: ## show these verbs
 	@sed -n 's/^\([a-z -]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r verb does; do printf '  make %-14s %s\n' "$$verb" "$$does"; done
@@ -19,9 +19,9 @@ run: setup ## everything on one machine, with a demo cluster; NAMESRV=host:9876[
 	@$(VENV) manage.py up --port '$(PORT)' $(if $(NAMESRV),--namesrv '$(NAMESRV)')
 
 test: setup ## every test that this machine can run; names what it skipped, and why
-	@$(VENV) -m tests.tiers fast spark live judged short-faults browser postgres
+	@$(VENV) -m tests.tiers fast site spark live judged short-faults browser postgres
 
-test-fast test-spark test-live test-judged test-browser test-postgres test-faults: setup ## one tier of the tests; fast: no broker, no JVM
+test-fast test-site test-spark test-live test-judged test-browser test-postgres test-faults: setup ## one tier of the tests; fast: no broker, no JVM
 	@$(VENV) -m tests.tiers $(@:test-%=%)
 
 check: setup ## formatter, linter, types, layers, migrations, API schema, docs

@@ -6,6 +6,8 @@ pytest_plugins = [
     "tests.plugins.default_rules",
     "tests.plugins.marked",
     "tests.plugins.postgres",
+    # After what it asks whether a test uses the database.
+    "tests.plugins.made_once",
     "tests.plugins.properties",
     "tests.plugins.redis_server",
     "tests.plugins.rocketmq",

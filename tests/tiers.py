@@ -23,8 +23,13 @@ ROOT = Path(__file__).resolve().parent.parent
 # A test with two marks belongs to the last of them; a live one that needs Spark has a tier of its own.
 # Tests that start no JVM are spread over the processors, in their order: those that empty the database stay the last.
 SPREAD = ["-n", "auto", "--dist", "load"]
+UNMARKED = ["-m", "not spark and not live and not browser and not postgres"]
+# What asks for every page, resource and address that there is, in many worlds or as everybody: a few hundred tests that
+# take as long as thousands of others.
+WHOLE_SITE = ("tests/access", "tests/fuzz", "tests/walk")
 SELECTIONS = {
-    "fast": [*SPREAD, "-m", "not spark and not live and not browser and not postgres"],
+    "fast": [*SPREAD, *UNMARKED, *(f"--ignore={folder}" for folder in WHOLE_SITE)],
+    "site": [*SPREAD, *UNMARKED, *WHOLE_SITE],
     "spark": ["--marked", "spark", "-m", "spark and not live and not browser and not postgres"],
     "live": ["--marked", "live", "-m", "live and not spark and not browser and not postgres"],
     # A live broker that Spark judges.
@@ -47,10 +52,10 @@ SELECTIONS = {
 FIRST = ("fast",)
 # The others in this order, so many at once: whichever ends, the next begins. Real consumers spend half of their time
 # waiting for each other.
-THEN = ("live", "judged", "faults", "short-faults", "spark", "browser", "postgres")
+THEN = ("live", "judged", "faults", "short-faults", "site", "spark", "browser", "postgres")
 AT_ONCE = 3
 # No real consumer, no browser: what takes as long as it takes leaves the processors to what waits for the clock.
-PATIENT = ("spark", "postgres")
+PATIENT = ("site", "spark", "postgres")
 # A third of another's share where there is not enough for all: more, and a long test would run out of its time.
 GIVING_WAY = ["nice", "-n", "5"]
 NOTHING_COLLECTED = 5
@@ -59,7 +64,15 @@ SLOWEST = ["--durations=15", "--durations-min=1"]
 # What each of these is told about how many faults to make.
 FAULTS = {"faults": "all", "short-faults": "short"}
 # Tests use what they start themselves, never what the user works with.
-USER_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SPARK_MASTER", "CONSUMERSCOPE_LAKE", "PYTEST_ADDOPTS")
+# What keeps Python from keeping what it has compiled, as containers often do, would have every process begin anew.
+USER_SETTINGS = (
+    "PYTHONDONTWRITEBYTECODE",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "SPARK_MASTER",
+    "CONSUMERSCOPE_LAKE",
+    "PYTEST_ADDOPTS",
+)
 
 
 @dataclass

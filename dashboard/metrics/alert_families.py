@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db.models import Count
-
-from consumers.models import Incident, IncidentStatus, Severity
 from consumers.selectors.alerts.evaluated import evaluated
+from consumers.selectors.alerts.incidents import firing_by_severity
 from consumers.selectors.alerts.waiting import waiting_messages
 
 from .exposition import Family
@@ -22,7 +20,7 @@ def alert_families(now: datetime) -> Iterator[Family]:
     )  # fmt: skip
     yield Family(
         "consumerscope_alerts_firing", "Incidents that fire, where rules were evaluated lately.", ("severity",),
-        [] if evaluation.firing is None else [((severity,), count) for severity, count in _firing().items()],
+        [] if evaluation.firing is None else [((severity,), count) for severity, count in firing_by_severity().items()],
     )  # fmt: skip
     yield Family(
         "consumerscope_alerts_deliveries_waiting", "Messages that wait to be sent through the channel.", ("channel",),
@@ -33,8 +31,3 @@ def alert_families(now: datetime) -> Iterator[Family]:
         ("channel",),
         [((one.channel,), one.failing.total_seconds()) for one in waiting if one.failing is not None],
     )  # fmt: skip
-
-
-def _firing() -> dict[str, int]:
-    rows = Incident.objects.filter(status=IncidentStatus.FIRING).order_by().values_list("severity")
-    return dict.fromkeys(Severity.values, 0) | dict(rows.annotate(count=Count("pk")))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.apps import apps
+from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_finished
@@ -34,6 +35,7 @@ from consumers.models import (
 )
 from consumers.models.token import token_digest
 from tests.access.addresses import Address
+from tests.plugins.made_once import MadeOnce
 from tests.store_rows import an_offset_file
 from tests.walk.world import a_known_world
 from tests.world import NOW, ago
@@ -99,16 +101,32 @@ class World:
             transaction.set_rollback(True)
 
 
+@pytest.fixture(scope="module")
+def made(made_once: MadeOnce, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, World]:
+    """The lake, and what is known of it."""
+    lake = str(tmp_path_factory.mktemp("lake"))
+
+    def rows() -> World:
+        _rows_of_the_admin_pages(a_known_world(Lake.at(lake)))
+        askers = {asker.name: asker for asker in _askers()}
+        return World(askers, _a_row_of_each())
+
+    with time_machine.travel(NOW, tick=False):
+        return lake, made_once(rows)
+
+
 @pytest.fixture
-def world(db: None, settings: Any, tmp_path: Path) -> Iterator[World]:
-    settings.CONSUMERSCOPE_LAKE = str(tmp_path)
+def world(
+    made: tuple[str, World], db: None, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[World]:
+    settings.CONSUMERSCOPE_LAKE, world = made
+    # A list of sixty models beside each of a thousand pages, which tests/consumers/admin opens with it.
+    monkeypatch.setattr(admin.site, "enable_nav_sidebar", False)
     # Else every client lists all static files first, which takes longer than a page.
     settings.WHITENOISE_AUTOREFRESH = True
     settings.REDIS_URL = f"unix://{tmp_path / 'nobody-listens.sock'}"
     with time_machine.travel(NOW, tick=False):
-        _rows_of_the_admin_pages(a_known_world(Lake.at(str(tmp_path))))
-        askers = {asker.name: asker for asker in _askers()}
-        yield World(askers, _a_row_of_each())
+        yield world
 
 
 def _askers() -> Iterator[Asker]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "access.md"
@@ -18,7 +19,7 @@ class Rule:
     methods: frozenset[str]
     answers: dict[str, frozenset[str]]
 
-    @property
+    @cached_property
     def columns(self) -> frozenset[str]:
         return frozenset(self.answers)
 
@@ -57,6 +58,7 @@ def _rows(text: str) -> Iterator[tuple[list[str], list[str]]]:
             yield header, cells
 
 
+@cache
 def _expression(glob: str) -> re.Pattern[str]:
     parts = re.split(r"(\*\*|\*)", glob)
     return re.compile("".join({"**": ".*", "*": "[^/]+"}.get(part, re.escape(part)) for part in parts))

@@ -1,10 +1,12 @@
 """Which tests run once more on PostgreSQL."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.plugins.postgres import FOLDERS
+from tests.plugins.postgres import FOLDERS, REPEATED, SHOWN
+from tests.walk.losses import OTHER_STATEMENTS, WORLDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,5 +55,29 @@ def test_those_of_a_folder_whose_tests_ask_the_same_as_others_do_not(files: pyte
     files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(deselected=3)
 
 
+def test_a_file_of_such_a_folder_that_is_about_the_database_does(files: pytest.Pytester) -> None:
+    file = files.path / next(iter(REPEATED))
+    file.parent.mkdir(parents=True)
+    file.write_text(FILE.format(reason="'another'"))
+    files.runpytest_inprocess(*RUN, "--database-tests").assert_outcomes(passed=1, deselected=2)
+
+
 def test_every_folder_is_there() -> None:
-    assert [folder for folder in FOLDERS if not (ROOT / folder).exists()] == []
+    assert [folder for folder in (*FOLDERS, *REPEATED, *SHOWN) if not (ROOT / folder).exists()] == []
+
+
+def test_every_world_that_is_walked_on_both_is_there() -> None:
+    assert WORLDS.keys() > OTHER_STATEMENTS
+
+
+def test_what_is_only_shown_asks_the_database_for_rows_by_their_keys() -> None:
+    """Whatever two databases may answer differently is asked by a selector, whose tests run on both."""
+    asks = re.compile(
+        r"\.(?:annotate|aggregate|alias|extra|raw|union|distinct|in_bulk|bulk_\w+|cursor)\("
+        r"|\b(?:F|Q|Func|Subquery|Exists|Window|RawSQL)\("
+        r"|__(?:i?contains|i?regex|has_key\w*|search)\b"
+    )
+    sources = [path for folder in SHOWN for path in (ROOT / folder).rglob("*.py")]
+    found = [f"{path.relative_to(ROOT)}: {match[0]}" for path in sources for match in asks.finditer(path.read_text())]
+    assert len(sources) > 100
+    assert found == []

@@ -3,7 +3,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import SELECTIONS, Outcome, command_of, main, read_report, stages, summary, surroundings
+from tests.tiers import (
+    ROOT,
+    SELECTIONS,
+    WHOLE_SITE,
+    Outcome,
+    command_of,
+    main,
+    read_report,
+    stages,
+    summary,
+    surroundings,
+)
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.test_a" name="test_passes"/>
@@ -51,7 +62,7 @@ def test_every_mark_has_a_tier(pytestconfig: pytest.Config) -> None:
     own = {"spark", "live", "browser", "postgres", "faults"}
     declared = {line.split(":")[0] for line in pytestconfig.getini("markers")}
     assert own <= declared
-    assert set(SELECTIONS) == {"fast", "judged", "short-faults", *own}
+    assert set(SELECTIONS) == {"fast", "site", "judged", "short-faults", *own}
 
 
 @pytest.mark.parametrize(
@@ -83,4 +94,17 @@ def test_faults_are_written_down_in_the_home_of_the_user(
 @pytest.mark.parametrize("tier", SELECTIONS)
 def test_what_waits_for_the_clock_goes_before_what_only_computes(tier: str, tmp_path: Path) -> None:
     gives_way = command_of(tier, tmp_path / "report.xml")[0] == "nice"
-    assert gives_way is (tier in {"spark", "postgres"})
+    assert gives_way is (tier in {"site", "spark", "postgres"})
+
+
+def test_processes_of_a_tier_keep_what_python_has_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    with surroundings("fast") as environ:
+        assert "PYTHONDONTWRITEBYTECODE" not in environ
+
+
+def test_what_the_fast_tier_leaves_out_is_the_whole_of_the_tier_of_the_site() -> None:
+    left_out = [option.removeprefix("--ignore=") for option in SELECTIONS["fast"] if option.startswith("--ignore=")]
+    same = [option for option in SELECTIONS["fast"] if not option.startswith("--ignore=")]
+    assert SELECTIONS["site"] == [*same, *left_out]
+    assert left_out == [folder for folder in WHOLE_SITE if (ROOT / folder).is_dir()]

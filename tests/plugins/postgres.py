@@ -1,7 +1,9 @@
 """Runs database tests on PostgreSQL: `postgres_url` starts one, `--database-tests` keeps the tests that use it.
 
-A test with the mark `either_database` is not among them: who may ask an address does not depend on the database, and
-what the address asks of the database is asked on both by the tests that the mark names. FOLDERS: of many at once.
+What asks the database for more than rows by their keys stands in selectors, in the rooms that write, and in models:
+its tests run on both. What shows that or takes it from people (SHOWN) asks nothing else, as tests/harness sees to:
+there one walk through every page and resource is enough, and the tests of FOLDERS are not repeated. Nor is a single
+test with the mark `either_database`, which names the tests that ask the same.
 """
 
 import tempfile
@@ -17,11 +19,20 @@ DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_server",
 
 # Folders and files whose every test has the mark `either_database`, and the tests that ask the same.
 FOLDERS = {
+    "tests/consumers/api": "tests/walk/test_rest.py asks for every resource, tests/fuzz calls each at random",
+    "tests/dashboard/metrics": "tests/walk/test_metrics.py scrapes, tests/consumers/selectors asks what is scraped",
     "tests/dashboard/pages": "tests/walk/test_pages.py opens every page, tests/consumers/selectors asks what they show",
     "tests/walk/test_figures.py": "tests/walk/test_pages.py opens the pages that ask for the same",
     "tests/walk/test_numbers.py": "tests/walk/test_pages.py and test_rest.py ask for the same pages and resources",
     "tests/walk/test_widest.py": "rows, bytes and queries of an answer are the same with both",
 }
+# Of these folders what is about the database all the same.
+REPEATED = {
+    "tests/consumers/api/test_fuzz.py": "numbers and texts that a column has no room for",
+    "tests/consumers/api/test_kept.py": "what becomes of a transaction in which a name was taken",
+}
+# The code that the tests of FOLDERS are of.
+SHOWN = ("consumers/api", "dashboard/metrics", "dashboard/pages")
 
 
 @contextmanager
@@ -71,4 +82,7 @@ def is_asked_elsewhere(item: pytest.Item, root: Path) -> bool:
         raise pytest.UsageError(f"{item.nodeid} has the mark 'either_database': name the tests that ask the same.")
     if any(item.iter_markers("postgres")):
         return False
-    return mark is not None or any(item.path.is_relative_to(root / folder) for folder in FOLDERS)
+    if mark is not None:
+        return True
+    is_repeated = item.path.is_relative_to(root) and item.path.relative_to(root).as_posix() in REPEATED
+    return not is_repeated and any(item.path.is_relative_to(root / folder) for folder in FOLDERS)

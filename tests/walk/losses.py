@@ -238,3 +238,10 @@ WORLDS: dict[str, Callable[[ConsumerGroup], None]] = {
         rules_not_evaluated, rules_evaluated_long_ago, incidents_unknown,
     )
 }  # fmt: skip
+# Those in which pages or resources ask the database by other statements: for other brokers, of other times, one thing
+# more or less. In the rest the same statements find other values, which is walked with SQLite alone.
+OTHER_STATEMENTS = frozenset(
+    {"everything_known", "dead_broker", "just_died_broker", "unasked_broker", "no_broker_known", "no_name_server"}
+    | {"polling_stopped", "stale_pipeline", "never_read_cluster", "offsets_lost", "unsampled_rebalance"}
+    | {"incidents_unknown"}
+)

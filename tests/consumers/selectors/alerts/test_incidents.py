@@ -8,7 +8,7 @@ import pytest
 
 from consumers.models import AlertRule, ConsumerGroup, Incident, IncidentStatus, Severity
 from consumers.selectors.alerts.incident import incident_detail
-from consumers.selectors.alerts.incidents import IncidentFilters, incident_list
+from consumers.selectors.alerts.incidents import IncidentFilters, firing_by_severity, incident_list
 from consumers.selectors.alerts.rows import GroupName
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
 from tests.world import NOW, a_cluster, a_group, ago
@@ -140,3 +140,10 @@ def test_a_page_of_ten_thousand_is_quick_in_any_order(billing: ConsumerGroup) ->
             spent.append(time.process_time() - began)
         assert (len(rows), count) == (100, 10_000)
         assert min(spent) < 0.1, ordering
+
+
+def test_those_that_fire_are_counted_by_severity(billing: ConsumerGroup) -> None:
+    rule = a_rule()
+    for number, fields in enumerate(({"severity": "critical"}, {"severity": "critical"}, {"status": "pending"})):
+        an_incident(rule, billing, subject_key=f"group {number}", **fields)
+    assert firing_by_severity() == {"critical": 2, "warning": 0, "info": 0}
