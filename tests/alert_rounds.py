@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from consumers.alerts.evaluation.rounds import ENGINE, Report, go_round
+from consumers.alerts.evaluation.run import ENGINE, Report, go_round
 from consumers.alerts.measured import Column, Measured, Table
 from consumers.alerts.rules.notes import Notes
 from consumers.alerts.rules.terms import Value

@@ -8,9 +8,9 @@ import pyarrow as pa
 from consumers.lake.store import Lake
 from consumers.pipeline.bucket import Facts, Work
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.job import GROUPS, RETIRED
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.evidence import Known
-from consumers.pipeline.kinds import GROUPS, RETIRED
 from consumers.pipeline.known import HANDS, LOST, MEMBERS, RETENTION, SILENT, STILL, UNREAD
 from consumers.pipeline.rows import Span
 from consumers.pipeline.volumes.topic_facts import APPEARED, TOPICS

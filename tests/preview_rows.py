@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from consumers.alerts.preview.run import Kept, answer
 from consumers.alerts.preview.values import Past
+from consumers.alerts.preview.work import Kept, answer
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
 from tests.alert_rows import a_preview

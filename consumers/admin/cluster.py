@@ -1,17 +1,110 @@
 """Clusters may be added and pointed elsewhere by whoever manages them. `manage.py cluster remove` removes one."""
 
+from collections.abc import Callable
 from typing import Any
 
+from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
 from consumers.models import Broker, Cluster
-from consumers.polling.registration.cluster_options import described
+from consumers.polling.registration.cluster_options import (
+    WrongOption,
+    checked_addresses,
+    checked_name,
+    checked_name_servers,
+    checked_offset_files,
+    checked_tls,
+    described,
+    set_secret,
+)
 
 from .audit import Audited
-from .cluster_form import ClusterForm
 from .read_only import ReadOnlyAdmin
+
+# What may be said of a cluster on its admin page: the same as on the command line. A secret goes in, never out.
+
+KEPT = "Stored encrypted and never shown. Empty: it stays as it is. Taking the access key away removes it."
+
+
+class ClusterForm(forms.ModelForm):
+    secret_key = forms.CharField(required=False, help_text=KEPT, widget=forms.PasswordInput(render_value=False))
+    use_tls = forms.BooleanField(required=False, label="TLS")
+    tls_ca = forms.CharField(required=False, label="TLS authorities", help_text="A PEM file that the poll worker sees")
+    tls_certificate = forms.CharField(required=False, label="TLS certificate", help_text="A PEM file, to be shown")
+    tls_key = forms.CharField(required=False, label="TLS key", help_text="A PEM file without a passphrase")
+    tls_any_host = forms.BooleanField(
+        required=False, label="Do not verify host names", help_text="Accepts any host that the authorities vouch for."
+    )
+    tls_skip_verify = forms.BooleanField(
+        required=False, label="Do not verify certificates", help_text="Accepts any certificate of any host."
+    )
+
+    class Meta:
+        model = Cluster
+        fields = ["name", "namesrv", "access_key", "offset_files", "proxy"]
+        labels = {"namesrv": "Name servers", "proxy": "Proxies"}
+        widgets = {"offset_files": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Who may only look is shown none of them.
+        for name in self.fields.keys() & {"access_key", "offset_files", "proxy"}:
+            self.fields[name].required = False
+        if (tls := self.instance.tls) is not None:
+            self.initial.update({f"tls_{name}": tls[name] for name in ("ca", "certificate", "key")})
+            self.initial.update({"use_tls": True, "tls_skip_verify": not tls["verify"]})
+            self.initial["tls_any_host"] = tls.get("any_host", False)
+
+    def clean_name(self) -> str:
+        return self._checked(checked_name, "name")
+
+    def clean_namesrv(self) -> str:
+        return self._checked(checked_name_servers, "namesrv")
+
+    def clean_offset_files(self) -> str:
+        return self._checked(checked_offset_files, "offset_files")
+
+    def clean_proxy(self) -> str:
+        return self._checked(lambda text: checked_addresses("proxy", text), "proxy")
+
+    def clean_access_key(self) -> str | None:
+        return self.cleaned_data["access_key"] or None
+
+    def clean(self) -> dict[str, Any]:
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        access_key, secret_key = values.get("access_key"), values.get("secret_key")
+        if secret_key and not access_key:
+            self.add_error("secret_key", "A secret key needs its access key.")
+        if access_key and not secret_key and access_key != self.initial.get("access_key"):
+            self.add_error("secret_key", "Another access key needs its secret key.")
+        files = {name: values.get(f"tls_{name}") for name in ("ca", "certificate", "key")}
+        self.instance.tls = None
+        if values.get("use_tls"):
+            try:
+                checks = {"verify": not values.get("tls_skip_verify"), "any_host": values.get("tls_any_host")}
+                self.instance.tls = checked_tls({**files, **checks})
+            except WrongOption as error:
+                self.add_error(error.option, str(error))
+        elif any(files.values()) or values.get("tls_skip_verify") or values.get("tls_any_host"):
+            self.add_error("use_tls", "What is said of TLS counts only where TLS is chosen.")
+        return values
+
+    def save(self, commit: bool = True) -> Any:
+        access_key, secret_key = self.cleaned_data["access_key"], self.cleaned_data["secret_key"]
+        if not access_key:
+            self.instance.sealed_secret = None
+        elif secret_key:
+            set_secret(self.instance, access_key, secret_key, settings.SECRET_KEY)
+        return super().save(commit)
+
+    def _checked(self, check: Callable[[str], str], field: str) -> str:
+        try:
+            return check(self.cleaned_data[field])
+        except WrongOption as error:
+            raise forms.ValidationError(str(error)) from None
 
 
 @admin.register(Cluster)

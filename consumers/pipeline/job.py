@@ -4,33 +4,182 @@ it found.
 The same range twice gives the same files and rows. Cost goes by the range: an ordinary run reads a few minutes.
 """
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from django.conf import settings
+from django.db.models import F, Max
 from pyspark.sql import SparkSession
 
 from consumers.lake import reader
+from consumers.lake.disk import below_floor
+from consumers.lake.paths import file_name, hour_folder
+from consumers.lake.reader import COMPACTED, folder_files
+from consumers.lake.schemas import TEXT
 from consumers.lake.store import Lake
+from consumers.lake.windows import put_window
+from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.publish.group_rows import write_group_states
 from consumers.pipeline.publish.queue_rows import write_queue_states
 from consumers.pipeline.publish.rebalance_rows import write_rebalances
 from consumers.pipeline.publish.window_rows import write_group_windows
+from consumers.polling.flags import GroupFlags, group_flags, retired_topics
+from consumers.polling.members.popping import NO_ANSWER, PopAnswer, pop_answers
+from consumers.vocabulary.groups import Flag
 
 from . import known
 from .bucket import Facts, Work
 from .durations import Durations
-from .history import is_wide_due, write_knots, write_windows
 from .kernel.anchors import ANCHORS
 from .kernel.trend import minutes_needed
-from .kinds import KindRows
 from .rebalances.run import find_rebalances
-from .slices import MINUTE, floor, slices
+from .slices import MINUTE, TEN_MINUTES, floor, slices
 from .spark import run_buckets, spans_for
 from .volumes.recent import recent_volumes
 from .volumes.topic_facts import appeared_topics, group_topics
 from .wider import note_due
+
+# What kinds of groups change in a judgement: small tables beside the queues, one row a group, one a retired topic.
+
+HOUR_SECONDS = 3600
+GROUPS = pa.schema(
+    [
+        ("cluster", TEXT),
+        ("group", TEXT),
+        ("known_type", TEXT),
+        ("known_model", TEXT),
+        ("is_ghost", pa.bool_()),
+        ("is_paused", pa.bool_()),
+        ("is_away", pa.bool_()),  # offline, by habit
+        ("habit_limit_seconds", pa.float64()),  # null: how long it usually waits is not known
+        ("outside_store", TEXT),
+        ("has_unlisted_members", pa.bool_()),
+        ("is_popping", pa.bool_()),
+        ("unacked_messages", pa.int64()),  # null: not every member said so
+        ("usual_gap_seconds", pa.float64()),  # null: not learned
+        ("allowance_seconds", pa.float64()),  # null: as for every group
+        ("behind_seconds", pa.float64()),
+    ]
+)
+RETIRED = pa.schema([("cluster", TEXT), ("group", TEXT), ("topic", TEXT)])
+
+
+@dataclass(frozen=True)
+class KindRows:
+    groups: pa.Table
+    retired: pa.Table
+
+    @classmethod
+    def of(cls, clusters: Sequence[str], now: datetime, durations: Durations) -> "KindRows":
+        found = ConsumerGroup.objects.filter(cluster__name__in=clusters).select_related(
+            "cluster", "judged", "thresholds"
+        )
+        groups, pops = list(found), pop_answers(found)
+        flagged = [(row, group_flags(row, pops.get(row.pk, NO_ANSWER).pops, now, durations.kinds)) for row in groups]
+        away = [row for row, flags in flagged if _is_away(row, flags)]
+        waits = usual_waits(away, now, durations)
+        rows = [_row(row, flags, pops.get(row.pk, NO_ANSWER), waits, durations) for row, flags in flagged]
+        retired = [
+            {"cluster": row.cluster.name, "group": row.name, "topic": topic}
+            for row in groups
+            for topic in retired_topics(row, now, durations.kinds)
+        ]
+        return cls(pa.Table.from_pylist(rows, GROUPS), pa.Table.from_pylist(retired, RETIRED))
+
+
+def usual_waits(away: Sequence[ConsumerGroup], now: datetime, durations: Durations) -> dict[int, float]:
+    """By group id the longest time lag of the days before it went; without one that was known it is left out."""
+    since = now - timedelta(days=durations.kinds.habit_days)
+    before = GroupWindow.objects.filter(
+        group__in=away, step_seconds=HOUR_SECONDS, start__gte=since, start__lt=F("group__offline_since")
+    )
+    longest = before.values("group").annotate(longest=Max("time_lag_seconds")).values_list("group", "longest")
+    return {group: seconds for group, seconds in longest if seconds is not None}
+
+
+def _is_away(row: ConsumerGroup, flags: GroupFlags) -> bool:
+    return row.offline_since is not None and Flag.HABITUAL in flags and Flag.UNLISTED_MEMBERS not in flags
+
+
+def _row(
+    row: ConsumerGroup, flags: GroupFlags, pop: PopAnswer, waits: dict[int, float], durations: Durations
+) -> dict[str, object]:
+    usual, judged = waits.get(row.pk), getattr(row, "judged", None)
+    thresholds = getattr(row, "thresholds", None)
+    return {
+        "cluster": row.cluster.name,
+        "group": row.name,
+        "known_type": row.consume_type,
+        "known_model": row.message_model,
+        "is_ghost": Flag.GHOST in flags,
+        "is_paused": Flag.PAUSED in flags,
+        "is_away": _is_away(row, flags),
+        "habit_limit_seconds": None if usual is None else usual * durations.habit_wait_factor,
+        "outside_store": row.outside_store,
+        "has_unlisted_members": Flag.UNLISTED_MEMBERS in flags,
+        "is_popping": Flag.POP in flags,
+        "unacked_messages": pop.unacked_messages,
+        "usual_gap_seconds": judged.usual_gap_seconds if judged else None,
+        "allowance_seconds": thresholds.allowance_seconds if thresholds else None,
+        "behind_seconds": thresholds.behind_seconds if thresholds else None,
+    }
+
+
+# Writes what a slice of time saw into the lake: produced knots, and windows of one and of ten minutes per queue.
+
+logger = logging.getLogger(__name__)
+
+
+def write_knots(lake: Lake, knots: pa.Table) -> None:
+    """`knots`: with the minute whose file each belongs into. Two buckets may have seen the same."""
+    for cluster, minute, rows in _by_window(knots, "minute"):
+        keep_window(lake, "knots", cluster, minute, rows.group_by(rows.column_names).aggregate([]))
+
+
+def write_windows(lake: Lake, windows: pa.Table) -> int:
+    """Of one or ten minutes. Returns the number of rows."""
+    for cluster, at, rows in _by_window(windows, "start"):
+        table = f"windows_{rows['step_seconds'][0].as_py()}"
+        keep_window(lake, table, cluster, at, rows)
+    return windows.num_rows
+
+
+def is_wide_due(lake: Lake, clusters: Sequence[str], since: datetime, until: datetime) -> bool:
+    """Whether the window of ten minutes that holds the slice is made: once it is over, and again when an earlier part
+    of it is redone.
+
+    Before it is over its minutes say the same, so a run of every thirty seconds need not read ten minutes of them.
+    """
+    start = floor(since, TEN_MINUTES)
+    return until >= start + TEN_MINUTES or any(_is_written(lake, cluster, start) for cluster in clusters)
+
+
+def keep_window(lake: Lake, table: str, cluster: str, at: datetime, rows: pa.Table) -> None:
+    """Puts the rows into the lake, unless its disk is below the floor: then there is a gap, and /readyz says why."""
+    floor_mib = settings.LAKE_DISK_FLOOR_MIB
+    if below_floor(lake, floor_mib):
+        logger.error(
+            "The lake's disk has less than %s MiB free: %s of %s at %s is not kept.", floor_mib, table, cluster, at
+        )
+        return
+    put_window(lake, table, cluster, at, rows)
+
+
+def _is_written(lake: Lake, cluster: str, start: datetime) -> bool:
+    names = folder_files(lake, hour_folder("windows_600", cluster, start))
+    return any(name.endswith((f"/{file_name(start)}", f"/{COMPACTED}")) for name in names)
+
+
+def _by_window(rows: pa.Table, time: str) -> Iterator[tuple[str, datetime, pa.Table]]:
+    """Each cluster's rows of each window."""
+    for pair in rows.select(["cluster", time]).group_by(["cluster", time]).aggregate([]).to_pylist():
+        at = pa.scalar(pair[time], rows.schema.field(time).type)
+        chosen = pc.and_(pc.equal(rows["cluster"], pair["cluster"]), pc.equal(rows[time], at))
+        yield pair["cluster"], pair[time], rows.filter(chosen)
 
 
 @dataclass

@@ -1,9 +1,10 @@
 """Where every reset begins: what rows can tell is checked, and the general worker is left a plan to make."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -12,10 +13,32 @@ from consumers.models import ConsumerGroup, GroupKind, Reset, ResetKind, ResetSt
 
 from .acts import MAY_RESET, why_no_role
 from .events import note_act
-from .moments import check_moment
 from .places import check_places
 from .value_of import ValueRefused, moment_of, value_of
 from .wish import Asker, QueueKey, ResetRefused, Wish
+
+# Which past moments a group can be brought back to.
+
+
+def check_moment(cluster: str, at: datetime, now: datetime) -> None:
+    """By the clock alone: what the history really holds then, the plan tells. Raises ResetRefused."""
+    if at > now:
+        raise ResetRefused(_("The moment is in the future: choose one that is over."))
+    kept = timedelta(hours=settings.LAKE_RAW_HOURS)
+    if at < now - kept:
+        words = {
+            "hours": f"{settings.LAKE_RAW_HOURS:g}",
+            "first": f"{now - kept:%Y-%m-%d %H:%M} UTC",
+            "cluster": cluster,
+        }
+        raise ResetRefused(
+            _(
+                "Offsets of %(cluster)s are kept for %(hours)s hours (CONSUMERSCOPE_LAKE_RAW_HOURS): choose a moment "
+                "after %(first)s, or reset to a time, which goes by when messages were stored."
+            )
+            % words
+        )
+
 
 LONGEST_REASON = 2_000
 

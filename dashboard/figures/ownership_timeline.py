@@ -2,19 +2,191 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from consumers.selectors.ownership.rows import Holding, Timeline, TimelineRun
+from consumers.selectors.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
 from dashboard.wording.times import clock
 
-from .layout import QUIET, figure
-from .ownership_alarms import alarms, rebalances
-from .ownership_boxes import Box, boxes
-from .ownership_rows import place, row_ticks, topic_ends
-from .points import Change, Figure, Span, on_axis
+from .layout import AXIS, INK, LEFT, QUIET, figure
+from .ownership_boxes import Box, boxes, placed
+from .points import REBALANCE, Change, Figure, Span, on_axis
+from .queue_heatmap import LABEL_LETTERS
+
+# Lanes above the ownership picture: queues without an owner, with several, and rebalances. A row is easily missed.
+
+SYMBOLS = {Holding.NOBODY: "triangle-down", Holding.SEVERAL: "square"}
+HEIGHTS, OF_REBALANCES = {Holding.NOBODY: 0.5, Holding.SEVERAL: 1.5}, 2.5
+
+
+def lanes() -> Figure:
+    """The axis on which the marks stand: a lane for each kind."""
+    words = [_("no owner"), _("several owners"), _("rebalances")]
+    return {"range": [3.5, 0], "tickvals": [*HEIGHTS.values(), OF_REBALANCES], "ticktext": words}
+
+
+def alarms(timeline: Timeline, edges: Sequence[datetime]) -> Iterator[Figure]:
+    """One trace for each kind that is there; a mark stands in the middle of the cells in a row that have it."""
+    for holding, symbol in SYMBOLS.items():
+        runs = list(_runs(_counts(timeline.cells, timeline.queues, holding)))
+        if not runs:
+            continue
+        yield {
+            "type": "scatter",
+            "mode": "markers",
+            "name": str(holding),
+            "x": [on_axis(edges[first] + (edges[last] - edges[first]) / 2) for first, last, _most in runs],
+            "y": [HEIGHTS[holding]] * len(runs),
+            "yaxis": "y2",
+            "customdata": [_said(holding, most, edges[first], edges[last], edges[-1]) for first, last, most in runs],
+            "hovertemplate": "%{customdata}<extra></extra>",
+            "marker": {"symbol": symbol, "size": 9, "color": f"var(--owned-{holding})"},
+        }
+
+
+def _counts(cells: int, queues: Sequence[TimelineQueue], holding: Holding) -> list[int]:
+    """How many queues are so, cell by cell."""
+    changes = [0] * (cells + 1)
+    for queue in queues:
+        for first, last, run in placed(queue):
+            if run.holding is holding:
+                changes[first] += 1
+                changes[last] -= 1
+    return list(accumulate(changes[:-1]))
+
+
+def _runs(counts: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Cells in a row in which a queue is so: the first, the one behind the last, and how many queues at most."""
+    for is_so, run in groupby(enumerate(counts), key=lambda cell: cell[1] > 0):
+        cells = list(run)
+        if is_so:
+            yield cells[0][0], cells[-1][0] + 1, max(count for _index, count in cells)
+
+
+def _said(holding: Holding, most: int, since: datetime, until: datetime, now: datetime) -> str:
+    if holding is Holding.NOBODY:
+        words = ngettext("%(n)s queue had no owner", "up to %(n)s queues had no owner", most)
+    else:
+        words = ngettext("%(n)s queue had several owners", "up to %(n)s queues had several owners", most)
+    between = _("within %(since)s to %(until)s UTC") % {"since": clock(since, now), "until": clock(until, now)}
+    return f"{words % {'n': f'{most:,}'}}<br>{between}"
+
+
+def rebalances(spans: Sequence[Span], since: datetime, until: datetime) -> Iterator[Figure]:
+    """A sign at the beginning of each that touches the axis."""
+    shown = [span for span in spans if span.until >= since and span.since <= until]
+    if shown:
+        yield {
+            "type": "scatter",
+            "mode": "text",
+            "name": "rebalances",
+            "x": [on_axis(max(since, span.since)) for span in shown],
+            "y": [OF_REBALANCES] * len(shown),
+            "yaxis": "y2",
+            "text": [REBALANCE] * len(shown),
+            "textfont": {"color": INK, "size": 13},
+            "customdata": [span.text for span in shown],
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+
+
+# The rows of the ownership picture: how high they are, what is written beside them, where a topic ends.
+
+ROOMY_PIXELS, ROOMY_QUEUES, ROW_PIXELS, MOST_PIXELS, LABEL_PIXELS = 22, 24, 14, 1200, 14
+LANE_PIXELS, TOP, FOOT = 64, 30, 42
+
+
+def rows_height(queues: int) -> int:
+    """Rows grow thin where there are many; the picture never outgrows two screens."""
+    return ROOMY_PIXELS * max(2, queues) if queues <= ROOMY_QUEUES else min(MOST_PIXELS, ROW_PIXELS * queues)
+
+
+def place(queues: int) -> Figure:
+    """The lanes of alarms above the rows, each in its share of the height."""
+    plot = rows_height(queues) + LANE_PIXELS
+    lanes_from = rows_height(queues) / plot
+    return {
+        "height": plot + TOP + FOOT,
+        "margin": {"l": LEFT, "r": 14, "t": TOP, "b": FOOT},
+        "yaxis": {
+            **AXIS,
+            "domain": [0, lanes_from],
+            "range": [queues - 0.5, -0.5],
+            "showgrid": False,
+        },
+        "yaxis2": {**AXIS, "domain": [lanes_from, 1], "fixedrange": True, "showgrid": False, **lanes()},
+    }
+
+
+def row_ticks(queues: Sequence[TimelineQueue]) -> Figure:
+    """Each topic and broker by name at its first queue, then as many queue ids as have room."""
+    pixels = rows_height(len(queues)) / max(1, len(queues))
+    apart = -(-LABEL_PIXELS // pixels)
+    heads = _heads(queues)
+    ticks: dict[float, str] = {}
+    free_from = 0.0
+    for row, queue in enumerate(queues):
+        if row < free_from:
+            continue
+        if row in heads:
+            lines = _head(queues, row)
+            # Text stands centred on its tick: of two lines the first is to stand at the queue.
+            ticks[row + (len(lines) - 1) * LABEL_PIXELS / pixels / 2] = "<br>".join(lines)
+            free_from = row + len(lines) * apart
+        elif not any(row < head < row + apart for head in heads):
+            ticks[row] = str(queue.queue_id)
+            free_from = row + apart
+    return {"tickvals": list(ticks), "ticktext": list(ticks.values())}
+
+
+def topic_ends(queues: Sequence[TimelineQueue]) -> list[Figure]:
+    """A line between one topic or broker and the next."""
+    return [
+        {
+            "type": "line",
+            "xref": "paper",
+            "yref": "y",
+            "x0": 0,
+            "x1": 1,
+            "y0": row - 0.5,
+            "y1": row - 0.5,
+            "line": {"color": "var(--ink-quiet)", "width": 1},
+        }
+        for row in _heads(queues)
+        if row
+    ]
+
+
+def _heads(queues: Sequence[TimelineQueue]) -> list[int]:
+    """The rows at which a block begins."""
+    return [
+        row
+        for row, queue in enumerate(queues)
+        if not row or (queue.topic, queue.broker) != (queues[row - 1].topic, queues[row - 1].broker)
+    ]
+
+
+def _head(queues: Sequence[TimelineQueue], row: int) -> list[str]:
+    """Topic, broker and queue id, without what all queues share; two lines where both topic and broker differ."""
+    topic, broker = queues[row].topic, queues[row].broker
+    shows_topic = any(queue.topic != topic for queue in queues)
+    shows_broker = any(queue.broker != broker for queue in queues)
+    ends = f"{broker} / {queues[row].queue_id}" if shows_broker else str(queues[row].queue_id)
+    if not shows_topic:
+        return [_end_of(ends)]
+    return [_begin_of(topic), _end_of(ends)] if shows_broker else [_end_of(f"{topic} / {ends}")]
+
+
+def _begin_of(text: str) -> str:
+    return text if len(text) < LABEL_LETTERS else f"{text[: LABEL_LETTERS - 2]}…"
+
+
+def _end_of(text: str) -> str:
+    return text if len(text) <= LABEL_LETTERS else f"…{text[1 - LABEL_LETTERS :]}"
+
 
 OWNERS = 12
 # The values of cells, from 1 on, and their colours. An unknown cell has no value.

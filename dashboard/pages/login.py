@@ -1,20 +1,25 @@
 """Guards the addresses that take passwords: the login page, and that of the admin pages."""
 
+import ipaddress
 import logging
 import secrets
 import time
+import unicodedata
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
+from hashlib import blake2b
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
+from django.core import signing
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from .login_tries import DEVICE_DAYS, Tries, device_cookie, device_of
+from consumers.errands.counts import counts
 
 logger = logging.getLogger(__name__)
 View = Callable[..., HttpResponseBase]
@@ -68,3 +73,73 @@ def _remember(response: HttpResponseBase, device: str, username: str) -> None:
         samesite="Lax",
         secure=settings.SESSION_COOKIE_SECURE,
     )
+
+
+# How often somebody may try to log in. No user name is ever locked as such.
+# Tries are counted for each pair of user name and address, and for each address. A browser in which the user has
+# logged in before is known by a signed cookie and has a count of its own: whoever shares its address does not use
+# that up. Counts lie in Redis; while Redis does not answer, each process counts for itself.
+
+DEVICE_DAYS = 90
+_SALT = "consumerscope.device"
+# The first 64 bits of an IPv6 address are a network of one customer, who has all the others.
+IPV6_NETWORK = 64
+
+
+@dataclass(frozen=True)
+class Tries:
+    """`own` counts what this person tries, `shared` what all do who have the address; null for a known browser."""
+
+    own: str
+    shared: str | None
+
+    @classmethod
+    def of(cls, username: str, address: str, device: str | None) -> "Tries":
+        if device is not None:
+            return cls(f"login-device-{device}", None)
+        network = _network(address)
+        return cls(f"login-{_short(username)}-{network}", f"login-address-{network}")
+
+    def begin(self, now: float) -> int | None:
+        """Counts one more, before the password is looked at. Seconds to wait where there were too many."""
+        seconds = settings.LOGIN_WINDOW_SECONDS
+        many = counts().add(self.own, now=now, seconds=seconds) > settings.LOGIN_FAILURES
+        if not many and self.shared is not None:
+            many = counts().add(self.shared, now=now, seconds=seconds) > settings.LOGIN_ADDRESS_FAILURES
+        return seconds - int(now) % seconds if many else None
+
+    def succeeded(self, now: float) -> None:
+        seconds = settings.LOGIN_WINDOW_SECONDS
+        counts().forget(self.own, now=now, seconds=seconds)
+        if self.shared is not None:
+            counts().take_back(self.shared, now=now, seconds=seconds)
+
+
+def device_of(cookie: str | None, username: str) -> str | None:
+    """The name of a browser in which this user has logged in before; null where it is not known."""
+    try:
+        known = signing.loads(cookie or "", salt=_SALT, max_age=DEVICE_DAYS * 86400)
+    except signing.BadSignature:
+        return None
+    return str(known["device"]) if known["user"] == username else None
+
+
+def device_cookie(device: str, username: str) -> str:
+    return signing.dumps({"device": device, "user": username}, salt=_SALT)
+
+
+def _network(address: str) -> str:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        # Of a server that listens on a socket of the file system.
+        return "nowhere"
+    if found.version == 6:
+        mapped = found.ipv4_mapped
+        return str(mapped or ipaddress.ip_network((found, IPV6_NETWORK), strict=False).network_address)
+    return str(found)
+
+
+def _short(username: str) -> str:
+    """The same for all that Django's form takes for the same name."""
+    return blake2b(unicodedata.normalize("NFKC", username.strip()).encode(), digest_size=12).hexdigest()

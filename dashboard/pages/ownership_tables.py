@@ -1,7 +1,9 @@
 """The tables of the Ownership tab: what was compared, the queues, the members."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -13,18 +15,163 @@ from consumers.selectors.groups.head import GroupHead
 from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.ownership.finding import Level, OwnershipCheck
 from consumers.selectors.ownership.members import member_list, members_unknown
-from consumers.selectors.ownership.rows import AssignmentRow
-from consumers.selectors.ownership.subscription_rows import SubscriptionHistory
+from consumers.selectors.ownership.rows import AssignmentRow, MemberRow
+from consumers.selectors.ownership.subscription_rows import SubscriptionHistory, SubscriptionRow
 from consumers.selectors.ownership.subscriptions import subscription_history
 from consumers.vocabulary.groups import BROADCASTING, Flag
-from dashboard.wording.numbers import count
+from dashboard.figures.ownership_timeline import colour_number
+from dashboard.wording.numbers import count, rate
 
 from .frame import Choice, Frame
 from .list_pages import paged
-from .member_lines import member_lines
 from .ownership_lines import QueueLine, counts, queue_lines
 from .problems import UnknownFilter
-from .subscription_lines import subscription_lines
+
+# The lines of the members' table: what each owns beside what falls to it, and what is odd about it.
+
+
+@dataclass(frozen=True)
+class MemberLine:
+    """`colour`: the number of its colour in the picture, null where it is not in it.
+
+    `addresses`: broker and address, the broker empty where all brokers list one host. `expected`: how many queues fall
+    to it, null where that is not known. `most`: of which queue it consumes most; `never`: which were never written.
+    """
+
+    row: MemberRow
+    colour: int | None
+    addresses: list[tuple[str, str]]
+    expected: int | None
+    is_busiest: bool
+    alarms: list[str]
+    notes: list[str]
+    most: str
+    never: str
+
+
+def member_lines(
+    rows: Sequence[MemberRow], owners: Sequence[str], expected: Mapping[str, int] | None
+) -> list[MemberLine]:
+    """What is odd first, then the busiest. `expected` by client id; null where it is not known of the group."""
+    colours = {owner: colour_number(place) for place, owner in enumerate(owners)}
+    busiest = max((row.messages_per_second or 0 for row in rows), default=0)
+    lines = [
+        MemberLine(
+            row=row,
+            colour=colours.get(row.client_id),
+            addresses=addresses(row),
+            expected=None if expected is None else expected.get(row.client_id, 0),
+            is_busiest=len(rows) > 1 and bool(busiest) and row.messages_per_second == busiest,
+            alarms=_alarms(row),
+            notes=_notes(row, len(rows), expected),
+            most=_most(row),
+            never=_never(row),
+        )
+        for row in rows
+    ]
+    return sorted(lines, key=lambda line: (not (line.alarms or line.notes), not line.is_busiest))
+
+
+def addresses(row: MemberRow) -> list[tuple[str, str]]:
+    """One where all brokers list connections from one host: each broker sees another port of it."""
+    hosts = {address.rpartition(":")[0] for listed in row.connections.values() for address in listed}
+    if len(hosts) < 2 and all(len(listed) < 2 for listed in row.connections.values()):
+        return [("", row.address)]
+    return [(broker, address) for broker, listed in sorted(row.connections.items()) for address in sorted(listed)]
+
+
+def _alarms(row: MemberRow) -> list[str]:
+    if row.duplicated_since is None:
+        return []
+    return [_("two processes share this client id: each takes the same queues, and some are taken by nobody")]
+
+
+def _notes(row: MemberRow, members: int, expected: Mapping[str, int] | None) -> list[str]:
+    if row.queues != 0:
+        return []
+    if expected is None:
+        return [_("owns no queue")]
+    own = expected.get(row.client_id, 0)
+    if own:
+        return [
+            ngettext(
+                "owns none of the %(n)s queue that falls to it", "owns none of the %(n)s queues that fall to it", own
+            )
+            % {"n": own}
+        ]
+    total = sum(expected.values())
+    if total < members:
+        return [
+            _("no queue falls to it: %(members)s members share %(queues)s queues")
+            % {"members": members, "queues": total}
+        ]
+    return [_("no queue falls to it")]
+
+
+def _most(row: MemberRow) -> str:
+    busiest = row.busiest_queue
+    if busiest is None or row.queues == 1:
+        return ""
+    words = {
+        "queue": f"{busiest.topic} / {busiest.broker} / {busiest.queue_id}",
+        "rate": rate(busiest.messages_per_second),
+    }
+    return _("most of it from %(queue)s: %(rate)s") % words
+
+
+def _never(row: MemberRow) -> str:
+    places = ", ".join(f"{place.topic} / {place.broker} / {place.queue_id}" for place in row.never_written or ())
+    return _("nothing was ever written into %s") % places if places else ""
+
+
+# Who subscribes to what, in few lines: members that say the same since the same time stand together.
+
+NAMED = 4
+
+
+@dataclass(frozen=True)
+class SubscriptionLine:
+    """`since` and `last_seen` span the intervals of its clients. `gone_by` null: they say so still."""
+
+    topic: str
+    expression: str
+    expression_type: str | None
+    clients: Sequence[str]
+    since: datetime
+    last_seen: datetime
+    gone_by: datetime | None
+
+    @property
+    def named(self) -> Sequence[str]:
+        return self.clients[:NAMED]
+
+    @property
+    def more(self) -> int:
+        return max(0, len(self.clients) - NAMED)
+
+
+def subscription_lines(rows: Sequence[SubscriptionRow]) -> list[SubscriptionLine]:
+    """Those that stand first, by topic and how many say so; then those of the past, the newest first."""
+    standing: dict[tuple[str, str, str | None], list[SubscriptionRow]] = {}
+    for row in rows:
+        if row.gone_by is None:
+            standing.setdefault((row.topic, row.expression, row.expression_type), []).append(row)
+    now = [_line(same, None) for same in standing.values()]
+    past = [_line([row], row.gone_by) for row in rows if row.gone_by is not None]
+    past.sort(key=lambda line: line.last_seen, reverse=True)
+    return [*sorted(now, key=lambda line: (line.topic, -len(line.clients), line.expression)), *past]
+
+
+def _line(rows: Sequence[SubscriptionRow], gone_by: datetime | None) -> SubscriptionLine:
+    first = rows[0]
+    return SubscriptionLine(
+        *(first.topic, first.expression, first.expression_type),
+        clients=sorted(row.client_id for row in rows),
+        since=min(row.seen_since for row in rows),
+        last_seen=max(row.last_seen for row in rows),
+        gone_by=gone_by,
+    )
+
 
 ROWS, FEW, MEMBERS, FINDINGS, SUBSCRIPTIONS = 100, 20, 30, 8, 30
 

@@ -88,7 +88,7 @@ def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     def calls(*_: object) -> None:
         raise AssertionError("a broker was about to be called")
 
-    monkeypatch.setattr("consumers.dead_letters.resend.work.Batch.send", calls)
+    monkeypatch.setattr("consumers.dead_letters.resend.run.Batch.send", calls)
     monkeypatch.setattr("consumers.resets.applying.run.work", calls)
 
 

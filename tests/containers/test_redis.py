@@ -8,7 +8,7 @@ import redis
 
 from dashboard.demo.children import start_child, stop_child
 from dashboard.demo.ports import free_ports
-from dashboard.launch.redis_server import redis_program
+from dashboard.launch.launcher import redis_program
 from dashboard.launch.supervisor import Supervisor
 from tests.containers.compose import services
 

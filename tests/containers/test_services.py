@@ -13,7 +13,7 @@ import redis
 
 from dashboard.demo.children import start_child, stop_child
 from dashboard.demo.ports import free_ports
-from dashboard.launch.redis_server import answers, redis_program
+from dashboard.launch.launcher import answers, redis_program
 from dashboard.launch.supervisor import Supervisor
 from tests.containers.compose import PASSWORDS, ROOT, environment_of, own_services
 from tests.plugins.postgres import postgres_url

@@ -8,7 +8,7 @@ import pytest
 import redis as redis_package
 
 from dashboard.celery import app
-from dashboard.launch.redis_server import answers, redis_program
+from dashboard.launch.launcher import answers, redis_program
 from dashboard.launch.supervisor import Supervisor
 
 

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from consumers.models import Delivery, IncidentEventKind, Severity
 
-from .apprise_keys import keyed, unkeyed
 from .apprise_words import SENT
 from .outcome import Outcome
 from .render import render
@@ -113,3 +113,40 @@ def type_of(events: list[dict[str, Any]]) -> str:
     if Severity.CRITICAL in firing:
         return "failure"
     return "warning" if Severity.WARNING in firing else "info"
+
+
+# Services that pair the beginning and the end of an incident by a key. Pure.
+# Without one Apprise (2.2.0) makes it of a message's title, which differs between the two, so that nothing ends; for
+# Splunk it takes the routing key, so that one end would end all that fires.
+
+# The option of its URL that Apprise takes the key from; of two names for one, the one that counts.
+OPTIONS = {
+    **dict.fromkeys(("pagerduty", "incidentio", "ilert", "firehydrant", "squadcast", "goalert", "goalerts"), "dedup"),
+    **dict.fromkeys(("splunk", "victorops"), "entity_id"),
+    "signl4": "external_id",
+    "pagertree": "thirdparty",
+}
+# Of the addresses that services give themselves.
+HOSTS = {
+    "alert.victorops.com": "entity_id",
+    **dict.fromkeys(("api.incident.io", "signals.firehydrant.com"), "dedup"),
+    **dict.fromkeys(("api.squadcast.com", "api.eu.squadcast.com"), "dedup"),
+}
+
+
+def keyed(url: str, key: str) -> str | None:
+    """`url` for one incident by itself, of which `key` tells the end, too; None where the service knows no keys."""
+    parts = urlsplit(url)
+    option = OPTIONS.get(parts.scheme.lower()) or HOSTS.get((parts.hostname or "").lower())
+    return None if option is None else _with(url, f"action=map&{option}={key}")
+
+
+def unkeyed(url: str) -> str:
+    """`url` for all of a message. Opsgenie would add what is of severity info to an alert that Apprise remembers; as it
+    remembers none, nothing would be sent.
+    """
+    return _with(url, ":info=new") if urlsplit(url).scheme.lower() == "opsgenie" else url
+
+
+def _with(url: str, options: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{options}"

@@ -1,13 +1,324 @@
 """One evaluation of all rules that are switched on."""
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
+from typing import Any
+from uuid import UUID, uuid4
 
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+
+from consumers.alerts.channels.numbers import next_number
+from consumers.alerts.channels.payload import payload_of
+from consumers.alerts.channels.takes import Taking
+from consumers.alerts.measured import Measured
 from consumers.alerts.measures import measured
-from consumers.models import AlertEngine, AlertRule
+from consumers.alerts.rules.notes import Notes
+from consumers.models import (
+    AlertEngine,
+    AlertRule,
+    Channel,
+    Delivery,
+    DeliveryEvent,
+    DeliveryStatus,
+    Incident,
+    IncidentEvent,
+    IncidentEventKind,
+    IncidentStatus,
+    Severity,
+)
 from consumers.selectors.clocks import CLOCKS_DIFFER
 
-from .rounds import ENGINE, Report, go_round
+from .changes import Changes, Compared
+from .looks import seen
+from .rows import WRITTEN
+from .silencing import silences_at
+
+# Which channels were told that an incident fires, and which are to be told of it still.
+
+# A database takes only so many values in one statement.
+AT_ONCE = 500
+FIRING = IncidentEventKind.FIRING
+NOWHERE = Q(delivery__status=DeliveryStatus.DROPPED)
+# Nobody was there until it was given up. What a receiver refused is not offered to it again.
+IN_VAIN = Q(delivery__status=DeliveryStatus.FAILED, delivery__refusals=0)
+Told = Mapping[UUID, set[int]]  # ids of channels by the id of an incident
+
+
+def told_channels(incidents: Iterable[Incident]) -> Told:
+    """Those that were told of the firing of each, or are about to be, or may have been. One query."""
+    return _told(NOWHERE, event__incident__in=list(incidents))
+
+
+def left_to_tell(changes: Changes, channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
+    """By the id of each channel: the firings that it takes and was not told of. One query, and few for late ones."""
+    left: dict[int, list[IncidentEvent]] = {channel.pk: [] for channel in channels}
+    if not changes.audible:
+        return left
+    told, now = _told(NOWHERE | IN_VAIN, event__incident__status=IncidentStatus.FIRING), _fired_now(changes)
+    for channel in channels:
+        taking = Taking.of(channel)
+        untold = [one for one in changes.audible if channel.pk not in told[one.pk] and taking.takes(one)]
+        left[channel.pk] = [now[one.pk] for one in untold if one.pk in now]
+        left[channel.pk] += _fired_before(channel, {one.pk: one for one in untold if one.pk not in now})
+    return left
+
+
+def _told(not_by: Q, **of_events: Any) -> Told:
+    """`not_by`: of the rows of DeliveryEvent, those whose message does not count."""
+    rows = DeliveryEvent.objects.filter(~not_by, event__kind=FIRING, **of_events).values_list(
+        "event__incident", "channel"
+    )
+    told: dict[UUID, set[int]] = defaultdict(set)
+    for incident, channel in rows:
+        told[incident].add(channel)
+    return told
+
+
+def _fired_now(changes: Changes) -> dict[UUID, IncidentEvent]:
+    return {event.incident_id: event for event in changes.events if event.kind == FIRING}
+
+
+def _fired_before(channel: Channel, incidents: Mapping[UUID, Incident]) -> list[IncidentEvent]:
+    """Their firings, with the incidents as they are now. One that began by a rule that was removed meanwhile has none:
+    it was not written.
+    """
+    ids, events = list(incidents), list[IncidentEvent]()
+    for begin in range(0, len(ids), AT_ONCE):
+        some = list(IncidentEvent.objects.filter(incident__in=ids[begin : begin + AT_ONCE], kind=FIRING))
+        # A change goes to a channel in one message only, and these told it to nobody.
+        DeliveryEvent.objects.filter(NOWHERE | IN_VAIN, channel=channel, event__in=some).delete()
+        events += some
+    for event in events:
+        event.incident = incidents[event.incident_id]
+    return events
+
+
+# Ends that are told late: a channel was told that something fires, and the end never got there.
+# An end is lost where its channel is switched off, or where nobody was there until it was given up. Each leaves its
+# row: what is owed is found among the messages that were lost, and not among all that ever ended.
+
+# The same as NOWHERE and IN_VAIN, of messages.
+LOST = Q(status=DeliveryStatus.DROPPED) | Q(status=DeliveryStatus.FAILED, refusals=0)
+
+
+def has_lost() -> Exists:
+    """Of channels: whether a message of theirs was lost."""
+    return Exists(_lost().filter(channel=OuterRef("pk")))
+
+
+def owed_ends(channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
+    """By the id of each of `channels`. Queries for each 500 messages that they lost, none where there are no channels.
+
+    Whoever never heard of the beginning is not told of the end.
+    """
+    owed: dict[int, list[IncidentEvent]] = defaultdict(list)
+    rows = [row for deliveries in _lost_by(channels) for row in _ends_in(deliveries)]
+    for row in rows:
+        owed[row.channel_id].append(row.event)
+    # A change goes to a channel in one message only, and these told it to nobody.
+    for begin in range(0, len(rows), AT_ONCE):
+        DeliveryEvent.objects.filter(pk__in=[row.pk for row in rows[begin : begin + AT_ONCE]]).delete()
+    return owed
+
+
+def _lost() -> QuerySet[Delivery]:
+    # Both lists are there for an index, which OR alone and a bare truth would pass by.
+    ended = (DeliveryStatus.DROPPED, DeliveryStatus.FAILED)
+    return Delivery.objects.filter(LOST, status__in=ended, is_test__in=(False,))
+
+
+def _lost_by(channels: Sequence[Channel]) -> Iterator[list[UUID]]:
+    if channels:
+        keys = list(_lost().filter(channel__in=channels).order_by().values_list("pk", flat=True))
+        for begin in range(0, len(keys), AT_ONCE):
+            yield keys[begin : begin + AT_ONCE]
+
+
+def _ends_in(deliveries: list[UUID]) -> QuerySet[DeliveryEvent]:
+    begun = DeliveryEvent.objects.filter(
+        ~(NOWHERE | IN_VAIN),
+        channel=OuterRef("channel"),
+        event__kind=FIRING,
+        event__incident=OuterRef("event__incident"),
+    )
+    ends = DeliveryEvent.objects.filter(Exists(begun), delivery__in=deliveries, event__kind=IncidentEventKind.RESOLVED)
+    return ends.select_related("event__incident__rule")
+
+
+# Which changes are told to whom: deliveries that wait, written in the transaction of the changes themselves.
+# One message for each rule and channel holds all changes of one evaluation.
+
+WORST_FIRST = {severity.value: number for number, severity in enumerate(Severity)}
+WAS_OFF = "The channel was switched off when it ended."
+# Changes of one rule: its row's key, and its name, as a rule that was removed has no other.
+Messages = dict[tuple[int | None, str], list[IncidentEvent]]
+
+
+def tell(changes: Changes, now: datetime) -> int:
+    """Writes the deliveries; how many are to go. The events are written already.
+
+    Each channel is told of what fires and what it takes, as soon as both are so: also where it fired earlier. It is
+    told of the end of what it was told of, also where that ended earlier.
+    """
+    channels = list(Channel.objects.order_by("pk").prefetch_related("rules").annotate(has_lost=has_lost()))
+    resolved = [event for event in changes.events if event.kind == IncidentEventKind.RESOLVED]
+    told = told_channels(event.incident for event in resolved)
+    untold = left_to_tell(changes, [channel for channel in channels if channel.enabled])
+    owed = owed_ends([one for one in channels if one.has_lost and one.enabled and one.tells_resolved])
+    to_go = 0
+    for channel in channels:
+        events = [*untold.get(channel.pk, ()), *owed.get(channel.pk, ())]
+        if channel.tells_resolved:
+            events += [event for event in resolved if channel.pk in told[event.incident_id]]
+        written = _write(channel, _by_rule(events), now)
+        to_go += written if channel.enabled else 0
+    return to_go
+
+
+def _by_rule(events: Iterable[IncidentEvent]) -> Messages:
+    messages: Messages = defaultdict(list)
+    for event in sorted(events, key=_place):
+        messages[event.incident.rule_id, event.incident.rule_name].append(event)
+    return messages
+
+
+def _place(event: IncidentEvent) -> tuple[float, int, str]:
+    """What fires first, the worst of it first: a text names only some. Of ends the oldest first."""
+    incident = event.incident
+    ended = event.at.timestamp() if event.kind == IncidentEventKind.RESOLVED else 0.0
+    return ended, WORST_FIRST[incident.severity], incident.subject_key
+
+
+def _write(channel: Channel, messages: Messages, now: datetime) -> int:
+    """Ends are written for one that is switched off, too: it is told of them once it is on again."""
+    if not messages:
+        return 0
+    first, deliveries, tells = next_number(channel), [], []
+    for number, events in enumerate(messages.values(), first):
+        key, rule = uuid4(), events[0].incident.rule
+        delivery = Delivery(
+            id=key,
+            channel=channel,
+            number=number,
+            payload=payload_of(key, number, channel, rule, events),
+            status=DeliveryStatus.WAITING if channel.enabled else DeliveryStatus.DROPPED,
+            created_at=now,
+            next_try_at=now if channel.enabled else None,
+            error=None if channel.enabled else WAS_OFF,
+        )
+        deliveries.append(delivery)
+        tells += [DeliveryEvent(delivery=delivery, channel=channel, event=event) for event in events]
+    Delivery.objects.bulk_create(deliveries)
+    DeliveryEvent.objects.bulk_create(tells)
+    return len(deliveries)
+
+
+# What an evaluation reads of open incidents, and how it writes its changes: in few statements for any number.
+
+# A database takes only so many values in one statement.
+
+
+def open_incidents() -> list[Incident]:
+    """With their rules."""
+    return list(Incident.objects.filter(resolved_at=None).select_related("rule"))
+
+
+def write(changes: Changes) -> None:
+    """In a transaction. What ends is written before what begins: a subject has one open incident of a rule at most."""
+    _leave_out(changes, removed=_removed_rules(changes))
+    for some in _batches(incident.pk for incident in changes.forgotten):
+        Incident.objects.filter(pk__in=some).delete()
+    Incident.objects.bulk_create(changes.changed, update_conflicts=True, unique_fields=["id"], update_fields=WRITTEN)
+    Incident.objects.bulk_create(changes.begun)
+    _number(changes.events, {incident.pk for incident in changes.begun})
+    IncidentEvent.objects.bulk_create(changes.events)
+
+
+def _removed_rules(changes: Changes) -> set[int]:
+    """The others are held until the end, and before their incidents, as whoever removes one holds it too."""
+    incidents = chain(changes.begun, changes.changed, changes.forgotten)
+    wanted = {incident.rule_id for incident in incidents if incident.rule_id is not None}
+    held = AlertRule.objects.select_for_update().filter(pk__in=wanted).order_by("pk")
+    return wanted - set(held.values_list("pk", flat=True))
+
+
+def _leave_out(changes: Changes, removed: set[int]) -> None:
+    """Nothing begins by a rule that was removed while it was evaluated."""
+    left_out = {incident.pk for incident in changes.begun if incident.rule_id in removed}
+    if not left_out:
+        return
+    changes.begun = [incident for incident in changes.begun if incident.pk not in left_out]
+    changes.events = [event for event in changes.events if event.incident_id not in left_out]
+
+
+def _number(events: Sequence[IncidentEvent], begun: set[UUID]) -> None:
+    """Rows of incidents are held, so that nobody else adds an event to them meanwhile."""
+    newest: dict[UUID, int] = {}
+    for some in _batches({event.incident_id for event in events} - begun):
+        list(Incident.objects.select_for_update().filter(pk__in=some).order_by("pk").values_list("pk"))
+        counted = IncidentEvent.objects.filter(incident__in=some).order_by().values_list("incident")
+        newest |= dict(counted.annotate(newest=Max("sequence")))
+    for event in events:
+        newest[event.incident_id] = event.sequence = newest.get(event.incident_id, 0) + 1
+
+
+def _batches(ids: Iterable[UUID]) -> Iterator[list[UUID]]:
+    wanted = list(ids)
+    for begin in range(0, len(wanted), AT_ONCE):
+        yield wanted[begin : begin + AT_ONCE]
+
+
+# One round of the evaluation, from what was measured to what is told.
+# Everything is compared before the transaction, which only writes: the moment of the newest evaluation in the
+# engine's row tells whether another one was faster, and then this one leaves.
+
+ENGINE = 1
+
+
+@dataclass(frozen=True)
+class Report:
+    """`evaluated` is False where another evaluation of that moment, or of a later one, was first."""
+
+    at: datetime
+    evaluated: bool
+    rules: int = 0
+    groups: int = 0
+    seconds: float = 0.0
+    fired: int = 0
+    resolved: int = 0
+    deliveries: int = 0
+
+
+def go_round(
+    found: Measured, rules: Sequence[AlertRule], newest: datetime | None, seconds: Callable[[], float]
+) -> Report:
+    """`rules`: all that are switched on. `newest`: the evaluation that was the newest before anything was read."""
+    now = found.at
+    compared = Compared(now, Notes.of_site(), silences_at(now), found.explained)
+    changes = compared.take(seen(found, rules, open_incidents()))
+    with transaction.atomic():
+        engine = AlertEngine.objects.select_for_update().get(pk=ENGINE)
+        if engine.evaluated_at != newest:
+            return Report(now, evaluated=False)
+        write(changes)
+        report = Report(
+            now,
+            evaluated=True,
+            deliveries=tell(changes, now),
+            rules=len(rules),
+            groups=len(found.groups.subjects),
+            fired=changes.count(IncidentEventKind.FIRING),
+            resolved=changes.count(IncidentEventKind.RESOLVED),
+            seconds=seconds(),
+        )
+        engine.evaluated_at, engine.rules, engine.groups = now, report.rules, report.groups
+        engine.seconds, engine.error, engine.error_at = report.seconds, None, None
+        engine.save()
+    return report
 
 
 def evaluate(now: datetime, clock: Callable[[], datetime]) -> Report:

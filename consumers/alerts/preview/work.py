@@ -2,22 +2,136 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from django.conf import settings
 
 from consumers.lake.store import Lake
-from consumers.models import PreviewStatus, RulePreview
+from consumers.models import AlertRule, Comparison, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.failures import sentence
 from consumers.pipeline.upkeep import kept_for
 from consumers.selectors.limits import limits
 
+from .chosen import Chosen, chosen
+from .compared import Fired, evaluated
 from .ending import is_cancelled
-from .run import Kept, answer
-from .values import Past
+from .grid import DAY_US, Grid, moment, step_for
+from .judged import age_values, judged_moments, rebalance_values, state_values
+from .left_alone import left_alone
+from .members import member_values, unsettled_values
+from .replay import looks, replayed
+from .request import HISTORY, Source, finest_seconds
+from .result import DRAWN_AT_MOST, Found, most_fired, result_of, unknown_spans
+from .values import Past, Values
+from .windows import topic_values, window_values
+
+# Answers one preview: whom the rule selects, what was known of each, and what the machine makes of it.
+
+# Of few subjects, or made without the database: nothing is gained by looking less often.
+MINUTE = 60
+TEN_MINUTES = 600
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How long tables of the lake are kept; how long a judgement, a reading, and an answer about members hold."""
+
+    tables: Mapping[str, timedelta]
+    judgement: timedelta
+    reading: timedelta
+    membership: timedelta
+
+
+def answer(past: Past, preview: RulePreview, kept: Kept, now: datetime) -> dict[str, Any]:
+    """The preview's `result`, see result.py. Raises what `past.go_on` raises."""
+    rule = AlertRule(**preview.rule)
+    selected = chosen(rule, now)
+    grid = grid_for(rule, len(selected.subjects), preview.since, preview.until, now, kept)
+    return result_of(rule, selected, grid, _found(past, rule, selected, grid, kept, now), now)
+
+
+def grid_for(rule: AlertRule, subjects: int, since: datetime, until: datetime, now: datetime, kept: Kept) -> Grid:
+    if HISTORY[Measure(rule.measure)] != Source.WINDOWS:
+        return Grid.of(since, until, MINUTE)
+    finest = finest_seconds(now - since, kept.tables)
+    step = step_for(subjects, since, until, finest)
+    # Of topics the lake has windows of one minute and of ten.
+    return Grid.of(since, until, min(step, TEN_MINUTES) if rule.topic else step)
+
+
+def _found(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, kept: Kept, now: datetime) -> Found:
+    comparison = Comparison(rule.comparison)
+    known: dict[int, int] = {}
+    known_at = np.zeros(grid.count, np.int64)
+    incidents: list[dict[str, Any]] = []
+    # Of those that fire: at which moments they are known.
+    of_fired: dict[int, np.ndarray] = {}
+    for values in values_of(past, rule, selected, grid, kept) if selected.subjects and grid.count else ():
+        past.go_on()
+        is_known = ~np.isnan(values.value)
+        known |= zip(values.places.tolist(), is_known.sum(axis=1).tolist(), strict=True)
+        known_at += is_known.sum(axis=0)
+        fired = replayed(looks(values, grid.at_us, selected.terms), comparison)
+        incidents += [_incident(one) for one in fired]
+        for row in np.flatnonzero(np.isin(values.places, fired["place"])):
+            of_fired[int(values.places[row])] = np.packbits(is_known[row])
+    drawn = [place for place, _ in most_fired(selected, incidents)[:DRAWN_AT_MOST]]
+    on_days = np.bincount(grid.at_us // DAY_US, weights=known_at)
+    return Found(
+        incidents=incidents,
+        known=known,
+        known_on={int(day): int(on_days[day]) for day in np.flatnonzero(on_days)},
+        known_at=grid.at_us[known_at > 0].tolist(),
+        unknown_spans={
+            place: unknown_spans(grid, map(moment, _moments(of_fired[place], grid)), selected.first_seen[place])
+            for place in drawn
+        },
+        left_alone=left_alone(rule, {one["place"]: selected.subjects[one["place"]] for one in incidents}, now),
+        evaluated=evaluated(rule, selected, grid, [_fired(one, selected) for one in incidents]),
+    )
+
+
+def values_of(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, kept: Kept) -> Iterator[Values]:
+    """Of all that the rule looks at, from where its measure's past is kept; subjects of which nothing is known may be
+    left out."""
+    measure, groups = Measure(rule.measure), selected.places_of_groups()
+    if rule.topic:
+        return topic_values(measure, rule.topic, groups, grid, past)
+    if HISTORY[measure] == Source.WINDOWS:
+        return window_values(measure, groups, grid, past)
+    if measure == Measure.MEMBERS:
+        return member_values(groups, grid, kept.membership, past)
+    if measure == Measure.STATE:
+        return state_values(groups, grid)
+    if measure == Measure.REBALANCES:
+        return rebalance_values(groups, grid, judged_moments(grid, kept.judgement))
+    if measure == Measure.UNSETTLED:
+        return unsettled_values(groups, grid, judged_moments(grid, kept.judgement))
+    holds_for = kept.judgement if measure == Measure.JUDGEMENT_AGE else kept.reading
+    return age_values(measure, selected.places(), grid, holds_for)
+
+
+def _moments(packed: np.ndarray, grid: Grid) -> list[int]:
+    return grid.at_us[np.unpackbits(packed, count=grid.count) > 0].tolist()
+
+
+def _incident(one: np.void) -> dict[str, Any]:
+    """{place, started_us, fired_us, resolved_us, worst_value}, the last two null where there is none."""
+    place, *said = one.item()
+    started, fired, resolved, worst = (None if np.isnan(number) else number for number in said)
+    times = {"started_us": started, "fired_us": fired, "resolved_us": resolved}
+    return {"place": place, **times, "worst_value": worst}
+
+
+def _fired(one: Mapping[str, Any], selected: Chosen) -> Fired:
+    over = one["resolved_us"]
+    return Fired(selected.subjects[one["place"]].key, moment(one["fired_us"]), None if over is None else moment(over))
+
 
 logger = logging.getLogger(__name__)
 

@@ -3,19 +3,238 @@
 Groups take turns, so that one with many letters leaves calls to the others.
 """
 
-from dataclasses import dataclass
-from datetime import datetime
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 
 from consumers.errands.wires import connected, masters
-from consumers.models import Cluster, ConsumerGroup
+from consumers.models import Cluster, ConsumerGroup, DeadLetter, DeadLetterLook, GroupBroker, GroupKind
+from consumers.polling.record.keyed_rows import upsert
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import Wire
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.codes import ResponseCode
+from consumers.rocketmq.dead_messages import DeadMessage
+from consumers.rocketmq.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.names import dlq_topic
 
-from .due import due_groups
-from .places import Calls
-from .read_group import Asked, GroupRead, read_group
-from .record import indexed_of, record
+from .places import Calls, Ends, Indexed, Place, kept_from
+from .read_queue import DeadQueue, QueueRead, read_queue
+from .refusals import reason_of
 from .rules import LookRules
+from .used_up import Tries
+
+# Asks every broker for the dead letters of one group.
+
+
+@dataclass
+class GroupRead:
+    """`errors` by broker that did not say which queues there are; the other brokers' queues are all in `ends`.
+
+    A queue of `ends` without an entry in `queues` was left for another turn.
+    """
+
+    errors: dict[str, str] = field(default_factory=dict)
+    ends: dict[Place, Ends] = field(default_factory=dict)
+    queues: dict[Place, QueueRead] = field(default_factory=dict)
+    kept_from: dict[Place, int] = field(default_factory=dict)
+
+    @property
+    def is_whole(self) -> bool:
+        """Nothing is left that another turn could read."""
+        return all(place in self.queues and self._is_done(place) for place in self.ends)
+
+    def _is_done(self, place: Place) -> bool:
+        read = self.queues[place]
+        reached = read.since <= self.kept_from[place] and read.until >= self.ends[place].broker_offset
+        return reached or read.error is not None
+
+
+@dataclass
+class Asked:
+    """The brokers of a run. One that did not answer is in `silent`, with the reason, and not asked again."""
+
+    admins: Mapping[str, BrokerAdmin]
+    deadline_seconds: float
+    silent: dict[str, str] = field(default_factory=dict)
+
+
+async def read_group(asked: Asked, group: str, indexed: dict[Place, Indexed], kept: int, calls: Calls) -> GroupRead:
+    topic, read = dlq_topic(group), GroupRead()
+    await asyncio.gather(*(_read_ends(asked, broker, topic, read, calls) for broker in asked.admins))
+    read.kept_from = kept_from(read.ends, kept)
+    for place in sorted(read.ends):
+        broker, queue_id = place
+        if not calls.left or broker in asked.silent:
+            continue
+        queue = DeadQueue(asked.admins[broker], topic, queue_id, asked.deadline_seconds)
+        found = await read_queue(queue, read.ends[place], read.kept_from[place], indexed.get(place), calls)
+        if found.failure is not None:
+            _note_silence(asked, broker, found.failure)
+            found.error = reason_of(found.failure, topic)
+        read.queues[place] = found
+    return read
+
+
+async def _read_ends(asked: Asked, broker: str, topic: str, read: GroupRead, calls: Calls) -> None:
+    """The queues of a broker that has the topic; a group whose messages never died there has none."""
+    if broker in asked.silent:
+        read.errors[broker] = asked.silent[broker]
+        return
+    calls.take()
+    try:
+        stats = await asked.admins[broker].topic_stats(topic, deadline_seconds=asked.deadline_seconds)
+    except RocketMQError as failure:
+        if isinstance(failure, BrokerRefused) and failure.code == ResponseCode.TOPIC_NOT_EXIST:
+            return
+        _note_silence(asked, broker, failure)
+        read.errors[broker] = reason_of(failure, topic)
+        return
+    for queue in stats:
+        read.ends[broker, queue.queue_id] = Ends(queue.min_offset, queue.max_offset)
+
+
+def _note_silence(asked: Asked, broker: str, failure: RocketMQError) -> None:
+    if not isinstance(failure, BrokerRefused):
+        asked.silent[broker] = str(failure)
+
+
+# Brings the rows of one group's dead letters up to what was read of them.
+
+# Brokers make such topics with one queue (RocketMQ 5.4.0, AbstractSendMessageProcessor.DLQ_NUMS_PER_GROUP).
+ONLY_QUEUE = 0
+
+
+def indexed_of(group: ConsumerGroup) -> dict[Place, Indexed]:
+    known = {}
+    for look in group.dead_letter_looks.exclude(indexed_to=None):
+        assert look.indexed_from is not None
+        assert look.indexed_to is not None
+        last = group.dead_letters.filter(broker=look.broker, queue_id=look.queue_id, offset=look.indexed_to - 1)
+        stored_id = last.values_list("stored_id", flat=True).first()
+        known[look.broker, look.queue_id] = Indexed(look.indexed_from, look.indexed_to, stored_id)
+    return known
+
+
+def record(group: ConsumerGroup, read: GroupRead, now: datetime) -> None:
+    """What could not be read stays as it was, with the reason beside it."""
+    with transaction.atomic():
+        for broker, error in read.errors.items():
+            _record_failure(group, broker, error, now)
+        _forget_gone(group, read)
+        for place, ends in read.ends.items():
+            found = read.queues.get(place)
+            if found is not None:
+                _record_letters(group, place, found, now)
+                _record_look(group, place, ends, found, now)
+
+
+def _record_failure(group: ConsumerGroup, broker: str, error: str, now: datetime) -> None:
+    """A broker that was never looked into is noted too: what it has of the group is not known."""
+    if not group.dead_letter_looks.filter(broker=broker).update(error=error):
+        group.dead_letter_looks.create(broker=broker, queue_id=ONLY_QUEUE, looked_at=now, error=error)
+
+
+def _forget_gone(group: ConsumerGroup, read: GroupRead) -> None:
+    """Queues that their broker, asked about them, no longer has."""
+    for look in group.dead_letter_looks.exclude(broker__in=list(read.errors)):
+        if (look.broker, look.queue_id) not in read.ends:
+            group.dead_letters.filter(broker=look.broker, queue_id=look.queue_id).delete()
+            look.delete()
+
+
+def _record_letters(group: ConsumerGroup, place: Place, found: QueueRead, now: datetime) -> None:
+    broker, queue_id = place
+    there = group.dead_letters.filter(broker=broker, queue_id=queue_id)
+    (there if found.anew else there.filter(offset__lt=found.since)).delete()
+    letters = found.letters
+    if not letters:
+        return
+    tries = Tries.of(group, min(letter.stored_at for letter in letters))
+    said: dict[str, Sequence[Any]] = {
+        name: [getattr(letter, name) for letter in letters] for name in DeadMessage.__dataclass_fields__
+    }
+    fixed: dict[str, Any] = {"group": group.pk, "broker": broker, "seen_at": now}
+    columns: dict[str, Sequence[Any]] = {**said, **{name: [value] * len(letters) for name, value in fixed.items()}}
+    columns["sent_by_application"] = [
+        tries.sent_by_application(broker, letter.reconsume_times, letter.stored_at) for letter in letters
+    ]
+    upsert(DeadLetter, ["group", "broker", "queue_id", "offset"], columns)
+
+
+def _record_look(group: ConsumerGroup, place: Place, ends: Ends, found: QueueRead, now: datetime) -> None:
+    broker, queue_id = place
+    nothing = found.error is not None and found.since == found.until
+    DeadLetterLook.objects.update_or_create(
+        group=group,
+        broker=broker,
+        queue_id=queue_id,
+        defaults={
+            "indexed_from": None if nothing else found.since,
+            "indexed_to": None if nothing else found.until,
+            "min_offset": ends.min_offset,
+            "broker_offset": max(ends.broker_offset, found.until),
+            "looked_at": now,
+            "error": found.error,
+        },
+    )
+
+
+# Which groups are to be looked into: those whose dead letters differ from what was seen last, the longest ago first.
+# Two queries, however many groups there are.
+
+
+def due_groups(cluster: Cluster, rules: LookRules, now: datetime) -> list[ConsumerGroup]:
+    """Those that could not be read last time come last, in an order that differs from run to run."""
+    looks: dict[int, list[DeadLetterLook]] = defaultdict(list)
+    for look in DeadLetterLook.objects.filter(group__cluster=cluster):
+        looks[look.group_id].append(look)
+    has_topic = Exists(GroupBroker.objects.filter(group=OuterRef("pk"), dlq_permission__isnull=False))
+    has_letters = Q(total__dlq_messages__gt=0) | (Q(total__dlq_messages=None) & has_topic)
+    had_look = Exists(DeadLetterLook.objects.filter(group=OuterRef("pk")))
+    groups = cluster.groups.filter(has_letters | had_look, kind=GroupKind.USER).select_related("total").order_by("pk")
+    due = [group for group in groups if _is_due(group, looks[group.pk], rules, now)]
+    never: list[ConsumerGroup] = []
+    seen: list[ConsumerGroup] = []
+    failed: list[ConsumerGroup] = []
+    for group in due:
+        of_group = looks[group.pk]
+        is_failed = any(look.error is not None for look in of_group)
+        (failed if is_failed else seen if of_group else never).append(group)
+    shift = int(now.timestamp()) % len(failed) if failed else 0
+    seen.sort(key=lambda group: min(look.looked_at for look in looks[group.pk]))
+    return [*never, *seen, *failed[shift:], *failed[:shift]]
+
+
+def _is_due(group: ConsumerGroup, looks: list[DeadLetterLook], rules: LookRules, now: datetime) -> bool:
+    ends = {(look.broker, look.queue_id): end for look in looks if (end := _ends(look))}
+    if len(ends) < len(looks) or not looks or any(look.error is not None for look in looks):
+        return True
+    if now - min(look.looked_at for look in looks) >= timedelta(seconds=rules.again_seconds):
+        return True
+    messages = group.total.dlq_messages if hasattr(group, "total") else None
+    if messages is not None and messages != sum(end.broker_offset - end.min_offset for end in ends.values()):
+        return True
+    low = kept_from(ends, rules.kept)
+    return any(not _is_whole(look, low[look.broker, look.queue_id]) for look in looks)
+
+
+def _ends(look: DeadLetterLook) -> Ends | None:
+    """Null where nothing of the queue was read yet."""
+    if look.min_offset is None or look.broker_offset is None or look.indexed_to is None:
+        return None
+    return Ends(look.min_offset, look.broker_offset)
+
+
+def _is_whole(look: DeadLetterLook, low: int) -> bool:
+    return look.indexed_from is not None and look.indexed_from <= low and look.indexed_to == look.broker_offset
+
 
 LEAST_TURN = 8
 

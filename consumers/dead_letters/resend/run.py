@@ -1,24 +1,196 @@
 """A re-send with its cluster's connections: what the task calls."""
 
 import logging
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
+from django.db.models import Count
 
 from consumers.errands.hold import Hold, NotHeld
 from consumers.errands.ports import Ports
 from consumers.errands.read_only import why_read_only
 from consumers.errands.wires import connected
-from consumers.models import Resend, ResendStatus
+from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import WireClosed
+from consumers.rocketmq.errors import RocketMQError
 
-from .batch import Clock
-from .finish import abandon
-from .work import Pause, work
+from .batch import Batch, Clock
+from .errand import Errand
+from .may_send import why_not_sent
+from .search import DIVERTED, Search, search, verdict
+from .targets import Target, by_target
+
+# Ends a running re-send: what was not sent is cancelled, and the row says how it went.
+
+
+def finish(hold: Hold, reason: str | None, now: datetime) -> None:
+    """`reason`: why it ends before its end; null where it does not, or was cancelled. Raises NotHeld."""
+    items = ResendItem.objects.filter(resend=hold.pk)
+    with transaction.atomic():
+        hold.renew(now)
+        left = items.filter(outcome=ResendOutcome.PLANNED)
+        stopped = left.update(outcome=ResendOutcome.CANCELLED, at=now, error=reason)
+        cancelled = bool(stopped) and reason is None
+        counts = dict(items.exclude(at=None).order_by().values_list("outcome").annotate(Count("pk")))
+        status = ResendStatus.CANCELLED if cancelled else status_of(counts)
+        Resend.objects.filter(pk=hold.pk).update(status=status, finished_at=now, error=reason)
+
+
+def status_of(counts: dict[str, int]) -> ResendStatus:
+    """`counts` by outcome, without what the plan left out."""
+    if not counts.get(ResendOutcome.SENT) and not counts.get(ResendOutcome.UNKNOWN):
+        return ResendStatus.FAILED
+    whole = set(counts) <= {ResendOutcome.SENT}
+    return ResendStatus.DONE if whole else ResendStatus.PARTIAL
+
+
+def abandon(hold: Hold, reason: str, now: datetime) -> None:
+    """Ends one whose cluster cannot be reached at all. Raises NotHeld."""
+    items = ResendItem.objects.filter(resend=hold.pk, outcome=ResendOutcome.SENDING)
+    with transaction.atomic():
+        hold.renew(now)
+        items.update(outcome=ResendOutcome.UNKNOWN, at=now, error=f"it may have been sent: {reason}")
+    finish(hold, reason, now)
+
+
+# Finds out what became of messages that were being sent when their worker died or their answer did not come.
+
+# A request that was on its way must have arrived or be lost before anything is concluded from its absence.
+SETTLING = timedelta(seconds=30)
+# A broker that does not answer is asked again for so long; then nobody knows.
+PATIENCE = timedelta(seconds=150)
+
+
+def settled_from(items: Sequence[ResendItem]) -> datetime:
+    """From when on the queues can be believed."""
+    return max(item.at for item in items if item.at is not None) + SETTLING
+
+
+def settle(ports: Ports, errand: Errand, items: Sequence[ResendItem], now: datetime) -> None:
+    """Sets what each became; SENDING stays where its broker did not answer and may yet. Raises WireClosed."""
+    for target, there in by_target(items).items():
+        looked = _look(ports, errand, target, there)
+        for item in there:
+            if isinstance(looked, Search):
+                _conclude(item, looked, errand, now)
+            elif item.at is None or now - item.at > PATIENCE:
+                error = f"it may have been sent: its target could not be read ({looked})"
+                item.outcome, item.error, item.at = ResendOutcome.UNKNOWN, error, now
+
+
+def _look(ports: Ports, errand: Errand, target: Target, items: Sequence[ResendItem]) -> Search | RocketMQError | str:
+    admin = ports.admin(target.broker)
+    if admin is None:
+        return f"the address of {target.broker} is not known"
+    floor = min(item.floor_offset for item in items if item.floor_offset is not None)
+    marks = {errand.mark(item) for item in items}
+    try:
+        looking = search(admin, target.topic, target.queue_id, floor, marks, ports.deadline_seconds)
+        return ports.wire.run(looking)
+    except WireClosed:
+        # It says nothing about the broker: whoever goes on asks through another wire.
+        raise
+    except RocketMQError as error:
+        return error
+
+
+def _conclude(item: ResendItem, looked: Search, errand: Errand, now: datetime) -> None:
+    found = verdict(errand.mark(item), looked, answered=item.target_offset is not None)
+    item.outcome, item.error, item.target_offset = found.outcome, found.error, found.target_offset
+    item.at = None if found.outcome == ResendOutcome.PLANNED else now
+
+
+# Runs one re-send to its end, wherever it stopped before. At most one worker does so at a time.
+# What was being sent is looked for before anything else is sent; only what is certainly not there is sent again.
 
 logger = logging.getLogger(__name__)
+
+Pause = Callable[[float], None]
+
+BATCH = 16
+# So many in a row that could not be sent: the rest would not fare better.
+FAILURES_IN_A_ROW = 16
+BEAT = timedelta(seconds=5)
+
+
+def work(resend_id: UUID, ports: Ports, clock: Clock, pause: Pause) -> None:
+    try:
+        hold = Hold.take(Resend, resend_id, ResendStatus.RUNNING, clock())
+        resend = Resend.objects.select_related("group").get(pk=resend_id)
+        _Work(resend, ports, hold, clock, pause).to_the_end()
+    except NotHeld as other:
+        logger.info("%s", other)
+
+
+class _Work:
+    def __init__(self, resend: Resend, ports: Ports, hold: Hold, clock: Clock, pause: Pause) -> None:
+        self._resend, self._ports, self._hold = resend, ports, hold
+        self._clock, self._pause = clock, pause
+        self._errand = Errand(resend.pk, resend.group, resend.destination == Destination.GROUP)
+        self._batch = Batch(resend, self._errand, ports, hold, clock)
+        self._failures = 0
+        self._diverted = False
+
+    def to_the_end(self) -> None:
+        while True:
+            if unsettled := self._items(ResendOutcome.SENDING):
+                self._settle(unsettled)
+                continue
+            if self._is_cancelled():
+                return finish(self._hold, None, self._clock())
+            if reason := self._why_to_stop():
+                return finish(self._hold, reason, self._clock())
+            planned = self._items(ResendOutcome.PLANNED)[: self._batch_size]
+            if not planned:
+                return finish(self._hold, None, self._clock())
+            self._send(planned)
+
+    @property
+    def _batch_size(self) -> int:
+        """A quarter of a second's worth. The first one goes alone: it shows whether the broker diverts messages."""
+        is_first = not ResendItem.objects.filter(resend=self._resend, outcome=ResendOutcome.SENT).exists()
+        return 1 if is_first else max(1, min(BATCH, int(self._resend.rate_per_second / 4)))
+
+    def _send(self, items: list[ResendItem]) -> None:
+        began = self._clock()
+        self._batch.send(items)
+        self._note(items)
+        due = began + timedelta(seconds=len(items) / self._resend.rate_per_second)
+        self._pause(max((due - self._clock()).total_seconds(), 0.0))
+
+    def _settle(self, items: list[ResendItem]) -> None:
+        """Waits until the queues can be believed, then looks, and again after a while where a broker is silent."""
+        while (wait := settled_from(items) - self._clock()) > timedelta():
+            self._pause(min(wait, BEAT).total_seconds())
+            self._hold.renew(self._clock())
+        settle(self._ports, self._errand, items, self._clock())
+        self._batch.save(items)
+        self._note(items)
+        if any(item.outcome == ResendOutcome.SENDING for item in items):
+            self._pause(BEAT.total_seconds())
+
+    def _note(self, items: list[ResendItem]) -> None:
+        for item in items:
+            self._failures = self._failures + 1 if item.outcome == ResendOutcome.FAILED else 0
+        self._diverted = self._diverted or any(item.error == DIVERTED for item in items)
+
+    def _why_to_stop(self) -> str | None:
+        if self._diverted:
+            return f"Stopped: {DIVERTED}."
+        if self._failures >= FAILURES_IN_A_ROW:
+            return f"Stopped after {self._failures} messages in a row that could not be sent."
+        return why_not_sent(self._resend.pk)
+
+    def _items(self, outcome: ResendOutcome) -> list[ResendItem]:
+        return list(ResendItem.objects.filter(resend=self._resend, outcome=outcome).order_by("pk")[: 2 * BATCH])
+
+    def _is_cancelled(self) -> bool:
+        return Resend.objects.filter(pk=self._resend.pk, cancel_wanted=True).exists()
+
 
 TAKEN_UP_WITHIN = timedelta(minutes=5)
 

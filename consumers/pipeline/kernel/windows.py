@@ -1,7 +1,12 @@
 """Windows of one minute per queue: what was read in each, from the readings of the queue and their time lags."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
+
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.vocabulary.volumes import VolumeReason
 
 from .columns import arrow, times, whole
 from .gathered import Gathered
@@ -10,7 +15,106 @@ from .names import QUEUE
 from .segments import at_rows, seconds
 from .texts import Texts
 from .time_lag import EXACT, UNKNOWN, TimeLags, count_up_to
-from .volumes import volumes
+
+# How far a queue's offsets moved in a window: from the last reading before it to its own last one.
+# So the sums of windows that follow one another are the difference of the ends. What would have to be guessed is
+# null, with the reason.
+
+# With these the lag is not known, but what the broker says of the consumer offset is.
+CONSUMER_IS_KNOWN = (
+    UnknownReason.TOPIC_GONE,
+    UnknownReason.QUEUE_GONE,
+    UnknownReason.NO_BROKER_OFFSET,
+    UnknownReason.CONSUMER_AHEAD,
+)
+
+
+def volumes(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, np.ndarray, Texts]:
+    """Messages consumed and produced, NaN where that is not known, and why one of the two is not."""
+    consumed, consumed_unknown = _consumed(gathered, windows)
+    produced, produced_unknown = _produced(gathered, windows)
+    return (
+        np.where(consumed_unknown.is_known, np.nan, consumed),
+        np.where(produced_unknown.is_known, np.nan, produced),
+        _both(consumed_unknown, produced_unknown),
+    )
+
+
+def _produced(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, Texts]:
+    """A topic begins at 0: one that appears, and one that was gone before."""
+    readings, before, last = gathered.readings, windows.before, windows.last
+    reason, broker = readings.reason, readings.broker_offset
+    was_gone = reason.at(before).is_in([UnknownReason.TOPIC_GONE])
+    begin = np.where(was_gone | ((before < 0) & windows.is_new), 0.0, at_rows(broker, before))
+    end = np.where(was_gone & reason.at(last).is_in([UnknownReason.TOPIC_GONE]), begin, at_rows(broker, last))
+    unknown = Texts.chosen(
+        [
+            (np.isnan(begin) & (before < 0), VolumeReason.NO_READING_BEFORE),
+            (np.isnan(begin), reason.at(before).otherwise(VolumeReason.OFFSET_UNREAD)),
+            (np.isnan(end), reason.at(last).otherwise(VolumeReason.OFFSET_UNREAD)),
+            (_falls(windows, broker, begin), VolumeReason.BROKER_WENT_BACK),
+        ],
+        len(last),
+    )
+    return end - begin, unknown
+
+
+def _consumed(gathered: Gathered, windows: MinuteWindows) -> tuple[np.ndarray, Texts]:
+    """A retry queue is read from its start (RocketMQ 5.4.0, RebalancePushImpl.computePullFromWhereWithException)."""
+    readings, before, last = gathered.readings, windows.before, windows.last
+    reason, is_first = readings.reason, before < 0
+    usable = np.where(reason.is_in(CONSUMER_IS_KNOWN) | ~reason.is_known, readings.consumer_offset, np.nan)
+    was_never = reason.at(before).is_in([UnknownReason.NEVER_COMMITTED])
+    starts_at_zero = np.nan_to_num(at_rows(readings.min_offset, last)) == 0
+    from_zero = gathered.kind.is_in(["retry"])[windows.queue] & (was_never | (is_first & windows.is_new))
+    begin = at_rows(usable, before)
+    begin = np.where(np.isnan(begin) & from_zero & starts_at_zero, 0.0, begin)
+    is_never = reason.is_in([UnknownReason.NEVER_COMMITTED])[windows.rows]
+    others = np.bincount(windows.inside.queue[~is_never], minlength=len(last))
+    still_never = (others == 0) & (is_first | was_never)
+    end = at_rows(usable, last)
+    unknown = Texts.chosen(
+        [
+            (still_never, Texts.none(len(last))),
+            (np.isnan(begin) & is_first, VolumeReason.NO_READING_BEFORE),
+            (np.isnan(begin) & was_never, VolumeReason.FIRST_COMMIT),
+            (np.isnan(begin), reason.at(before).otherwise(VolumeReason.OFFSET_UNREAD)),
+            (np.isnan(end), reason.at(last).otherwise(VolumeReason.OFFSET_UNREAD)),
+            (windows.is_by_hand, VolumeReason.SET_BY_RESET),
+            (_falls(windows, usable, begin), VolumeReason.CONSUMER_WENT_BACK),
+        ],
+        len(last),
+    )
+    return np.where(still_never, 0.0, end - begin), unknown
+
+
+def _falls(windows: MinuteWindows, values: np.ndarray, begin: np.ndarray) -> np.ndarray:
+    """Whether a value inside is below the one before it, the first below `begin`. What was not read in between tells
+    nothing."""
+    inside = values[windows.rows]
+    known = ~np.isnan(inside)
+    window, inside = windows.inside.queue[known], inside[known]
+    before = np.empty(len(inside))
+    before[1:] = inside[:-1]
+    is_first = np.ones(len(inside), bool)
+    is_first[1:] = window[1:] != window[:-1]
+    before[is_first] = begin[window[is_first]]
+    return np.bincount(window[inside < before], minlength=len(begin)) > 0
+
+
+def _both(one: Texts, other: Texts) -> Texts:
+    """Two reasons as one text; where they are the same it is said once."""
+    pairs, place = np.unique(np.stack([one.codes, other.codes]), axis=1, return_inverse=True)
+    texts = ["; ".join(_distinct(one, other, *pair)) for pair in pairs.T.tolist()]
+    codes = np.array([number if text else -1 for number, text in enumerate(texts)], np.int64)
+    return Texts(codes[place.reshape(-1)], tuple(texts)) if texts else Texts.none(0)
+
+
+def _distinct(one: Texts, other: Texts, mine: int, theirs: int) -> Iterator[str]:
+    if mine >= 0:
+        yield one.values[mine]
+    if theirs >= 0 and (mine < 0 or one.values[mine] != other.values[theirs]):
+        yield other.values[theirs]
 
 
 def queue_windows(gathered: Gathered, lags: TimeLags, windows: MinuteWindows) -> pa.Table:

@@ -12,17 +12,168 @@ DefaultMQPushConsumerImpl.consumerRunningInfo, NettyRemotingAbstract.invokeSyncI
 
 import asyncio
 from collections.abc import Collection, Sequence
+from dataclasses import asdict, replace
 
 from consumers.polling.brokers.circuit import is_busy
-from consumers.polling.reading import ClientReading, Member
+from consumers.polling.brokers.rows import kind_in_group
+from consumers.polling.reading import ClientReading, Member, OwnedQueue
 from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.client_values import (
+    AssignedQueue,
+    ConsumeStatus,
+    PopQueue,
+    ProcessQueue,
+    RunningInfo,
+    Subscription,
+)
 from consumers.rocketmq.errors import DeadlineExceeded, RocketMQError, Unreachable
+from consumers.rocketmq.times import time_of
 
-from .assigned import topics_asked_for, with_assigned
-from .running_info import client_reading
+from .client_settings import UNNAMED_CLASS, kept_settings, printed_class
+from .membership import newest_change
 from .silences import Silences
 from .sweep import AT_ONCE
 from .turn import Turn
+
+# What a client says of itself, in our words: the queues it holds and how far each is.
+
+
+def client_reading(
+    group: str, client_id: str, info: RunningInfo, topics: Collection[str] | None = None
+) -> ClientReading:
+    """`topics`: those that brokers have; null where nobody knows."""
+    properties = info.properties
+    return ClientReading(
+        group=group,
+        client_id=client_id,
+        queues=tuple(_owned(queue) for queue in info.queues),
+        strategy=strategy_class(properties.get("allocateMessageQueueStrategy")),
+        orderly=_truth(properties.get("PROP_CONSUMEORDERLY")),
+        started_at=time_of(_whole(properties.get("PROP_CONSUMER_START_TIMESTAMP"))),
+        subscriptions=tuple(
+            {"topic": s.topic, "expression": s.expression, "expression_type": s.expression_type}
+            for s in info.subscriptions
+        ),
+        settings=kept_settings(properties),
+        pop_queues=tuple(_popped(queue) for queue in info.pop_queues if not queue.dropped),
+        sub_version=newest_change(group, info.subscriptions, topics),
+        subscription=_lines(group, info.subscriptions),
+        consume_status={topic: _status(status) for topic, status in sorted(info.status.items())},
+    )
+
+
+def _status(status: ConsumeStatus) -> dict[str, float | int | None]:
+    """Of all its queues of the topic together, over its last minute; failed messages are those of its last hour
+    (RocketMQ 5.4.0, ConsumerStatsManager.consumeStatus)."""
+    return {
+        "consume_ok_tps": status.consume_ok_tps,
+        "consume_failed_tps": status.consume_failed_tps,
+        "consume_failed_messages": status.consume_failed_messages,
+        "consume_rt": status.consume_rt,
+    }
+
+
+def _lines(group: str, subscriptions: Sequence[Subscription]) -> str:
+    """Members that subscribe alike say the same text: no type is TAG (RocketMQ 5.4.0, ExpressionType.isTagType)."""
+    counted = [one for one in subscriptions if kind_in_group(group, one.topic) != "retry"]
+    return "\n".join(sorted(f"{one.topic} {one.expression_type or 'TAG'} {one.expression}" for one in counted))
+
+
+def _popped(queue: PopQueue) -> dict[str, str | int | None]:
+    """As it is stored: the time as text."""
+    last_pop_at = time_of(queue.last_pop_ms)
+    return {
+        "topic": queue.topic,
+        "broker": queue.broker,
+        "queue_id": queue.queue_id,
+        "wait_ack_count": queue.wait_ack_count,
+        "last_pop_at": last_pop_at.isoformat() if last_pop_at else None,
+    }
+
+
+def _owned(queue: ProcessQueue) -> OwnedQueue:
+    return OwnedQueue(
+        topic=queue.topic,
+        broker=queue.broker,
+        queue_id=queue.queue_id,
+        commit_offset=queue.commit_offset,
+        cached_min=queue.cached_min,
+        cached_max=queue.cached_max,
+        cached_count=queue.cached_count,
+        locked=queue.locked,
+        dropped=queue.dropped,
+        last_pull_at=time_of(queue.last_pull_ms),
+        last_consume_at=time_of(queue.last_consume_ms),
+        last_lock_at=time_of(queue.last_lock_ms),
+    )
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdigit() else None
+
+
+def _truth(text: str | None) -> bool | None:
+    return {"true": True, "false": False}.get(text) if text is not None else None
+
+
+# The class by which a client shares queues, from what it prints of itself: `org.apache.….AllocateX@73830414`.
+# RocketMQ's own classes by their simple name, any other with its package: one may bear the name of RocketMQ's.
+
+OWN = "org.apache.rocketmq.client.consumer.rebalance."
+LONGEST = 100
+
+
+def strategy_class(printed: str | None) -> str | None:
+    """None where the client says nothing; the end of a name that is too long to keep."""
+    if not printed:
+        return None
+    name = printed_class(printed)
+    return UNNAMED_CLASS if name is None else name.removeprefix(OWN)[-LONGEST:]
+
+
+# What brokers give to clients that leave the sharing out of queues to them.
+# Those are concurrent, clustering clients with clientRebalance off (RocketMQ 5.4.0,
+# RebalancePushImpl.clientRebalance). The broker shares out among the clients that it lists itself.
+
+# Those that a broker knows, by their class at the client (5.4.0, QueryAssignmentProcessor).
+STRATEGIES = {"AllocateMessageQueueAveragely": "AVG", "AllocateMessageQueueAveragelyByCircle": "AVG_BY_CIRCLE"}
+CLUSTERING = "CLUSTERING"
+
+
+def topics_asked_for(reading: ClientReading) -> list[str]:
+    """The topics of which a broker shares out the queues; none where the client does so itself, or did not speak.
+
+    Such a client subscribes to its own retry topics for popping too, of which most do not exist: they are left out.
+    """
+    settings = reading.settings or {}
+    leaves_it = settings.get("clientRebalance") == "false" and settings.get("messageModel") == CLUSTERING
+    if not leaves_it or reading.orderly is not False or reading.strategy not in STRATEGIES:
+        return []
+    topics = [str(one["topic"]) for one in reading.subscriptions or ()]
+    return sorted(topic for topic in topics if kind_in_group(reading.group, topic) != "retry")
+
+
+async def with_assigned(admin: BrokerAdmin, reading: ClientReading, deadline_seconds: float) -> ClientReading:
+    """The reading with what the broker gives its client over all topics. A part of them is no assignment: where one
+    is missing there is the reason in its place."""
+    queues: list[AssignedQueue] = []
+    strategy = STRATEGIES[reading.strategy or ""]
+    for topic in topics_asked_for(reading):
+        try:
+            given = await admin.query_assignment(
+                reading.group, topic, reading.client_id, strategy, CLUSTERING, deadline_seconds=deadline_seconds
+            )
+        except RocketMQError as error:
+            return replace(reading, broker_assigned_error=str(error))
+        if given is None:
+            return replace(reading, broker_assigned_error=f"{admin.address}: it gives {topic} to nobody")
+        queues += given
+    return replace(reading, broker_assigned=tuple(asdict(queue) for queue in sorted(queues, key=_place)))
+
+
+def _place(queue: AssignedQueue) -> tuple[str, str, int]:
+    return queue.topic, queue.broker, queue.queue_id
+
 
 Asked = tuple[str, Member]  # group, member
 # So many given up calls, and those at work beside them, leave some of a broker's 16 threads for admin calls.

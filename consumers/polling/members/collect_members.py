@@ -1,16 +1,159 @@
 """The membership part of a reading: who to ask is planned from the rows and this very sweep, under a budget."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from consumers.polling.reading import ClientReading, GroupMembers, Member, MembersReading
 
 from .client_round import ClientRound
-from .known_groups import Rotation
+from .known_groups import KnownGroup, KnownMember, Rotation
 from .membership import read_groups
-from .planning import KEPT_FOR_ROTATION, plan_clients, plan_sweep
 from .silences import Silences
-from .turn import AskedBroker, Turn
+from .turn import AskedBroker, Budget, Turn
+
+# Which groups cannot wait for their turn: their members are sharing queues out anew, or may be.
+
+
+def has_changed(answer: GroupMembers, known: KnownGroup) -> bool:
+    """Members, their connections or the newest change that a broker told of are not what the rows say.
+
+    Where a broker did not answer, a member that is missing is not known to have left. Only a newer time is a change:
+    brokers tell that of the member that registered last, so it comes and goes where members subscribe differently. A
+    client whose clock is ahead hides later changes of others; their turn in the rotation shows them.
+    """
+    present = {member.client_id: member for member in answer.members}
+    if present.keys() - known.members.keys() or (answer.complete and known.members.keys() - present.keys()):
+        return True
+    if answer.sub_version is not None and (known.sub_version is None or answer.sub_version > known.sub_version):
+        return True
+    return any(_is_elsewhere(answer, member, known.members[client_id]) for client_id, member in present.items())
+
+
+def is_restless(known: KnownGroup, patience_seconds: float, now: datetime) -> bool:
+    """It changed a moment ago: what follows of it must not be missed."""
+    changed_at = known.members_changed_at
+    return changed_at is not None and (now - changed_at).total_seconds() < patience_seconds
+
+
+def _is_elsewhere(answer: GroupMembers, member: Member, known: KnownMember) -> bool:
+    return any(
+        sorted(member.connections.get(broker, ())) != sorted(known.connections.get(broker, ()))
+        for broker in answer.answered_by
+    )
+
+
+# Whom a reading asks: groups whole, the hurried before the longest unasked.
+# Two whole readings of a group in a row are what an end of its rebalance is judged by, so a group is never split: the
+# last one may exceed the budget. A quarter of it is kept from the hurried, who would starve the others while they
+# flap. Blocked groups come after those that change: why a message is not finished is told by their members' newest
+# words alone.
+
+KEPT_FOR_ROTATION = 4  # one in four calls
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`clients` in the order of asking: those that fell silent last, since each may hold its call for seconds.
+
+    `groups`: theirs. `hurried`: how many of these are not asked because it is their turn.
+    """
+
+    clients: Sequence[tuple[str, Member]] = ()
+    groups: Collection[str] = ()
+    hurried: int = 0
+
+
+def plan_sweep(rotation: Rotation, groups: int, budget: Budget, now: datetime) -> list[str]:
+    """So many groups, those that changed a moment ago first, but never more than half of them."""
+    if len(rotation.groups) <= groups:
+        return list(rotation.groups)
+    restless = [name for name in rotation.groups if is_restless(rotation.of(name), budget.patience_seconds, now)]
+    chosen = dict.fromkeys(restless[: groups // 2])
+    chosen.update(dict.fromkeys(name for name in rotation.groups if name not in chosen))
+    return list(chosen)[:groups]
+
+
+def plan_clients(
+    answers: Sequence[GroupMembers],
+    askable: Mapping[str, Sequence[Member]],
+    rotation: Rotation,
+    silences: Silences,
+    budget: Budget,
+    now: datetime,
+) -> Plan:
+    """`askable`: the members of each group that a question can reach in this reading."""
+    changed, unsettled, blocked, others = set(), [], [], []
+    for answer in answers:
+        known = rotation.of(answer.group)
+        if not askable.get(answer.group):
+            continue
+        if has_changed(answer, known):
+            changed.add(answer.group)
+        if answer.group in changed or _is_unsettled(answer, askable[answer.group], known, silences, budget, now):
+            unsettled.append(answer.group)
+        elif answer.group in rotation.blocked and _all_answer(answer, askable[answer.group], silences):
+            blocked.append(answer.group)
+        else:
+            others.append(answer.group)
+
+    def turn(group: str) -> tuple[bool, datetime, str]:
+        return group not in changed, _asked_at(rotation.of(group), silences.asked_at.get(group)), group
+
+    chosen = _Chosen(askable)
+    calls = budget.running_info_calls
+    unsettled.sort(key=turn)
+    blocked.sort(key=turn)
+    chosen.take([*unsettled, *blocked], calls - calls // KEPT_FOR_ROTATION)
+    chosen.take(sorted(others, key=turn), max(calls, chosen.calls + calls // KEPT_FOR_ROTATION))
+    chosen.take([*unsettled, *blocked], calls)
+    clients = [(group, member) for group in chosen.groups for member in askable[group]]
+    clients.sort(key=lambda asked: silences.fell_silent((asked[0], asked[1].client_id)))
+    return Plan(clients, chosen.groups, len(chosen.groups.keys() & {*unsettled, *blocked}))
+
+
+class _Chosen:
+    def __init__(self, askable: Mapping[str, Sequence[Member]]) -> None:
+        self.groups: dict[str, None] = {}
+        self._askable = askable
+        self.calls = 0
+
+    def take(self, groups: Sequence[str], calls: int) -> None:
+        """Groups in their order while fewer than so many calls are planned."""
+        for group in groups:
+            if self.calls >= calls:
+                return
+            if group not in self.groups:
+                self.groups[group] = None
+                self.calls += len(self._askable[group])
+
+
+def _is_unsettled(
+    answer: GroupMembers,
+    askable: Sequence[Member],
+    known: KnownGroup,
+    silences: Silences,
+    budget: Budget,
+    now: datetime,
+) -> bool:
+    """It changed a moment ago, or two whole readings that agree are still to come and can be had."""
+    if is_restless(known, budget.patience_seconds, now):
+        return True
+    can_be_whole = answer.complete and len(askable) == len(answer.members)
+    return known.settled_at is None and can_be_whole and _all_answer(answer, askable, silences)
+
+
+def _all_answer(answer: GroupMembers, askable: Sequence[Member], silences: Silences) -> bool:
+    """None of them was silent when it was asked last."""
+    return not any(silences.fell_silent((answer.group, member.client_id)) for member in askable)
+
+
+def _asked_at(known: KnownGroup, asked_at: datetime | None) -> datetime:
+    spoke = [member.spoke_at for member in known.members.values() if member.spoke_at is not None]
+    return max([*spoke, asked_at or LONG_AGO])
+
 
 # 5.4.0, RemotingProtocolServer: GET_CONSUMER_RUNNING_INFO is not among what a proxy serves.
 BEHIND_A_PROXY = "proxies pass no question on to their clients"

@@ -5,6 +5,7 @@ database holds, taken into memory only after it was written.
 """
 
 import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,32 +17,133 @@ from django.conf import settings
 from django.db import transaction
 
 from consumers.lake.store import Lake
-from consumers.models import Cluster, GroupKind, GroupTotal, Reading
+from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, LossAcknowledgement, Reading
+from consumers.polling.brokers.min_offset_memory import microseconds
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.kind_limits import KindLimits
-from consumers.polling.reading import MembersReading, OffsetsReading
+from consumers.polling.reading import GroupMembers, MembersReading, OffsetsReading
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.vocabulary.unknown import UnknownReason, of_broker
 
-from .acknowledged import apply_acknowledgements
 from .brokers import MASTER, broker_entries, record_brokers, record_group_config, record_topic_config, write_only_queues
 from .columns import reading_columns, reading_rows
 from .group_brokers import GroupBrokers
 from .group_kinds import GroupKinds
 from .history import write_history
 from .ids import EntityIds
-from .lost import GivenUp, Losses, remembering
+from .lost import LOST_AT, GivenUp, Losses, remembering
 from .members import record_members
 from .moves import Moves
-from .presence import Presence
 from .row_queues import RowQueues
 from .samples import record_samples
-from .snapshots import Columns, changed, forget, stored_columns, write
+from .snapshots import NULL, OFFSETS, Columns, changed, forget, stored_columns, write
 from .stand_ins import without_older
 from .totals import totals, write_totals
 from .unsubscribed import record_unsubscribed
-from .waiting import by_waiting
+
+# How often each group was without a member, by day: what tells a habit from a crash.
+# Counts are held back for ten minutes, because ten thousand groups must not cost ten thousand writes a reading. A
+# process that ends loses what it holds back: answers of ten minutes are then missing from both counts of a group.
+
+HELD_BACK = timedelta(minutes=10)
+AT_ONCE = 1000
+KEPT = timedelta(days=7)  # before today
+
+Counts = dict[str, list[int]]  # day: full answers, those of them without a member
+
+
+@dataclass
+class Presence:
+    """`held`: the counts that are not stored yet, by group, and when the first of them was made."""
+
+    held: dict[int, tuple[datetime, Counts]] = field(default_factory=dict)
+
+    def note(self, ids: EntityIds, answers: Iterable[GroupMembers], now: datetime) -> None:
+        """Counts the full answers, and stores what was held back for long enough, the oldest first."""
+        day = now.date().isoformat()
+        for answer in answers:
+            pk = ids.groups.get(answer.group)
+            if pk is None or not answer.complete:
+                continue
+            _, counts = self.held.setdefault(pk, (now, {}))
+            today = counts.setdefault(day, [0, 0])
+            today[0] += 1
+            today[1] += not answer.members
+        due = sorted((since, pk) for pk, (since, _) in self.held.items() if now - since >= HELD_BACK)
+        self._store([pk for _, pk in due[:AT_ONCE]], now)
+
+    def _store(self, due: list[int], now: datetime) -> None:
+        rows = list(ConsumerGroup.objects.filter(pk__in=due).only("presence"))
+        for row in rows:
+            row.presence = added(row.presence, self.held[row.pk][1], now)
+        ConsumerGroup.objects.bulk_update(rows, ["presence"], batch_size=200)
+        for pk in due:
+            del self.held[pk]
+
+
+def added(stored: Counts, counts: Counts, now: datetime) -> Counts:
+    """Both together, without the days that nobody looks at any more."""
+    first = (now - KEPT).date().isoformat()
+    days = sorted(day for day in stored.keys() | counts.keys() if day >= first)
+    none = [0, 0]
+    return {day: [a + b for a, b in zip(stored.get(day, none), counts.get(day, none), strict=True)] for day in days}
+
+
+# Since when messages wait behind each consumer offset: the first reading that had the same offset, with a lag.
+# A queue whose offset moves waits anew: whoever is behind and consumes never waits for long.
+
+CONSUMER, END = OFFSETS.index("consumer_offset"), OFFSETS.index("broker_offset")
+
+
+def by_waiting(
+    before: Columns, after: Columns, chosen: np.ndarray, now: datetime
+) -> Iterator[tuple[np.ndarray, dict[str, datetime | None]]]:
+    """The `chosen` rows of `after` in parts, each with what to store of it; no field where what is stored stays."""
+    waits = has_lag(after)
+    stays = waits & _waited(before, after)
+    parts: list[tuple[np.ndarray, dict[str, datetime | None]]] = [
+        (stays, {}),
+        (waits & ~stays, {"waiting_since": now}),
+        (~waits, {"waiting_since": None}),
+    ]
+    for part, stored in parts:
+        if (part & chosen).any():
+            yield part & chosen, stored
+
+
+def has_lag(columns: Columns) -> np.ndarray:
+    """Of each row, whether it is known to have one."""
+    consumer, end = columns.offsets[:, CONSUMER], columns.offsets[:, END]
+    return columns.reasons.is_in([None]) & (consumer != NULL) & (end != NULL) & (end > consumer)
+
+
+def _waited(before: Columns, after: Columns) -> np.ndarray:
+    """Of each row of `after`, whether it had a lag at the same consumer offset before."""
+    if not len(before.keys):
+        return np.zeros(len(after.keys), bool)
+    at, same = before.find(after.keys)
+    return same & has_lag(before)[at] & (before.offsets[at, CONSUMER] == after.offsets[:, CONSUMER])
+
+
+# Losses that somebody took note of: their queues count as never committed, and still say what was lost.
+
+
+def apply_acknowledgements(cluster: Cluster, stored: Columns, now: datetime) -> Columns:
+    """Writes the rows that an acknowledgement concerns; those that lost an offset after it stay lost. One query."""
+    waiting = list(LossAcknowledgement.objects.filter(group__cluster=cluster, applied_at=None))
+    if not waiting:
+        return stored
+    until = {row.group_id: max(one.at for one in waiting if one.group_id == row.group_id) for row in waiting}
+    lost = stored.reasons.is_in([UnknownReason.OFFSET_LOST])
+    chosen = np.zeros(len(stored.keys), bool)
+    for group, at in until.items():
+        chosen |= lost & (stored.groups == group) & (stored.offsets[:, LOST_AT] <= microseconds(at))
+    after = stored.with_reason(chosen, UnknownReason.NEVER_COMMITTED)
+    write(after.take(chosen), now)
+    LossAcknowledgement.objects.filter(pk__in=[row.pk for row in waiting]).update(applied_at=now)
+    return after
+
 
 READ_AT = ("name", "last_read_at")
 

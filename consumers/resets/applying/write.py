@@ -3,7 +3,9 @@
 Each call is noted before it leaves, so that of a worker that dies at most one call is in doubt: its rows say WRITING.
 """
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
@@ -11,15 +13,130 @@ from django.conf import settings
 from django.db import transaction
 
 from consumers.errands.hold import Hold
-from consumers.errands.ports import Ports
-from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
+from consumers.errands.ports import Ports, reading
+from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.wire import WireClosed
+from consumers.resets.value_of import moment_of
+from consumers.rocketmq.codes import ResponseCode
 from consumers.rocketmq.errors import BrokerRefused, RocketMQError
-from consumers.rocketmq.offset_writes import NotApplied
+from consumers.rocketmq.offset_writes import EARLIEST_MS, LATEST_MS, NotApplied
 
-from .before import LeftAlone, is_there_by_itself, look_before, why_left_alone
 from .may_write import why_not_written
-from .tell import tell
+from .revalidate import why_offset_moved
+
+# Tells a broker where a queue, or all queues of a topic there, go on. What that came to is set in their rows,
+# unsaved.
+# Nothing is repeated: an absolute offset that is set twice may replay messages twice.
+
+
+def tell(ports: Ports, reset: Reset, rows: Sequence[ResetQueue]) -> RocketMQError | None:
+    """`rows` are one call's: one row, or those of one topic at one broker where members are told by time.
+
+    Null where the broker answered that it did it. `written_at` is the caller's to set.
+    """
+    try:
+        answered = ports.wire.run(_call(ports, reset, rows[0]))
+    except RocketMQError as error:
+        for row in rows:
+            _note_failure(row, error)
+        return error
+    for row in rows:
+        row.answered = answered.get(row.queue_id)
+        if row.method == ResetMethod.COMMIT or row.answered is not None:
+            row.step, row.error = ResetStep.WRITTEN, None
+        else:
+            row.step, row.error = ResetStep.UNANSWERED, "the broker's answer does not name this queue"
+    return None
+
+
+async def _call(ports: Ports, reset: Reset, row: ResetQueue) -> dict[int, int]:
+    """The offsets that the answer names, by queue id; a commit's answer names none."""
+    broker, seconds = ports.writes(row.broker), ports.deadline_seconds
+    group, topic, queue_id = reset.group_name, row.topic, row.queue_id
+    if row.method == ResetMethod.CLIENT:
+        return await broker.reset_by_time(group, topic, time_ms_of(reset), deadline_seconds=seconds)
+    if row.target is None:
+        raise ValueError(f"{row} has no target")
+    if row.method == ResetMethod.SERVER:
+        return {queue_id: await broker.reset_exact(group, topic, queue_id, row.target, deadline_seconds=seconds)}
+    if row.method == ResetMethod.COMMIT:
+        await broker.commit(group, topic, queue_id, row.target, deadline_seconds=seconds)
+        return {}
+    raise ValueError(f"{row} is not written: its method is {row.method}")
+
+
+def time_ms_of(reset: Reset) -> int:
+    """What members are told where the broker moves nothing itself: the only way to say where to is a time."""
+    match reset.kind:
+        case ResetKind.EARLIEST:
+            return EARLIEST_MS
+        case ResetKind.LATEST:
+            return LATEST_MS
+        case ResetKind.TIME:
+            return int(moment_of(str(reset.value)).timestamp() * 1000)
+    raise ValueError(f"a target of the kind {reset.kind} cannot be told to members by time")
+
+
+def _note_failure(row: ResetQueue, error: RocketMQError) -> None:
+    if _has_changed_nothing(row, error):
+        row.step, row.error = ResetStep.FAILED, str(error)
+    else:
+        row.step, row.error = ResetStep.UNANSWERED, f"it may have been moved: {error}"
+
+
+def _has_changed_nothing(row: ResetQueue, error: RocketMQError) -> bool:
+    """A broker that tells members one after the other refuses at the first that is too old, when others were told
+    already (5.1.4, Broker2Client.resetOffset)."""
+    if isinstance(error, BrokerRefused):
+        return row.method != ResetMethod.CLIENT or error.code != ResponseCode.SYSTEM_ERROR
+    return error.never_sent or isinstance(error, NotApplied)
+
+
+# Where queues stand right before they are written: a restore returns there, and what moved too far is left alone.
+
+AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class LeftAlone:
+    """`error`: of the reading, where that is the reason."""
+
+    sentence: str
+    error: RocketMQError | None = None
+
+
+async def look_before(ports: Ports, group: str, rows: Sequence[ResetQueue]) -> list[int | RocketMQError | None]:
+    """In the order of `rows`, of one broker; null: nothing is committed there."""
+    broker, seconds = ports.known(rows[0].broker), ports.deadline_seconds
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def look(row: ResetQueue) -> int | RocketMQError | None:
+        async with turns:
+            try:
+                return await reading(
+                    lambda: broker.consumer_offset(group, row.topic, row.queue_id, deadline_seconds=seconds)
+                )
+            except RocketMQError as error:
+                return error
+
+    return list(await asyncio.gather(*(look(row) for row in rows)))
+
+
+def is_there_by_itself(row: ResetQueue, stands: int | RocketMQError | None) -> bool:
+    """Nothing of it is to be skipped any more. Not where members are told all queues of a topic at once."""
+    if row.method == ResetMethod.CLIENT or row.now_offset is None or row.target is None or not isinstance(stands, int):
+        return False
+    return row.now_offset < row.target <= stands
+
+
+def why_left_alone(row: ResetQueue, stands: int | RocketMQError | None, tolerance: int) -> LeftAlone | None:
+    """Null where it may be written as planned."""
+    if isinstance(stands, RocketMQError):
+        return LeftAlone(f"where it stood could not be read, so it was not written: {stands}", stands)
+    if moved := why_offset_moved(row, stands, tolerance):
+        return LeftAlone(f"{moved}, so it was left alone")
+    return None
+
 
 Clock = Callable[[], datetime]
 Call = list[ResetQueue]

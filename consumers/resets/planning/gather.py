@@ -7,13 +7,56 @@ from datetime import datetime
 from consumers.errands.ports import Ports
 from consumers.resets.facts import BrokerFacts, GroupFacts, QueueFacts
 from consumers.resets.wish import QueueKey
+from consumers.rocketmq.codes import ResponseCode
+from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 
-from .broker_facts import broker_facts
+from .broker_facts import NO_MASTER, broker_facts
 from .known import Known
-from .masters import Masters
+from .masters import Master, Masters
 from .membership import membership
-from .pop_topics import pop_topics
-from .queue_facts import queue_facts
+
+# Which topics a group pops: brokers keep what was set for push consumers, members say what they do.
+
+POP = "POP"
+
+
+async def pop_topics(masters: Masters, brokers: Sequence[str], group: str, known: Known) -> frozenset[str] | None:
+    """Null where one of `brokers` refused to tell. One that is silent has no queue that can be moved anyway."""
+    there = [master for broker in brokers if (master := masters.get(broker)) is not None]
+    told = await asyncio.gather(*(_of(master, group) for master in there))
+    if any(topics is None for topics in told):
+        return None
+    return known.popped.union(*(topics for topics in told if topics is not None))
+
+
+async def _of(master: Master, group: str) -> frozenset[str] | None:
+    try:
+        modes = await master.ask(lambda admin, within: admin.message_request_modes(deadline_seconds=within))
+    except BrokerRefused as refusal:
+        # A broker before 5.0 knows neither the call nor POP.
+        return frozenset() if refusal.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED else None
+    except RocketMQError:
+        return frozenset()
+    return frozenset(topic for topic, groups in modes.items() if groups.get(group) == POP)
+
+
+# Where a group stands in one queue, and what the queue holds: three calls at its master.
+
+
+async def queue_facts(masters: Masters, group: str, key: QueueKey) -> QueueFacts:
+    """The consumer offset first, so that the queue's end is not older than it."""
+    master, place = masters.get(key.broker), (key.topic, key.queue_id)
+    if master is None:
+        return QueueFacts(key, None, None, None, NO_MASTER)
+    try:
+        now = await master.ask(lambda admin, within: admin.consumer_offset(group, *place, deadline_seconds=within))
+        least = await master.ask(lambda admin, within: admin.min_offset(*place, deadline_seconds=within))
+        most = await master.ask(lambda admin, within: admin.max_offset(*place, deadline_seconds=within))
+    except RocketMQError as error:
+        return QueueFacts(key, None, None, None, str(error))
+    if least < 0 or most < least:
+        return QueueFacts(key, None, None, None, f"its ends, {least} and {most}, make no sense")
+    return QueueFacts(key, least, most, now)
 
 
 async def gather(

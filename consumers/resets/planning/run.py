@@ -1,18 +1,342 @@
 """A plan with its cluster's connections: what the task calls."""
 
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.utils.translation import gettext as _
 
-from consumers.errands.ports import Ports
+from consumers.errands.hold import Hold, NotHeld
+from consumers.errands.ports import Ports, reading
 from consumers.errands.wires import connected
-from consumers.models import Reset
+from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import WireClosed
+from consumers.resets.events import note_work
+from consumers.resets.facts import GroupFacts, QueueFacts
+from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
 from consumers.resets.overdue import refuse_unplanned
+from consumers.resets.past import given_for
+from consumers.resets.places import check_number
+from consumers.resets.value_of import moment_of
+from consumers.resets.wish import QueueKey, ResetRefused
+from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.name_server import Route
+from consumers.rocketmq.times import time_of
 
-from .plan import Clock, make_plan
+from .amounts import amounts_of
+from .broker_facts import NO_MASTER
+from .choice import choice_of
+from .chosen import Chosen, chosen
+from .clip import Aim, aim, why_not_clipped
+from .gather import gather
+from .known import known_of
+from .masters import Masters
+from .rows import Planned, left_out_row, planned_row
+from .warnings import warnings_of
+
+# Where each queue is to go, before it is clipped: rules over what was read, by kind of target.
+
+# Their targets are no rule over the queue: see `consumers.resets.past`.
+OF_THE_PAST = frozenset({ResetKind.COPY, ResetKind.MOMENT, ResetKind.OFFSETS, ResetKind.RESTORE})
+
+
+def searched_time(kind: ResetKind, value: Any, now: datetime) -> datetime | None:
+    """The store time whose offset the brokers are asked for; null where the target is no matter of time."""
+    if kind == ResetKind.TIME:
+        return moment_of(value)
+    return now - timedelta(seconds=value) if kind == ResetKind.SKIP_OLDER else None
+
+
+def target_of(kind: ResetKind, value: Any, queue: QueueFacts, found: Mapping[QueueKey, int | str]) -> int | str:
+    """An offset, or the sentence why the queue has none. `queue` was read. `found`: what brokers answered for the
+    searched time, or what the past gives."""
+    if queue.min_offset is None or queue.max_offset is None:
+        raise ValueError(f"{queue.key} was not read, so that it has no target")
+    match kind:
+        case ResetKind.EARLIEST:
+            return queue.min_offset
+        case ResetKind.LATEST:
+            return queue.max_offset
+        case ResetKind.OFFSET:
+            return int(value)
+        case ResetKind.SHIFT:
+            return _shifted(queue, value)
+        case ResetKind.SKIP_OLDER:
+            return _not_back(queue, found[queue.key])
+    return found[queue.key]
+
+
+def _shifted(queue: QueueFacts, by: int) -> int | str:
+    if queue.now_offset is None:
+        return _("Nothing was ever committed there, so that there is nothing to count from: choose another target.")
+    return queue.now_offset + by
+
+
+def _not_back(queue: QueueFacts, found: int | str) -> int | str:
+    if isinstance(found, str) or queue.now_offset is None:
+        return found
+    return max(queue.now_offset, found)
+
+
+# When the first message that a queue's target makes the group consume was stored: one pull for each queue asked.
+
+AT_THE_END = "nothing is stored there yet"
+GONE = "the broker has no message there"
+NO_TIME = "the message there bears no time that a calendar has"
+
+
+async def message_times(masters: Masters, aims: Sequence[Aim], most: int) -> dict[QueueKey, datetime | str]:
+    """By queue: the time, or why there is none. `most` queues are asked, those with most messages to come or to lose
+    first. A pull names RocketMQ's own tools group, and never an offset below the queue's first."""
+    times: dict[QueueKey, datetime | str] = {one.key: AT_THE_END for one in aims if one.target == one.most}
+    there = sorted((one for one in aims if one.key not in times), key=_moved, reverse=True)
+    answers = await asyncio.gather(*(_time(masters, one) for one in there[:most]))
+    times |= {one.key: answer for one, answer in zip(there, answers, strict=False)}
+    unasked = _("only of %s queues the message is read (RESET_MESSAGE_TIMES)") % most
+    return {one.key: times.get(one.key, unasked) for one in aims}
+
+
+def _moved(aim: Aim) -> int:
+    amounts = amounts_of(aim)
+    return (amounts.replayed or 0) + (amounts.skipped or 0)
+
+
+async def _time(masters: Masters, aim: Aim) -> datetime | str:
+    master = masters.get(aim.key.broker)
+    if master is None:
+        return NO_MASTER
+    place = (aim.key.topic, aim.key.queue_id, aim.target)
+    try:
+        pulled = await master.ask(lambda admin, within: admin.pull(*place, deadline_seconds=within))
+    except RocketMQError as error:
+        return str(error)
+    if not pulled.messages:
+        return GONE
+    return time_of(pulled.messages[0].stored_ms) or NO_TIME
+
+
+# The first offset stored at a time or later, asked of the masters queue by queue.
+
+
+async def search(masters: Masters, queues: Collection[QueueFacts], at: datetime) -> dict[QueueKey, int | str]:
+    """By queue: the offset, or why it could not be found. `queues` were read; one without messages is not asked."""
+    time_ms = int(at.timestamp() * 1000)
+    read = [queue for queue in queues if queue.min_offset is not None]
+    answers = await asyncio.gather(*(_offset(masters, queue, time_ms) for queue in read))
+    return {queue.key: answer for queue, answer in zip(read, answers, strict=True)}
+
+
+async def _offset(masters: Masters, queue: QueueFacts, time_ms: int) -> int | str:
+    if queue.max_offset is not None and queue.min_offset == queue.max_offset:
+        return queue.max_offset
+    master = masters.get(queue.key.broker)
+    if master is None:
+        return NO_MASTER
+    place = (queue.key.topic, queue.key.queue_id)
+    try:
+        return await master.ask(lambda admin, within: admin.search_offset(*place, time_ms, deadline_seconds=within))
+    except RocketMQError as error:
+        return _("The offset of that time could not be found: %s") % error
+
+
+# Where the queues of topics are, as name servers tell it: a queue is there or gone whatever readings have seen.
+
+ROUTES_AT_ONCE = 8
+
+
+async def routes_of(ports: Ports, topics: Collection[str]) -> dict[str, Route | RocketMQError]:
+    """One call for each topic. A failure stands in its place."""
+    turns = asyncio.Semaphore(ROUTES_AT_ONCE)
+
+    async def ask(topic: str) -> Route | RocketMQError:
+        async with turns:
+            try:
+                return await reading(lambda: ports.route(topic))
+            except RocketMQError as error:
+                return error
+
+    names = sorted(topics)
+    return dict(zip(names, await asyncio.gather(*(ask(topic) for topic in names)), strict=True))
+
+
+# A plan in memory: chosen queues, what their masters say, targets, ways and warnings. Nothing is written.
+
+NAMED = 3
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Draft:
+    facts: GroupFacts
+    rows: list[ResetQueue]
+    warnings: list[str]
+
+
+def draft(reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, alive: Callable[[], None]) -> Draft:
+    """`alive` is called between rounds of calls. Raises ResetRefused."""
+    return _Draft(reset, group, ports, now, alive).made()
+
+
+class _Draft:
+    def __init__(
+        self, reset: Reset, group: ConsumerGroup, ports: Ports, now: datetime, alive: Callable[[], None]
+    ) -> None:
+        self._reset, self._group, self._ports, self._now, self._alive = reset, group, ports, now, alive
+        self._kind = ResetKind(reset.kind)
+        self._masters = Masters(ports)
+        self._left_out: dict[QueueKey, str] = {}
+        self._warnings: list[str] = []
+
+    def made(self) -> Draft:
+        picked = self._picked()
+        known = known_of(self._group)
+        facts = self._run(lambda: gather(self._ports, self._group.name, picked.keys, known, self._now, self._masters))
+        group = self._group
+        if against := refusals_of_group(
+            facts, last_message_model=group.message_model, outside_store=group.outside_store
+        ):
+            raise ResetRefused(" ".join(against))
+        aims = self._aims(facts)
+        if not self._reset.clip and (outside := why_not_clipped(list(aims.values()))):
+            raise ResetRefused(outside)
+        methods = self._methods(facts, aims, picked)
+        self._check_something_moves(any(way != ResetMethod.NOTHING for way in methods.values()))
+        rows = self._rows(facts, aims, methods)
+        return Draft(facts, rows, [*warnings_of(self._reset, group, facts, rows), *self._warnings])
+
+    def _run(self, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+        self._alive()
+        return self._ports.wire.run(work())
+
+    def _picked(self) -> Chosen:
+        choice = choice_of(self._reset, self._group)
+        picked = chosen(choice, self._run(lambda: routes_of(self._ports, choice.topics)))
+        if picked.refusals:
+            raise ResetRefused(" ".join(picked.refusals[:NAMED]))
+        if not picked.keys and not picked.left_out:
+            raise ResetRefused(_("There is no queue to reset: choose the topics."))
+        check_number(len(picked.keys) + len(picked.left_out))
+        self._left_out |= picked.left_out
+        return picked
+
+    def _aims(self, facts: GroupFacts) -> dict[QueueKey, Aim]:
+        """Queues that could not be read, or that have no target, go to those that are left out."""
+        read = {key: queue for key, queue in facts.queues.items() if queue.error is None}
+        self._left_out |= {
+            key: _("The queue cannot be read: %s") % queue.error for key, queue in facts.queues.items() if queue.error
+        }
+        found = self._found(read)
+        wanted = {key: target_of(self._kind, self._reset.value, queue, found) for key, queue in read.items()}
+        self._left_out |= {key: target for key, target in wanted.items() if isinstance(target, str)}
+        return {key: aim(read[key], target) for key, target in wanted.items() if isinstance(target, int)}
+
+    def _found(self, read: Mapping[QueueKey, QueueFacts]) -> Mapping[QueueKey, int | str]:
+        if self._kind in OF_THE_PAST:
+            self._alive()
+            given = given_for(self._reset, list(read), self._ports, self._now)
+            self._warnings += given.warnings
+            return given.offsets
+        at = searched_time(self._kind, self._reset.value, self._now)
+        return {} if at is None else self._run(lambda: search(self._masters, read.values(), at))
+
+    def _methods(self, facts: GroupFacts, aims: Mapping[QueueKey, Aim], picked: Chosen) -> dict[QueueKey, ResetMethod]:
+        said: dict[QueueKey, ResetMethod | LeftOut] = {key: LeftOut(why) for key, why in self._left_out.items()}
+        for key, one in aims.items():
+            whole = (key.topic, key.broker) in picked.whole
+            said[key] = method_of(self._kind, facts, facts.queues[key], one.target, one.clipped, whole)
+        settled = together(said)
+        self._left_out |= {key: way.sentence for key, way in settled.items() if isinstance(way, LeftOut)}
+        return {key: way for key, way in settled.items() if isinstance(way, ResetMethod)}
+
+    def _check_something_moves(self, moves: bool) -> None:
+        if moves:
+            return
+        if not self._left_out:
+            raise ResetRefused(_("Every chosen queue stands at its target already: nothing is to be moved."))
+        reasons = list(dict.fromkeys(self._left_out.values()))
+        raise ResetRefused(_("No queue can be moved. %s") % " ".join(reasons[:NAMED]))
+
+    def _rows(
+        self, facts: GroupFacts, aims: Mapping[QueueKey, Aim], methods: Mapping[QueueKey, ResetMethod]
+    ) -> list[ResetQueue]:
+        moved = [aims[key] for key in methods]
+        times = self._run(lambda: message_times(self._masters, moved, settings.RESET_MESSAGE_TIMES))
+        pk = self._reset.pk
+        rows = [planned_row(pk, Planned(aims[key], method, times[key])) for key, method in methods.items()]
+        rows += [
+            left_out_row(pk, key, why, facts.queues.get(key), aims.get(key)) for key, why in self._left_out.items()
+        ]
+        return sorted(rows, key=lambda row: (row.topic, row.broker, row.queue_id))
+
+
+# Writes a plan down: the reset and all of its queues at once, or the sentence why there is none.
+
+logger = logging.getLogger(__name__)
+
+Clock = Callable[[], datetime]
+ROWS_AT_ONCE = 5_000
+
+
+def make_plan(reset_id: UUID, ports: Ports, clock: Clock) -> None:
+    """PLANNED or REFUSED afterwards, unless another worker has it, or it is planned no more."""
+    try:
+        hold = Hold.take(Reset, reset_id, ResetStatus.PLANNING, clock())
+        reset = Reset.objects.get(pk=reset_id)
+        group = ConsumerGroup.objects.select_related("cluster").get(resets=reset_id)
+        try:
+            made = draft(reset, group, ports, clock(), lambda: hold.renew_if_old(clock()))
+        except ResetRefused as refusal:
+            refuse_unplanned(reset_id, str(refusal), clock())
+            return
+        except WireClosed as lost:
+            refuse_unplanned(reset_id, _("Could not plan: %s. Plan again.") % lost, clock())
+            return
+        _write(reset, made, hold, clock())
+    except NotHeld as other:
+        logger.info("%s", other)
+
+
+def _write(reset: Reset, made: Draft, hold: Hold, now: datetime) -> None:
+    """Raises NotHeld."""
+    with transaction.atomic():
+        hold.renew(now)
+        ResetQueue.objects.bulk_create(made.rows, batch_size=ROWS_AT_ONCE)
+        Reset.objects.filter(pk=reset.pk).update(
+            status=ResetStatus.PLANNED,
+            planned_at=made.facts.taken_at,
+            expires_at=now + timedelta(seconds=settings.RESET_PLAN_SECONDS),
+            working_at=None,
+            seen=seen_of(made.facts),
+            warnings=made.warnings,
+        )
+        note_work(reset, f"Planned {len(made.rows)} queues.", now)
+
+
+def seen_of(facts: GroupFacts) -> dict[str, Any]:
+    """As `Reset.seen` keeps it."""
+    return {
+        "members": None if facts.members is None else list(facts.members),
+        "orderly": facts.orderly,
+        "message_model": facts.message_model,
+        "consume_type": facts.consume_type,
+        "brokers": {
+            name: {
+                "version": broker.version,
+                "server_side": broker.server_side,
+                "permission": broker.permission,
+                "address": broker.address,
+            }
+            for name, broker in sorted(facts.brokers.items())
+        },
+    }
 
 
 def run_plan(reset_id: UUID, clock: Clock) -> None:

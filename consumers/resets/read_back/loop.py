@@ -1,23 +1,94 @@
 """Reads back what was written until each queue is settled, and keeps what was read, so that another worker goes on."""
 
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
 from consumers.errands.hold import Hold
 from consumers.errands.ports import Ports
-from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
+from consumers.models import Client, Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.resets.applying.keep_alive import keep_alive
+from consumers.resets.planning.masters import Masters
+from consumers.resets.planning.membership import Membership, membership
 from consumers.resets.wish import QueueKey
+from consumers.rocketmq.errors import RocketMQError
 
-from .ask import Round, Unread, ask
-from .case import Written
-from .outcome import Verdict, outcome_of
-from .patience import timing_of
+from .case import Timing, Written
+from .outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, Verdict, outcome_of
 from .present import Present
 from .series import Series, restored, saved, seconds_between
+
+# One round of reading back: each queue's offset and who is in the group, from all masters at once.
+
+
+@dataclass(frozen=True)
+class Unread:
+    error: str
+
+
+@dataclass(frozen=True)
+class Round:
+    """By queue: its offset, null where it has no commit."""
+
+    offsets: Mapping[QueueKey, int | Unread | None]
+    members: Membership
+
+
+async def ask(ports: Ports, group: str, keys: Sequence[QueueKey]) -> Round:
+    masters = Masters(ports)
+    asked = asyncio.gather(*(_offset(masters, group, key) for key in keys))
+    members, offsets = await asyncio.gather(membership(ports, masters, group), asked)
+    return Round(dict(zip(keys, offsets, strict=True)), members)
+
+
+async def _offset(masters: Masters, group: str, key: QueueKey) -> int | Unread | None:
+    master = masters.get(key.broker)
+    if master is None:
+        return Unread(f"no reading has seen a master of {key.broker}")
+    try:
+        return await master.ask(
+            lambda admin, within: admin.consumer_offset(group, key.topic, key.queue_id, deadline_seconds=within)
+        )
+    except RocketMQError as error:
+        return Unread(str(error))
+
+
+# How long the queues of a reset are read back, by who is to follow and how often it commits.
+
+COMMIT_SECONDS = 5.0
+COMMIT_SETTING = "persistConsumerOffsetInterval"
+# A member that is told stands still for so long, for one topic of one broker after the other.
+TOLD_SECONDS = 10.0
+# Whatever members are set to: others wait for the worker too.
+LONGEST_SECONDS = 180.0
+# So that what is about to settle does.
+SPARE_SECONDS = 5.0
+
+
+def timing_of(reset: Reset, rows: Sequence[ResetQueue], since: datetime) -> Timing:
+    """`since`: when reading back begins, after all is written."""
+    commit = commit_seconds(reset)
+    calls = len({(row.topic, row.broker) for row in rows if row.method == ResetMethod.CLIENT})
+    told = TOLD_SECONDS * calls + commit
+    settled = settings.RESET_SETTLED_SECONDS
+    pulls = LONG_POLL_SECONDS + commit if (reset.seen or {}).get("members") else 0.0
+    late = ARRIVAL_SECONDS if any(row.step == ResetStep.UNANSWERED for row in rows) else 0.0
+    needed = max(pulls, late, told if calls else 0.0) + settled + SPARE_SECONDS
+    seconds = max(settings.RESET_READ_BACK_SECONDS, min(needed, LONGEST_SECONDS))
+    return Timing(settled, since + timedelta(seconds=seconds), commit, told)
+
+
+def commit_seconds(reset: Reset) -> float:
+    """Of the group's slowest member, as it said; RocketMQ's default where none said it."""
+    told = Client.objects.filter(group=reset.group_id, gone_by=None).values_list("settings", flat=True)
+    texts = [one[COMMIT_SETTING] for one in told if one and COMMIT_SETTING in one]
+    return max((int(text) / 1000 for text in texts if str(text).isdecimal()), default=COMMIT_SECONDS)
+
 
 Clock = Callable[[], datetime]
 Pause = Callable[[float], None]

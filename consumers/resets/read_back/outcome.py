@@ -10,17 +10,90 @@ What it leans on (5.4.0; the client's part as told of 4.9 to 5.4):
 - A member asks for the stored offset when it gets a queue, never again while it has it (RemoteBrokerOffsetStore).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from consumers.models import ResetMethod, ResetOutcome
 
 from .case import Case, Place, Timing, Written
-from .evidence import evidence, why_unknown
-from .own_progress import was_told
 from .present import Present
-from .series import Series, seconds_between
+from .series import Change, Series, seconds_between
+
+# What was read, in a sentence for a person on call.
+
+SHOWN = 4
+
+
+def evidence(case: Case, why: str) -> str:
+    return f"{_readings(case)} {why}"
+
+
+def why_unknown(case: Case) -> str:
+    waited = f"for {case.age_seconds:.0f} s"
+    if not case.series.changes:
+        return f"It could not be read {waited}: {case.series.error or 'nobody asked for it'}."
+    return f"{_readings(case)} {_doubt(case)}"
+
+
+def _readings(case: Case) -> str:
+    series = case.series
+    times = "once" if series.count == 1 else f"{series.count} times over {series.seconds:.0f} s"
+    return f"Set to {case.written.target:,}; read {times}: {_path(case, series.changes)}."
+
+
+def _path(case: Case, changes: Sequence[Change]) -> str:
+    """Each offset with the seconds after the writing at which it was first read."""
+    said = [f"{_offset(one)} after {seconds_between(case.written.at, one.at):.0f} s" for one in changes]
+    return ", ".join(said if len(said) <= SHOWN else [*said[:2], "…", *said[-2:]])
+
+
+def _offset(change: Change) -> str:
+    return "no commit" if change.offset is None else f"{change.offset:,}"
+
+
+def _doubt(case: Case) -> str:
+    present = case.present
+    if case.series.error is not None:
+        return f"Then it could not be read any more: {case.series.error}."
+    if case.series.broken:
+        return "It could not be read for a while, and a broker that was started anew has forgotten the reset."
+    if present.now is None:
+        return f"Who is in the group is not known: {present.error or 'nobody was asked'}."
+    if case.timing.commit_seconds > case.timing.settled_seconds:
+        return f"Members commit only every {case.timing.commit_seconds:.0f} s, too seldom to tell."
+    if present.lost:
+        return "Members left meanwhile, and who came after them may have begun there or where it stood before."
+    return "It may be that it began at its target, or that another offset was committed over it."
+
+
+# Whether a member followed that was told to, where it may have come to the same offset by consuming alone.
+
+# A member that was told stands still for 10 s; for less than one of its commits more than this if it was not.
+MARGIN_SECONDS = 2.0
+
+
+def was_told(case: Case) -> bool:
+    """The target was read, and a member that merely consumed would not have been read there.
+
+    Backwards nothing else leads there. Forwards the queue must have stood still for longer than between two commits,
+    and have come to the very target in one step, while its members stayed and its broker answered.
+    """
+    if case.written.back or case.written.before is None:
+        return case.was_at_target
+    if case.series.broken or not case.present.stayed:
+        return False
+    changes = case.series.changes
+    reached = next((place for place, one in enumerate(changes) if _reached(case, one.offset)), None)
+    if reached is None or case.written.place(changes[reached].offset) is not Place.AT:
+        return False
+    stood_since = changes[reached - 1].at if reached else case.written.at
+    return seconds_between(stood_since, changes[reached].at) >= case.timing.commit_seconds + MARGIN_SECONDS
+
+
+def _reached(case: Case, offset: int | None) -> bool:
+    return case.written.place(offset) in (Place.AT, Place.BEYOND)
+
 
 LONG_POLL_SECONDS = 20.0
 # For so long an offset may be that of a member which is about to begin at the target.

@@ -1,18 +1,193 @@
 """What rocketmq-exporter's names are filled from, of one cluster."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+from django.db.models import Case, F, FloatField, JSONField, OuterRef, Subquery, When
+
+from consumers.lake.moment import read_moment
 from consumers.lake.store import Lake
+from consumers.models import Client, QueueSample, QueueSnapshot, QueueState, Reading
 from consumers.selectors.brokers import ClusterAge
+from consumers.selectors.column_lists import as_list
 from consumers.selectors.groups.gauges import GroupGauges
 from consumers.selectors.groups.overlay import Overlay
+from consumers.selectors.limits import Limits
+from consumers.selectors.ownership.patience import LEAST_SECONDS
 
-from .clients import ExporterClient, exporter_clients
 from .groups import ExporterGroup, cluster_names, exporter_groups
-from .parts import TopicPart, broker_ends, topic_parts
-from .rates import Moved, moved
-from .waits import PartKey, part_waits
+from .parts import CHUNK, KNOWN_LAG, TopicPart, broker_ends, topic_parts
+
+# Messages per second, by how far offsets moved over the last minute of readings; and where dead letters end.
+# Two readings of the lake are compared, whatever the number of groups.
+
+MINUTE = timedelta(seconds=60)
+QUEUE = ["topic", "broker", "queue_id"]
+OFFSETS = ("consumer_offset", "broker_offset")
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Messages per second between two readings. Absent where an offset of it was not read twice, or went back.
+
+    `consumed`: by group, topic and broker · `produced`: by topic and broker · `dead_letters`: the sum of the broker
+    offsets by dead-letter topic and broker. The latter two null where the readings are not kept.
+    """
+
+    consumed: Mapping[tuple[str, ...], float] | None = None
+    produced: Mapping[tuple[str, ...], float] = field(default_factory=dict)
+    dead_letters: Mapping[tuple[str, str], int] | None = None
+
+
+def moved(lake: Lake, cluster_id: int, cluster: str, now: datetime, limits: Limits) -> Moved:
+    """One query, and three files at the most."""
+    times = list(
+        Reading.objects.filter(cluster=cluster_id, taken_at__gte=limits.read_since(now) - 3 * MINUTE, taken_at__lte=now)
+        .order_by("-taken_at")
+        .values_list("taken_at", flat=True)
+    )
+    if not times or times[0] < limits.read_since(now):
+        return Moved()
+    newest = _offsets(lake, cluster, times[0])
+    if newest is None:
+        return Moved()
+    letters = _dead_letters(lake, cluster, times[0])
+    earlier = next((at for at in times if at <= times[0] - MINUTE), None)
+    before = _offsets(lake, cluster, earlier) if earlier is not None else None
+    if earlier is None or before is None:
+        return Moved(dead_letters=letters)
+    seconds = (times[0] - earlier).total_seconds()
+    consumed = _rates(before, newest, ["group", *QUEUE], "consumer_offset", seconds)
+    produced = _rates(_ends(before), _ends(newest), QUEUE, "broker_offset", seconds)
+    return Moved(consumed, produced, letters)
+
+
+def _offsets(lake: Lake, cluster: str, at: datetime) -> pa.Table | None:
+    return read_moment(lake, "readings", cluster, at, ["group", *QUEUE, *OFFSETS], pc.scalar(True))
+
+
+def _ends(rows: pa.Table) -> pa.Table:
+    """The groups of a queue share its end."""
+    ends = rows.group_by(QUEUE).aggregate([("broker_offset", "max")])
+    return ends.rename_columns([*QUEUE, "broker_offset"])
+
+
+def _rates(
+    before: pa.Table, after: pa.Table, key: list[str], column: str, seconds: float
+) -> dict[tuple[str, ...], float]:
+    """By the key without the queue id. A queue that was never committed, then and now, has moved by nothing."""
+    both = after.select([*key, column]).join(
+        before.select([*key, column]).rename_columns([*key, "before"]), keys=key, join_type="left outer"
+    )
+    steps = pc.subtract(both[column], both["before"])
+    is_idle = pc.and_(pc.is_null(both[column]), pc.is_null(both["before"]))
+    is_known = pc.fill_null(pc.greater_equal(steps, 0), False)
+    both = both.append_column("step", pc.if_else(is_known, steps, 0))
+    both = both.append_column("untold", pc.cast(pc.invert(pc.or_(is_idle, is_known)), pa.int64()))
+    both = both.append_column("known", pc.cast(is_known, pa.int64()))
+    place = key[:-1]
+    sums = both.group_by(place).aggregate([("step", "sum"), ("untold", "sum"), ("known", "sum")])
+    sums = sums.filter(pc.and_(pc.equal(sums["untold_sum"], 0), pc.greater(sums["known_sum"], 0)))
+    names = zip(*(as_list(sums[name]) for name in place), strict=True)
+    return {name: step / seconds for name, step in zip(names, as_list(sums["step_sum"]), strict=True)}
+
+
+def _dead_letters(lake: Lake, cluster: str, at: datetime) -> dict[tuple[str, str], int]:
+    """A reading without such a file saw no dead-letter topic."""
+    rows = read_moment(lake, "dead_letters", cluster, at, ["topic", "broker", "broker_offset"], pc.scalar(True))
+    if rows is None:
+        return {}
+    sums = rows.group_by(["topic", "broker"]).aggregate(
+        [("broker_offset", "sum", pc.ScalarAggregateOptions(skip_nulls=False))]
+    )
+    values = zip(*(as_list(sums[name]) for name in ("topic", "broker", "broker_offset_sum")), strict=True)
+    return {(topic, broker): end for topic, broker, end in values if end is not None}
+
+
+# How long the first unconsumed message of each group, topic and broker has waited, as pages say it of each queue.
+
+PartKey = tuple[int, str, str]  # group id, topic, broker
+
+
+def part_waits(
+    overlay: Overlay, cluster_id: int, groups: Mapping[int, ExporterGroup], parts: Iterable[TopicPart]
+) -> dict[PartKey, float]:
+    """Seconds, the longest of the queues; absent where that of a queue is not known. Two queries."""
+    waits: dict[PartKey, float | None] = {
+        (part.group_id, part.topic, part.broker): 0.0 for part in parts if part.lag_messages is not None
+    }
+    samples = _samples(cluster_id)
+    read_at = {broker.name: broker.last_read_at for broker in overlay.clusters[cluster_id].brokers}
+    for group, queue, topic, broker, offset, judged in _behind(cluster_id):
+        key = (group, topic, broker)
+        before = waits.get(key)
+        if before is not None:
+            judged = judged if groups[group].is_judged else None
+            wait = _wait(samples.get((group, queue)), offset, read_at[broker], judged)
+            waits[key] = None if wait is None else max(before, wait)
+    return {key: wait for key, wait in waits.items() if wait is not None}
+
+
+def _behind(cluster_id: int) -> Iterable[tuple[int, int, str, str, int, float | None]]:
+    """The queues with lag: group and queue id, topic, broker, consumer offset, judged seconds."""
+    state = QueueState.objects.filter(group=OuterRef("group_id"), queue=OuterRef("queue_id"))
+    rows = QueueSnapshot.objects.filter(KNOWN_LAG, group__cluster=cluster_id, broker_offset__gt=F("consumer_offset"))
+    judged = Subquery(state.values("time_lag_seconds")[:1], output_field=FloatField())
+    columns = ("group_id", "queue_id", "queue__topic__name", "queue__broker", "consumer_offset", "judged_seconds")
+    return rows.annotate(judged_seconds=judged).values_list(*columns).order_by().iterator(chunk_size=CHUNK)
+
+
+def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetime]]:
+    rows = QueueSample.objects.filter(group__cluster=cluster_id, first_stored_at__isnull=False)
+    return {
+        (group, queue): (offset, at)
+        for group, queue, offset, at in rows.values_list("group_id", "queue_id", "offset", "first_stored_at")
+        if at is not None
+    }
+
+
+def _wait(
+    sample: tuple[int | None, datetime] | None, offset: int, read_at: datetime | None, judged: float | None
+) -> float | None:
+    """By the broker's store time of the message at this very offset, else by the judgement: as overlay.time_lag."""
+    if sample is not None and sample[0] == offset and read_at is not None:
+        seconds = (read_at - sample[1]).total_seconds()
+        if seconds > 0:
+            return seconds
+    return judged if judged is not None and judged > 0 else None
+
+
+# Members as rocketmq-exporter's families name them: those in the newest full answer, and what they said lately.
+
+
+class ExporterClient(NamedTuple):
+    """`said`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}}, null where it
+
+    has not spoken for so long that it says nothing of now.
+    """
+
+    client_id: str
+    address: str
+    said: Mapping[str, Mapping[str, float | int | None]] | None
+
+
+def exporter_clients(
+    cluster_id: int, groups: Container[int], now: datetime, limits: Limits
+) -> dict[int, list[ExporterClient]]:
+    """The present members of the `groups`, by group id, in the order of their ids. One query."""
+    since = now - timedelta(seconds=max(limits.late_seconds, LEAST_SECONDS))
+    fresh = When(running_info_at__gte=since, running_info_error=None, then=F("consume_status"))
+    present = Client.objects.filter(group__cluster=cluster_id, gone_by=None).order_by("client_id")
+    rows = present.annotate(said=Case(fresh, output_field=JSONField()))
+    found: dict[int, list[ExporterClient]] = {}
+    for group, *client in rows.values_list("group_id", "client_id", "address", "said").iterator(chunk_size=CHUNK):
+        if group in groups:
+            found.setdefault(group, []).append(ExporterClient._make(client))
+    return found
 
 
 @dataclass(frozen=True)

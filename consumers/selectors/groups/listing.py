@@ -1,27 +1,122 @@
 """Lists of groups: filtered, ordered and paged in SQL by what is shown, that is after the overlay."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, F, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.expressions import OrderBy
 
-from consumers.models import ConsumerGroup, GroupKind, HealthLevel, QueueState, State
+from consumers.models import (
+    AlertEngine,
+    ConsumerGroup,
+    GroupKind,
+    HealthLevel,
+    Incident,
+    IncidentStatus,
+    QueueState,
+    Severity,
+    State,
+)
 from consumers.polling.flags import ghosts
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
+from consumers.selectors.alerts.evaluated import newest_evaluation
 from consumers.selectors.lost_offsets import group_losses
 from consumers.selectors.overlay import is_late
+from consumers.selectors.resets.causes import RULES, Jump, causes
+from consumers.selectors.retries.blocked import blocked_places
+from consumers.vocabulary.groups import Flag
+from consumers.vocabulary.rules import RuleCode
 
-from .blocked import with_blocked
 from .health import HEALTH_RANKS, noted, with_health_rank
-from .incidents import are_looked_at, fires, with_incidents
-from .jumped import with_causes
 from .overlay import RANKS, STATES, Overlay
 from .row import group_row
-from .rows import GROUP, JUDGED, TOTAL, GroupFilters, GroupPage, GroupRow, ListKind, stored_in
+from .rows import GROUP, JUDGED, TOTAL, GroupFilters, GroupPage, GroupRow, IncidentCounts, ListKind, stored_in
 from .shown import ShownGroup
+
+# Groups with how many incidents of them are open, as the newest evaluation of the rules left them.
+
+TOO_YOUNG = "it was first seen after alert rules were last evaluated"
+
+
+def with_incidents(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]:
+    """In their order. Two queries; what leaves many groups unknown has an incident of its own, and none of theirs."""
+    evaluated = newest_evaluation(now)
+    if isinstance(evaluated, str):
+        return [replace(one, incidents=evaluated) for one in shown]
+    counts = _counts([one.group.pk for one in shown])
+    return [replace(one, incidents=counts.get(one.group.pk) or _none(one, evaluated)) for one in shown]
+
+
+def fires() -> Exists:
+    """Of a group: one of its incidents does."""
+    return Exists(Incident.objects.filter(group=OuterRef("pk"), resolved_at=None, status=IncidentStatus.FIRING))
+
+
+def are_looked_at(overlay: Overlay) -> Q:
+    """Groups of which the newest evaluation says whether one fires."""
+    evaluated_at = AlertEngine.objects.order_by("pk").values("evaluated_at")[:1]
+    is_there = Q(kind=GroupKind.USER, first_seen_at__lte=Subquery(evaluated_at))
+    return is_there & ~ghosts(overlay.now, overlay.limits.kinds)
+
+
+def _counts(ids: Iterable[int]) -> dict[int, IncidentCounts]:
+    """By the group's id; those without an open one are not in it."""
+    found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    rows = Incident.objects.filter(group__in=ids, resolved_at=None).order_by()
+    for group, status, severity, number in rows.values_list("group", "status", "severity").annotate(Count("pk")):
+        found[group][status] += number
+        if status == IncidentStatus.FIRING:
+            found[group][severity] += number
+    named = (IncidentStatus.FIRING, Severity.CRITICAL, Severity.WARNING, Severity.INFO, IncidentStatus.PENDING)
+    return {group: IncidentCounts(**{name.value: counts[name] for name in named}) for group, counts in found.items()}
+
+
+def _none(one: ShownGroup, evaluated: datetime) -> IncidentCounts | str:
+    """Of a group without one: that there is none, or why no rule would have found any."""
+    if one.group.kind == GroupKind.SYSTEM:
+        return "rules look at no system group"
+    # Only who is offline may be a ghost: all flags of all rows would be asked for twice.
+    if one.group.offline_since is not None and Flag.GHOST in one.flags:
+        return "rules look at no ghost"
+    return TOO_YOUNG if one.group.first_seen_at > evaluated else IncidentCounts(0, 0, 0, 0, 0)
+
+
+# Groups whose worst queue is one whose offset jumped, with what moved it.
+
+
+def with_causes(shown: Sequence[ShownGroup]) -> list[ShownGroup]:
+    """In their order; asks for nothing where no offset jumped."""
+    jumps = {one.group.pk: jump for one in shown if (jump := _jump(one)) is not None}
+    found = causes(jumps.values())
+    return [replace(one, cause=found[jumps[one.group.pk]]) if one.group.pk in jumps else one for one in shown]
+
+
+def _jump(one: ShownGroup) -> Jump | None:
+    """A group may be in its state for longer than the queue that decides."""
+    verdict, judged = one.verdict, one.judged
+    queue, since = verdict.queue, verdict.since
+    if verdict.rule not in RULES or queue is None or since is None or judged is None:
+        return None
+    return Jump(one.group.pk, queue.topic.name, queue.broker, queue.queue_id, verdict.rule, since, judged.judged_at)
+
+
+# Groups whose worst queue is blocked, with the message that blocks it.
+
+
+def with_blocked(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]:
+    """In their order; asks for nothing where no group is blocked."""
+    verdicts = [one.verdict for one in shown]
+    places = {
+        (one.group.pk, verdict.queue.pk)
+        for one, verdict in zip(shown, verdicts, strict=True)
+        if verdict.rule == RuleCode.BLOCKED and verdict.queue is not None
+    }
+    found = {group: blocked for (group, _), blocked in blocked_places(places, now).items()}
+    return [replace(one, blocked=found.get(one.group.pk)) for one in shown]
+
 
 STORED = stored_in(JUDGED, TOTAL, GROUP)
 OVERLAID = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "taken_at")

@@ -1,22 +1,161 @@
 """The past of one group: itself, by topic or by queue."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple, TypeVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+from django.conf import settings
 from django.db.models import Max
 
+from consumers.lake.one_group import TooManyRows
+from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, PipelineRun, QueueSnapshot
 from consumers.pipeline.wider import DAY_SECONDS
+from consumers.selectors.column_lists import as_list
+from consumers.vocabulary.unknown import NO_LAG_REASONS
 from consumers.words.unknown import reason_words
 
-from .queue_windows import QueueKey, Window, queue_windows
 from .rows import History, Point, Series
-from .stored_windows import stored_group_windows
-from .topic_windows import topic_windows
-from .window_range import OPEN_WINDOWS, WindowRange, kept_long, window_range
+from .stored_windows import stored_group_windows, stored_queue_windows
+from .window_range import OPEN_WINDOWS, TooManyPoints, WindowRange, kept_long, refuse_too_many, window_range
+
+# Windows per queue, out of the lake.
+
+QueueKey = tuple[str, str, int]
+KEY = ["topic", "broker", "queue_id"]
+COLUMNS = (
+    "start",
+    "topic",
+    "broker",
+    "queue_id",
+    "lag_messages",
+    "time_lag_seconds",
+    "consume_rate",
+    "produce_rate",
+    "readings",
+    "unknown_reason",
+)
+# Of queues that are weighed against each other rows are held as columns, a twentieth of what a point takes.
+ROWS_OF_A_POINT = 20
+SECOND = 1_000_000
+
+
+class Window(NamedTuple):
+    """A tuple, because a page makes ten thousands of them."""
+
+    lag_messages: int | None
+    time_lag_seconds: float | None
+    consume_rate: float | None
+    produce_rate: float | None
+    readings: int
+    unknown_reason: str | None
+
+
+def queue_windows(
+    cluster: str,
+    group: str,
+    windows: WindowRange,
+    *,
+    named: Mapping[str, object] | None = None,
+    most_behind: int | None = None,
+) -> dict[QueueKey, dict[int, Window]]:
+    """Per queue, in order, the windows that were aggregated, by their place in the range.
+
+    `named`: of queues with this topic, broker or id alone. `most_behind`: of so many, those with the longest lag.
+    Raises RangeError where that is more than is answered at once.
+    """
+    found = _rows(cluster, group, windows, named or {}, is_ranked=most_behind is not None)
+    queues = found.group_by(KEY).aggregate([("lag_messages", "max")])
+    if most_behind is not None and queues.num_rows > most_behind:
+        queues = queues.sort_by([("lag_messages_max", "descending")]).slice(0, most_behind)
+        found = found.join(queues.select(KEY), KEY, join_type="inner")
+    refuse_too_many(windows, queues.num_rows)
+    return _queues(found, windows)
+
+
+def _rows(cluster: str, group: str, windows: WindowRange, named: Mapping[str, object], *, is_ranked: bool) -> pa.Table:
+    step = windows.step_seconds
+    most = settings.HISTORY_POINTS * (ROWS_OF_A_POINT if is_ranked else 1)
+    lake, span = Lake.at(settings.CONSUMERSCOPE_LAKE), (windows.start, windows.until)
+    try:
+        return stored_queue_windows(lake, cluster, group, step, span, COLUMNS, equal=named, most_rows=most)
+    except TooManyRows:
+        sentence = f"The group had more queues in this range than are told: more than {most:,} windows of {step} s."
+        raise TooManyPoints(f"{sentence} Ask for a shorter range, or name queues.") from None
+
+
+def _queues(found: pa.Table, windows: WindowRange) -> dict[QueueKey, dict[int, Window]]:
+    found = found.sort_by([(name, "ascending") for name in (*KEY, "start")])
+    # Places as numbers: thousands of moments as objects take longer than all the rest.
+    start = pc.cast(found["start"], pa.int64()).to_numpy()
+    places = (start // SECOND - int(windows.start.timestamp())) // windows.step_seconds
+    rows = zip(places.tolist(), *(as_list(found[name]) for name in COLUMNS[1:]), strict=True)
+    queues: dict[QueueKey, dict[int, Window]] = defaultdict(dict)
+    for row in rows:
+        queues[row[1:4]][row[0]] = Window(*row[4:])
+    return dict(queues)
+
+
+# Windows of queues, summed by topic: a sum is known only where every queue of it is.
+
+Number = TypeVar("Number", int, float)
+UNREAD_QUEUE = "a queue of it was not read in this window"
+
+
+@dataclass(frozen=True)
+class _Part:
+    key: QueueKey
+    first: int
+    windows: dict[int, Window]
+
+
+def topic_windows(queues: dict[QueueKey, dict[int, Window]], count: int) -> dict[str, dict[int, Window]]:
+    """Per topic, by the place in the range. A queue belongs to its topic from its first window on."""
+    topics: dict[str, list[_Part]] = {}
+    for key, windows in queues.items():
+        topics.setdefault(key[0], []).append(_Part(key, min(windows), windows))
+    joined: dict[str, dict[int, Window]] = {}
+    for topic, parts in topics.items():
+        sums = {index: _sum(index, parts) for index in range(count)}
+        joined[topic] = {index: window for index, window in sums.items() if window is not None}
+    return joined
+
+
+def _sum(index: int, parts: list[_Part]) -> Window | None:
+    expected = [part for part in parts if part.first <= index]
+    present = [part.windows[index] for part in expected if index in part.windows]
+    if not present:
+        return None
+    if len(present) < len(expected):
+        return Window(None, None, None, None, min(window.readings for window in present), UNREAD_QUEUE)
+    # A queue that has no lag by its nature (never committed) leaves the sum of the others whole.
+    counted = [window for window in present if window.unknown_reason not in NO_LAG_REASONS]
+    lags = _known(window.lag_messages for window in counted)
+    times = _known(window.time_lag_seconds for window in counted)
+    consumed = _known(window.consume_rate for window in counted)
+    produced = _known(window.produce_rate for window in counted)
+    reasons = [window.unknown_reason for window in counted or present if window.lag_messages is None]
+    return Window(
+        lag_messages=sum(lags) if lags else None,
+        time_lag_seconds=max(times) if times else None,
+        consume_rate=sum(consumed) if consumed else None,
+        produce_rate=sum(produced) if produced else None,
+        readings=min(window.readings for window in present),
+        unknown_reason=reasons[0] if reasons else None,
+    )
+
+
+def _known(numbers: Iterable[Number | None]) -> list[Number] | None:
+    """All of them, or null where one is unknown or there is none: a part of a sum is not the sum."""
+    values = list(numbers)
+    known = [value for value in values if value is not None]
+    return known if known and len(known) == len(values) else None
+
 
 By = Literal["group", "topic", "queue"]
 DAY = timedelta(days=1)

@@ -13,8 +13,8 @@ from pathlib import Path
 from statistics import median
 
 from dashboard.demo.ports import free_ports
+from dashboard.launch.launcher import answers, redis_program
 from dashboard.launch.programs import HOST
-from dashboard.launch.redis_server import answers, redis_program
 from dashboard.launch.supervised import Program, Supervised
 from dashboard.launch.supervisor import Supervisor
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.demo.ports import free_ports
-from dashboard.launch import programs, redis_server
+from dashboard.launch import launcher, programs
 from dashboard.launch.supervised import Program, Supervised
 from dashboard.launch.supervisor import Supervisor
 from tests.plugins.calling import PROJECT
@@ -89,7 +89,7 @@ class LiveSite:
     def _keep(self, logs: Path) -> None:
         supervisor = Supervisor(logs, print)
         environ = self._environ
-        redis = redis_server.redis_program(self._redis_socket, os.environ)
+        redis = launcher.redis_program(self._redis_socket, os.environ)
         wanted: list[Program] = [
             redis,
             programs.web_program(self._port, environ),

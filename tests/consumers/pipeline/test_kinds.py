@@ -4,7 +4,7 @@ import pytest
 
 from consumers.models import GroupThresholds, GroupWindow
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kinds import KindRows
+from consumers.pipeline.job import KindRows
 from tests.world import NOW, a_client, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from consumers.lake.paths import hour_folder
 from consumers.lake.reader import COMPACTED, files
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
-from consumers.pipeline.history import is_wide_due, write_knots, write_windows
+from consumers.pipeline.job import is_wide_due, write_knots, write_windows
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.slices import slices
 from consumers.pipeline.spark import run_here

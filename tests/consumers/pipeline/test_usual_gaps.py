@@ -9,7 +9,7 @@ from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
 from consumers.lake.windows import put_window
 from consumers.models import GroupState
-from consumers.pipeline.usual_gaps import learn_usual_gaps, usual_gaps
+from consumers.pipeline.upkeep import learn_usual_gaps, usual_gaps
 from tests.pipeline_rows import PLACE, T0
 from tests.world import a_cluster, a_group, a_judged_group
 

@@ -9,7 +9,7 @@ from consumers.lake.disk import MIB
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
 from consumers.models import HistorySize
-from consumers.pipeline.measured_sizes import measure_history
+from consumers.pipeline.upkeep import measure_history
 from consumers.selectors.history_use import DOES_NOT_GROW, NO_FREE, NOT_MEASURED, TableUse, history_use, history_uses
 from tests.world import NOW, ago
 

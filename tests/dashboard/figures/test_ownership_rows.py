@@ -1,7 +1,7 @@
 import pytest
 
 from consumers.selectors.ownership.rows import TimelineQueue
-from dashboard.figures.ownership_rows import row_ticks, topic_ends
+from dashboard.figures.ownership_timeline import row_ticks, topic_ends
 
 
 def queues(*places: tuple[str, str, int]) -> list[TimelineQueue]:

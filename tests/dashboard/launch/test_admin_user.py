@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth import get_user_model
 
-from dashboard.launch.admin_user import ensure_admin
+from dashboard.launch.launcher import ensure_admin
 
 pytestmark = pytest.mark.django_db
 

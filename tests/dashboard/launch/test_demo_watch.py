@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.launch.demo_watch import DemoWatch, namesrv_of
+from dashboard.launch.launcher import DemoWatch, namesrv_of
 
 
 @pytest.mark.parametrize(

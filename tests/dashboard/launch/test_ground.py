@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.launch.ground import check_port, check_socket_path, only_one
+from dashboard.launch.launcher import check_port, check_socket_path, only_one
 from dashboard.launch.trouble import LaunchFailed
 
 

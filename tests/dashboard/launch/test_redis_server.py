@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.launch.redis_server import answers, clear_stale_socket, redis_program
+from dashboard.launch.launcher import answers, clear_stale_socket, redis_program
 from dashboard.launch.supervisor import Supervisor
 from dashboard.launch.trouble import LaunchFailed
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.launch.surroundings import DEMO_PACE, child_environment
+from dashboard.launch.launcher import DEMO_PACE, child_environment
 
 SETTINGS = Path(__file__).resolve().parents[3] / "dashboard" / "settings"
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from consumers.alerts.evaluation.rounds import Report, go_round
+from consumers.alerts.evaluation.run import Report, go_round
 from consumers.models import AlertEngine, AlertRule, Channel, Delivery, Incident, IncidentEvent
 from tests.alert_rounds import Values, a_round, told
 from tests.alert_rows import a_channel, a_rule, an_evaluation

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.preview import run, work
+from consumers.alerts.preview import work
 from consumers.alerts.preview.work import work_on
 from consumers.lake.store import Lake
 from consumers.models import RulePreview
@@ -70,7 +70,7 @@ def test_one_that_is_cancelled_while_it_runs_is_given_up(monkeypatch: pytest.Mon
         return Lake.at(str(tmp_path))
 
     answered: list[Any] = []
-    monkeypatch.setattr(run, "result_of", lambda *_: answered.append(1))
+    monkeypatch.setattr(work, "result_of", lambda *_: answered.append(1))
     work_on(row.pk, now, lake)
     row.refresh_from_db()
     assert (row.status, row.error, answered) == ("cancelled", None, [])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.dead_letters.index.due import due_groups
+from consumers.dead_letters.index.look import due_groups
 from consumers.dead_letters.index.rules import LookRules
 from consumers.models import Cluster, ConsumerGroup, GroupBroker
 from tests.dead_letter_rows import a_look

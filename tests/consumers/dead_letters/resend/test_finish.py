@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.dead_letters.resend.finish import abandon, finish, status_of
+from consumers.dead_letters.resend.run import abandon, finish, status_of
 from consumers.errands.hold import Hold
 from consumers.models import Resend, ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from consumers.dead_letters.resend.work import work
+from consumers.dead_letters.resend.run import work
 from consumers.models import Resend, ResendOutcome
 from tests.consumers.dead_letters.resend.conftest import Site, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import Act

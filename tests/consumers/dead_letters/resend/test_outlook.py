@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from consumers.dead_letters.resend.outlook import Outlook, outlook
+from consumers.dead_letters.resend.preview import Outlook, outlook
 from consumers.selectors.retries.facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, Permission
 from tests.world import NOW
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.dead_letters.resend.run import run
-from consumers.dead_letters.resend.work import work
+from consumers.dead_letters.resend.run import run, work
 from consumers.errands.hold import LEAST_STALE
 from consumers.errands.wires import close_wires
 from consumers.models import Cluster, ResendOutcome, ResendStatus

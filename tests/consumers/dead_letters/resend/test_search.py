@@ -3,8 +3,8 @@
 import pytest
 
 from consumers.dead_letters.resend import search as searching
+from consumers.dead_letters.resend.run import work
 from consumers.dead_letters.resend.search import Search, search, verdict
-from consumers.dead_letters.resend.work import work
 from consumers.models import Resend, ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import Site, a_resend, an_item
 from tests.consumers.dead_letters.resend.fake_queues import Act

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from consumers.dead_letters.resend.work import work
+from consumers.dead_letters.resend.run import work
 from consumers.models import ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import Site, a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import Act

@@ -3,8 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from consumers.pipeline.kernel.members import membership_evidence
-from consumers.pipeline.kernel.owners import Answers, group_ownership, queue_ownership
+from consumers.pipeline.kernel.evidence import Answers, group_ownership, membership_evidence, queue_ownership
 from consumers.pipeline.known import MEMBERS
 from tests.pipeline_rows import PLACE, at, table, us
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from consumers.models import Assignment
-from consumers.pipeline.rebalances.last_owners import last_owners
+from consumers.pipeline.rebalances.run import last_owners
 from tests.pipeline_rows import at, us
 from tests.world import a_cluster, a_group, a_queue
 

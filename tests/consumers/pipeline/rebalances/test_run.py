@@ -6,8 +6,7 @@ from consumers.lake.store import Lake
 from consumers.models import Client, GroupState, Queue, Rebalance, RebalanceTopic
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.pipeline.publish.rebalance_rows import write_rebalances
-from consumers.pipeline.publish.rebalance_values import moment
+from consumers.pipeline.publish.rebalance_rows import moment, write_rebalances
 from consumers.pipeline.rebalances.run import find_rebalances
 from tests.pipeline_rows import at, put, rows
 from tests.rebalance_histories import clients, every, membership, ownership

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from consumers.polling.brokers.broker_reading import read_broker
+from consumers.polling.brokers.broker_turn import read_broker
 from consumers.polling.cadence import Cadence
 from consumers.polling.memory import BrokerMemory, ClusterMemory
 from consumers.rocketmq.admin import BrokerAdmin

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consumers.polling.brokers.broker_turn import plan, with_min_offsets
 from consumers.polling.brokers.min_offset_memory import MinOffsets
-from consumers.polling.brokers.min_offsets import plan, with_min_offsets
 from consumers.polling.cadence import Cadence
 from tests.readings import T0, at
 

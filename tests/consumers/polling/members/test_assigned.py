@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from consumers.polling.members.assigned import topics_asked_for, with_assigned
+from consumers.polling.members.client_round import topics_asked_for, with_assigned
 from consumers.polling.reading import ClientReading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.pool import ConnectionPool

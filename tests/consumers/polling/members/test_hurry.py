@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from consumers.polling.members.hurry import has_changed, is_restless
+from consumers.polling.members.collect_members import has_changed, is_restless
 from consumers.polling.members.known_groups import NEVER_SEEN, KnownGroup, KnownMember
 from tests.readings import T0, at, group_members
 

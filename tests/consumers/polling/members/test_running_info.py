@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from consumers.polling.members.running_info import client_reading
+from consumers.polling.members.client_round import client_reading
 from consumers.rocketmq.client_values import ConsumeStatus, PopQueue, ProcessQueue, RunningInfo, Subscription
 
 QUEUE = ProcessQueue(

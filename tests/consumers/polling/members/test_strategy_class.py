@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.polling.members.strategy_class import strategy_class
+from consumers.polling.members.client_round import strategy_class
 
 
 @pytest.mark.parametrize(

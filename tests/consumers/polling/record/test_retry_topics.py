@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.polling.record.retry_topics import retry_permissions
+from consumers.polling.record.group_brokers import retry_permissions
 from consumers.rocketmq.broker_values import TopicConfig
 from consumers.rocketmq.names import is_retry_topic_of
 

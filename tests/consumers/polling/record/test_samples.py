@@ -10,7 +10,7 @@ from consumers.models import Cluster, ConsumerGroup, QueueSample, QueueState, Re
 from consumers.polling.record.recorder import Recorder
 from consumers.polling.record.samples import remembered_samples
 from consumers.polling.samples.broker_clock import ClockBounds
-from consumers.polling.samples.planner import SamplePlanner, longest_time_lags, start_rules
+from consumers.polling.samples.planner import SamplePlanner, StartRules, longest_time_lags, start_rules
 from consumers.polling.samples.reading import (
     FirstStored,
     SampleBudget,
@@ -19,7 +19,6 @@ from consumers.polling.samples.reading import (
     StartAnswer,
     TagCount,
 )
-from consumers.polling.samples.starts import StartRules
 from tests.readings import T0, at, broker, reading, row
 from tests.world import a_queue
 

@@ -15,8 +15,8 @@ from consumers.polling.samples.broker_clock import (
     plan_clocks,
     read_clocks,
 )
-from consumers.polling.samples.clock_trust import distrust, note_future
 from consumers.polling.samples.first_stored import plan_first
+from consumers.polling.samples.planner import distrust, note_future
 from consumers.polling.samples.reading import FirstStored, SampleMemory
 from consumers.rocketmq.messages import stored_messages
 from tests.consumers.polling.peer import ask, found, stored

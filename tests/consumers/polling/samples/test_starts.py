@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from consumers.polling.samples.planner import StartRules, Unstarted, ask_starts, forget_started, plan_starts
 from consumers.polling.samples.reading import SampleMemory, StartAnswer
-from consumers.polling.samples.starts import StartRules, Unstarted, ask_starts, forget_started, plan_starts
 from consumers.vocabulary.unknown import UnknownReason
 from tests.consumers.polling.peer import ask, offset_answer
 from tests.readings import T0, at, broker, row

@@ -10,7 +10,7 @@ import pytest
 from consumers.errands.ports import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetStatus
 from consumers.polling.wire import Wire
-from consumers.resets.applying.work import work
+from consumers.resets.applying.run import work
 from tests.consumers.resets.applying.fake_offsets import GROUP, FakeOffsets
 from tests.consumers.rocketmq.fake_server import served
 from tests.fake_clock import FakeClock

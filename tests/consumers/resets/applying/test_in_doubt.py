@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStep
-from consumers.resets.applying.in_doubt import settle
+from consumers.resets.applying.run import settle
 from consumers.resets.facts import GroupFacts, QueueFacts
 from consumers.resets.wish import QueueKey
 from tests.world import NOW

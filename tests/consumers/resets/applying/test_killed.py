@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets.applying.work import work
+from consumers.resets.applying.run import work
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.fake_clock import FakeClock, Killed

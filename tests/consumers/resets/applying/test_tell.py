@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import ResetKind, ResetMethod, ResetQueue, ResetStep
-from consumers.resets.applying.tell import tell, time_ms_of
+from consumers.resets.applying.write import tell, time_ms_of
 from consumers.rocketmq.codes import ResponseCode
 from consumers.rocketmq.errors import BrokerRefused
 from tests.consumers.resets.applying.conftest import Site

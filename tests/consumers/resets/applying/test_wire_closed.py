@@ -13,8 +13,7 @@ from consumers.errands.wires import close_wires, connected
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
 from consumers.polling.wire import Wire, WireClosed
 from consumers.resets.applying.keep_alive import NoEnd, keep_alive
-from consumers.resets.applying.run import run
-from consumers.resets.applying.work import MOST_WIRES, work
+from consumers.resets.applying.run import MOST_WIRES, run, work
 from consumers.rocketmq.codes import RequestCode
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.consumers.resets.applying.fake_offsets import Act

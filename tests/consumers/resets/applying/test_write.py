@@ -8,7 +8,7 @@ from django.db import connection
 
 from consumers.errands.hold import Hold
 from consumers.models import Reset, ResetKind, ResetMethod, ResetStatus
-from consumers.resets.applying.work import work
+from consumers.resets.applying.run import work
 from consumers.resets.applying.write import Writing
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.consumers.resets.applying.fake_offsets import Act

@@ -12,7 +12,7 @@ from consumers.models import Cluster, ConsumerGroup, Reset, ResetKind, ResetQueu
 from consumers.polling.wire import Wire
 from consumers.resets.planning.gather import gather
 from consumers.resets.planning.known import known_of
-from consumers.resets.planning.plan import make_plan
+from consumers.resets.planning.run import make_plan
 from consumers.resets.wish import QueueKey
 from dashboard.demo.cluster import RocketMQ
 from tests.broker_state import state, wait_until_delivered

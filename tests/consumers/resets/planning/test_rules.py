@@ -13,9 +13,8 @@ from consumers.resets.facts import QueueFacts
 from consumers.resets.planning.amounts import Amounts, amounts_of
 from consumers.resets.planning.clip import Aim, aim, why_not_clipped
 from consumers.resets.planning.rows import Planned, left_out_row, planned_row
-from consumers.resets.planning.targets import searched_time, target_of
-from consumers.resets.planning.totals import totals_of
-from consumers.resets.planning.warnings import of_amounts, of_gaps
+from consumers.resets.planning.run import searched_time, target_of
+from consumers.resets.planning.warnings import of_amounts, of_gaps, totals_of
 from consumers.resets.wish import QueueKey
 from tests.world import NOW
 

@@ -8,8 +8,7 @@ import pytest
 from consumers.errands.ports import Ports
 from consumers.errands.wires import close_wires
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
-from consumers.resets.planning.plan import make_plan
-from consumers.resets.planning.run import run_plan
+from consumers.resets.planning.run import make_plan, run_plan
 from tests.reset_cluster import FakeCluster
 from tests.world import NOW
 

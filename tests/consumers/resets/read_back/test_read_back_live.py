@@ -13,7 +13,7 @@ from django.utils import timezone
 from consumers.errands.ports import Ports
 from consumers.models import ConsumerGroup, Reset, ResetQueue, ResetStatus
 from consumers.polling.wire import Wire
-from consumers.resets.applying.work import work
+from consumers.resets.applying.run import work
 from consumers.rocketmq.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.counting_consumers import CountingConsumers

@@ -7,7 +7,7 @@ import pytest
 
 from consumers.errands.hold import LEAST_STALE
 from consumers.models import Reset, ResetOutcome, ResetQueue, ResetStatus, ResetStep
-from consumers.resets.applying.work import work
+from consumers.resets.applying.run import work
 from tests.consumers.resets.applying.conftest import Site
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.fake_clock import FakeClock, Killed

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, GroupState, QueueSample, QueueState
+from consumers.selectors.exporter.cluster import part_waits
 from consumers.selectors.exporter.groups import exporter_groups
 from consumers.selectors.exporter.parts import topic_parts
-from consumers.selectors.exporter.waits import part_waits
 from consumers.selectors.groups.gauges import group_gauges
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.queues import queue_list

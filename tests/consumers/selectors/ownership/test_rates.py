@@ -9,7 +9,7 @@ from django.conf import settings as site
 from consumers.lake.schemas import WINDOWS
 from consumers.lake.store import Lake
 from consumers.lake.windows import put_window
-from consumers.selectors.ownership.rates import group_rates
+from consumers.selectors.ownership.members import group_rates
 from tests.world import NOW, a_cluster, a_group
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from consumers.selectors.retries.blocked_evidence import evidence_of, facts_of
+from consumers.selectors.retries.blocked import evidence_of, facts_of
 from consumers.selectors.retries.standing import Sendbacks
 from tests.consumers.selectors.retries.test_blocked_kinds import CONCURRENT, FAILING, FINE, HEAD, ORDERLY
 

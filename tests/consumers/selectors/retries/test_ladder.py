@@ -3,9 +3,8 @@
 import pytest
 
 from consumers.models import Broker, ConsumerGroup, DelayLevel
-from consumers.selectors.retries.ladder import ladder_of
+from consumers.selectors.retries.ladder import ALL_DUE, NO_LEVELS, NOTHING_WAITS, ladder_of
 from consumers.selectors.retries.ladder_rows import WaitingLevel
-from consumers.selectors.retries.ladder_sums import ALL_DUE, NO_LEVELS, NOTHING_WAITS
 from tests.delay_rows import a_delaying_broker, a_level, a_rung, levels
 from tests.world import NOW, a_client, a_cluster, a_group, a_queue, a_snapshot, ago
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.selectors.retries.sendbacks import (
+from consumers.selectors.retries.heads import (
     MAYBE_EARLIER,
     NO_WINDOWS,
     OLD_WAITING,
