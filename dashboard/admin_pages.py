@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_http_methods
 
-from dashboard.pages.login import limited
+from dashboard.pages.site.login import limited
 
 View = Callable[..., HttpResponseBase]
 

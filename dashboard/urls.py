@@ -1,9 +1,9 @@
 from django.contrib import admin
 from django.urls import include, path
 
-handler400 = "dashboard.pages.problems.bad_request"
-handler404 = "dashboard.pages.problems.not_found"
-handler500 = "dashboard.pages.problems.server_error"
+handler400 = "dashboard.pages.site.problems.bad_request"
+handler404 = "dashboard.pages.site.problems.not_found"
+handler500 = "dashboard.pages.site.problems.server_error"
 
 urlpatterns = [
     path("admin/", admin.site.urls),

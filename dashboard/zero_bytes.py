@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from dashboard.pages.problems import WrongQuery, is_of_the_api
+from dashboard.pages.site.problems import WrongQuery, is_of_the_api
 
 ZERO, ENCODED = "\0", "%00"
 

@@ -14,10 +14,9 @@ from consumers.selectors.clocks import change_words, clock_status, hold_words
 from consumers.selectors.history_use import HistoryUse, TableUse, history_use
 from consumers.selectors.pipeline_status import pipeline_status
 from consumers.selectors.retries.delay_levels import levels_by_name
-
-from .access import page, part
-from .delay_lines import delay_tables
-from .frame import context, frame_of
+from dashboard.pages.common.access import page, part
+from dashboard.pages.common.frame import context, frame_of
+from dashboard.pages.retries.delay_lines import delay_tables
 
 
 @page

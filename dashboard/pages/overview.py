@@ -20,15 +20,14 @@ from consumers.selectors.rebalances.marks import rebalance_marks
 from consumers.selectors.rebalances.rows import RebalanceFilters
 from consumers.selectors.resets.marks import ResetMark, reset_marks
 from consumers.selectors.retries.condition_rows import FailingGroup
+from dashboard.pages.alerts.incident_spans import incident_flags
+from dashboard.pages.common.access import page, part
+from dashboard.pages.common.frame import Frame, context, frame_of
+from dashboard.pages.rebalances.rebalance_spans import mark_words
+from dashboard.pages.resets.reset_spans import reset_words
 from dashboard.svg.change_strip import Mark, change_strip
 from dashboard.svg.shapes import REBALANCE, RESET
 from dashboard.wording.times import clock
-
-from .access import page, part
-from .frame import Frame, context, frame_of
-from .incident_spans import incident_flags
-from .rebalance_spans import mark_words
-from .reset_spans import reset_words
 
 FAILING, FIRING, NAMED = 10, 5, 5
 # Shown even where no group is in them; the others only where one is.

@@ -6,34 +6,19 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.generic import RedirectView
 
-from . import (
-    alert_rule_urls,
-    alert_urls,
-    clusters,
-    dlq_export,
-    dlq_message,
-    figures,
-    group,
-    group_dlq,
-    group_offsets,
-    group_ownership,
-    group_retries,
-    groups,
-    lost_offsets,
-    overview,
-    ownership_picture,
-    patterns,
-    rebalance,
-    rebalances,
-    resend,
-    resend_acts,
-    resend_plan,
-    reset_urls,
-    retries,
-    retry_figures,
-    theme,
-)
-from .login import limited
+from dashboard.pages.site.login import limited
+
+from . import clusters, overview
+from .alerts import alert_rule_urls, alert_urls
+from .common import figures
+from .dead_letters import dlq_export, dlq_message, group_dlq, resend, resend_acts, resend_plan
+from .groups import group, groups
+from .offsets import group_offsets, lost_offsets
+from .ownership import group_ownership, ownership_picture
+from .rebalances import rebalance, rebalances
+from .resets import reset_urls
+from .retries import group_retries, retries, retry_figures
+from .site import patterns, theme
 
 opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 

@@ -55,7 +55,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dashboard.pages.theme.theme_of",
+                "dashboard.pages.site.theme.theme_of",
             ],
         },
     }

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from consumers.models import RulePreview
-from dashboard.pages.alert_preview import unknown_words
+from dashboard.pages.alerts.alert_preview import unknown_words
 from tests.alert_rows import a_preview
 from tests.preview_pages import AUDIT, BILLING, RULE, a_day, data, done, incident, shown
 from tests.world import ago

@@ -1,7 +1,7 @@
 import pytest
 
 from consumers.selectors.clusters import cluster_list
-from dashboard.pages.frame import Freshness, freshness_of
+from dashboard.pages.common.frame import Freshness, freshness_of
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 
 pytestmark = pytest.mark.django_db

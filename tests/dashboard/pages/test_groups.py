@@ -5,7 +5,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import Cluster, ConsumerGroup, GroupState, GroupWindow
-from dashboard.pages.groups import NUMBERS
+from dashboard.pages.groups.groups import NUMBERS
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_judged_group, a_total, ago
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from django.test import Client
 
 from consumers.models import ConsumerGroup
 from consumers.selectors.alerts.marks import IncidentMark
-from dashboard.pages.incident_spans import LANES, bars, incident_words
-from dashboard.pages.ranges import Range
+from dashboard.pages.alerts.incident_spans import LANES, bars, incident_words
+from dashboard.pages.common.ranges import Range
 from tests.alert_rows import a_rule, an_evaluation, an_incident
 from tests.world import NOW, a_cluster, a_group, ago
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.http.response import HttpResponseBase
 from django.test import Client
 
-from dashboard.pages.login import Tries, device_cookie, device_of
+from dashboard.pages.site.login import Tries, device_cookie, device_of
 from tests.world import NOW, ago
 
 pytestmark = pytest.mark.django_db

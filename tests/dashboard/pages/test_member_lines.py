@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from consumers.selectors.ownership.rows import MemberRow
-from dashboard.pages.ownership_tables import MemberLine, member_lines
+from dashboard.pages.ownership.ownership_tables import MemberLine, member_lines
 from tests.world import ago
 
 A, B = "10.0.0.7@3312", "10.0.0.8@3312"

@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 import pytest
 from django.test import RequestFactory
 
-from dashboard.pages.moments import moment_of
-from dashboard.pages.problems import UnknownFilter
+from dashboard.pages.common.moments import moment_of
+from dashboard.pages.site.problems import UnknownFilter
 from tests.world import NOW
 
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from consumers.selectors.ownership.rows import AssignmentRow
-from dashboard.pages.ownership_lines import Verdict, counts, queue_lines
+from dashboard.pages.ownership.ownership_lines import Verdict, counts, queue_lines
 from tests.world import ago
 
 A, B = "10.0.0.7@3312", "10.0.0.8@3312"

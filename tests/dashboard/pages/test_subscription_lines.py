@@ -1,7 +1,7 @@
 from typing import Any
 
 from consumers.selectors.ownership.subscription_rows import SubscriptionRow
-from dashboard.pages.ownership_tables import subscription_lines
+from dashboard.pages.ownership.ownership_tables import subscription_lines
 from tests.world import ago
 
 

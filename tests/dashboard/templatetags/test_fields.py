@@ -6,7 +6,7 @@ from django.template import Context, Template
 
 from consumers.selectors.groups.rows import GroupRow, KnownPart
 from consumers.vocabulary.unknown import UnknownReason
-from dashboard.pages.patterns import examples
+from dashboard.pages.site.patterns import examples
 from dashboard.wording.fields import FIELDS
 from tests.world import NOW, ago
 

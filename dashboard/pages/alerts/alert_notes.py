@@ -1,0 +1,111 @@
+"""Notes about groups: who owns them, where their runbook is, what to know, and labels that select them."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.alerts.edits.notes import keep_note, remove_note
+from consumers.models import GroupNote
+from consumers.selectors.alerts.notes import groups_named, note_list
+from dashboard.pages.common.access import page
+from dashboard.pages.common.form_problems import problems
+from dashboard.pages.common.frame import frame_of
+from dashboard.pages.common.held_rows import VERSION, held, held_as_seen, version_shown
+from dashboard.pages.common.list_pages import listed
+
+from .alert_access import act, form_page
+from .alert_forms import Wish, sent
+from .alert_tabs import alert_context
+from .label_lines import WrongLabels, labels_of, lines_of_labels
+
+ROWS = 50
+TYPED = ("cluster", "group_pattern", "owner", "runbook_url", "note", "labels", "position")
+
+
+@page
+def alert_notes(request: HttpRequest) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    rows, paging = listed(frame, ROWS, lambda number: note_list(page=number, page_size=ROWS))
+    shown: dict[str, Any] = {
+        "lines": [(row, frame.to("alert_note", str(row.id))) for row in rows],
+        "add_href": frame.to("alert_note_add"),
+        **paging,
+    }
+    return render(request, "pages/alert_notes.html", alert_context(frame, **shown))
+
+
+@form_page
+def alert_note_add(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        said = {name: request.GET.get(name, "") for name in TYPED}
+        return _shown(request, None, said | {"position": said["position"] or "0"}, {})
+    return _sent(request, None)
+
+
+@form_page
+def alert_note(request: HttpRequest, note: int) -> HttpResponse:
+    row = note_or_404(note)
+    if request.method != "POST":
+        said = {name: str(getattr(row, name)) for name in TYPED}
+        return _shown(request, row, said | {"labels": lines_of_labels(row.labels)}, {})
+    return _sent(request, row)
+
+
+@act
+def alert_note_remove(request: HttpRequest, note: int) -> HttpResponse:
+    with transaction.atomic():
+        remove_note(held(note_or_404(note)), request.user, timezone.now())
+    return HttpResponseRedirect(reverse("alert_notes"))
+
+
+def note_or_404(note_id: int) -> GroupNote:
+    row = GroupNote.objects.filter(pk=note_id).first()
+    if row is None:
+        raise Http404(_("There is no such note."))
+    return row
+
+
+def _sent(request: HttpRequest, row: GroupNote | None) -> HttpResponse:
+    said = {name: request.POST.get(name, "").strip() for name in TYPED}
+
+    @transaction.atomic
+    def keep(fields: Mapping[str, Any]) -> str:
+        keep_note(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+        return reverse("alert_notes")
+
+    return sent(_wish(said), keep, partial(_shown, request, row, said | {VERSION: request.POST.get(VERSION, "")}))
+
+
+def _wish(said: Mapping[str, str]) -> Wish:
+    fields: dict[str, Any] = dict(said)
+    errors: dict[str, str] = {}
+    try:
+        fields["labels"] = labels_of(said["labels"])
+    except WrongLabels as wrong:
+        errors["labels"] = str(wrong)
+    # What is no number is left to the check, which says so.
+    is_number = said["position"].isascii() and said["position"].isdecimal() and len(said["position"]) < 10
+    fields["position"] = int(said["position"]) if is_number else said["position"]
+    return fields, errors
+
+
+def _shown(
+    request: HttpRequest, row: GroupNote | None, said: Mapping[str, str], errors: Mapping[str, str], status: int = 200
+) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    shown = {
+        "note": row,
+        "version": version_shown(row, said, errors),
+        "said": said,
+        "errors": errors,
+        "problems": problems(errors),
+        "groups": groups_named(said["cluster"], said["group_pattern"]) if said["group_pattern"] else None,
+    }
+    return render(request, "pages/alert_note.html", alert_context(frame, **shown), status=status)

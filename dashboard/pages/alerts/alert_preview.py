@@ -1,0 +1,289 @@
+"""What a rule would have done over the past: asked for from its form. A part refreshes itself until that is known."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django_htmx.http import HttpResponseClientRefresh
+
+from consumers.alerts.preview.ending import why_not_permitted
+from consumers.alerts.preview.request import HISTORY, earliest, request_preview
+from consumers.errands.redis_client import RedisDown
+from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
+from consumers.selectors.alerts.previews import PreviewRow, find_preview
+from consumers.selectors.alerts.words import number_words, rule_words, selection_words
+from consumers.tasks.previews import hand_over_preview
+from dashboard.pages.common.access import page, part
+from dashboard.pages.common.frame import Frame, frame_of
+from dashboard.pages.site.problems import UnknownFilter
+from dashboard.wording.numbers import count, duration
+from dashboard.wording.numbers import share as share_words
+from dashboard.wording.times import minute
+
+from .alert_access import act
+from .alert_forms import sent
+from .alert_rule import form_shown, rule_or_404
+from .alert_rule_form import measure_of, stored, wish
+from .alert_tabs import alert_context
+from .preview_pictures import at_of, end_of_data, pictures
+
+# What a preview found, in words.
+
+SUBJECTS_NAMED, REASONS_NAMED = 5, 3
+
+
+def preview_lines(frame: Frame, row: PreviewRow, result: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "result": result,
+        "verdict": verdict(row, result),
+        "unknown_words": unknown_words(result),
+        "left_alone_words": left_alone_words(result),
+        "step_words": step_words(result),
+        "step": duration(result["step_seconds"]),
+        **pictures(row, result),
+        "incidents": [_line(frame, row, one, end_of_data(row, result)) for one in result["incidents"]],
+        **_evaluated(frame, row, result),
+    }
+
+
+def verdict(row: PreviewRow, result: Mapping[str, Any]) -> str:
+    """`It would have fired 3 times in 25 min of data (13:35–14:00 UTC): 2 × billing, 1 × audit. Nothing is known of the
+    other 23 h 35 min.`"""
+    if not result["subjects"]:
+        return _("It selects nothing that there is: there was nothing to look at.")
+    if result.get("known_seconds") == 0:
+        return _("Nothing is known of this range: there is no data.")
+    return " ".join(filter(None, (_fired_words(row, result), _no_data_words(result))))
+
+
+def data_words(row: PreviewRow, result: Mapping[str, Any]) -> str:
+    """For how long there was data, and from when to when where that is not all of the range."""
+    if "known_seconds" not in result:
+        return _("an unknown part of %s") % duration((row.until - row.since).total_seconds())
+    if not result["unknown_seconds"]:
+        return duration((row.until - row.since).total_seconds())
+    since, until = at_of(result["known_from"]), at_of(result["known_to"])
+    words = {
+        "time": duration(result["known_seconds"]),
+        "from": minute(since, row.until),
+        "to": minute(until, row.until),
+    }
+    if (until - since).total_seconds() > result["known_seconds"]:
+        return _("%(time)s of data (with gaps, %(from)s–%(to)s UTC)") % words
+    return _("%(time)s of data (%(from)s–%(to)s UTC)") % words
+
+
+def _no_data_words(result: Mapping[str, Any]) -> str:
+    if "known_seconds" not in result:
+        return _("How much data there was was not stored then: preview it again.")
+    if not result["unknown_seconds"]:
+        return ""
+    return _("Nothing is known of the other %s.") % duration(result["unknown_seconds"])
+
+
+def _fired_words(row: PreviewRow, result: Mapping[str, Any]) -> str:
+    words = {"time": data_words(row, result), "n": count(result["fired"])}
+    if not result["fired"]:
+        return _("It would not have fired in %(time)s, as far as is known.") % words
+    most = result["by_subject"][:SUBJECTS_NAMED]
+    named = ", ".join(f"{count(one['fired'])} × {one['subject']['title']}" for one in most)
+    rest = result["fired"] - sum(one["fired"] for one in most)
+    if rest:
+        named = _("%(named)s and %(rest)s of others") % {"named": named, "rest": count(rest)}
+    words["named"] = named
+    return (
+        ngettext(
+            "It would have fired %(n)s time in %(time)s: %(named)s.",
+            "It would have fired %(n)s times in %(time)s: %(named)s.",
+            result["fired"],
+        )
+        % words
+    )
+
+
+def unknown_words(result: Mapping[str, Any]) -> str:
+    """What is not known of subjects while there is data of others. Empty where that is nothing."""
+    share = result.get("unknown_share_in_data", result["unknown_share"])
+    if not share:
+        return ""
+    part = share_words(share)
+    said = _("%s of what it looks at is not known in that time: it may have fired there too.") % part
+    never = result["unknown_subjects"]
+    if not never:
+        return said
+    words = {"n": count(never), "all": count(result["subjects"])}
+    return f"{said} " + _("Of %(n)s of %(all)s nothing is known at all.") % words
+
+
+def left_alone_words(result: Mapping[str, Any]) -> str:
+    """Empty where nothing of what fired is of groups that the rule leaves alone."""
+    alone = result.get("fired_left_alone")
+    if not alone:
+        return ""
+    reasons = sorted({one["left_alone"] for one in result["by_subject"] if "left_alone" in one})
+    words = {"n": count(alone), "all": count(result["fired"]), "reasons": "; ".join(reasons[:REASONS_NAMED])}
+    said = (
+        _("%(n)s of %(all)s are of groups that the rule leaves alone today, and tells nobody of: %(reasons)s.") % words
+    )
+    return said if len(reasons) <= REASONS_NAMED else said[:-1] + " …"
+
+
+def step_words(result: Mapping[str, Any]) -> str:
+    """Empty where every minute was looked at."""
+    seconds = result["step_seconds"]
+    return "" if seconds <= 60 else _("Looked at once in %s: what lasted for less may be missing.") % duration(seconds)
+
+
+def evaluated_words(row: PreviewRow, found: Mapping[str, Any]) -> str:
+    """What the rule that is kept did in that time, beside the number of the replay."""
+    words = {"n": count(found["fired"]), "name": row.rule["name"]}
+    said = (
+        ngettext(
+            "%(name)s, as it was evaluated then, fired %(n)s time in this range",
+            "%(name)s, as it was evaluated then, fired %(n)s times in this range",
+            found["fired"],
+        )
+        % words
+    )
+    if before := found["fired_before"]:
+        said += ", " + _("and %s went on from before") % count(before)
+    missed, more = found["only_evaluated"] + found["elsewhere"], found["only_replayed"]
+    if not missed and not more:
+        return said + ". " + _("The replay finds the same.")
+    return f"{said}. " + _("Of these the replay lacks %(missed)s; %(more)s of the replay's are not among them.") % {
+        "missed": count(missed) if missed else _("none"),
+        "more": count(more) if more else _("none"),
+    }
+
+
+def _line(frame: Frame, row: PreviewRow, one: Mapping[str, Any], end: datetime) -> dict[str, Any]:
+    subject, fired, over = one["subject"], at_of(one["fired_at"]), at_of(one["to"])
+    worst = one["worst_value"]
+    return {
+        "title": subject["title"],
+        "cluster": subject.get("cluster", ""),
+        "href": frame.group(subject["cluster"], subject["group"]) if "group" in subject else "",
+        "began": at_of(one["from"]),
+        "fired": fired,
+        "over": over,
+        "lasted": duration(((over or end) - fired).total_seconds()),
+        "left_alone": one.get("left_alone", ""),
+        "worst": "" if worst is None else number_words(row.rule["measure"], worst),
+    }
+
+
+def _evaluated(frame: Frame, row: PreviewRow, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Nothing where no rule of that name is kept."""
+    found = result.get("evaluated")
+    if found is None:
+        return {}
+    return {
+        "evaluated_words": evaluated_words(row, found),
+        "reasons": found["reasons"],
+        "evaluated_href": frame.to("alerts", rule=str(found["rule"])),
+    }
+
+
+HOURS = ("24", "168")
+LONGEST_QUERY = 4000
+# By then a worker has taken it up, where one has nothing else to do.
+LONG = timedelta(seconds=15)
+# By then a worker that lives has ended it, in time or not.
+TOO_LONG = timedelta(seconds=90)
+
+
+@act
+def alert_previews(request: HttpRequest) -> HttpResponse:
+    said, now = request.POST, timezone.now()
+    number = said.get("rule", "")
+    row = rule_or_404(int(number)) if number.isascii() and number.isdecimal() and len(number) < 19 else None
+    hours = said.get("hours", "")
+    if hours not in HOURS:
+        raise UnknownFilter("hours", hours, HOURS)
+    since = _kept_since(measure_of(said), now - timedelta(hours=int(hours)), now)
+
+    def ask(fields: Mapping[str, Any]) -> str:
+        return _handed_over(request_preview(fields, since, now, request.user, now).pk)
+
+    return sent(wish(said), ask, partial(form_shown, request, row, said))
+
+
+@page
+def alert_preview(request: HttpRequest, preview: UUID) -> HttpResponse:
+    return render(request, "pages/alert_preview.html", preview_context(request, preview))
+
+
+@part
+def alert_preview_part(request: HttpRequest, preview: UUID) -> HttpResponse:
+    shown = {**preview_context(request, preview), "is_part": True}
+    if request.htmx and not shown["is_working"]:  # type: ignore[attr-defined]
+        return HttpResponseClientRefresh()
+    return render(request, "fragments/alert_preview.html", shown)
+
+
+def _kept_since(measure: Measure, since: datetime, now: datetime) -> datetime:
+    """No earlier than its past reaches: the page says from when on it was looked at."""
+    return max(since, earliest(measure, now)) if measure in HISTORY else since
+
+
+def _handed_over(preview: UUID) -> str:
+    """Where Redis is down the preview has failed with that reason, which its page shows."""
+    with suppress(RedisDown):
+        hand_over_preview(preview)
+    return reverse("alert_preview", args=[preview])
+
+
+def preview_context(request: HttpRequest, preview: UUID, errors: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """`errors`: why what was asked of it is not done, by "", as there are no fields."""
+    frame = frame_of(request, timezone.now())
+    row = find_preview(preview)
+    if row is None:
+        raise Http404(_("There is no such preview."))
+    rule = AlertRule(**row.rule)
+    selected = selection_words(
+        cluster=rule.cluster, group_pattern=rule.group_pattern, topic=rule.topic, labels=rule.labels
+    )
+    shown: dict[str, Any] = {
+        "preview": row,
+        "rule": rule,
+        "sentence": rule_words(rule),
+        "selects": selected,
+        "refused": (errors or {}).get("", ""),
+        "is_working": row.status in UNFINISHED_PREVIEWS,
+        "may_cancel": row.status in UNFINISHED_PREVIEWS and _may_cancel(request, preview),
+        "waits_long": row.status == PreviewStatus.WAITING and frame.now - row.created_at >= LONG,
+        "runs_too_long": row.status == PreviewStatus.RUNNING
+        and row.started_at is not None
+        and frame.now - row.started_at >= TOO_LONG,
+        "form_href": _form(frame, row, rule),
+    }
+    if row.result is not None:
+        shown |= preview_lines(frame, row, row.result)
+    return alert_context(frame, **shown)
+
+
+def _may_cancel(request: HttpRequest, preview: UUID) -> bool:
+    found = RulePreview.objects.filter(pk=preview).first()
+    return found is not None and why_not_permitted(found, request.user) is None
+
+
+def _form(frame: Frame, row: PreviewRow, rule: AlertRule) -> str:
+    """The form with the values that were looked at: of the rule of that name, where it is kept."""
+    values = stored(rule)
+    said = [("of_cluster" if name == "cluster" else name, value) for name, listed in values.lists() for value in listed]
+    if not rule.enabled:
+        said.append(("enabled", ""))
+    kept = AlertRule.objects.filter(name=rule.name).values_list("pk", flat=True).first() if rule.name else None
+    address = frame.to("alert_rule", str(kept)) if kept else frame.to("alert_rule_add")
+    query = urlencode([(name, value) for name, value in said if value or name not in ("note", "runbook_url")])
+    return f"{address}{'&' if '?' in address else '?'}{query}" if len(query) <= LONGEST_QUERY else address

@@ -1,0 +1,108 @@
+"""One rule of alerts: added, changed, switched on or off, removed. Other pages link here with what is known already."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.alerts.edits.rules import keep_rule, remove_rule, why_not_removed
+from consumers.alerts.preview.request import why_no_history
+from consumers.models import AlertRule
+from consumers.selectors.alerts.previews import unfinished_of
+from consumers.selectors.alerts.rules import find_rule
+from dashboard.pages.common.form_problems import problems
+from dashboard.pages.common.frame import frame_of
+from dashboard.pages.common.held_rows import held, held_as_seen, version_shown
+
+from .alert_access import act, form_page
+from .alert_forms import NOTHING_TYPED, sent
+from .alert_rule_form import empty, measure_of, shown_fields, stored, wish
+from .alert_tabs import alert_context
+
+SWITCHES = {"on": True, "off": False}
+
+
+@form_page
+def alert_rule_add(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return form_shown(request, None, _prefilled(request, empty()), {})
+    return _sent(request, None)
+
+
+@form_page
+def alert_rule(request: HttpRequest, rule: int) -> HttpResponse:
+    row = rule_or_404(rule)
+    if request.method != "POST":
+        return form_shown(request, row, _prefilled(request, stored(row)), {})
+    if request.POST.get("switch") in SWITCHES:
+        switched = {"enabled": SWITCHES[request.POST["switch"]]}
+        return sent((switched, {}), partial(_keep, request, row), partial(form_shown, request, row, stored(row)))
+    return _sent(request, row)
+
+
+@act
+def alert_rule_remove(request: HttpRequest, rule: int) -> HttpResponse:
+    row = rule_or_404(rule)
+
+    @transaction.atomic
+    def remove(fields: Mapping[str, Any]) -> str:
+        remove_rule(held(row), request.user, timezone.now())
+        return reverse("alert_rules")
+
+    return sent(NOTHING_TYPED, remove, partial(form_shown, request, row, stored(row)))
+
+
+def rule_or_404(rule_id: int) -> AlertRule:
+    row = AlertRule.objects.filter(pk=rule_id).first()
+    if row is None:
+        raise Http404(_("There is no such rule."))
+    return row
+
+
+def form_shown(
+    request: HttpRequest, row: AlertRule | None, said: QueryDict, errors: Mapping[str, str], status: int = 200
+) -> HttpResponse:
+    now = timezone.now()
+    # What was set on the way is not what is stored.
+    kept = None if row is None else find_rule(row.pk, now)
+    shown = {
+        "rule": kept,
+        "version": version_shown(row, said, errors),
+        "said": said,
+        "errors": errors,
+        "problems": problems(errors),
+        "keeps": None if row is None else why_not_removed(row),
+        "no_history": why_no_history(measure_of(said), said.get("topic", "").strip()),
+        "unfinished": unfinished_of(request.user),
+        **shown_fields(said),
+    }
+    return render(request, "pages/alert_rule.html", alert_context(frame_of(request, now), **shown), status=status)
+
+
+def _prefilled(request: HttpRequest, said: QueryDict) -> QueryDict:
+    """What a link says in the place of what is there; `cluster` is the page's own."""
+    for name in request.GET:
+        if name not in ("cluster", "range"):
+            said.setlist(name, request.GET.getlist(name))
+    if "of_cluster" in request.GET:
+        said["cluster"] = request.GET["of_cluster"]
+    return said
+
+
+def _sent(request: HttpRequest, row: AlertRule | None) -> HttpResponse:
+    shown = partial(form_shown, request, row, request.POST)
+    if request.POST.get("look") == "1":
+        return shown({})
+    return sent(wish(request.POST), partial(_keep, request, row), shown)
+
+
+@transaction.atomic
+def _keep(request: HttpRequest, row: AlertRule | None, fields: Mapping[str, Any]) -> str:
+    keep_rule(fields, held_as_seen(row, request.POST), request.user, timezone.now())
+    return reverse("alert_rules")

@@ -1,0 +1,130 @@
+"""One incident: what was found, for how long, what was done with it, and who was told. With the lag around it."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.selectors.alerts.incident import incident_detail
+from consumers.selectors.alerts.rows import IncidentDetail
+from consumers.selectors.alerts.words import number_words
+from consumers.selectors.history.window_range import finest_kept, step_for
+from consumers.selectors.queues import find_group
+from dashboard.pages.common.access import page, part
+from dashboard.pages.common.chart_policy import with_charts
+from dashboard.pages.common.figures import lag_figure
+from dashboard.pages.common.form_problems import problems
+from dashboard.pages.common.frame import Frame, frame_of
+from dashboard.pages.common.ranges import Range
+from dashboard.pages.silences.silence_form import CHOICES
+from dashboard.plotly_files import PATH
+
+from .alert_tabs import alert_context
+from .incident_spans import incident_spans
+
+NONE: Mapping[str, str] = MappingProxyType({})
+BESIDE, LONG_BESIDE = timedelta(minutes=20), timedelta(hours=3)
+# A chart of more minutes than this is drawn in windows of ten.
+LONG = timedelta(hours=12)
+
+
+@with_charts
+@page
+def incident(request: HttpRequest, incident: UUID) -> HttpResponse:
+    return render(request, "pages/incident.html", incident_context(request, incident))
+
+
+@part
+def incident_part(request: HttpRequest, incident: UUID) -> HttpResponse:
+    return render(request, "fragments/incident.html", {**incident_context(request, incident), "is_part": True})
+
+
+@page
+def incident_figure(request: HttpRequest, incident: UUID) -> HttpResponse:
+    now = timezone.now()
+    row = found_or_404(incident, now)
+    cluster, group = row.subject.cluster, row.subject.group
+    if cluster is None or group is None:
+        raise Http404(_("This incident is of no group: it has no lag."))
+    shown, step = range_around(row, now)
+    return JsonResponse(lag_figure(cluster, group, shown, now, incident_spans(cluster, group, shown), step))
+
+
+def incident_context(
+    request: HttpRequest, incident_id: UUID, errors: Mapping[str, str] = NONE, said: str = ""
+) -> dict[str, Any]:
+    """`errors`: why it was not acknowledged; `said`: what was typed for that."""
+    frame = frame_of(request, timezone.now())
+    row = found_or_404(incident_id, frame.now)
+    has_group, silence = _has_group(row), _silence_of(row)
+    return alert_context(
+        frame,
+        incident=row,
+        group_href=frame.group(row.subject.cluster or "", row.subject.group or "") if has_group else "",
+        has_chart=has_group,
+        others_href=_others(frame, row),
+        groups=[(name, frame.group(name.cluster, name.group)) for name in row.groups],
+        errors=errors,
+        problems=problems(errors),
+        said=said,
+        worst="" if row.worst_value is None else number_words(row.measure, row.worst_value),
+        rule_href=rule_href(frame, row),
+        channels_href=frame.to("channels"),
+        silence=silence,
+        silence_href=frame.to("silences", **_registered(frame, dict(silence))),
+        lengths=CHOICES,
+        plotly=static(PATH),
+    )
+
+
+def found_or_404(incident_id: UUID, now: datetime) -> IncidentDetail:
+    row = incident_detail(incident_id, now)
+    if row is None:
+        raise Http404(_("There is no such incident."))
+    return row
+
+
+def range_around(row: IncidentDetail, now: datetime) -> tuple[Range, int]:
+    """In windows of a minute; of longer ones where those are not kept any more, or would be too many."""
+    end = row.resolved_at or now
+    length, finest = end - row.started_at, finest_kept(row.started_at, now)
+    is_long = finest > 60 or length > LONG
+    beside = LONG_BESIDE if is_long else BESIDE
+    shown = Range("", row.started_at - beside, min(now, end + beside))
+    return shown, max(600, finest, step_for(length)) if is_long else 60
+
+
+def rule_href(frame: Frame, row: IncidentDetail) -> str:
+    return "" if row.rule is None else frame.to("alert_rule", str(row.rule))
+
+
+def _silence_of(row: IncidentDetail) -> list[tuple[str, str]]:
+    """The narrowest that there is: this rule, on what the incident is of. A broker is silenced with its cluster."""
+    subject = row.subject
+    said = {"cluster": subject.cluster, "group_pattern": subject.group, "topic": subject.topic, "rule": row.rule}
+    return [(name, str(value)) for name, value in said.items() if value is not None]
+
+
+def _has_group(row: IncidentDetail) -> bool:
+    cluster, group = row.subject.cluster, row.subject.group
+    return cluster is not None and group is not None and find_group(cluster, group) is not None
+
+
+def _others(frame: Frame, row: IncidentDetail) -> str:
+    """The incidents of the same group or cluster, of the last week."""
+    wanted = {"cluster": row.subject.cluster, "group": row.subject.group}
+    named = {name: value for name, value in wanted.items() if value is not None}
+    return frame.to("alerts", **_registered(frame, named), range="7d")
+
+
+def _registered(frame: Frame, said: dict[str, str]) -> dict[str, str]:
+    """No page can be of a cluster that is not registered any more."""
+    names = {cluster.name for cluster in frame.clusters}
+    return {name: value for name, value in said.items() if name != "cluster" or value in names}

@@ -1,0 +1,135 @@
+"""The figures of a group's page, as JSON for the browser to draw."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.selectors.groups.live_lag import live_lag
+from consumers.selectors.history.rows import History, Series
+from consumers.selectors.history.series import NOT_AGGREGATED, group_history
+from consumers.selectors.history.window_range import OPEN_WINDOWS, RangeError
+from consumers.selectors.overview.shown import changes
+from dashboard.figures.lag_lines import lag_lines
+from dashboard.figures.points import Change, Figure, Line, Span
+from dashboard.figures.queue_heatmap import queue_heatmap
+from dashboard.pages.alerts.incident_spans import incident_spans
+from dashboard.pages.rebalances.rebalance_spans import rebalance_spans
+from dashboard.pages.resets.reset_spans import reset_spans
+from dashboard.pages.site.problems import WrongQuery
+
+from .access import page
+from .ranges import Range, range_of
+
+QUEUES_SHOWN = 200
+
+
+@page
+def lag(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    now = timezone.now()
+    shown = range_of(request, now)
+    return JsonResponse(lag_figure(cluster, group, shown, now, spans_of(cluster, group, shown)))
+
+
+def lag_figure(
+    cluster: str, group: str, shown: Range, now: datetime, spans: list[Span], step_seconds: int | None = None
+) -> Figure:
+    try:
+        of_topics: History | None = history_of(cluster, group, shown, now, "topic", step_seconds)
+    except WrongQuery:
+        of_topics = None
+    # Both in the same windows.
+    step_seconds = step_seconds if of_topics is None else of_topics.step_seconds
+    history = history_of(cluster, group, shown, now, "group", step_seconds)
+    topics = [] if of_topics is None else of_topics.series
+    parts = [line_of(series, str(series.topic)) for series in topics] if len(topics) > 1 else []
+    total = line_of(history.series[0], _("all topics"))
+    size = closed_windows(total)
+    return lag_lines(
+        [point.at for point in history.series[0].points][:size],
+        timedelta(seconds=history.step_seconds),
+        cut(total, size),
+        [cut(part, size) for part in parts],
+        marks_of(cluster, group, shown),
+        spans,
+        live=live_lag(cluster, group, now) if shown.until >= now else None,
+        until=shown.until,
+        left_out="" if of_topics is not None else _("topics are not drawn: too many queues for this range"),
+    )
+
+
+@page
+def queues(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    now = timezone.now()
+    shown = range_of(request, now)
+    history = history_of(cluster, group, shown, now, "queue", most_behind=QUEUES_SHOWN)
+    lines = [line_of(series, f"{series.topic} / {series.broker} / {series.queue_id}") for series in history.series]
+    step = timedelta(seconds=history.step_seconds)
+    # Without a queue the axis still has the range that was asked for.
+    every = [history.since + number * step for number in range(round((history.until - history.since) / step))]
+    size = max((closed_windows(line) for line in lines), default=len(every))
+    starts = every[:size]
+    chosen = [cut(line, size) for line in lines]
+    marks, spans = marks_of(cluster, group, shown), spans_of(cluster, group, shown)
+    return JsonResponse(queue_heatmap(starts, step, chosen, marks, spans, until=now))
+
+
+def history_of(
+    cluster: str,
+    group: str,
+    shown: Range,
+    now: datetime,
+    by: Literal["group", "topic", "queue"],
+    step_seconds: int | None = None,
+    most_behind: int | None = None,
+) -> History:
+    try:
+        history = group_history(
+            cluster,
+            group,
+            since=shown.since,
+            until=shown.until,
+            now=now,
+            by=by,
+            step_seconds=step_seconds,
+            most_behind=most_behind,
+        )
+    except RangeError as error:
+        raise WrongQuery(str(error)) from None
+    if history is None:
+        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+    return history
+
+
+def marks_of(cluster: str, group: str, shown: Range) -> list[Change]:
+    found = changes(cluster=cluster, group=group, since=shown.since, until=shown.until)
+    return [Change(change.at, change.after, change.sentence) for change in found]
+
+
+def spans_of(cluster: str, group: str, shown: Range) -> list[Span]:
+    bands = [*rebalance_spans(cluster, group, shown), *reset_spans(cluster, group, shown)]
+    return [*bands, *incident_spans(cluster, group, shown)]
+
+
+def line_of(series: Series, name: str) -> Line:
+    """Of complete windows: what was read of one so far would bend the line."""
+    return Line(
+        name,
+        [point.lag_messages if point.complete else None for point in series.points],
+        [point.unknown_reason if point.complete else NOT_AGGREGATED for point in series.points],
+    )
+
+
+def closed_windows(line: Line) -> int:
+    """How many windows to draw. That the newest are not aggregated yet is so at every moment, and no news."""
+    size = len(line.values)
+    for _open in range(OPEN_WINDOWS):
+        if size and line.values[size - 1] is None and line.reasons[size - 1] == NOT_AGGREGATED:
+            size -= 1
+    return size
+
+
+def cut(line: Line, size: int) -> Line:
+    return Line(line.name, line.values[:size], line.reasons[:size])

@@ -1,0 +1,41 @@
+"""The time range of a page: a link says it, so that a pasted address shows the same thing."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.http import HttpRequest
+
+from dashboard.pages.site.problems import UnknownFilter
+
+RANGES = {
+    "15m": timedelta(minutes=15),
+    "1h": timedelta(hours=1),
+    "6h": timedelta(hours=6),
+    "24h": timedelta(hours=24),
+    "7d": timedelta(days=7),
+    "30d": timedelta(days=30),
+    "90d": timedelta(days=90),
+    "1y": timedelta(days=365),
+}
+LABELS = {
+    "15m": "15 min", "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", "30d": "30 d", "90d": "90 d", "1y": "1 y",
+}  # fmt: skip
+DEFAULT = "1h"
+
+
+@dataclass(frozen=True)
+class Range:
+    name: str
+    since: datetime
+    until: datetime
+
+    @property
+    def label(self) -> str:
+        return LABELS[self.name]
+
+
+def range_of(request: HttpRequest, now: datetime) -> Range:
+    name = request.GET.get("range", DEFAULT)
+    if name not in RANGES:
+        raise UnknownFilter("range", name, RANGES)
+    return Range(name, now - RANGES[name], now)

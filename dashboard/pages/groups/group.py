@@ -1,0 +1,96 @@
+"""One group: its state and the rule that says so, its lag over time, its queues and its members."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.alerts.rules.notes import Notes
+from consumers.alerts.subjects import Subject
+from consumers.models import SubjectKind, TopicKind
+from consumers.selectors.alerts.of_group import open_incidents
+from consumers.selectors.groups.detail import group_detail
+from consumers.selectors.groups.rows import GroupDetail
+from consumers.selectors.queue_rows import QueueRow
+from dashboard.pages.common.access import page, part
+from dashboard.pages.common.chart_policy import with_charts
+from dashboard.pages.common.frame import Choice, Frame, context, frame_of
+from dashboard.pages.common.list_pages import paged
+from dashboard.pages.offsets.lost_offsets import loss_context
+from dashboard.pages.site.problems import UnknownFilter
+from dashboard.plotly_files import PATH
+
+from .group_tabs import tabs
+
+ROWS = 100
+
+
+@with_charts
+@page
+def group(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    shown = group_context(request, cluster, group)
+    charts = {"plotly": static(PATH), "figure_query": f"?range={shown['frame'].range.name}"}
+    return render(request, "pages/group.html", {**shown, **charts})
+
+
+@part
+def group_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    return render(request, "fragments/group_head.html", {**group_context(request, cluster, group), "is_part": True})
+
+
+def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    detail = group_detail(cluster, name, now=frame.now)
+    if detail is None:
+        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
+    incidents = open_incidents([detail.id]).get(detail.id, [])
+    return context(
+        frame,
+        group=detail,
+        tabs=tabs(frame, cluster, name),
+        incidents=[(row, frame.to("incident", row.id)) for row in incidents if row.is_firing],
+        evaluation=frame.evaluation,
+        noted=Notes.of_site().said(Subject(SubjectKind.GROUP, cluster=cluster, group=name, group_id=detail.id)),
+        **_queues(frame, detail),
+        **(_losses(frame, detail) if detail.lost_queues else {}),
+    )
+
+
+def _losses(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
+    return loss_context(frame, detail.cluster, detail.group, detail.queue_rows)
+
+
+def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
+    read = frame.request.GET.get
+    topic, only_lag = read("topic", ""), read("lag", "")
+    if only_lag not in ("", "1"):
+        raise UnknownFilter("lag", only_lag, ["1"])
+    topics = [row.topic for row in detail.topics if row.kind != TopicKind.DLQ]
+    if topic and topic not in topics:
+        raise UnknownFilter("topic", topic, topics)
+    rows = [row for row in _own(detail.queue_rows) if _is_chosen(row, topic, with_lag=only_lag == "1")]
+    shown, paging = paged(frame, rows, ROWS)
+    return {
+        "queues": shown,
+        "queue_count": len(rows),
+        "only_lag": only_lag == "1",
+        "lag_choices": [
+            Choice(_("all queues"), frame.here(lag=None), not only_lag),
+            Choice(_("only with lag or unknown"), frame.here(lag="1"), only_lag == "1"),
+        ],
+        "topic_choices": [Choice(_("all topics"), frame.here(topic=None), not topic)]
+        + [Choice(name, frame.here(topic=name), name == topic) for name in topics],
+        **paging,
+    }
+
+
+def _own(rows: list[QueueRow]) -> list[QueueRow]:
+    """Without the group's dead letters: nobody consumes them, so they have no position."""
+    return [row for row in rows if row.kind != TopicKind.DLQ]
+
+
+def _is_chosen(row: QueueRow, topic: str, *, with_lag: bool) -> bool:
+    return topic in ("", row.topic) and (row.lag_messages != 0 or not with_lag)

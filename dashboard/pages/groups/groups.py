@@ -1,0 +1,104 @@
+"""Groups: every group with its state and numbers; searched, filtered, ordered and paged on the server."""
+
+from dataclasses import fields
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.models import State
+from consumers.selectors.groups.listing import group_list, kind_counts, state_counts
+from consumers.selectors.groups.rows import GroupRow, ListKind
+from consumers.selectors.history.series import sparklines
+from dashboard.pages.common.access import page, part
+from dashboard.pages.common.frame import Choice, Frame, context, frame_of
+from dashboard.wording.fields import FIELDS
+from dashboard.wording.flags import LISTS
+from dashboard.wording.numbers import count
+
+from .groups_query import Column, GroupsQuery, column, page_links
+
+ROWS = 30
+# Columns that are a field; health, state, group, cluster and the line stand before them, the reading's age behind.
+NUMBERS = [
+    one.name
+    for one in sorted(fields(GroupRow), key=lambda one: one.metadata.get("column", 0))
+    if "column" in one.metadata
+]
+
+
+@page
+def groups(request: HttpRequest) -> HttpResponse:
+    return render(request, "pages/groups.html", groups_context(request))
+
+
+@part
+def groups_part(request: HttpRequest) -> HttpResponse:
+    return render(request, "fragments/groups.html", {**groups_context(request), "is_part": True})
+
+
+def groups_context(request: HttpRequest) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    query = GroupsQuery.of(request)
+    filters = query.filters(frame.cluster)
+    found = group_list(filters, now=frame.now, page=query.page, page_size=ROWS)
+    lines = sparklines({row.id: row.lag_messages for row in found.rows}, frame.range.since, frame.range.until)
+    return context(
+        frame,
+        query=query,
+        found=found,
+        rows=[(row, lines.get(row.id), frame.group(row.cluster, row.group)) for row in found.rows],
+        chips=_chips(frame, query, state_counts(filters, frame.now)),
+        kind_choices=_kind_choices(frame, query, kind_counts(filters, frame.now)),
+        online_choices=_online_choices(frame, query),
+        columns=_columns(frame, query.ordering),
+        many_clusters=_has_many_clusters(frame),
+        numbers=NUMBERS,
+        other_numbers=len(NUMBERS) - 1,
+        links=page_links(frame, found.page, found.pages),
+        first=(found.page - 1) * ROWS + 1,
+        last=(found.page - 1) * ROWS + len(found.rows),
+    )
+
+
+def _chips(frame: Frame, query: GroupsQuery, counts: dict[State, int]) -> list[tuple[str, int, str, bool]]:
+    """For each state: word, how many, the address that shows only it (or all again), whether it is chosen."""
+    return [
+        (state, n, frame.here(state=None if query.state == state else state), query.state == state)
+        for state, n in counts.items()
+    ]
+
+
+def _kind_choices(frame: Frame, query: GroupsQuery, counts: dict[ListKind, int]) -> list[Choice]:
+    """The kind that is listed when none is named stands in no address."""
+    return [
+        Choice(
+            f"{LISTS[kind]} {count(n)}", frame.here(kind=None if kind == ListKind.USER else kind), query.kind == kind
+        )
+        for kind, n in counts.items()
+    ]
+
+
+def _online_choices(frame: Frame, query: GroupsQuery) -> list[Choice]:
+    labels = (("", _("online and offline")), ("yes", _("online")), ("no", _("offline")))
+    return [Choice(label, frame.here(online=value or None), query.online == value) for value, label in labels]
+
+
+def _has_many_clusters(frame: Frame) -> bool:
+    return frame.cluster is None and len(frame.clusters) > 1
+
+
+def _columns(frame: Frame, ordering: str) -> list[Column]:
+    words = [("health", _("Health")), ("state", _("State")), ("group", _("Group"))]
+    if _has_many_clusters(frame):
+        words.append(("cluster", _("Cluster")))
+    heads = [column(frame, ordering, name, label, "", is_number=False) for name, label in words]
+    heads += [
+        column(frame, ordering, name, str(FIELDS[name].label), str(FIELDS[name].unit), is_number=True)
+        for name in NUMBERS
+    ]
+    heads.insert(len(words) + 1, Column("line", _("Over %s") % frame.range.label, "", "", "", is_number=False))
+    heads.append(column(frame, ordering, "last_rebalance_at", _("Rebalanced"), "", is_number=True))
+    return [*heads, column(frame, ordering, "taken_at", _("Read"), "", is_number=True)]

@@ -1,0 +1,99 @@
+"""The Ownership tab of a group: who owns which queue, now and over time, beside who is to own it."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.selectors.groups.head import group_head
+from consumers.selectors.history.window_range import window_range
+from consumers.selectors.ownership.assignments import assignments
+from consumers.selectors.ownership.findings import ownership_check
+from consumers.selectors.ownership.owners import timeline_owners
+from consumers.selectors.queues import find_group
+from consumers.selectors.rebalances.events import newest_rebalances
+from consumers.selectors.rebalances.flapping import flapping_of
+from dashboard.figures.ownership_timeline import OWNERS, colour_number
+from dashboard.pages.common.access import page, part
+from dashboard.pages.common.chart_policy import with_charts
+from dashboard.pages.common.frame import Frame, context, frame_of
+from dashboard.pages.common.moments import moment_of
+from dashboard.pages.groups.group_tabs import tabs
+from dashboard.plotly_files import PATH
+
+from .ownership_tables import compared, member_table, queue_table, subscription_table
+
+REBALANCES = 5
+
+
+@with_charts
+@page
+def ownership(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    shown = ownership_context(request, cluster, group)
+    frame = shown["frame"]
+    charts = {
+        "plotly": static(PATH),
+        "lag_query": f"?range={frame.range.name}",
+        "figure_query": frame.here(range=frame.range.name, all=None),
+    }
+    return render(request, "pages/group_ownership.html", {**shown, **charts})
+
+
+@part
+def ownership_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    shown = {**ownership_context(request, cluster, group), "is_refresh": True}
+    return render(request, "fragments/group_ownership.html", shown)
+
+
+def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:
+    frame = frame_of(request, timezone.now())
+    group = find_group(cluster, name)
+    if group is None:
+        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
+    at, head = moment_of(request, frame.now), group_head(group, now=frame.now)
+    owners = timeline_owners(group, since=window_range(frame.range.since, frame.now).start, until=frame.now)
+    check = ownership_check(group, frame.now) if at is None else None
+    rows = assignments(group, now=frame.now, at=at, expected=check.expected if check else None)
+    now_only = {} if check is None else compared(frame, check) | member_table(frame, group, rows, owners)
+    return context(
+        frame,
+        group=head,
+        tabs=tabs(frame, cluster, name),
+        at=at,
+        newest_href=frame.here(at=None),
+        **now_only,
+        **queue_table(frame, head, rows),
+        **subscription_table(frame, group),
+        **_legend(owners),
+        **_rebalances(frame, cluster, name),
+    )
+
+
+def _legend(owners: list[str]) -> dict[str, Any]:
+    named = [(owner, colour_number(place)) for place, owner in enumerate(owners[: 2 * OWNERS])]
+    return {"owners": named, "owners_left_out": len(owners) - len(named)}
+
+
+def _rebalances(frame: Frame, cluster: str, group: str) -> dict[str, Any]:
+    """Each with its page, and this page as it was before and after it."""
+    return {
+        "flapping": flapping_of(cluster, group, frame.now),
+        "every_rebalance": frame.to("rebalances", group=group, cluster=cluster),
+        "rebalances": [
+            (
+                event,
+                frame.to("rebalance", cluster, group, event.at),
+                _at(frame, event.started_after),
+                _at(frame, event.settled_at),
+            )
+            for event in newest_rebalances(cluster, group, REBALANCES)
+        ],
+    }
+
+
+def _at(frame: Frame, at: datetime | None) -> str:
+    return "" if at is None else frame.here(at=at.isoformat().replace("+00:00", "Z"))

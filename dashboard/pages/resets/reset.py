@@ -1,0 +1,157 @@
+"""One reset: what it will do, how it goes, what became of each queue, and what can be done with it. A part refreshes
+itself while a worker has it; it is loaded anew when that ends, as other acts are offered then.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django_htmx.http import HttpResponseClientRefresh
+
+from consumers.models import Reset, ResetKind, ResetOutcome
+from consumers.resets.acts import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
+from consumers.resets.restore import why_not_restored
+from consumers.selectors.queues import find_group
+from consumers.selectors.resets.events import reset_events
+from consumers.selectors.resets.queues import reset_queues
+from consumers.selectors.resets.resets import find_reset
+from consumers.selectors.resets.rows import ResetRow
+from consumers.selectors.resets.span import span_of
+from dashboard.pages.common.access import page, part
+from dashboard.pages.common.frame import Choice, Frame, context, frame_of
+from dashboard.pages.common.list_pages import listed
+from dashboard.pages.groups.group_tabs import tabs
+from dashboard.pages.site.problems import UnknownFilter
+
+from .reset_form import FIELDS
+
+# What can be done with a reset on its page, and why not where it cannot.
+
+# Longer lists are not carried along in a page.
+MOST_NAMED = 500
+LONGEST_QUERY = 2_000
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Null where the reader may do it, else the sentence why not. `role`: why the reader may do nothing at all.
+
+    `again`: fields of the form that plans the same anew; none where the list that they would carry is too long.
+    `change`: the query that fills the form with them; null where it would be too long.
+    """
+
+    role: str | None
+    apply: str | None
+    resume: str | None
+    restore: str | None
+    cancel: str | None
+    again: list[tuple[str, str]]
+    change: str | None
+
+
+def offers(row: ResetRow, user: Any, now: datetime) -> Offers:
+    reset, again = Reset.objects.get(pk=row.id), _again(row)
+    return Offers(
+        role=None if user.has_perm(MAY_RESET) else why_no_role(),
+        apply=why_not_applied(reset, user, now),
+        resume=why_not_resumed(reset, user, now),
+        restore=why_not_restored(reset, user),
+        cancel=why_not_cancelled(reset, user),
+        again=again,
+        change=_query(again),
+    )
+
+
+def _again(row: ResetRow) -> list[tuple[str, str]]:
+    listed = row.value if row.kind == ResetKind.OFFSETS else []
+    named = sum(len(names or ()) for names in (listed, row.topics, row.brokers, row.chosen_queues))
+    if row.kind == ResetKind.RESTORE or named > MOST_NAMED:
+        return []
+    fields = [("kind", row.kind), ("reason", row.reason)]
+    if (name := FIELDS.get(ResetKind(row.kind))) is not None:
+        fields.append((name, _written(row)))
+    fields += [("topic", topic) for topic in row.topics or ()]
+    fields += [("broker", broker) for broker in row.brokers or ()]
+    fields += [("queue", f"{key['topic']}/{key['broker']}/{key['queue_id']}") for key in row.chosen_queues or ()]
+    return [*fields, ("clip", "1")] if row.clip else fields
+
+
+def _query(fields: list[tuple[str, str]]) -> str | None:
+    values = set(FIELDS.values())
+    query = urlencode([("value" if name in values else name, value) for name, value in fields])
+    return query if fields and len(query) <= LONGEST_QUERY else None
+
+
+def _written(row: ResetRow) -> str:
+    if row.kind != ResetKind.OFFSETS:
+        return f"{row.value:g} s" if row.kind == ResetKind.SKIP_OLDER else str(row.value)
+    lines = [",".join(str(entry[name]) for name in ("topic", "broker", "queue_id", "offset")) for entry in row.value]
+    return "\n".join(["topic,broker,queue_id,offset", *lines])
+
+
+ROWS = 100
+LEFT_OUT = "left out"
+
+
+@page
+def reset(request: HttpRequest, reset: UUID) -> HttpResponse:
+    return render(request, "pages/reset.html", reset_context(request, reset))
+
+
+@part
+def reset_part(request: HttpRequest, reset: UUID) -> HttpResponse:
+    shown = {**reset_context(request, reset), "is_part": True}
+    if request.htmx and shown["reset"].status not in shown["working"]:  # type: ignore[attr-defined]
+        return HttpResponseClientRefresh()
+    return render(request, "fragments/reset.html", shown)
+
+
+def reset_context(request: HttpRequest, reset_id: UUID, problem: str = "") -> dict[str, Any]:
+    """`problem`: why an act was refused."""
+    frame = frame_of(request, timezone.now())
+    row = find_reset(reset_id, frame.now)
+    if row is None:
+        raise Http404(_("There is no such reset."))
+    is_there = find_group(row.cluster, row.group) is not None
+    shown = {
+        "reset": row,
+        "is_working": row.is_planning or row.is_applying,
+        "working": ("planning", "applying"),
+        "tabs": tabs(frame, row.cluster, row.group) if is_there else [],
+        "group_href": frame.group(row.cluster, row.group) if is_there else "",
+        "resets_href": frame.to("group_resets", row.cluster, row.group) if is_there else frame.to("resets"),
+        "undoes_href": frame.to("reset", row.restores) if row.restores else "",
+        "undone_hrefs": [frame.to("reset", other) for other in row.restored_by],
+        "problem": problem,
+        "span": span_of(reset_id),
+        "was_applied": row.started_at is not None,
+        "events": reset_events(reset_id),
+        "offers": offers(row, request.user, frame.now),
+    }
+    return context(frame, **shown, **_queues(frame, row, reset_id))
+
+
+def _queues(frame: Frame, row: ResetRow, reset_id: UUID) -> dict[str, Any]:
+    said = frame.request.GET.get("outcome", "")
+    if said and said not in (*ResetOutcome.values, LEFT_OUT):
+        raise UnknownFilter("outcome", said, [*ResetOutcome.values, LEFT_OUT])
+    which: dict[str, Any] = {"left_out": True} if said == LEFT_OUT else {"outcome": said or None}
+    queues, paging = listed(frame, ROWS, lambda number: reset_queues(reset_id, **which, page=number, page_size=ROWS))
+    return {"queues": queues, "choices": _choices(frame, row, said), **paging}
+
+
+def _choices(frame: Frame, row: ResetRow, said: str) -> list[tuple[Choice, int]]:
+    """Queues by outcome; none where there is nothing to choose from."""
+    if row.totals is None:
+        return []
+    counts: Mapping[str, int] = {**row.totals.outcomes, LEFT_OUT: row.totals.left_out}
+    named = [(Choice(name, frame.here(outcome=name), name == said), n) for name, n in counts.items() if n]
+    every = (Choice(_("all"), frame.here(outcome=None), not said), row.totals.queues)
+    return [every, *named] if named else []

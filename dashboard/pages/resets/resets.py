@@ -1,0 +1,54 @@
+"""Resets of all groups, and those of one: the newest first."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from consumers.models import ResetStatus
+from consumers.resets.acts import MAY_RESET
+from consumers.selectors.resets.resets import reset_list
+from dashboard.pages.common.access import page
+from dashboard.pages.common.frame import Choice, Frame, context, frame_of
+from dashboard.pages.common.list_pages import listed
+from dashboard.pages.groups.group_found import group_or_404
+from dashboard.pages.groups.group_tabs import tabs
+from dashboard.pages.site.problems import UnknownFilter
+from dashboard.wording.resets import STATUSES
+
+ROWS = 50
+
+
+@page
+def resets(request: HttpRequest) -> HttpResponse:
+    frame = frame_of(request, timezone.now())
+    return render(request, "pages/resets.html", context(frame, **_listed(frame, cluster=frame.cluster)))
+
+
+@page
+def group_resets(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    found, frame = group_or_404(cluster, group), frame_of(request, timezone.now())
+    shown = {
+        "group": found,
+        "tabs": tabs(frame, cluster, group),
+        "group_href": frame.group(cluster, group),
+        "plan_href": frame.to("reset_plan", cluster, group) if request.user.has_perm(MAY_RESET) else "",
+    }
+    return render(request, "pages/resets.html", context(frame, **shown, **_listed(frame, cluster=cluster, group=group)))
+
+
+def _listed(frame: Frame, *, cluster: str | None, group: str | None = None) -> dict[str, Any]:
+    status = frame.request.GET.get("status", "")
+    if status and status not in ResetStatus.values:
+        raise UnknownFilter("status", status, ResetStatus.values)
+    wanted: dict[str, Any] = {"cluster": cluster, "group": group, "status": status or None, "page_size": ROWS}
+    rows, paging = listed(frame, ROWS, lambda number: reset_list(frame.now, page=number, **wanted))
+    return {
+        "lines": [(row, frame.to("reset", row.id)) for row in rows],
+        "is_filtered": bool(status),
+        "status_choices": [Choice(_("all"), frame.here(status=None), not status)]
+        + [Choice(str(word), frame.here(status=name), name == status) for name, word in STATUSES.items()],
+        **paging,
+    }
