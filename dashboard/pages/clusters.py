@@ -21,12 +21,12 @@ from dashboard.pages.retries.delay_lines import delay_tables
 
 @page
 def clusters(request: HttpRequest) -> HttpResponse:
-    return render(request, "pages/clusters.html", clusters_context(request))
+    return render(request, "clusters/clusters.html", clusters_context(request))
 
 
 @part
 def clusters_part(request: HttpRequest) -> HttpResponse:
-    return render(request, "fragments/clusters.html", {**clusters_context(request), "is_part": True})
+    return render(request, "clusters/clusters_part.html", {**clusters_context(request), "is_part": True})
 
 
 def clusters_context(request: HttpRequest) -> dict[str, Any]:

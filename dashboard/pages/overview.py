@@ -36,12 +36,12 @@ ALWAYS = (State.STOP, State.STALL, State.REWIND, State.WARN, State.UNKNOWN, Stat
 
 @page
 def overview(request: HttpRequest) -> HttpResponse:
-    return render(request, "pages/overview.html", overview_context(request))
+    return render(request, "overview/overview.html", overview_context(request))
 
 
 @part
 def overview_part(request: HttpRequest) -> HttpResponse:
-    return render(request, "fragments/overview.html", {**overview_context(request), "is_part": True})
+    return render(request, "overview/overview_part.html", {**overview_context(request), "is_part": True})
 
 
 def overview_context(request: HttpRequest) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Rules, incidents and previews."""

@@ -38,7 +38,7 @@ def alert_notes(request: HttpRequest) -> HttpResponse:
         "add_href": frame.to("alert_note_add"),
         **paging,
     }
-    return render(request, "pages/alert_notes.html", alert_context(frame, **shown))
+    return render(request, "alerts/alert_notes.html", alert_context(frame, **shown))
 
 
 @form_page
@@ -108,4 +108,4 @@ def _shown(
         "problems": problems(errors),
         "groups": groups_named(said["cluster"], said["group_pattern"]) if said["group_pattern"] else None,
     }
-    return render(request, "pages/alert_note.html", alert_context(frame, **shown), status=status)
+    return render(request, "alerts/alert_note.html", alert_context(frame, **shown), status=status)

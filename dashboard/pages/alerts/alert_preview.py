@@ -220,7 +220,7 @@ def alert_previews(request: HttpRequest) -> HttpResponse:
 
 @page
 def alert_preview(request: HttpRequest, preview: UUID) -> HttpResponse:
-    return render(request, "pages/alert_preview.html", preview_context(request, preview))
+    return render(request, "alerts/alert_preview.html", preview_context(request, preview))
 
 
 @part
@@ -228,7 +228,7 @@ def alert_preview_part(request: HttpRequest, preview: UUID) -> HttpResponse:
     shown = {**preview_context(request, preview), "is_part": True}
     if request.htmx and not shown["is_working"]:  # type: ignore[attr-defined]
         return HttpResponseClientRefresh()
-    return render(request, "fragments/alert_preview.html", shown)
+    return render(request, "alerts/alert_preview_part.html", shown)
 
 
 def _kept_since(measure: Measure, since: datetime, now: datetime) -> datetime:

@@ -34,6 +34,6 @@ def alert_preview_cancel(request: HttpRequest, preview: UUID) -> HttpResponse:
         return reverse("alert_preview", args=[preview])
 
     def shown(errors: Mapping[str, str], status: int = 200) -> HttpResponse:
-        return render(request, "pages/alert_preview.html", preview_context(request, preview, errors), status=status)
+        return render(request, "alerts/alert_preview.html", preview_context(request, preview, errors), status=status)
 
     return sent(NOTHING_TYPED, keep, shown)

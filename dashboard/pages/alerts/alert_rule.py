@@ -82,7 +82,7 @@ def form_shown(
         "unfinished": unfinished_of(request.user),
         **shown_fields(said),
     }
-    return render(request, "pages/alert_rule.html", alert_context(frame_of(request, now), **shown), status=status)
+    return render(request, "alerts/alert_rule.html", alert_context(frame_of(request, now), **shown), status=status)
 
 
 def _prefilled(request: HttpRequest, said: QueryDict) -> QueryDict:

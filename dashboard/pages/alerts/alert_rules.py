@@ -27,4 +27,4 @@ def alert_rules(request: HttpRequest) -> HttpResponse:
         "add_href": frame.to("alert_rule_add"),
         **paging,
     }
-    return render(request, "pages/alert_rules.html", alert_context(frame, **shown))
+    return render(request, "alerts/alert_rules.html", alert_context(frame, **shown))

@@ -27,12 +27,12 @@ Lines = list[tuple[IncidentRow, str]]
 
 @page
 def alerts(request: HttpRequest) -> HttpResponse:
-    return render(request, "pages/alerts.html", alerts_context(request))
+    return render(request, "alerts/alerts.html", alerts_context(request))
 
 
 @part
 def alerts_part(request: HttpRequest) -> HttpResponse:
-    return render(request, "fragments/alerts.html", {**alerts_context(request), "is_part": True})
+    return render(request, "alerts/alerts_part.html", {**alerts_context(request), "is_part": True})
 
 
 def alerts_context(request: HttpRequest) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def channel_part(request: HttpRequest, channel: int) -> HttpResponse:
     """What went through it."""
     frame = frame_of(request, timezone.now())
     row = channel_or_404(channel)
-    return render(request, "fragments/channel.html", alert_context(frame, **told_by(frame, row), is_part=True))
+    return render(request, "channels/channel_part.html", alert_context(frame, **told_by(frame, row), is_part=True))
 
 
 def channel_or_404(channel_id: int) -> Channel:
@@ -247,4 +247,4 @@ def _shown(
     }
     if row is not None:
         shown |= told_by(frame, row)
-    return render(request, "pages/channel.html", alert_context(frame, **shown), status=status)
+    return render(request, "channels/channel.html", alert_context(frame, **shown), status=status)

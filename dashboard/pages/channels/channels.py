@@ -26,4 +26,4 @@ def channels(request: HttpRequest) -> HttpResponse:
         "kinds": [(KINDS[kind], frame.to("channel_add", kind=kind)) for kind in ChannelKind],
         **paging,
     }
-    return render(request, "pages/channels.html", alert_context(frame, **shown))
+    return render(request, "channels/channels.html", alert_context(frame, **shown))

@@ -61,7 +61,7 @@ def dlq_message(
     frame, letter = frame_of(request, now), _letter_or_404(place)
     view = _answer(request, place, token, now) if token else _ask(request, place, now)
     shown = _shown(frame, place, letter, view) | {"tabs": tabs(frame, cluster, group)}
-    return render(request, "pages/dlq_message.html", shown, status=410 if view.is_gone else 200)
+    return render(request, "dead_letters/dlq_message.html", shown, status=410 if view.is_gone else 200)
 
 
 @part
@@ -71,7 +71,7 @@ def dlq_message_part(
     place, now = MessagePlace(cluster, group, broker, queue_id, offset), timezone.now()
     view = _answer(request, place, look, now)
     shown = _shown(frame_of(request, now), place, _letter_or_404(place), view)
-    return render(request, "fragments/dlq_message.html", shown)
+    return render(request, "dead_letters/dlq_message_part.html", shown)
 
 
 def _letter_or_404(place: MessagePlace) -> DeadLetterRow | None:

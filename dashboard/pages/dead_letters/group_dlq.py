@@ -47,13 +47,13 @@ class Line:
 def dlq(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     found = _group_or_404(cluster, group)
     frame = frame_of(request, timezone.now())
-    return render(request, "pages/group_dlq.html", {**_known(frame, found), **_listed(frame, found)})
+    return render(request, "dead_letters/group_dlq.html", {**_known(frame, found), **_listed(frame, found)})
 
 
 @part
 def dlq_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     shown = _known(frame_of(request, timezone.now()), _group_or_404(cluster, group))
-    return render(request, "fragments/group_dlq.html", {**shown, "is_refresh": True})
+    return render(request, "dead_letters/group_dlq_part.html", {**shown, "is_refresh": True})
 
 
 @require_POST
@@ -66,7 +66,7 @@ def dlq_read(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
         ask_for_dead_letters(found, frame.now)
     except RedisDown as down:
         shown = {**_known(frame, found), **_listed(frame, found), "asked_sentence": str(down)}
-        return render(request, "pages/group_dlq.html", shown, status=503)
+        return render(request, "dead_letters/group_dlq.html", shown, status=503)
     query = request.GET.copy()
     query["asked"] = "1"
     return HttpResponseRedirect(f"{frame.to('group_dlq', cluster, group).partition('?')[0]}?{query.urlencode()}")

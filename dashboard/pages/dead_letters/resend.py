@@ -26,13 +26,13 @@ ROWS = 100
 
 @page
 def resend(request: HttpRequest, cluster: str, group: str, resend: UUID) -> HttpResponse:
-    return render(request, "pages/resend.html", resend_context(request, cluster, group, resend))
+    return render(request, "dead_letters/resend.html", resend_context(request, cluster, group, resend))
 
 
 @part
 def resend_part(request: HttpRequest, cluster: str, group: str, resend: UUID) -> HttpResponse:
     return render(
-        request, "fragments/resend.html", {**resend_context(request, cluster, group, resend), "is_part": True}
+        request, "dead_letters/resend_part.html", {**resend_context(request, cluster, group, resend), "is_part": True}
     )
 
 
@@ -43,7 +43,7 @@ def resends(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     lines = [(row, frame.to("resend", cluster, group, row.id)) for row in rows]
     shown = {"group": found, "lines": lines, "tabs": tabs(frame, cluster, group)}
     places = {"group_href": frame.group(cluster, group), "letters_href": frame.to("group_dlq", cluster, group)}
-    return render(request, "pages/resends.html", context(frame, **shown, **places, **paging))
+    return render(request, "dead_letters/resends.html", context(frame, **shown, **places, **paging))
 
 
 def resend_context(

@@ -39,7 +39,7 @@ def act(do: Act) -> Callable[..., HttpResponse]:
             do(request, row)
         except (NotStarted, NotCancelled) as refusal:
             shown = resend_context(request, cluster, group, resend, str(refusal))
-            return render(request, "pages/resend.html", shown, status=409)
+            return render(request, "dead_letters/resend.html", shown, status=409)
         return HttpResponseRedirect(reverse("resend", args=[cluster, group, resend]))
 
     return view

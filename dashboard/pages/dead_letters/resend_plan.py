@@ -93,7 +93,7 @@ def _form(request: HttpRequest, group: ConsumerGroup, selection: Selection, refu
         "group_href": frame.group(group.cluster.name, group.name),
         "resends_href": frame.to("resends", group.cluster.name, group.name),
     }
-    return render(request, "pages/resend_plan.html", context(frame, **shown), status=409 if refusal else 200)
+    return render(request, "dead_letters/resend_plan.html", context(frame, **shown), status=409 if refusal else 200)
 
 
 def _ways(group: ConsumerGroup, chosen: Chosen, said: str, now: Any) -> list[Way]:

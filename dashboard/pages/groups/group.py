@@ -33,12 +33,12 @@ ROWS = 100
 def group(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     shown = group_context(request, cluster, group)
     charts = {"plotly": static(PATH), "figure_query": f"?range={shown['frame'].range.name}"}
-    return render(request, "pages/group.html", {**shown, **charts})
+    return render(request, "groups/group.html", {**shown, **charts})
 
 
 @part
 def group_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    return render(request, "fragments/group_head.html", {**group_context(request, cluster, group), "is_part": True})
+    return render(request, "groups/group_head_part.html", {**group_context(request, cluster, group), "is_part": True})
 
 
 def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:

@@ -31,12 +31,12 @@ NUMBERS = [
 
 @page
 def groups(request: HttpRequest) -> HttpResponse:
-    return render(request, "pages/groups.html", groups_context(request))
+    return render(request, "groups/groups.html", groups_context(request))
 
 
 @part
 def groups_part(request: HttpRequest) -> HttpResponse:
-    return render(request, "fragments/groups.html", {**groups_context(request), "is_part": True})
+    return render(request, "groups/groups_part.html", {**groups_context(request), "is_part": True})
 
 
 def groups_context(request: HttpRequest) -> dict[str, Any]:

@@ -164,13 +164,13 @@ ROWS = 100
 
 @page
 def offsets(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    return render(request, "pages/group_offsets.html", offsets_context(request, cluster, group))
+    return render(request, "offsets/group_offsets.html", offsets_context(request, cluster, group))
 
 
 @part
 def offsets_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     shown_here = {**offsets_context(request, cluster, group), "is_refresh": True}
-    return render(request, "fragments/group_offsets.html", shown_here)
+    return render(request, "offsets/group_offsets_part.html", shown_here)
 
 
 def offsets_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def _shown(request: HttpRequest, group: ConsumerGroup, refusal: str = "", status
         "acknowledgements": LossAcknowledgement.objects.filter(group=group)[:20],
         **loss_context(frame, group.cluster.name, group.name, group_queues(group, now=frame.now)),
     }
-    return render(request, "pages/lost_offsets.html", context(frame, **shown), status=status)
+    return render(request, "offsets/lost_offsets.html", context(frame, **shown), status=status)
 
 
 def loss_context(frame: Frame, cluster: str, group: str, rows: Sequence[QueueRow]) -> dict[str, Any]:

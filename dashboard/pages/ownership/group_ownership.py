@@ -40,13 +40,13 @@ def ownership(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
         "lag_query": f"?range={frame.range.name}",
         "figure_query": frame.here(range=frame.range.name, all=None),
     }
-    return render(request, "pages/group_ownership.html", {**shown, **charts})
+    return render(request, "ownership/group_ownership.html", {**shown, **charts})
 
 
 @part
 def ownership_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     shown = {**ownership_context(request, cluster, group), "is_refresh": True}
-    return render(request, "fragments/group_ownership.html", shown)
+    return render(request, "ownership/group_ownership_part.html", shown)
 
 
 def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:

@@ -125,14 +125,14 @@ def _held(owner: str, ends: list[tuple[str, ...] | None]) -> int | None:
 @page
 def rebalance(request: HttpRequest, cluster: str, group: str, at: str) -> HttpResponse:
     return render(
-        request, "pages/rebalance.html", rebalance_context(request, cluster, group, at) | {"plotly": static(PATH)}
+        request, "rebalances/rebalance.html", rebalance_context(request, cluster, group, at) | {"plotly": static(PATH)}
     )
 
 
 @part
 def rebalance_part(request: HttpRequest, cluster: str, group: str, at: str) -> HttpResponse:
     return render(
-        request, "fragments/rebalance.html", {**rebalance_context(request, cluster, group, at), "is_part": True}
+        request, "rebalances/rebalance_part.html", {**rebalance_context(request, cluster, group, at), "is_part": True}
     )
 
 

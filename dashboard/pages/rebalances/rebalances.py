@@ -34,12 +34,12 @@ class Line:
 
 @page
 def rebalances(request: HttpRequest) -> HttpResponse:
-    return render(request, "pages/rebalances.html", rebalances_context(request))
+    return render(request, "rebalances/rebalances.html", rebalances_context(request))
 
 
 @part
 def rebalances_part(request: HttpRequest) -> HttpResponse:
-    return render(request, "fragments/rebalances.html", {**rebalances_context(request), "is_part": True})
+    return render(request, "rebalances/rebalances_part.html", {**rebalances_context(request), "is_part": True})
 
 
 def rebalances_context(request: HttpRequest) -> dict[str, Any]:

@@ -102,7 +102,7 @@ LEFT_OUT = "left out"
 
 @page
 def reset(request: HttpRequest, reset: UUID) -> HttpResponse:
-    return render(request, "pages/reset.html", reset_context(request, reset))
+    return render(request, "resets/reset.html", reset_context(request, reset))
 
 
 @part
@@ -110,7 +110,7 @@ def reset_part(request: HttpRequest, reset: UUID) -> HttpResponse:
     shown = {**reset_context(request, reset), "is_part": True}
     if request.htmx and shown["reset"].status not in shown["working"]:  # type: ignore[attr-defined]
         return HttpResponseClientRefresh()
-    return render(request, "fragments/reset.html", shown)
+    return render(request, "resets/reset_part.html", shown)
 
 
 def reset_context(request: HttpRequest, reset_id: UUID, problem: str = "") -> dict[str, Any]:

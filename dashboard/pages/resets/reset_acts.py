@@ -42,7 +42,7 @@ def act(do: Act) -> Callable[..., HttpResponse]:
         try:
             shown = do(request, row)
         except ResetRefused as refusal:
-            return render(request, "pages/reset.html", reset_context(request, reset, str(refusal)), status=409)
+            return render(request, "resets/reset.html", reset_context(request, reset, str(refusal)), status=409)
         return HttpResponseRedirect(reverse("reset", args=[shown.pk]))
 
     return view

@@ -167,7 +167,7 @@ def _shown(
         "group_href": frame.group(cluster, group.name),
         "resets_href": frame.to("group_resets", cluster, group.name),
     }
-    return render(request, "pages/reset_plan.html", context(frame, **shown), status=status)
+    return render(request, "resets/reset_plan.html", context(frame, **shown), status=status)
 
 
 def _problems(form: ResetForm, refusal: str) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ ROWS = 50
 @page
 def resets(request: HttpRequest) -> HttpResponse:
     frame = frame_of(request, timezone.now())
-    return render(request, "pages/resets.html", context(frame, **_listed(frame, cluster=frame.cluster)))
+    return render(request, "resets/resets.html", context(frame, **_listed(frame, cluster=frame.cluster)))
 
 
 @page
@@ -36,7 +36,9 @@ def group_resets(request: HttpRequest, cluster: str, group: str) -> HttpResponse
         "group_href": frame.group(cluster, group),
         "plan_href": frame.to("reset_plan", cluster, group) if request.user.has_perm(MAY_RESET) else "",
     }
-    return render(request, "pages/resets.html", context(frame, **shown, **_listed(frame, cluster=cluster, group=group)))
+    return render(
+        request, "resets/resets.html", context(frame, **shown, **_listed(frame, cluster=cluster, group=group))
+    )
 
 
 def _listed(frame: Frame, *, cluster: str | None, group: str | None = None) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Retries and delay levels."""

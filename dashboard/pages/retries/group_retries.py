@@ -32,13 +32,13 @@ LETTERS = 5
 def retries(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     shown = retries_context(request, cluster, group)
     charts = {"plotly": static(PATH), "figure_query": f"?range={shown['frame'].range.name}"}
-    return render(request, "pages/group_retries.html", {**shown, **charts})
+    return render(request, "retries/group_retries.html", {**shown, **charts})
 
 
 @part
 def retries_part(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     shown = {**retries_context(request, cluster, group), "is_refresh": True}
-    return render(request, "fragments/group_retries.html", shown)
+    return render(request, "retries/group_retries_part.html", shown)
 
 
 def retries_context(request: HttpRequest, cluster: str, name: str) -> dict[str, Any]:

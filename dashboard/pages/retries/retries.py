@@ -29,12 +29,12 @@ FIRST = f"-{NUMBERS[0]}"
 
 @page
 def retries(request: HttpRequest) -> HttpResponse:
-    return render(request, "pages/retries.html", retries_context(request))
+    return render(request, "retries/retries.html", retries_context(request))
 
 
 @part
 def retries_part(request: HttpRequest) -> HttpResponse:
-    return render(request, "fragments/retries.html", {**retries_context(request), "is_part": True})
+    return render(request, "retries/retries_part.html", {**retries_context(request), "is_part": True})
 
 
 def retries_context(request: HttpRequest) -> dict[str, Any]:

@@ -77,4 +77,4 @@ def _shown(
         ],
         **paging,
     }
-    return render(request, "pages/silences.html", alert_context(frame, **shown), status=status)
+    return render(request, "silences/silences.html", alert_context(frame, **shown), status=status)

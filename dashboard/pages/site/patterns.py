@@ -75,7 +75,7 @@ def patterns(request: HttpRequest) -> HttpResponse:
     if not request.user.is_staff:
         raise PermissionDenied
     frame = frame_of(request, timezone.now())
-    return render(request, "pages/patterns.html", context(frame, **examples(frame.now)))
+    return render(request, "common/patterns.html", context(frame, **examples(frame.now)))
 
 
 def examples(now: datetime) -> dict[str, Any]:
