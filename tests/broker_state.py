@@ -3,7 +3,7 @@
 import json
 import time
 
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.plugins.java_admin import JavaAdmin
 
 # Topics and groups with their versions, which count every change; delay offsets; modes of groups.

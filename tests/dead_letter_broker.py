@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.frames import Command
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.frames import Command
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 from tests.serving import beside
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.frames import Command, encode
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.frames import Command, encode
 from tests.consumers.rocketmq.fake_server import Behaviour, commands, reply, served
 from tests.dead_letter_broker import stored_letter
 from tests.serving import beside

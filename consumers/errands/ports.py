@@ -8,10 +8,10 @@ from typing import TypeVar
 from consumers.models import Cluster
 from consumers.polling.wire import Wire
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import NameServersFailed, Unreachable
 from consumers.rocketmq.name_server import NameServer, Route
 from consumers.rocketmq.offset_writes import OffsetWrites
 from consumers.rocketmq.sends import BrokerSends
+from consumers.rocketmq.wire.errors import NameServersFailed, Unreachable
 from consumers.selectors.brokers import MASTER
 
 TRIES, PAUSE_SECONDS = 3, 0.2

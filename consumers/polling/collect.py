@@ -5,8 +5,8 @@ from datetime import datetime
 
 from consumers.polling.brokers.broker_turn import Turn
 from consumers.rocketmq.admin import NameServer
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.pool import ConnectionPool
 
 from .cadence import Cadence
 from .memory import ClusterMemory

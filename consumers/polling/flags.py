@@ -102,7 +102,7 @@ def retired_topics(group: ConsumerGroup, now: datetime, limits: KindLimits) -> d
 def has_unlisted_members(group: ConsumerGroup, limits: KindLimits) -> bool:
     """It consumes though every broker said that there is no member: clients of a proxy register there.
 
-    `moved_at` is consumption only: see consumers.polling.record.moves.
+    `moved_at` is consumption only: see consumers.polling.record.offsets.moves.
     """
     if group.offline_since is None or group.moved_at is None:
         return False

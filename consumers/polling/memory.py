@@ -12,8 +12,8 @@ import pyarrow as pa
 from consumers.polling.brokers.circuit import Circuit, Patience
 from consumers.polling.brokers.committed_pairs import CommittedPairs, Pair
 from consumers.polling.brokers.min_offset_memory import MinOffsets
-from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
-from consumers.rocketmq.offset_memory import OffsetMemory
+from consumers.rocketmq.bodies.broker_values import GroupConfig, TopicConfig
+from consumers.rocketmq.bodies.offset_memory import OffsetMemory
 
 
 @dataclass

@@ -24,10 +24,10 @@ from consumers.polling.members.collect_members import collect_members
 from consumers.polling.members.known_groups import rotation
 from consumers.polling.members.silences import Silences
 from consumers.polling.members.turn import AskedBroker, Turn
+from consumers.polling.record.brokers.routed_permissions import record_routed_permissions
+from consumers.polling.record.brokers.store_configs import record_store_configs
 from consumers.polling.record.recorder import Recorder
-from consumers.polling.record.routed_permissions import record_routed_permissions
 from consumers.polling.record.samples import remembered_samples
-from consumers.polling.record.store_configs import record_store_configs
 from consumers.polling.registration.access import NoAccess, access_of
 from consumers.polling.samples.planner import SamplePlanner, ask_samples
 from consumers.polling.samples.reading import SamplesReading

@@ -6,8 +6,8 @@ from datetime import datetime
 import pyarrow as pa
 
 from consumers.polling.delays.delay_offsets import DelayOffsets
-from consumers.rocketmq.broker_values import GroupConfig, TopicConfig
-from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.bodies.broker_values import GroupConfig, TopicConfig
+from consumers.rocketmq.wire.errors import RocketMQError
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
 from consumers.polling.registration.access import Access
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.pool import ConnectionPool
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from consumers.errands.ports import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind
-from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.vocabulary.groups import BROADCASTING, POPPING
 
 from .listed import listed_offsets, offsets_before

@@ -5,12 +5,10 @@ Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates t
 
 import json
 
-from .broker_values import GroupConfigs, TopicConfigs, TopicQueueStats
-from .calls import DEADLINE_SECONDS, parsed
-from .client_bodies import assigned_queues, group_connections, running_info
-from .client_values import AssignedQueue, GroupConnections, RunningInfo
-from .codes import RequestCode, ResponseCode
-from .config_bodies import (
+from consumers.rocketmq.bodies.broker_values import GroupConfigs, TopicConfigs, TopicQueueStats
+from consumers.rocketmq.bodies.client_bodies import assigned_queues, group_connections, running_info
+from consumers.rocketmq.bodies.client_values import AssignedQueue, GroupConnections, RunningInfo
+from consumers.rocketmq.bodies.config_bodies import (
     broker_config,
     broker_runtime,
     delay_offsets,
@@ -19,10 +17,13 @@ from .config_bodies import (
     timer_counts,
     topic_configs,
 )
-from .errors import BrokerRefused
+from consumers.rocketmq.bodies.stats_bodies import topic_queue_stats
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused
+
+from .calls import DEADLINE_SECONDS, parsed
 from .name_server import NameServer
 from .queue_calls import QueueCalls
-from .stats_bodies import topic_queue_stats
 
 __all__ = ["BrokerAdmin", "NameServer"]
 

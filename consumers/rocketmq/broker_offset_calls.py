@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
+from consumers.rocketmq.bodies.config_bodies import offset_of_header
+from consumers.rocketmq.bodies.offset_tables import BROKER_OFFSETS, broker_offsets_table, consumer_offsets_table
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, RocketMQError
+from consumers.rocketmq.wire.frames import Command
+from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.versions import BULK_OFFSETS_VERSION, mq_version_name
+
 from .calls import DEADLINE_SECONDS, blaming, call, parsed
-from .codes import RequestCode, ResponseCode
-from .config_bodies import offset_of_header
-from .errors import BrokerRefused, LocalProtocolError, RocketMQError
-from .frames import Command
-from .offset_tables import BROKER_OFFSETS, broker_offsets_table, consumer_offsets_table
-from .pool import ConnectionPool
-from .versions import BULK_OFFSETS_VERSION, mq_version_name
 
 # GET_CONSUME_STATS for a group without offsets reads no commit log and creates nothing (5.4.0, AdminBrokerProcessor).
 UNUSED_GROUP = "__consumerscope_none__"

@@ -5,10 +5,10 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
-from .codes import ResponseCode
-from .errors import RocketMQError, refused
-from .frames import Command
-from .pool import ConnectionPool
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import RocketMQError, refused
+from consumers.rocketmq.wire.frames import Command
+from consumers.rocketmq.wire.pool import ConnectionPool
 
 DEADLINE_SECONDS = 5.0
 # Larger bodies are parsed in a thread, so that one broker's body does not hold up the answers of the others.

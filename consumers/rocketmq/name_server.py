@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from consumers.rocketmq.bodies.fastjson import loads
+from consumers.rocketmq.bodies.fields import Fields
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, NameServersFailed, RocketMQError
+from consumers.rocketmq.wire.pool import ConnectionPool
+
 from .calls import DEADLINE_SECONDS, call, parsed
-from .codes import RequestCode, ResponseCode
-from .errors import BrokerRefused, LocalProtocolError, NameServersFailed, RocketMQError
-from .fastjson import loads
-from .fields import Fields
-from .pool import ConnectionPool
 
 Value = TypeVar("Value")
 MASTER_ID = 0

@@ -6,12 +6,13 @@ What an answer says is what the broker did then; where the offset is afterwards,
 
 from collections.abc import Mapping
 
+from consumers.rocketmq.bodies.stats_bodies import reset_offsets
+from consumers.rocketmq.wire.codes import RequestCode, call_name
+from consumers.rocketmq.wire.errors import RemoteProtocolError, RocketMQError
+from consumers.rocketmq.wire.frames import Command
+from consumers.rocketmq.wire.pool import ConnectionPool
+
 from .calls import DEADLINE_SECONDS, call, parsed
-from .codes import RequestCode, call_name
-from .errors import RemoteProtocolError, RocketMQError
-from .frames import Command
-from .pool import ConnectionPool
-from .stats_bodies import reset_offsets
 
 # Times that a broker takes for the first message and for the end (Broker2Client, AdminBrokerProcessor).
 EARLIEST_MS, LATEST_MS = 0, -1

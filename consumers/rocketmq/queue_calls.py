@@ -5,13 +5,14 @@ created as a group, and a pending reset of a real group would be taken from it (
 commits nothing: bit 0 of its flags is off.
 """
 
+from consumers.rocketmq.bodies.config_bodies import offset_of_header
+from consumers.rocketmq.bodies.pull_bodies import PULL_OUTCOMES, pulled, queue_entries
+from consumers.rocketmq.messages.message_values import Pulled, QueueEntries
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, refused
+
 from .broker_offset_calls import BrokerOffsetCalls
 from .calls import DEADLINE_SECONDS, blaming, parsed
-from .codes import RequestCode, ResponseCode
-from .config_bodies import offset_of_header
-from .errors import BrokerRefused, refused
-from .message_values import Pulled, QueueEntries
-from .pull_bodies import PULL_OUTCOMES, pulled, queue_entries
 
 PULLING_GROUP = "TOOLS_CONSUMER"
 # The subscription comes with the request (5.4.0, PullSysFlag): no heart-beat is needed.

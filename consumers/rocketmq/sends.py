@@ -5,11 +5,12 @@ It is apart from the calls that only look, so that whoever holds those can chang
 
 from dataclasses import dataclass, field
 
+from consumers.rocketmq.bodies.fields import Fields
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.errors import refused
+from consumers.rocketmq.wire.pool import ConnectionPool
+
 from .calls import DEADLINE_SECONDS, blaming
-from .codes import RequestCode, ResponseCode
-from .errors import refused
-from .fields import Fields
-from .pool import ConnectionPool
 
 PRODUCER_GROUP = "CONSUMERSCOPE"
 # Stored, though not yet flushed or copied as the broker was told to (5.4.0, SendMessageProcessor).

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.rocketmq.errors import RemoteProtocolError
-from consumers.rocketmq.fastjson_entries import Entries, Entry
+from consumers.rocketmq.bodies.fastjson_entries import Entries, Entry
+from consumers.rocketmq.bodies.offset_tables import consumer_offsets_table
 from consumers.rocketmq.names import RETRY_PREFIX
-from consumers.rocketmq.offset_tables import consumer_offsets_table
+from consumers.rocketmq.wire.errors import RemoteProtocolError
 
 from .content import Content
 from .file_names import shown

@@ -5,9 +5,9 @@ from bisect import bisect
 from dataclasses import dataclass
 from functools import cached_property
 
-from consumers.rocketmq.errors import RemoteProtocolError
-from consumers.rocketmq.fastjson import MalformedJson
-from consumers.rocketmq.fastjson_entries import Entries, loads_entries
+from consumers.rocketmq.bodies.fastjson import MalformedJson
+from consumers.rocketmq.bodies.fastjson_entries import Entries, loads_entries
+from consumers.rocketmq.wire.errors import RemoteProtocolError
 
 from .findings import Finding
 from .problems import CutOff, Empty, Malformed, NotOffsets

@@ -9,9 +9,9 @@ import contextlib
 import socket
 import time
 
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.frames import Command, FrameReader, encode
-from consumers.rocketmq.tls import TlsOptions, client_context
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.frames import Command, FrameReader, encode
+from consumers.rocketmq.wire.tls import TlsOptions, client_context
 
 from .failures import DemoFailed
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from consumers.alerts.channels.deliver import deliver
+from consumers.alerts.channels.delivery.deliver import deliver
 from consumers.models import AlertRule, Channel, ConsumerGroup, Incident, Silence
 from tests.alert_rows import (
     a_channel,

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from consumers.rocketmq.offset_writes import OffsetWrites
-from consumers.rocketmq.pool import ConnectionPool
 from consumers.rocketmq.queue_calls import QueueCalls
 from consumers.rocketmq.sends import BrokerSends, Outgoing
+from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.alerting.traffic import Traffic
 from tests.plugins.counting_consumers import CountingConsumers

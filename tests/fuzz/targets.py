@@ -7,17 +7,22 @@ from typing import Any
 
 import pyarrow as pa
 
-from consumers.rocketmq import client_bodies, config_bodies, name_server, pull_bodies, stats_bodies
-from consumers.rocketmq.bodies import decoded_body
-from consumers.rocketmq.codes import RequestCode
-from consumers.rocketmq.dead_messages import dead_message
-from consumers.rocketmq.delay_levels import level_delays
-from consumers.rocketmq.errors import RemoteProtocolError, refused
-from consumers.rocketmq.frames import Command, FrameReader, encode
-from consumers.rocketmq.message_values import StoredMessage
-from consumers.rocketmq.messages import stored_messages
-from consumers.rocketmq.offset_memory import OffsetMemory
-from consumers.rocketmq.offset_tables import broker_offsets_table, consumer_offsets_of_any_form, consumer_offsets_table
+from consumers.rocketmq import name_server
+from consumers.rocketmq.bodies import client_bodies, config_bodies, pull_bodies, stats_bodies
+from consumers.rocketmq.bodies.delay_levels import level_delays
+from consumers.rocketmq.bodies.offset_memory import OffsetMemory
+from consumers.rocketmq.bodies.offset_tables import (
+    broker_offsets_table,
+    consumer_offsets_of_any_form,
+    consumer_offsets_table,
+)
+from consumers.rocketmq.messages.bodies import decoded_body
+from consumers.rocketmq.messages.dead_messages import dead_message
+from consumers.rocketmq.messages.message_values import StoredMessage
+from consumers.rocketmq.messages.messages import stored_messages
+from consumers.rocketmq.wire.codes import RequestCode
+from consumers.rocketmq.wire.errors import RemoteProtocolError, refused
+from consumers.rocketmq.wire.frames import Command, FrameReader, encode
 from consumers.stores.broker_file import broker_rows, broker_rows_at_once
 from consumers.stores.consumer_file import consumer_rows
 from consumers.stores.content import read_content

@@ -9,19 +9,19 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
+from consumers.alerts.channels.kinds.addresses import WrongAddress
+from consumers.alerts.channels.kinds.apprise_services import checked_apprise_url, service_of
+from consumers.alerts.channels.kinds.urls import parsed_url
+from consumers.alerts.channels.texts.render import template_context
+from consumers.alerts.channels.texts.sample import NOBODY, sample_payload
+from consumers.alerts.channels.texts.templates import LONGEST_BODY, LONGEST_TITLE, checked_template
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules import fields as check
 from consumers.alerts.rules.fields import text
 from consumers.alerts.rules.refused import Check, WrongValue, checked_fields
 from consumers.models import AlertRule, Channel, ChannelKind, Severity
 
-from .addresses import WrongAddress
-from .apprise_services import checked_apprise_url, service_of
-from .render import template_context
-from .sample import NOBODY, sample_payload
 from .secrets_of import ChannelNotReadable, Told, sealed, told_of
-from .templates import LONGEST_BODY, LONGEST_TITLE, checked_template
-from .urls import parsed_url
 
 # Checks of fields that address a channel: what is sealed comes back, or `WrongValue` says what is allowed.
 

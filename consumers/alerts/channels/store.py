@@ -7,11 +7,11 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from consumers.alerts.channels.delivery.standing import COLUMNS, begin_anew
+from consumers.alerts.channels.kinds.urls import parsed_url
 from consumers.models import Channel, ChannelKind
 
 from .secrets_of import ChannelNotReadable, told_of
-from .standing import COLUMNS, begin_anew
-from .urls import parsed_url
 
 
 def saved(checked: Mapping[str, Any], channel: Channel | None, by: Any, now: datetime) -> Channel:

@@ -6,10 +6,9 @@ from typing import Any
 
 from django.db import transaction
 
+from consumers.alerts.channels.delivery.numbers import next_number
+from consumers.alerts.channels.texts.sample import sample_payload
 from consumers.models import Channel, Delivery, DeliveryStatus
-
-from .numbers import next_number
-from .sample import sample_payload
 
 
 def send_test(channel: Channel, by: Any, now: datetime) -> Delivery:

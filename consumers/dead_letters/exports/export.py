@@ -14,11 +14,11 @@ from consumers.models import Cluster, ConsumerGroup, ResendItem
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import Wire
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.dead_messages import DeadMessage, dead_message
-from consumers.rocketmq.errors import BrokerRefused, RemoteProtocolError, RocketMQError
-from consumers.rocketmq.message_values import PullOutcome, StoredMessage
+from consumers.rocketmq.messages.dead_messages import DeadMessage, dead_message
+from consumers.rocketmq.messages.message_values import PullOutcome, StoredMessage
 from consumers.rocketmq.names import dlq_topic
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError, RocketMQError
 from consumers.selectors.dead_letters.filters import MAYBE_SENT
 from consumers.selectors.queues import find_group
 

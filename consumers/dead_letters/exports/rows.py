@@ -4,9 +4,9 @@ import base64
 from dataclasses import asdict
 from typing import Any
 
-from consumers.rocketmq.bodies import DecodedBody, decoded_body
-from consumers.rocketmq.dead_messages import DeadMessage
-from consumers.rocketmq.message_values import StoredMessage
+from consumers.rocketmq.messages.bodies import DecodedBody, decoded_body
+from consumers.rocketmq.messages.dead_messages import DeadMessage
+from consumers.rocketmq.messages.message_values import StoredMessage
 
 FACTS = (
     "broker",

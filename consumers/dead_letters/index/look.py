@@ -15,14 +15,14 @@ from django.db.models import Exists, OuterRef, Q
 
 from consumers.errands.wires import connected, masters
 from consumers.models import Cluster, ConsumerGroup, DeadLetter, DeadLetterLook, GroupBroker, GroupKind
-from consumers.polling.record.keyed_rows import upsert
+from consumers.polling.record.tables.keyed_rows import upsert
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import Wire
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.dead_messages import DeadMessage
-from consumers.rocketmq.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.messages.dead_messages import DeadMessage
 from consumers.rocketmq.names import dlq_topic
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 from .places import Calls, Ends, Indexed, Place, kept_from
 from .read_queue import DeadQueue, QueueRead, read_queue

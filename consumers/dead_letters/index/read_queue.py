@@ -6,9 +6,9 @@ The newest letters are there first, and what is indexed has no hole whenever the
 from dataclasses import dataclass, field
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.dead_messages import DeadMessage, dead_message
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.message_values import Pulled, PullOutcome
+from consumers.rocketmq.messages.dead_messages import DeadMessage, dead_message
+from consumers.rocketmq.messages.message_values import Pulled, PullOutcome
+from consumers.rocketmq.wire.errors import RocketMQError
 
 from .places import Calls, Ends, Indexed
 

@@ -1,7 +1,7 @@
 """Why dead letters were not read, each in one sentence with what to do about it."""
 
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 # RocketMQ 5.4.0, PullMessageProcessor; the same words in 4.x.
 TOPIC_NOT_READABLE = "pulling message is forbidden"

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from consumers.rocketmq.bodies import BodyKind, DecodedBody
-from consumers.rocketmq.dead_messages import DeadMessage
-from consumers.rocketmq.stored_bodies import Compression
+from consumers.rocketmq.messages.bodies import BodyKind, DecodedBody
+from consumers.rocketmq.messages.dead_messages import DeadMessage
+from consumers.rocketmq.messages.stored_bodies import Compression
 
 TIMES = ("born_at", "stored_at")
 

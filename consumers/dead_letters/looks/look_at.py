@@ -9,12 +9,12 @@ from consumers.errands.wires import connected, masters
 from consumers.models import ConsumerGroup
 from consumers.polling.registration.access import NoAccess
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.bodies import decoded_body
-from consumers.rocketmq.dead_messages import dead_message
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.message_values import StoredMessage
+from consumers.rocketmq.messages.bodies import decoded_body
+from consumers.rocketmq.messages.dead_messages import dead_message
+from consumers.rocketmq.messages.message_values import StoredMessage
+from consumers.rocketmq.messages.system_properties import SYSTEM_PROPERTIES
 from consumers.rocketmq.names import dlq_topic
-from consumers.rocketmq.system_properties import SYSTEM_PROPERTIES
+from consumers.rocketmq.wire.errors import RocketMQError
 
 from .look import Look, MessagePlace, Property
 

@@ -14,8 +14,8 @@ from consumers.errands.ports import Ports
 from consumers.models import Resend, ResendItem, ResendOutcome
 from consumers.polling.wire import WireClosed
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import BrokerRefused, RocketMQError
-from consumers.rocketmq.resent_message import RESEND_PROPERTY
+from consumers.rocketmq.messages.resent_message import RESEND_PROPERTY
+from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 from .errand import Errand
 from .prepare import NotSent, Ready, prepare

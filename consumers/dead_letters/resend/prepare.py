@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from consumers.errands.ports import Ports, reading
 from consumers.models import ResendItem, ResendOutcome
-from consumers.rocketmq.errors import LocalProtocolError, RocketMQError
-from consumers.rocketmq.message_values import StoredMessage
+from consumers.rocketmq.messages.message_values import StoredMessage
+from consumers.rocketmq.messages.resent_message import resent
 from consumers.rocketmq.name_server import Route
-from consumers.rocketmq.resent_message import resent
 from consumers.rocketmq.sends import Outgoing
+from consumers.rocketmq.wire.errors import LocalProtocolError, RocketMQError
 
 from .errand import Errand
 from .targets import NoTarget, Target, target_of

@@ -16,7 +16,7 @@ from consumers.errands.wires import connected
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import WireClosed
-from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.wire.errors import RocketMQError
 
 from .batch import Batch, Clock
 from .errand import Errand

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from consumers.models import ResendItem
-from consumers.rocketmq.message_values import StoredMessage
+from consumers.rocketmq.messages.message_values import StoredMessage
 from consumers.rocketmq.name_server import QueueRoute, Route
 
 READ, WRITE = 4, 2

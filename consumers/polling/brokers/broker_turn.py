@@ -18,12 +18,12 @@ from consumers.polling.delays.delay_offsets import read_delivered, take_level_en
 from consumers.polling.memory import BrokerMemory, ClusterMemory
 from consumers.polling.reading import BrokerCost, BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC
-from consumers.rocketmq.errors import BrokerRefused, DeadlineExceeded, RemoteProtocolError, RocketMQError
+from consumers.rocketmq.bodies.delay_levels import SCHEDULE_TOPIC
+from consumers.rocketmq.bodies.offset_tables import BROKER_OFFSETS
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
-from consumers.rocketmq.offset_tables import BROKER_OFFSETS
-from consumers.rocketmq.pool import ConnectionPool
-from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_name
+from consumers.rocketmq.wire.errors import BrokerRefused, DeadlineExceeded, RemoteProtocolError, RocketMQError
+from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.versions import BULK_OFFSETS_VERSION, mq_version_name
 
 from .committed_pairs import listed_pairs
 from .min_offset_memory import NEVER, MinOffsets, microseconds

@@ -6,8 +6,8 @@ A broker that came back is read again at most `open_seconds` and one poll later;
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ be configured (TopicConfigManager): its route says what became of that, by one c
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.name_server import NameServer
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.pool import ConnectionPool
 
 ON_EVERY_BROKER = "SELF_TEST_TOPIC"
 READ_OR_WRITE = 6  # PermName; 1, inherit, says nothing here

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from consumers.rocketmq.errors import RemoteProtocolError
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX, topic_kind
+from consumers.rocketmq.wire.errors import RemoteProtocolError
 from consumers.vocabulary.unknown import UnknownReason
 
 from .topic_queues import QUEUE_BITS, QUEUE_MASK, codes, distinct, distinct_sorted, encoded, queue_ids

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.pool import ConnectionPool
 
 LONGEST = 1000
 

@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC, queue_of_level
-from consumers.rocketmq.errors import BrokerRefused, DeadlineExceeded, RemoteProtocolError, RocketMQError
-from consumers.rocketmq.message_values import PullOutcome, QueueEntries, StoredMessage
+from consumers.rocketmq.bodies.delay_levels import SCHEDULE_TOPIC, queue_of_level
+from consumers.rocketmq.messages.message_values import PullOutcome, QueueEntries, StoredMessage
 from consumers.rocketmq.names import RETRY_PREFIX
-from consumers.rocketmq.times import time_of
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, DeadlineExceeded, RemoteProtocolError, RocketMQError
+from consumers.rocketmq.wire.times import time_of
 
 from .answers import BrokerDelays, DelaysReading, GroupRung, LevelKey, LevelReading, LevelSample, NextDue, WheelAnswer
 from .delay_offsets import DelayOffsets

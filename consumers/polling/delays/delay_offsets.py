@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from consumers.polling.brokers.topic_queues import encoded
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC, level_of_queue
-from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.bodies.delay_levels import SCHEDULE_TOPIC, level_of_queue
+from consumers.rocketmq.wire.errors import RocketMQError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 from consumers.models import Cluster
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.reading import OffsetsReading
-from consumers.polling.record.delays import record_delays
+from consumers.polling.record.brokers.delays import record_delays
 from consumers.polling.wire import Wire
 from consumers.rocketmq.names import group_of_retry_topic
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from consumers.rocketmq.delay_levels import level_delays
-from consumers.rocketmq.errors import RemoteProtocolError
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.bodies.delay_levels import level_delays
+from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.pool import ConnectionPool
 
 from .answers import DelayLimits, LevelKey, NextDue
 

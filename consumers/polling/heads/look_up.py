@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.message_values import Pulled, PullOutcome, StoredMessage
-from consumers.rocketmq.times import time_of
+from consumers.rocketmq.messages.message_values import Pulled, PullOutcome, StoredMessage
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.times import time_of
 
 CALLS_EACH = 2
 NO_TIME = "the message at {offset} bears a time that no calendar has"

@@ -18,7 +18,7 @@ from consumers.polling.brokers.circuit import is_busy
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.reading import ClientReading, Member, OwnedQueue
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.client_values import (
+from consumers.rocketmq.bodies.client_values import (
     AssignedQueue,
     ConsumeStatus,
     PopQueue,
@@ -26,8 +26,8 @@ from consumers.rocketmq.client_values import (
     RunningInfo,
     Subscription,
 )
-from consumers.rocketmq.errors import DeadlineExceeded, RocketMQError, Unreachable
-from consumers.rocketmq.times import time_of
+from consumers.rocketmq.wire.errors import DeadlineExceeded, RocketMQError, Unreachable
+from consumers.rocketmq.wire.times import time_of
 
 from .client_settings import UNNAMED_CLASS, kept_settings, printed_class
 from .membership import newest_change

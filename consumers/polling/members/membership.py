@@ -9,10 +9,10 @@ from datetime import datetime
 
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.reading import GroupMembers, Member
-from consumers.rocketmq.client_values import ClientConnection, GroupConnections, Subscription
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.times import time_of
-from consumers.rocketmq.versions import mq_version_name
+from consumers.rocketmq.bodies.client_values import ClientConnection, GroupConnections, Subscription
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.times import time_of
+from consumers.rocketmq.wire.versions import mq_version_name
 
 from .sweep import SweptBroker
 from .turn import AskedBroker, Turn

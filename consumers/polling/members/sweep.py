@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from consumers.polling.brokers.circuit import is_busy
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.client_values import GroupConnections
-from consumers.rocketmq.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.bodies.client_values import GroupConnections
+from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 from .turn import AskedBroker, Turn
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.pool import ConnectionPool
 
 
 @dataclass(frozen=True)

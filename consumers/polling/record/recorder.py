@@ -22,25 +22,32 @@ from consumers.polling.brokers.min_offset_memory import microseconds
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.kind_limits import KindLimits
 from consumers.polling.reading import GroupMembers, MembersReading, OffsetsReading
+from consumers.polling.record.brokers.brokers import (
+    MASTER,
+    broker_entries,
+    record_brokers,
+    record_group_config,
+    record_topic_config,
+    write_only_queues,
+)
+from consumers.polling.record.brokers.group_brokers import GroupBrokers
+from consumers.polling.record.brokers.stand_ins import without_older
+from consumers.polling.record.members.members import record_members
+from consumers.polling.record.members.unsubscribed import record_unsubscribed
+from consumers.polling.record.offsets.group_kinds import GroupKinds
+from consumers.polling.record.offsets.lost import LOST_AT, GivenUp, Losses, remembering
+from consumers.polling.record.offsets.moves import Moves
+from consumers.polling.record.offsets.snapshots import NULL, OFFSETS, Columns, changed, forget, stored_columns, write
+from consumers.polling.record.offsets.totals import totals, write_totals
+from consumers.polling.record.tables.columns import reading_columns, reading_rows
+from consumers.polling.record.tables.ids import EntityIds
+from consumers.polling.record.tables.row_queues import RowQueues
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.vocabulary.unknown import UnknownReason, of_broker
 
-from .brokers import MASTER, broker_entries, record_brokers, record_group_config, record_topic_config, write_only_queues
-from .columns import reading_columns, reading_rows
-from .group_brokers import GroupBrokers
-from .group_kinds import GroupKinds
 from .history import write_history
-from .ids import EntityIds
-from .lost import LOST_AT, GivenUp, Losses, remembering
-from .members import record_members
-from .moves import Moves
-from .row_queues import RowQueues
 from .samples import record_samples
-from .snapshots import NULL, OFFSETS, Columns, changed, forget, stored_columns, write
-from .stand_ins import without_older
-from .totals import totals, write_totals
-from .unsubscribed import record_unsubscribed
 
 # How often each group was without a member, by day: what tells a habit from a crash.
 # Counts are held back for ten minutes, because ten thousand groups must not cost ten thousand writes a reading. A

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from django.db import transaction
 
 from consumers.models import Cluster, ConsumerGroup, QueueSample, TagSample
+from consumers.polling.record.tables.ids import EntityIds
 from consumers.polling.samples.reading import (
     FirstStored,
     QueueKey,
@@ -16,8 +17,6 @@ from consumers.polling.samples.reading import (
     TopicKey,
 )
 from consumers.polling.samples.tags import tag_filters
-
-from .ids import EntityIds
 
 QUEUE_FIELDS = (
     "offset",

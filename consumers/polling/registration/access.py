@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from consumers.models import Cluster
-from consumers.rocketmq.acl import Credentials
-from consumers.rocketmq.errors import LocalProtocolError
-from consumers.rocketmq.tls import TlsOptions, client_context
+from consumers.rocketmq.wire.acl import Credentials
+from consumers.rocketmq.wire.errors import LocalProtocolError
+from consumers.rocketmq.wire.tls import TlsOptions, client_context
 
 from .sealed_secret import SecretNotReadable, unseal
 

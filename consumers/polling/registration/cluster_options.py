@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 
 from consumers.models import Cluster
-from consumers.rocketmq.errors import LocalProtocolError
 from consumers.rocketmq.names import parse_address
+from consumers.rocketmq.wire.errors import LocalProtocolError
 from consumers.stores.fence import begins_inside, outside
 from consumers.stores.globs import WrongFileGlob, parse_offset_files
 from consumers.stores.kinds import NAMES, may_name_one

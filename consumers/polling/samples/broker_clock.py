@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.message_values import StoredMessage
+from consumers.rocketmq.messages.message_values import StoredMessage
+from consumers.rocketmq.wire.errors import RocketMQError
 
 from .queue_places import Place, places
 

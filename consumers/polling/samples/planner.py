@@ -12,9 +12,9 @@ from django.db.models import Case, IntegerField, Value, When
 from consumers.models import Client, Cluster, ConsumerGroup, QueueState, TimeLagKind
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.names import is_system_group
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.stores.start import TIMESTAMP, BrokerAnswer, start_time, would_start
 from consumers.vocabulary.unknown import UnknownReason
 

@@ -17,9 +17,9 @@ from consumers.errands.ports import Ports, reading
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.wire import WireClosed
 from consumers.resets.value_of import moment_of
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 from consumers.rocketmq.offset_writes import EARLIEST_MS, LATEST_MS, NotApplied
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 from .may_write import why_not_written
 from .revalidate import why_offset_moved

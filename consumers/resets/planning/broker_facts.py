@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from consumers.resets.facts import BrokerFacts
-from consumers.rocketmq.errors import RocketMQError
-from consumers.rocketmq.versions import mq_version_name
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.versions import mq_version_name
 
 from .masters import Master, Masters
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from consumers.resets.wish import QueueKey
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.errors import BrokerRefused, RocketMQError
 from consumers.rocketmq.name_server import QueueRoute, Route
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 from .choice import Choice
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from consumers.errands.ports import Ports
 from consumers.resets.facts import BrokerFacts, GroupFacts, QueueFacts
 from consumers.resets.wish import QueueKey
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 from .broker_facts import NO_MASTER, broker_facts
 from .known import Known

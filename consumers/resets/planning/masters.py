@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from consumers.errands.ports import Ports, reading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import DeadlineExceeded, RocketMQError, Unreachable
+from consumers.rocketmq.wire.errors import DeadlineExceeded, RocketMQError, Unreachable
 
 CALLS_AT_ONCE = 8
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from consumers.errands.ports import Ports, reading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.client_values import GroupConnections
-from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.bodies.client_values import GroupConnections
+from consumers.rocketmq.wire.errors import RocketMQError
 
 from .masters import Masters
 

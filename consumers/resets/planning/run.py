@@ -26,9 +26,9 @@ from consumers.resets.past import given_for
 from consumers.resets.places import check_number
 from consumers.resets.value_of import moment_of
 from consumers.resets.wish import QueueKey, ResetRefused
-from consumers.rocketmq.errors import RocketMQError
 from consumers.rocketmq.name_server import Route
-from consumers.rocketmq.times import time_of
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.times import time_of
 
 from .amounts import amounts_of
 from .broker_facts import NO_MASTER

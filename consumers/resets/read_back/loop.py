@@ -16,7 +16,7 @@ from consumers.resets.applying.keep_alive import keep_alive
 from consumers.resets.planning.masters import Masters
 from consumers.resets.planning.membership import Membership, membership
 from consumers.resets.wish import QueueKey
-from consumers.rocketmq.errors import RocketMQError
+from consumers.rocketmq.wire.errors import RocketMQError
 
 from .case import Timing, Written
 from .outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, Verdict, outcome_of

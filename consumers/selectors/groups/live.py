@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from consumers.models import ConsumerGroup, GroupKind, State
 from consumers.polling.flags import group_flags, has_unlisted_members, offline_share
-from consumers.polling.record.moves import EVERY
+from consumers.polling.record.offsets.moves import EVERY
 from consumers.selectors.limits import Limits
 from consumers.vocabulary.groups import BROADCASTING, PULLING, Flag
 from consumers.vocabulary.rules import RuleCode

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext, ngettext
 
 from consumers.models import Broker, DelayLevel
-from consumers.rocketmq.delay_levels import level_delays
-from consumers.rocketmq.errors import RemoteProtocolError
+from consumers.rocketmq.bodies.delay_levels import level_delays
+from consumers.rocketmq.wire.errors import RemoteProtocolError
 from consumers.selectors.brokers import BrokerAge
 from consumers.selectors.limits import Limits
 from consumers.selectors.measures import age, messages

@@ -19,10 +19,10 @@ from consumers.models import (
 )
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.members.popping import pop_answers
-from consumers.rocketmq.broker_values import RetryPolicy
-from consumers.rocketmq.delay_levels import FIRST_RETRY_LEVEL
+from consumers.rocketmq.bodies.broker_values import RetryPolicy
+from consumers.rocketmq.bodies.delay_levels import FIRST_RETRY_LEVEL
+from consumers.rocketmq.bodies.retry_policy import retry_delay_ms
 from consumers.rocketmq.names import RETRY_PREFIX, is_retry_topic_of, retry_topic
-from consumers.rocketmq.retry_policy import retry_delay_ms
 from consumers.selectors.brokers import MASTER, ClusterAge, broker_ages
 from consumers.selectors.limits import limits
 from consumers.selectors.overlay import asked_time_lag, iso, offsets, time_lag, unjudged_reason

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from consumers.alerts.channels.payload import payload_of
-from consumers.alerts.channels.render import Rendered, render
-from consumers.alerts.channels.sample import sample_payload
+from consumers.alerts.channels.delivery.payload import payload_of
+from consumers.alerts.channels.texts.render import Rendered, render
+from consumers.alerts.channels.texts.sample import sample_payload
 from consumers.models import Channel, IncidentEvent, IncidentEventKind
 
 NO_DELIVERY = UUID(int=0)

@@ -19,8 +19,8 @@ from consumers.dead_letters.looks.look import Look, MessagePlace
 from consumers.dead_letters.may_see import MAY_SEE
 from consumers.errands.questions import PATIENCE
 from consumers.errands.redis_client import RedisDown
-from consumers.rocketmq.bodies import BodyKind
-from consumers.rocketmq.json_text import laid_out
+from consumers.rocketmq.messages.bodies import BodyKind
+from consumers.rocketmq.messages.json_text import laid_out
 from consumers.selectors.dead_letters.listing import letter_at
 from consumers.selectors.dead_letters.rows import DeadLetterRow
 from consumers.selectors.queues import find_group

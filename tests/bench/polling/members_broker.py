@@ -12,7 +12,7 @@ import struct
 import sys
 from functools import partial
 
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 
 BASE_MS = 1_795_245_595_553
 QUEUES = 8

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from itertools import islice
 
-from consumers.rocketmq.frames import Command, encode
+from consumers.rocketmq.wire.frames import Command, encode
 
 Call = tuple[int, dict[str, str]]  # code, fields
 

@@ -5,8 +5,8 @@ import random
 import time
 from collections.abc import Callable
 
-from consumers.rocketmq.offset_memory import OffsetMemory
-from consumers.rocketmq.offset_tables import broker_offsets_table, consumer_offsets_table
+from consumers.rocketmq.bodies.offset_memory import OffsetMemory
+from consumers.rocketmq.bodies.offset_tables import broker_offsets_table, consumer_offsets_table
 from tests.bench.result import Result
 
 QUEUES, MESSAGES = 16, 10**10

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import django
 
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.bench.polling.members_broker import BASE_MS, client_address, client_id, group_name
 from tests.bench.polling.members_floor import Call, bare_seconds
 
@@ -50,7 +50,7 @@ async def _read(known: object, addresses: Sequence[str]) -> dict[str, float]:
     from consumers.polling.members.sweep import AT_ONCE
     from consumers.polling.members.turn import AskedBroker, Budget, Turn
     from consumers.polling.settings import PollSettings
-    from consumers.rocketmq.pool import ConnectionPool
+    from consumers.rocketmq.wire.pool import ConnectionPool
 
     assert isinstance(known, Rotation)
     site = PollSettings.of_site().budget

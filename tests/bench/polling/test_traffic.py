@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from consumers.rocketmq.frames import Command
+from consumers.rocketmq.wire.frames import Command
 from tests.bench.polling.traffic import commit
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 

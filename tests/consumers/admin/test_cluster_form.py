@@ -7,7 +7,7 @@ from django.test import Client
 
 from consumers.models import Cluster
 from consumers.polling.registration.access import access_of
-from consumers.rocketmq.acl import Credentials
+from consumers.rocketmq.wire.acl import Credentials
 
 pytestmark = pytest.mark.django_db
 

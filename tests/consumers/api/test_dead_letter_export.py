@@ -18,7 +18,7 @@ from consumers.dead_letters.exports.chunk_writer import ChunkWriter
 from consumers.dead_letters.exports.rows import CONTENT, FACTS
 from consumers.errands.wires import close_wires
 from consumers.models import AuditEvent, Broker, ConsumerGroup
-from consumers.rocketmq.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
 from tests.dead_letter_rows import a_letter, a_resend, an_item
 from tests.world import a_broker, a_cluster, a_group

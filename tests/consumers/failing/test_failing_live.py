@@ -20,7 +20,7 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.calls import call
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.failing.watched import Watched
 from tests.plugins.failing import ALWAYS, FailingProcess

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from consumers.models import Cluster
 from consumers.polling.registration.access import access_of
-from consumers.rocketmq.acl import Credentials
-from consumers.rocketmq.tls import TlsOptions
+from consumers.rocketmq.wire.acl import Credentials
+from consumers.rocketmq.wire.tls import TlsOptions
 
 pytestmark = pytest.mark.django_db
 

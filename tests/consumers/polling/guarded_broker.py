@@ -4,9 +4,9 @@ import asyncio
 import json
 import time
 
-from consumers.rocketmq.acl import Credentials
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.acl import Credentials
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.pool import ConnectionPool
 
 PROVIDERS = "org.apache.rocketmq.auth.{}.provider."
 ADMIN = Credentials("admin", "admin-secret")

@@ -14,7 +14,7 @@ from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.broker_state import counters, state, wait_until_delivered
 from tests.plugins.java_admin import JavaAdmin

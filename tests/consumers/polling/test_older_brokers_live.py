@@ -13,7 +13,7 @@ from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller, Poll
 from consumers.polling.settings import PollSettings
-from consumers.rocketmq.versions import BULK_OFFSETS_VERSION, mq_version_name
+from consumers.rocketmq.wire.versions import BULK_OFFSETS_VERSION, mq_version_name
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

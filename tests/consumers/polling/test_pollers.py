@@ -22,8 +22,8 @@ from consumers.polling.registration.access import Access
 from consumers.polling.registration.cluster_options import set_secret
 from consumers.polling.settings import PollSettings
 from consumers.polling.wire import Wire
-from consumers.rocketmq.acl import Credentials
-from consumers.rocketmq.tls import TlsOptions
+from consumers.rocketmq.wire.acl import Credentials
+from consumers.rocketmq.wire.tls import TlsOptions
 from tests.consumers.polling.fake_broker import FakeBroker
 from tests.consumers.rocketmq.fake_server import served, silence
 from tests.readings import T0, at

@@ -18,10 +18,10 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.registration.cluster_options import set_secret
 from consumers.polling.settings import PollSettings
-from consumers.rocketmq.acl import Credentials
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import BrokerRefused
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.acl import Credentials
+from consumers.rocketmq.wire.errors import BrokerRefused
+from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.consumers.polling.guarded_broker import CONFIG, CREATE_ACL, create_user, fill, tell
 

@@ -15,7 +15,7 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller, Poll
 from consumers.polling.registration.cluster_options import set_secret
 from consumers.polling.settings import PollSettings
-from consumers.rocketmq.tls import TlsOptions
+from consumers.rocketmq.wire.tls import TlsOptions
 from dashboard.demo.cluster import RocketMQ
 from tests.certificates import Authority
 from tests.consumers.polling.guarded_broker import CONFIG, create_user, fill

@@ -24,7 +24,7 @@ from consumers.polling.reading import BrokerReading
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.offset_writes import OffsetWrites
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.overview.shown import overview

@@ -10,7 +10,7 @@ import pytest
 
 from consumers.polling.registration.access import Access
 from consumers.polling.wire import Wire, WireClosed
-from consumers.rocketmq.acl import Credentials
+from consumers.rocketmq.wire.acl import Credentials
 
 SOON_SECONDS = 5.0
 

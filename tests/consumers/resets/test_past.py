@@ -13,8 +13,8 @@ from consumers.models import ConsumerGroup, Reset, ResetKind, ResetOutcome, Rese
 from consumers.polling.wire import Wire
 from consumers.resets.past import Given, given_for, own_queues
 from consumers.resets.wish import QueueKey, ResetRefused
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.frames import Command
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.frames import Command
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served, silence
 from tests.pipeline_rows import at, put, rows
 from tests.reset_rows import a_reset, a_reset_queue

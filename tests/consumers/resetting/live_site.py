@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from consumers.polling.poll import ClusterPoller
 from consumers.rocketmq.calls import call
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.plugins.java_admin import JavaAdmin
 
 # RocketMQ 5.4.0, RequestCode. Nothing but tests may send it.

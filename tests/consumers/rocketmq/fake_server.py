@@ -5,7 +5,7 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from consumers.rocketmq.frames import Command, FrameReader, encode
+from consumers.rocketmq.wire.frames import Command, FrameReader, encode
 
 Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

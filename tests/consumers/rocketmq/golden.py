@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from consumers.rocketmq.frames import Command, FrameReader
+from consumers.rocketmq.wire.frames import Command, FrameReader
 
 FOLDER = Path(__file__).parents[2] / "data" / "golden"
 

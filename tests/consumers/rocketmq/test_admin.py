@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.bodies.client_values import GroupConnections
 from consumers.rocketmq.broker_offset_calls import MAX_TOPIC_LIST
-from consumers.rocketmq.client_values import GroupConnections
-from consumers.rocketmq.errors import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
-from consumers.rocketmq.frames import Command
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.errors import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
+from consumers.rocketmq.wire.frames import Command
+from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.asking import Use, ask, golden_answer
 from tests.consumers.rocketmq.fake_server import answering, reply
 from tests.consumers.rocketmq.golden import golden

@@ -7,15 +7,15 @@ import struct
 
 import pytest
 
-from consumers.rocketmq.connection import Connection
-from consumers.rocketmq.errors import (
+from consumers.rocketmq.wire.connection import Connection
+from consumers.rocketmq.wire.errors import (
     DeadlineExceeded,
     LocalProtocolError,
     RemoteProtocolError,
     RocketMQError,
     Unreachable,
 )
-from consumers.rocketmq.frames import Command, encode
+from consumers.rocketmq.wire.frames import Command, encode
 from tests.consumers.rocketmq.fake_server import Behaviour, commands, served, silence
 
 ANSWER = encode(Command(0, 1, flag=1, body=b"{}"))

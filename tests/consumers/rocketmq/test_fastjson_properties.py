@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.errors import RemoteProtocolError
-from consumers.rocketmq.fastjson import loads, loads_plain
+from consumers.rocketmq.bodies.fastjson import loads, loads_plain
+from consumers.rocketmq.wire.errors import RemoteProtocolError
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=10)

@@ -5,8 +5,8 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.errors import RemoteProtocolError
-from consumers.rocketmq.frames import Command, FrameReader, encode
+from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.rocketmq.wire.frames import Command, FrameReader, encode
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 # A NUL is no text: what becomes of it has tests of its own.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.frames import FrameReader
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.frames import FrameReader
 from tests.consumers.rocketmq.golden import FOLDER, golden
 
 FRAMES = sorted(path.stem for path in FOLDER.glob("*.frame"))

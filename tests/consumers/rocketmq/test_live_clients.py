@@ -8,8 +8,8 @@ from typing import TypeVar
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.client_values import RunningInfo
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.bodies.client_values import RunningInfo
+from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

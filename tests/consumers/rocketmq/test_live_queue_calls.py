@@ -8,9 +8,9 @@ from typing import TypeVar
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.errors import BrokerRefused
-from consumers.rocketmq.message_values import PullOutcome
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.messages.message_values import PullOutcome
+from consumers.rocketmq.wire.errors import BrokerRefused
+from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -6,8 +6,9 @@ from typing import TypeVar
 
 import pytest
 
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.errors import (
+from consumers.rocketmq.name_server import Broker, ClusterInfo, NameServer, QueueRoute, Route
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import (
     BrokerRefused,
     DeadlineExceeded,
     LocalProtocolError,
@@ -15,9 +16,8 @@ from consumers.rocketmq.errors import (
     RemoteProtocolError,
     Unreachable,
 )
-from consumers.rocketmq.frames import Command
-from consumers.rocketmq.name_server import Broker, ClusterInfo, NameServer, QueueRoute, Route
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.frames import Command
+from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import Behaviour, answering, reply, served, silence
 from tests.consumers.rocketmq.golden import golden
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from consumers.rocketmq.errors import BrokerRefused, RemoteProtocolError
-from consumers.rocketmq.frames import Command
-from consumers.rocketmq.message_values import PullOutcome, QueueEntries, QueueEntry
+from consumers.rocketmq.messages.message_values import PullOutcome, QueueEntries, QueueEntry
+from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError
+from consumers.rocketmq.wire.frames import Command
 from tests.consumers.rocketmq.asking import Use, ask, golden_answer
 from tests.consumers.rocketmq.fake_server import answering, reply
 

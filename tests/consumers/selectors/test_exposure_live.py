@@ -15,7 +15,7 @@ from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.selectors.offset_stores.stores import group_offsets
 from consumers.selectors.queues import find_group
 from consumers.stores.exposure import NUMBERS

@@ -14,7 +14,7 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings
-from consumers.rocketmq.fastjson import loads
+from consumers.rocketmq.bodies.fastjson import loads
 from dashboard.metrics.families import scrape
 from tests.exposition_parser import parsed
 

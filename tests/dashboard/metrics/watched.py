@@ -5,8 +5,8 @@ from datetime import datetime
 
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Cluster, ConsumerGroup, GroupWindow, PipelineRun, Queue
-from consumers.polling.record.columns import reading_rows
 from consumers.polling.record.history import write_history
+from consumers.polling.record.tables.columns import reading_rows
 from tests.readings import broker, reading, row
 from tests.rebalance_rows import a_rebalance, read_every
 from tests.world import (

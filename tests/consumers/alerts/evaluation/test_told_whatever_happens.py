@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.alerts.channels.takes import takes
+from consumers.alerts.channels.delivery.takes import takes
 from consumers.models import AlertRule, Channel, Delivery, DeliveryEvent, Incident, Silence
 from tests.alert_rounds import a_round
 from tests.alert_rows import a_channel, a_rule, a_silence

@@ -5,7 +5,7 @@ from datetime import datetime
 from consumers.dead_letters.index.look import Looked, look_into
 from consumers.dead_letters.index.rules import LookRules
 from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.dead_letter_broker import DeadLetterBroker, stored_letter
 from tests.world import NOW
 

@@ -7,7 +7,7 @@ import pytest
 from consumers.dead_letters.index.look import Looked, look_into
 from consumers.dead_letters.index.rules import LookRules
 from consumers.models import Broker, Cluster, ConsumerGroup, DeadLetter, DeadLetterLook
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.consumers.dead_letters.index.looking import TOPIC, add, indexed, look, offsets, pulled, the_look
 from tests.dead_letter_broker import DeadLetterBroker, stored_letter
 from tests.world import NOW, a_group, a_total

@@ -13,7 +13,7 @@ from consumers.dead_letters.index.look import look_into
 from consumers.dead_letters.index.rules import LookRules
 from consumers.errands.wires import close_wires
 from consumers.models import Broker, Cluster, ConsumerGroup, DeadLetter, DeadLetterLook
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.calling import JavaCallFailed
 from tests.plugins.java_admin import JavaAdmin

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.models import Broker, Cluster
-from consumers.rocketmq.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from tests.consumers.dead_letters.index.looking import add, indexed, look, offsets, the_look
 from tests.dead_letter_broker import DeadLetterBroker
 from tests.world import NOW

@@ -9,8 +9,8 @@ from consumers.dead_letters.looks.look import Look, MessagePlace
 from consumers.dead_letters.looks.look_at import LookFailed, look_at
 from consumers.errands.wires import close_wires
 from consumers.models import Broker
-from consumers.rocketmq.bodies import BodyKind
-from consumers.rocketmq.codes import RequestCode, ResponseCode
+from consumers.rocketmq.messages.bodies import BodyKind
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from tests.dead_letter_broker import DeadLetterBroker, a_dead_letter_broker, stored_letter
 from tests.world import NOW, a_broker, a_cluster, a_group
 

@@ -15,7 +15,7 @@ from consumers.dead_letters.looks.look import MessagePlace
 from consumers.dead_letters.looks.look_at import look_at
 from consumers.errands.wires import close_wires
 from consumers.models import Broker, Cluster
-from consumers.rocketmq.stored_bodies import Compression, opened_body
+from consumers.rocketmq.messages.stored_bodies import Compression, opened_body
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.calling import JavaCallFailed
 from tests.plugins.java_admin import JavaAdmin

@@ -6,8 +6,8 @@ import struct
 from collections import defaultdict
 from enum import Enum
 
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.frames import Command, encode
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.frames import Command, encode
 from tests.consumers.rocketmq.fake_server import commands, reply
 
 NAME = "broker-a"

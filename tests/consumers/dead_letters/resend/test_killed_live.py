@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.message_values import StoredMessage
-from consumers.rocketmq.pool import ConnectionPool
-from consumers.rocketmq.resent_message import RESEND_PROPERTY
+from consumers.rocketmq.messages.message_values import StoredMessage
+from consumers.rocketmq.messages.resent_message import RESEND_PROPERTY
 from consumers.rocketmq.sends import BrokerSends, Outgoing
+from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.children import kill_child, start_child
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.calling import PROJECT

@@ -9,9 +9,9 @@ from consumers.polling.brokers.broker_turn import read_broker
 from consumers.polling.cadence import Cadence
 from consumers.polling.memory import BrokerMemory, ClusterMemory
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.codes import RequestCode
-from consumers.rocketmq.frames import encode
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.codes import RequestCode
+from consumers.rocketmq.wire.frames import encode
+from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.vocabulary.unknown import UnknownReason
 from tests.consumers.rocketmq.fake_server import commands, reply, served
 from tests.readings import T0

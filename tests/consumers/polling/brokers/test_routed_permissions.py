@@ -7,9 +7,9 @@ import pytest
 
 from consumers.models import Broker
 from consumers.polling.brokers.routed_permissions import RoutedPermission, read_routed_permissions
-from consumers.polling.record.routed_permissions import record_routed_permissions
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.polling.record.brokers.routed_permissions import record_routed_permissions
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 from tests.readings import at
 from tests.world import a_broker, a_cluster

@@ -11,9 +11,9 @@ from consumers.polling.delays.collect_delays import collect_delays
 from consumers.polling.delays.delay_offsets import DelayOffsets
 from consumers.polling.delays.turn import DelayMemory, DelayTurn
 from consumers.polling.reading import BrokerReading
-from consumers.rocketmq.codes import RequestCode, ResponseCode
 from consumers.rocketmq.names import group_of_retry_topic
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 from tests.readings import T0, at
 

@@ -16,7 +16,7 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from consumers.selectors.retries.broker_level import LATE_SECONDS
 from consumers.selectors.retries.ladder import ladder_of
 from dashboard.demo.cluster import RocketMQ

@@ -15,7 +15,7 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.stores.read_file import read_offset_file
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]

@@ -11,8 +11,8 @@ from consumers.polling.members.client_round import ClientRound
 from consumers.polling.members.silences import Silences
 from consumers.polling.members.sweep import AT_ONCE
 from consumers.polling.members.turn import Budget, Turn
-from consumers.rocketmq.frames import encode
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.frames import encode
+from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, commands, reply, served
 from tests.readings import T0, member
 

@@ -9,8 +9,8 @@ from consumers.polling.members.collect_members import collect_members
 from consumers.polling.members.known_groups import KnownGroup, KnownMember, Rotation
 from consumers.polling.members.silences import Silences
 from consumers.polling.members.turn import AskedBroker, Budget, Turn
-from consumers.rocketmq.codes import RequestCode
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.codes import RequestCode
+from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 from tests.readings import T0, at
 

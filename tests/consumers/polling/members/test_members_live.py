@@ -13,7 +13,7 @@ from consumers.polling.members.known_groups import Rotation
 from consumers.polling.members.silences import Silences
 from consumers.polling.members.turn import AskedBroker, Budget, Turn
 from consumers.polling.reading import ClientReading, MembersReading
-from consumers.rocketmq.pool import ConnectionPool
+from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -5,8 +5,8 @@ import json
 from dataclasses import dataclass, field
 from enum import Enum
 
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.frames import Command, encode
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.frames import Command, encode
 from tests.consumers.rocketmq.fake_server import commands, reply
 
 GROUP, TOPIC = "billing", "Orders"

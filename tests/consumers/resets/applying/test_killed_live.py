@@ -15,8 +15,8 @@ import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.offset_writes import OffsetWrites
-from consumers.rocketmq.pool import ConnectionPool
 from consumers.rocketmq.sends import BrokerSends, Outgoing
+from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.children import kill_child, start_child
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.calling import PROJECT

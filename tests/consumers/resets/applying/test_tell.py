@@ -4,8 +4,8 @@ import pytest
 
 from consumers.models import ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.resets.applying.write import tell, time_ms_of
-from consumers.rocketmq.codes import ResponseCode
-from consumers.rocketmq.errors import BrokerRefused
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused
 from tests.consumers.resets.applying.conftest import Site
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.reset_rows import a_reset

@@ -14,7 +14,7 @@ from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetSte
 from consumers.polling.wire import Wire, WireClosed
 from consumers.resets.applying.keep_alive import NoEnd, keep_alive
 from consumers.resets.applying.run import MOST_WIRES, run, work
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.fake_clock import FakeClock

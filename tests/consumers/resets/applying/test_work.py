@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.models import ResetKind, ResetMethod, ResetStatus, ResetStep
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.consumers.resets.applying.fake_offsets import Act
 from tests.fake_clock import FakeClock

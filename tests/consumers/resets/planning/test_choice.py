@@ -7,7 +7,7 @@ import pytest
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.planning.choice import choice_of
 from consumers.resets.wish import QueueKey
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.reset_cluster import FakeCluster
 from tests.world import NOW, a_queue
 

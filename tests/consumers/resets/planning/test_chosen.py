@@ -7,9 +7,9 @@ import pytest
 from consumers.resets.planning.choice import Choice
 from consumers.resets.planning.chosen import chosen
 from consumers.resets.wish import QueueKey
-from consumers.rocketmq.codes import RequestCode, ResponseCode
-from consumers.rocketmq.errors import BrokerRefused, Unreachable
 from consumers.rocketmq.name_server import QueueRoute, Route
+from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, Unreachable
 
 A0, A1, A2, B0 = (QueueKey("Orders", f"broker-{place[0]}", int(place[1])) for place in ("a0", "a1", "a2", "b0"))
 GONE = BrokerRefused(ResponseCode.TOPIC_NOT_EXIST, None, RequestCode.GET_ROUTEINFO_BY_TOPIC)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from consumers.models import Reset, ResetKind, ResetQueue, ResetStatus
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.reset_cluster import APART_MS, FIRST_STORED_MS, FakeCluster
 from tests.world import NOW
 

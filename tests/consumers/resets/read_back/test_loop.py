@@ -10,7 +10,7 @@ import pytest
 from consumers.errands.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.read_back.loop import read_back
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from tests.consumers.resets.applying.conftest import Site
 from tests.fake_clock import FakeClock, Killed
 from tests.world import NOW, a_client

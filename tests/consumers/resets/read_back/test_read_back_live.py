@@ -14,7 +14,7 @@ from consumers.errands.ports import Ports
 from consumers.models import ConsumerGroup, Reset, ResetQueue, ResetStatus
 from consumers.polling.wire import Wire
 from consumers.resets.applying.run import work
-from consumers.rocketmq.codes import RequestCode
+from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.counting_consumers import CountingConsumers
 from tests.plugins.java_admin import JavaAdmin

@@ -7,8 +7,8 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, Reading
-from consumers.polling.record.columns import reading_rows
 from consumers.polling.record.history import write_history
+from consumers.polling.record.tables.columns import reading_rows
 from consumers.selectors.exporter.cluster import Moved, moved
 from consumers.selectors.limits import limits
 from tests.readings import T0, at, broker, reading, row

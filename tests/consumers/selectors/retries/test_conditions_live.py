@@ -15,9 +15,9 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.bodies.delay_levels import SCHEDULE_TOPIC
 from consumers.rocketmq.calls import call
-from consumers.rocketmq.codes import RequestCode
-from consumers.rocketmq.delay_levels import SCHEDULE_TOPIC
+from consumers.rocketmq.wire.codes import RequestCode
 from consumers.selectors.retries.condition_rows import Condition, ConditionName, FailingGroup, Severity
 from consumers.selectors.retries.conditions import conditions_of
 from consumers.selectors.retries.failing import failing_groups

@@ -1,0 +1,1 @@
+"""Which message goes out when, and what became of it."""

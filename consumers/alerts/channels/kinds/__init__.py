@@ -1,0 +1,1 @@
+"""The kinds of channels, and how each sends."""

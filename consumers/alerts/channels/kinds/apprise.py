@@ -1,0 +1,152 @@
+"""Chat and paging services through the Apprise library, in a process of its own.
+
+There every connection is judged by the address that it goes to, whatever leads to it; nothing of the environment names
+a proxy or a password; and it is ended when its time is over. Apprise resolves names, follows redirects and tries again
+as it likes, and none of that could be bounded from within a worker.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from consumers.alerts.channels.delivery.outcome import Outcome
+from consumers.alerts.channels.secrets_of import Told
+from consumers.alerts.channels.texts.render import render
+from consumers.models import Delivery, IncidentEventKind, Severity
+
+from .apprise_words import SENT
+from .sending import Means
+
+PROJECT = Path(__file__).parents[4]
+# The process needs so long to begin.
+STARTS_SECONDS = 10.0
+# How to begin, and whose certificates to believe. The site's own keys and passwords are none of a library's business.
+KEPT = {"PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR"}
+KEPT |= {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
+MOST_LINES = 3
+FEWER = (10, 5, 3, 2, 1)
+Notice = dict[str, Any]
+
+
+def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome:
+    notices = notices_of(told["url"], delivery, means.named)
+    to_go = [notice for notice in notices if notice["key"] not in delivery.accepted_by]
+    wanted = {"networks": [str(network) for network in means.networks], "notices": to_go}
+    seconds = means.seconds + STARTS_SECONDS
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", "consumers.alerts.channels.kinds.apprise_child"],
+            input=json.dumps(wanted),
+            capture_output=True,
+            text=True,
+            cwd=PROJECT,
+            env=environment(os.environ),
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        taken = _note_accepted(delivery, to_go, (late.stdout or b"").decode(errors="replace"))
+        took = f", and took {taken} of {len(to_go)} changes" if len(to_go) > 1 else ""
+        return Outcome(False, f"The service did not answer within {seconds:g} s{took}.")
+    _note_accepted(delivery, to_go, ended.stdout)
+    return _outcome(ended, notices[0]["note"])
+
+
+def _note_accepted(delivery: Delivery, to_go: list[Notice], printed: str) -> int:
+    """Of several notices each is sent once: a message of many changes may take more than one try. How many went."""
+    keys = [notice["key"] for notice in to_go[: printed.splitlines().count(SENT)] if notice["key"]]
+    if keys:
+        delivery.accepted_by = [*delivery.accepted_by, *keys]
+        Delivery.objects.filter(pk=delivery.pk).update(accepted_by=delivery.accepted_by)
+    return len(keys)
+
+
+def _outcome(ended: "subprocess.CompletedProcess[str]", note: str | None) -> Outcome:
+    try:
+        said = json.loads(ended.stdout.rpartition(f"{SENT}\n")[2])
+    except ValueError:
+        return Outcome(False, f"Apprise ended with {ended.returncode} and said nothing that can be read.")
+    lines = list(dict.fromkeys(said["log"]))[:MOST_LINES]
+    answer = " ".join(lines) or ("The service took it." if said["ok"] else "Apprise did not say why.")
+    return Outcome(said["ok"], answer + (f" ({note})" if note else ""))
+
+
+def environment(known: Mapping[str, str]) -> dict[str, str]:
+    """Requests would take proxies from it, and passwords from ~/.netrc."""
+    kept = {name: value for name, value in known.items() if name in KEPT}
+    return {**kept, "NO_PROXY": "*", "NETRC": os.devnull}
+
+
+def notices_of(url: str, delivery: Delivery, named: int) -> list[Notice]:
+    """What the process is to send, in this order. `key`: of a notice among several."""
+    events = delivery.payload["events"]
+    by_key = [(keyed(url, event["incident"]["id"]), event) for event in events if not delivery.is_test]
+    told = [_notice(own, _key(event), delivery, [event], 1) for own, event in by_key if own is not None]
+    return told or [_notice(unkeyed(url), "", delivery, events, named)]
+
+
+def _key(event: dict[str, Any]) -> str:
+    return f"{event['incident']['id']} {event['kind']}"
+
+
+def _notice(url: str, key: str, delivery: Delivery, events: list[dict[str, Any]], named: int) -> Notice:
+    """With texts that name ever fewer changes, and count the others: services take texts of different lengths."""
+    payload = {**delivery.payload, "events": events}
+    most = min(named, len(events))
+    counts = [most, *(count for count in FEWER if count < most)]
+    words = [render(payload, delivery.channel, count) for count in counts]
+    texts = [{"title": one.title, "body": one.body} for one in words]
+    return {"url": url, "key": key, "texts": texts, "type": type_of(events), "note": words[0].note}
+
+
+def type_of(events: list[dict[str, Any]]) -> str:
+    """As Apprise calls it: colours and icons, and what ends in services that know an end."""
+    firing = {event["incident"]["severity"] for event in events if event["kind"] == IncidentEventKind.FIRING}
+    if not firing:
+        return "success"
+    if Severity.CRITICAL in firing:
+        return "failure"
+    return "warning" if Severity.WARNING in firing else "info"
+
+
+# Services that pair the beginning and the end of an incident by a key. Pure.
+# Without one Apprise (2.2.0) makes it of a message's title, which differs between the two, so that nothing ends; for
+# Splunk it takes the routing key, so that one end would end all that fires.
+
+# The option of its URL that Apprise takes the key from; of two names for one, the one that counts.
+OPTIONS = {
+    **dict.fromkeys(("pagerduty", "incidentio", "ilert", "firehydrant", "squadcast", "goalert", "goalerts"), "dedup"),
+    **dict.fromkeys(("splunk", "victorops"), "entity_id"),
+    "signl4": "external_id",
+    "pagertree": "thirdparty",
+}
+# Of the addresses that services give themselves.
+HOSTS = {
+    "alert.victorops.com": "entity_id",
+    **dict.fromkeys(("api.incident.io", "signals.firehydrant.com"), "dedup"),
+    **dict.fromkeys(("api.squadcast.com", "api.eu.squadcast.com"), "dedup"),
+}
+
+
+def keyed(url: str, key: str) -> str | None:
+    """`url` for one incident by itself, of which `key` tells the end, too; None where the service knows no keys."""
+    parts = urlsplit(url)
+    option = OPTIONS.get(parts.scheme.lower()) or HOSTS.get((parts.hostname or "").lower())
+    return None if option is None else _with(url, f"action=map&{option}={key}")
+
+
+def unkeyed(url: str) -> str:
+    """`url` for all of a message. Opsgenie would add what is of severity info to an alert that Apprise remembers; as it
+    remembers none, nothing would be sent.
+    """
+    return _with(url, ":info=new") if urlsplit(url).scheme.lower() == "opsgenie" else url
+
+
+def _with(url: str, options: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{options}"

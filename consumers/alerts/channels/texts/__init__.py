@@ -1,0 +1,1 @@
+"""Titles and bodies: templates and their bounds."""

@@ -1,0 +1,117 @@
+"""Title and body of a message, by the channel's templates or the site's own."""
+
+import copy
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from consumers.alerts.channels.delivery.payload import Payload
+from consumers.alerts.subjects import Subject
+from consumers.models import Channel, SubjectKind
+
+from .templates import TemplateFailed, own_words, rendered
+
+LONGEST_TITLE = 250
+LONGEST_BODY = 20_000
+TIMES = ("started_at", "fired_at", "resolved_at", "unknown_since")
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """`note`: why the site's own words stand there although the channel has a template, or None."""
+
+    title: str
+    body: str
+    note: str | None = None
+
+
+def render(payload: Payload, channel: Channel, named: int) -> Rendered:
+    """`named`: so many changes are there by name; the others are counted."""
+    title, title_note = _filled(channel.title_template, TITLE, payload, named)
+    body, body_note = _filled(channel.body_template, BODY, payload, named)
+    notes = [note for note in (title_note, body_note) if note]
+    return Rendered(_one_line(title), _short(body.strip(), LONGEST_BODY), " ".join(notes) or None)
+
+
+def template_context(payload: Payload, named: int) -> dict[str, Any]:
+    """The payload, with times as times and at most `named` of its events, and counts beside it."""
+    told = copy.deepcopy({**payload, "events": payload["events"][:named]})
+    for event in told["events"]:
+        event["at"] = datetime.fromisoformat(event["at"])
+        incident = event["incident"]
+        incident |= {name: _time(incident[name]) for name in TIMES}
+        incident["subject"]["title"] = _title(incident["subject"])
+    kinds = [event["kind"] for event in payload["events"]]
+    counts = {kind: kinds.count(kind) for kind in ("firing", "resolved")}
+    return told | counts | {"count": len(kinds), "count_less_one": len(kinds) - 1, "others": max(len(kinds) - named, 0)}
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _title(subject: dict[str, str]) -> str:
+    kind = SubjectKind(subject["kind"])
+    return Subject(kind, subject["cluster"], subject["broker"], subject["group"], subject["topic"]).title
+
+
+def _filled(template: str, own: str, payload: Payload, named: int) -> tuple[str, str | None]:
+    """Each sees a context of its own: a template may empty what it is given."""
+    if not template.strip():
+        return own_words(own, template_context(payload, named)), None
+    try:
+        return rendered(template, template_context(payload, named)), None
+    except TemplateFailed as error:
+        return own_words(own, template_context(payload, named)), str(error)
+
+
+def _one_line(title: str) -> str:
+    """Titles are headers of mails: no line may begin in one."""
+    return _short(" ".join(title.split()), LONGEST_TITLE)
+
+
+def _short(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+# What messages say where nobody wrote a template: plain text that is read on a telephone first.
+
+TITLE = (
+    "{% if is_test %}[TEST] {% endif %}"
+    "{% if firing %}FIRING{% if firing > 1 %} {{ firing }}{% endif %}{% endif %}"
+    "{% if firing and resolved %}, {% endif %}"
+    "{% if resolved %}RESOLVED{% if resolved > 1 %} {{ resolved }}{% endif %}{% endif %}"
+    " · {{ rule.name }}: {{ events.0.incident.subject.title }}"
+    "{% if count > 1 %} and {{ count_less_one }} more{% endif %}"
+)
+
+BODY = """\
+{% for event in events %}\
+{% if event.kind == "resolved" %}RESOLVED{% else %}FIRING{% endif %} · {{ event.incident.severity }} · \
+{{ event.incident.subject.title }}\
+{% if event.incident.subject.cluster and event.incident.subject.cluster != event.incident.subject.title %}\
+ in {{ event.incident.subject.cluster }}{% endif %}
+{{ event.sentence }}
+{% if event.incident.groups_count %}\
+Groups that it leaves unknown: {{ event.incident.groups_count }}
+{% endif %}\
+{% if event.incident.unknown_reason %}\
+Its value is not known at the moment: {{ event.incident.unknown_reason }}
+{% endif %}\
+Since {{ event.incident.started_at|date:"Y-m-d H:i:s" }} UTC\
+{% if event.incident.resolved_at %}, until {{ event.incident.resolved_at|date:"Y-m-d H:i:s" }} UTC{% endif %}
+{% if event.incident.owner %}Owner: {{ event.incident.owner }}
+{% endif %}\
+{% if event.incident.note %}Note: {{ event.incident.note }}
+{% endif %}\
+{% if event.incident.runbook_url %}Runbook: {{ event.incident.runbook_url }}
+{% endif %}\
+{% if event.incident.url %}{{ event.incident.url }}
+{% endif %}
+{% endfor %}\
+{% if others %}And {{ others }} more, which are not named here.
+{% endif %}\
+{% if rule.note %}{{ rule.note }}
+{% endif %}\
+{% if rule.runbook_url %}Runbook of the rule: {{ rule.runbook_url }}
+{% endif %}"""

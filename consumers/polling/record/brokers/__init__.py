@@ -1,0 +1,1 @@
+"""Brokers and what they say of themselves and of groups."""

@@ -1,0 +1,1 @@
+"""Members, what they own and subscribe to, as intervals."""

@@ -1,0 +1,1 @@
+"""Snapshots of queues, totals of groups, moves and losses."""

@@ -1,0 +1,120 @@
+"""When each group last consumed, as far as readings tell: written at most once a minute and group.
+
+A consumer offset that moves forward is consumption. What falls, and what a reset from here moved, is none. Of a group
+without a member somebody else may have set the offsets: one jump proves nothing, moves in several readings do.
+"""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from consumers.models import Broker, Cluster, ConsumerGroup
+from consumers.polling.kind_limits import KindLimits
+from consumers.polling.record.brokers.brokers import MASTER
+from consumers.polling.record.tables.ids import EntityIds
+from consumers.polling.record.tables.stamps import stamp, stamp_each
+from consumers.vocabulary.unknown import UnknownReason
+
+from .own_resets import moved_by_resets
+from .snapshots import NULL, Columns
+
+CONSUMER, LOST_OFFSET = 0, 4
+EVERY = timedelta(seconds=60)
+# Of a group without a member so many readings see a move, two of them in a row; or so many, with pauses between them.
+READINGS, WITH_PAUSES = 3, 10
+
+
+@dataclass
+class Moves:
+    """`noted`: the `moved_at` of each group as it is stored, up to a minute behind what was seen.
+
+    `last_read`: when each broker was last read. `just_moved`: groups without a member whose offsets the newest reading
+    saw move, long enough after their last member.
+    """
+
+    cluster: Cluster
+    noted: dict[int, datetime]
+    last_read: dict[str, datetime]
+    just_moved: frozenset[int] = field(default_factory=frozenset)
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> "Moves":
+        masters = Broker.objects.filter(cluster=cluster, broker_id=MASTER)
+        noted = {pk: at for pk, at in cluster.groups.values_list("pk", "moved_at") if at is not None}
+        read = {name: at for name, at in masters.values_list("name", "last_read_at") if at is not None}
+        return cls(cluster, noted, read)
+
+    def note(
+        self,
+        before: Columns,
+        after: Columns,
+        ids: EntityIds,
+        read: AbstractSet[str],
+        now: datetime,
+        limits: KindLimits,
+    ) -> None:
+        """`read`: the brokers that were read for `after`."""
+        read_before = {name: self.last_read[name] for name in read & self.last_read.keys()}
+        by_resets = moved_by_resets(self.cluster, ids, read_before)
+        forward, back = moved_groups(before, after, by_resets)
+        seen = self._consuming(forward, set(back), now, limits)
+        due = [pk for pk in seen if pk not in self.noted or now - self.noted[pk] >= EVERY]
+        stamp(ConsumerGroup.objects.all(), due, moved_at=now)
+        self.noted.update(dict.fromkeys(due, now))
+        self.last_read.update(dict.fromkeys(read, now))
+
+    def _consuming(self, forward: Sequence[int], back: set[int], now: datetime, limits: KindLimits) -> list[int]:
+        """Those of `forward` whose moves are consumption. Of groups without a member readings are counted."""
+        rows = self.cluster.groups.filter(offline_since__isnull=False).order_by()
+        fields = rows.values_list("pk", "offline_since", "moves_offline")
+        offline = {pk: (since, moves) for pk, since, moves in fields if since is not None}
+        after_members = timedelta(seconds=limits.unlisted_after_seconds)
+        found, counted, just_moved = [], {}, set()
+        for pk in forward:
+            if pk not in offline:
+                found.append(pk)
+                continue
+            since, moves = offline[pk]
+            # An offset that falls is set by somebody, and so may be those that rise with it.
+            if pk in back:
+                continue
+            is_late = now > since + after_members
+            if is_late:
+                just_moved.add(pk)
+            if pk in self.noted and self.noted[pk] > since + after_members:
+                found.append(pk)
+                continue
+            counted[pk] = (moves + 1,)
+            if is_late and _is_enough(moves + 1, is_in_a_row=pk in self.just_moved):
+                found.append(pk)
+        self.just_moved = frozenset(just_moved)
+        stamp_each(ConsumerGroup.objects.all(), ["moves_offline"], counted)
+        return found
+
+
+def _is_enough(moves: int, *, is_in_a_row: bool) -> bool:
+    return moves >= (READINGS if is_in_a_row else WITH_PAUSES)
+
+
+def moved_groups(before: Columns, after: Columns, by_resets: np.ndarray) -> tuple[list[int], list[int]]:
+    """Groups with an offset that is higher, or there for the first time on a broker that was read before; and groups
+    with one that fell. `by_resets`: keys of queues that a reset may have moved: they count for neither."""
+    if not len(before.keys):
+        return [], []
+    at, stays = before.find(after.keys)
+    was, is_now = before.offsets[at, CONSUMER], after.offsets[:, CONSUMER]
+    # Known again where it stood has not moved.
+    forgotten = (was == NULL) & ~before.reasons.is_in([UnknownReason.NEVER_COMMITTED])[at]
+    was = np.where(forgotten, before.offsets[at, LOST_OFFSET], was)
+    others = ~np.isin(after.keys, by_resets)
+    committed = others & (is_now != NULL)
+    # The number that stands for an unknown offset is below all others.
+    forward, back = committed & stays & (is_now > was), committed & stays & (is_now < was)
+    if not stays.all():
+        # Everything on a broker is there for the first time when the broker is read for the first time.
+        known = after.brokers.is_in(before.brokers.distinct()) & np.isin(after.groups, before.groups)
+        forward |= committed & ~stays & known
+    return np.unique(after.groups[forward]).tolist(), np.unique(after.groups[back]).tolist()

@@ -1,0 +1,138 @@
+"""The sums of each group. One unknown queue makes the lag of its group unknown; the known sum stands beside it."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from consumers.models import Cluster, GroupTotal
+from consumers.polling.record.tables.keyed_rows import upsert
+from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
+
+from .group_kinds import NO_KINDS, GroupKinds
+from .snapshots import NULL, Columns
+
+CONSUMER, BROKER, MIN = 0, 1, 2
+COUNTED_KINDS = ("normal", "retry", "system")
+
+
+@dataclass(frozen=True)
+class Total:
+    queues: int
+    unknown_queues: int | None
+    never_committed_queues: int
+    lost_queues: int
+    lag_messages: int | None
+    lag_messages_at_least: int | None
+    expired_messages: int | None
+    retired_queues: int
+    dlq_messages: int | None
+    unknown_reason: str | None
+
+
+def totals(
+    rows: Columns,
+    groups: list[int],
+    dead_letters: dict[int, int | None],
+    never_read: str | None = None,
+    kinds: GroupKinds = NO_KINDS,
+) -> dict[int, Total]:
+    """One total per group id in `groups`; `dead_letters` gives each group's dead messages, null where not known.
+
+    `never_read` names a broker that was never read: any group may have queues on it, so no sum is whole.
+    """
+    known = _totals(rows, groups, dead_letters, kinds)
+    for pk, _ in kinds.outside:
+        if pk in known:
+            # Its progress is not on the brokers: like a group that never committed it has no part in any sum.
+            known[pk] = replace(
+                _without_lag(known[pk], UnknownReason.OUTSIDE_STORE), lag_messages_at_least=None, unknown_queues=0
+            )
+    if never_read is None:
+        return known
+    return {pk: replace(_without_lag(total, never_read), unknown_queues=None) for pk, total in known.items()}
+
+
+def _without_lag(total: Total, reason: str) -> Total:
+    return replace(total, lag_messages=None, expired_messages=None, unknown_reason=reason)
+
+
+def _totals(
+    rows: Columns, groups: list[int], dead_letters: dict[int, int | None], kinds: GroupKinds
+) -> dict[int, Total]:
+    size = max(groups, default=0) + 1
+    is_retired = np.isin(rows.keys, kinds.retired)
+    retired = np.bincount(rows.groups[is_retired], minlength=size).tolist()
+    counted = rows.take(rows.kinds.is_in(COUNTED_KINDS) & ~is_retired)
+    group = counted.groups
+    known = counted.reasons.is_in([None])
+    known &= (counted.offsets[:, CONSUMER] != NULL) & (counted.offsets[:, BROKER] != NULL)
+    never = counted.reasons.is_in([UnknownReason.NEVER_COMMITTED])
+    lost = counted.reasons.is_in([UnknownReason.OFFSET_LOST])
+    unknown = ~known & ~counted.reasons.is_in(NO_LAG_REASONS)
+    lag = np.zeros(size, np.int64)
+    np.add.at(lag, group[known], counted.offsets[known, BROKER] - counted.offsets[known, CONSUMER])
+    chosen_rows = {"all": slice(None), "unknown": unknown, "never": never, "lost": lost, "known": known}
+    count = {name: np.bincount(group[chosen], minlength=size).tolist() for name, chosen in chosen_rows.items()}
+    # A loss is said before what is merely not read.
+    reasons = {
+        pk: reason for part in (never, unknown, lost) for pk, reason in _first_reasons(counted.take(part)).items()
+    }
+    lags, expired = lag.tolist(), _expired(counted.take(known), size)
+    return {
+        pk: Total(
+            queues=count["all"][pk],
+            unknown_queues=count["unknown"][pk],
+            never_committed_queues=count["never"][pk],
+            lost_queues=count["lost"][pk],
+            lag_messages=lags[pk] if count["known"][pk] and not count["unknown"][pk] else None,
+            lag_messages_at_least=lags[pk] if count["known"][pk] else None,
+            expired_messages=expired[pk] if count["known"][pk] and not count["unknown"][pk] else None,
+            retired_queues=retired[pk],
+            dlq_messages=dead_letters.get(pk),
+            unknown_reason=None
+            if count["known"][pk] and not count["unknown"][pk]
+            else reasons.get(pk, UnknownReason.RETIRED_ONLY if retired[pk] else UnknownReason.NO_OFFSETS),
+        )
+        for pk in groups
+    }
+
+
+def _expired(known: Columns, size: int) -> list[int | None]:
+    """Per group the unconsumed messages that are gone; null where the min offset of a queue with lag is not known."""
+    consumer, end, least = (known.offsets[:, column] for column in (CONSUMER, BROKER, MIN))
+    has_min = least != NULL
+    gone = np.zeros(size, np.int64)
+    np.add.at(gone, known.groups[has_min], np.maximum(least[has_min] - consumer[has_min], 0))
+    in_doubt = np.bincount(known.groups[~has_min & (consumer < end)], minlength=size).astype(bool)
+    return [None if doubt else count for count, doubt in zip(gone.tolist(), in_doubt.tolist(), strict=True)]
+
+
+def _first_reasons(rows: Columns) -> dict[int, str | None]:
+    groups, first = np.unique(rows.groups, return_index=True)
+    return dict(zip(groups.tolist(), rows.reasons.take(first).to_list(), strict=True))
+
+
+def write_totals(cluster: Cluster, fresh: dict[int, Total], now: datetime, last_taken_at: datetime | None) -> None:
+    """Rewrites the totals that changed. A total that turns unknown keeps the time of the last whole reading."""
+    names = list(Total.__dataclass_fields__)
+    stored = {
+        row[0]: (dict(zip(names, row[2:], strict=True)), row[1])
+        for row in GroupTotal.objects.filter(group__cluster=cluster).values_list("group_id", "last_good_at", *names)
+    }
+    changed = {pk: total for pk, total in fresh.items() if pk not in stored or stored[pk][0] != vars(total)}
+    good_at: list[datetime | None] = []
+    for pk, total in changed.items():
+        before, last_good_at = stored.get(pk, (None, None))
+        good = last_good_at if before is not None and before["unknown_reason"] else last_taken_at
+        good_at.append(good if total.unknown_reason and before is not None else None)
+    upsert(
+        GroupTotal,
+        ["group"],
+        {
+            "group": list(changed),
+            **{name: [getattr(total, name) for total in changed.values()] for name in names},
+            "last_good_at": good_at,
+            "changed_at": [now] * len(changed),
+        },
+    )

@@ -1,0 +1,1 @@
+"""Columns, keys and statements that write many rows at once."""

@@ -1,0 +1,1 @@
+"""Bodies of answers, parsed to typed values."""

@@ -1,0 +1,133 @@
+"""Bodies that tell of a group's clients: their list (203), what one says of itself (307), what it is given (400)."""
+
+from consumers.rocketmq.wire.codes import RequestCode
+
+from .client_values import (
+    AssignedQueue,
+    ClientConnection,
+    ConsumeStatus,
+    GroupConnections,
+    PopQueue,
+    ProcessQueue,
+    RunningInfo,
+    Subscription,
+)
+from .fastjson import loads, loads_plain
+from .fields import Fields
+
+
+def group_connections(body: bytes) -> GroupConnections:
+    answer = Fields(loads_plain(body), RequestCode.GET_CONSUMER_CONNECTION_LIST)
+    clients = [
+        ClientConnection(
+            client_id=connection.text("clientId"),
+            address=connection.text("clientAddr"),
+            language=connection.text("language"),
+            version=connection.small("version"),
+        )
+        for connection in answer.items("connectionSet")
+    ]
+    return GroupConnections(
+        online=True,
+        clients=clients,
+        consume_type=answer.optional_text("consumeType"),
+        message_model=answer.optional_text("messageModel"),
+        consume_from_where=answer.optional_text("consumeFromWhere"),
+        subscriptions=[_subscription(fields) for _, fields in answer.entries("subscriptionTable")],
+    )
+
+
+def running_info(body: bytes) -> RunningInfo:
+    answer = Fields(loads(body), RequestCode.GET_CONSUMER_RUNNING_INFO)
+    # Clients before 5.0 do not know POP and leave its table out.
+    pops = [] if answer.optional_inner("mqPopTable") is None else answer.queues("mqPopTable")
+    return RunningInfo(
+        properties=answer.text_map("properties"),
+        queues=[_process_queue(queue, value) for queue, value in answer.queues("mqTable")],
+        pop_queues=[_pop_queue(queue, value) for queue, value in pops],
+        subscriptions=[_subscription(fields) for fields in answer.items("subscriptionSet")],
+        status={answer.as_text(topic): _consume_status(fields) for topic, fields in answer.entries("statusTable")},
+        jstack=answer.optional_text("jstack"),
+    )
+
+
+def assigned_queues(body: bytes) -> list[AssignedQueue] | None:
+    """None where the broker has no answer: it does not know the topic or the strategy, or has no member of the group
+    (5.4.0, QueryAssignmentProcessor: null assignments, which fastjson leaves out). Empty also for a client that it does
+    not list."""
+    answer = Fields(loads_plain(body), RequestCode.QUERY_ASSIGNMENT)
+    if not answer.has("messageQueueAssignments"):
+        return None
+    return [
+        AssignedQueue(queue.text("topic"), queue.text("brokerName"), queue.small("queueId"), entry.text("mode"))
+        for entry in answer.items("messageQueueAssignments")
+        for queue in [entry.inner("messageQueue")]
+    ]
+
+
+def _subscription(fields: Fields) -> Subscription:
+    return Subscription(
+        topic=fields.text("topic"),
+        expression=fields.text("subString"),
+        expression_type=fields.optional_text("expressionType"),
+        tags=tuple(sorted(fields.texts("tagsSet"))),
+        sub_version=fields.optional_moment("subVersion"),
+    )
+
+
+def _process_queue(queue: Fields, value: Fields) -> ProcessQueue:
+    commit_offset = value.integer("commitOffset")
+    count, least, greatest = _held(value)
+    return ProcessQueue(
+        topic=queue.text("topic"),
+        broker=queue.text("brokerName"),
+        queue_id=queue.small("queueId"),
+        # -1 or -2 where the client has none (5.4.0, RemoteBrokerOffsetStore.readOffset).
+        commit_offset=commit_offset if commit_offset >= 0 else None,
+        cached_min=least,
+        cached_max=greatest,
+        cached_count=count,
+        locked=value.optional_flag("locked"),
+        dropped=value.optional_flag("droped"),
+        last_pull_ms=value.optional_moment("lastPullTimestamp"),
+        last_consume_ms=value.optional_moment("lastConsumeTimestamp"),
+        last_lock_ms=value.optional_moment("lastLockTimestamp"),
+    )
+
+
+def _held(value: Fields) -> tuple[int, int | None, int | None]:
+    """How many messages the client holds, their least and their greatest offset.
+
+    An orderly client takes those that it works on out of its cache and names them apart (5.4.0,
+    ProcessQueue.takeMessages): they are held all the same, and consumed again when it dies.
+    """
+    counts = {"cachedMsg": value.integer("cachedMsgCount")}
+    counts["transactionMsg"] = value.optional_integer("transactionMsgCount") or 0
+    # Of a count of 0 both ends are 0, which is no offset (5.4.0, ProcessQueue.fillProcessQueueInfo).
+    held = [what for what, count in counts.items() if count]
+    if not held:
+        return 0, None, None
+    least = min(value.integer(f"{what}MinOffset") for what in held)
+    return sum(counts.values()), least, max(value.integer(f"{what}MaxOffset") for what in held)
+
+
+def _pop_queue(queue: Fields, value: Fields) -> PopQueue:
+    return PopQueue(
+        topic=queue.text("topic"),
+        broker=queue.text("brokerName"),
+        queue_id=queue.small("queueId"),
+        wait_ack_count=value.integer("waitAckCount"),
+        dropped=value.optional_flag("droped"),
+        last_pop_ms=value.optional_moment("lastPopTimestamp"),
+    )
+
+
+def _consume_status(fields: Fields) -> ConsumeStatus:
+    return ConsumeStatus(
+        pull_rt=fields.optional_real("pullRT"),
+        pull_tps=fields.optional_real("pullTPS"),
+        consume_rt=fields.optional_real("consumeRT"),
+        consume_ok_tps=fields.optional_real("consumeOKTPS"),
+        consume_failed_tps=fields.optional_real("consumeFailedTPS"),
+        consume_failed_messages=fields.optional_integer("consumeFailedMsgs"),
+    )

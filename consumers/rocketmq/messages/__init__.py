@@ -1,0 +1,1 @@
+"""Stored messages: headers, properties, bodies."""

@@ -1,0 +1,1 @@
+"""The wire: frames, connections, TLS and access control, without what calls mean."""
