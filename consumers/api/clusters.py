@@ -8,12 +8,12 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.selectors.cluster_rows import ClusterRow
-from consumers.selectors.clusters import cluster_list
-from consumers.selectors.history_use import HistoryUse, history_uses
+from consumers.selectors.clusters.cluster_rows import ClusterRow
+from consumers.selectors.clusters.clusters import cluster_list
+from consumers.selectors.clusters.history_use import HistoryUse, history_uses
 from consumers.selectors.public import answer
-from consumers.selectors.retries.broker_levels import BrokerLevels
-from consumers.selectors.retries.delay_levels import levels_by_name
+from consumers.selectors.retries.levels.broker_levels import BrokerLevels
+from consumers.selectors.retries.levels.delay_levels import levels_by_name
 
 from .http.lists import list_response, whole
 from .http.parameters import Paging

@@ -14,8 +14,8 @@ from consumers.selectors.alerts.evaluated import why_not_evaluated
 from consumers.selectors.groups.detail import group_detail
 from consumers.selectors.groups.listing import ORDERINGS, group_list
 from consumers.selectors.groups.rows import GroupDetail, GroupFilters, GroupRow, ListKind
-from consumers.selectors.queue_rows import QueueRow
-from consumers.selectors.queues import queue_list
+from consumers.selectors.queues.queue_rows import QueueRow
+from consumers.selectors.queues.queues import queue_list
 from consumers.selectors.status import GroupStatus, group_status
 
 from .http.lists import Found, list_response, whole

@@ -14,8 +14,8 @@ from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.ownership.assignments import assignments
 from consumers.selectors.ownership.members import member_list, members_unknown
 from consumers.selectors.ownership.rows import AssignmentRow, MemberRow
-from consumers.selectors.ownership.subscription_rows import SubscriptionHistory, SubscriptionRow
-from consumers.selectors.ownership.subscriptions import subscription_history
+from consumers.selectors.ownership.subscriptions.subscription_rows import SubscriptionHistory, SubscriptionRow
+from consumers.selectors.ownership.subscriptions.subscriptions import subscription_history
 
 from .http.lists import list_response, whole
 from .http.parameters import MOST_ROWS, PAGE, Moment, Paging, narrowed, ordering_by, taken

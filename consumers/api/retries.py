@@ -16,12 +16,10 @@ from consumers.models import ConsumerGroup
 from consumers.pipeline.upkeep import STEPS
 from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.public import answer, public
-from consumers.selectors.retries.blocked import blocked_queues
-from consumers.selectors.retries.blocked_rows import BlockedQueue
-from consumers.selectors.retries.condition_rows import Condition
-from consumers.selectors.retries.conditions import conditions_of
-from consumers.selectors.retries.ladder import ladder_of
-from consumers.selectors.retries.ladder_rows import (
+from consumers.selectors.retries.checks.condition_rows import Condition
+from consumers.selectors.retries.checks.conditions import conditions_of
+from consumers.selectors.retries.levels.ladder import ladder_of
+from consumers.selectors.retries.levels.ladder_rows import (
     DelayFinding,
     DueRetries,
     Ladder,
@@ -30,8 +28,10 @@ from consumers.selectors.retries.ladder_rows import (
     RetryPolicyRow,
     WheelCount,
 )
-from consumers.selectors.retries.volume_rows import VolumeTotals, VolumeWindow
-from consumers.selectors.retries.volumes import volumes_of
+from consumers.selectors.retries.unfinished.blocked import blocked_queues
+from consumers.selectors.retries.unfinished.blocked_rows import BlockedQueue
+from consumers.selectors.retries.volumes.volume_rows import VolumeTotals, VolumeWindow
+from consumers.selectors.retries.volumes.volumes import volumes_of
 
 from .http.objects import object_response
 from .http.parameters import Moment, Parameters

@@ -12,7 +12,7 @@ from consumers.rocketmq.name_server import NameServer, Route
 from consumers.rocketmq.offset_writes import OffsetWrites
 from consumers.rocketmq.sends import BrokerSends
 from consumers.rocketmq.wire.errors import NameServersFailed, Unreachable
-from consumers.selectors.brokers import MASTER
+from consumers.selectors.clusters.brokers import MASTER
 
 TRIES, PAUSE_SECONDS = 3, 0.2
 

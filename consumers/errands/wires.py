@@ -9,7 +9,7 @@ from consumers.polling.pollers import registration
 from consumers.polling.registration.access import access_of
 from consumers.polling.wire import Wire, WireClosed
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.selectors.brokers import MASTER
+from consumers.selectors.clusters.brokers import MASTER
 
 TRIES = 3
 

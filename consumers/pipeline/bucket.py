@@ -16,23 +16,23 @@ import pyarrow.compute as pc
 from consumers.lake.knot_days import day_start
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
+from consumers.pipeline.kernel.arrays.columns import Columns, numbers
+from consumers.pipeline.kernel.arrays.gathered import OFFSETS, Gathered, written_out
+from consumers.pipeline.kernel.arrays.keys import beside, matches
+from consumers.pipeline.kernel.arrays.names import QUEUE
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS, at_rows
 from consumers.rocketmq.names import DLQ_PREFIX
 
 from .durations import Durations
 from .judge import judge
-from .kernel.columns import Columns, numbers
 from .kernel.evaluated import evaluated
 from .kernel.evidence import Known, with_evidence
-from .kernel.gathered import OFFSETS, Gathered, written_out
 from .kernel.group_states import group_states
 from .kernel.group_windows import dead_letter_sums, whole_group_windows
-from .kernel.keys import beside, matches
 from .kernel.knots import new_knots
 from .kernel.minutes import minute_windows
-from .kernel.names import QUEUE
 from .kernel.numbers import Seen
 from .kernel.readings import Hands, no_hands
-from .kernel.segments import MICROSECONDS, at_rows
 from .kernel.time_lag import TimeLags, time_lags
 from .kernel.trend import minutes_needed
 from .kernel.wide_windows import wide_windows

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from consumers.pipeline.kernel.arrays.columns import Columns
+from consumers.pipeline.kernel.arrays.names import QUEUE
 from consumers.pipeline.rules.order import ordered_rules
 from consumers.pipeline.rules.rule import Rule, values
 
 from .durations import Durations
-from .kernel.columns import Columns
-from .kernel.names import QUEUE
 
 TIME = pa.timestamp("us", tz="UTC")
 KEPT = [

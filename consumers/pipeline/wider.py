@@ -16,8 +16,8 @@ from consumers.lake import reader
 from consumers.lake.store import Lake
 from consumers.lake.windows import put_window
 from consumers.models import Cluster, ConsumerGroup, DueWindow
+from consumers.pipeline.kernel.arrays.gathered import written_out
 
-from .kernel.gathered import written_out
 from .kernel.wide_windows import wide_windows
 from .publish.window_rows import widen_groups
 from .rows import Rows, Span, spans

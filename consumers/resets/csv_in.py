@@ -10,8 +10,8 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from consumers.errands.csv_cells import text_of
+from consumers.resets.targets.numbers import ValueRefused, is_offset, whole
 
-from .numbers import ValueRefused, is_offset, whole
 from .wish import QueueKey
 
 COLUMNS = ("topic", "broker", "queue_id", "offset")

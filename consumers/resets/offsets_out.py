@@ -5,9 +5,9 @@ from datetime import datetime
 
 from consumers.errands.csv_cells import cell, line_of
 from consumers.models import ConsumerGroup, QueueSnapshot, TopicKind
-from consumers.selectors.brokers import broker_ages
+from consumers.selectors.clusters.brokers import broker_ages
 from consumers.selectors.limits import limits
-from consumers.selectors.overlay import offsets
+from consumers.selectors.queues.overlay import offsets
 
 COLUMNS = ("topic", "broker", "queue_id", "offset", "min", "max", "taken_at", "unknown_reason")
 ROWS_AT_ONCE = 2_000

@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from consumers.models import Reset, ResetStatus
+from consumers.resets.acts.acts import may_be_written
+from consumers.resets.acts.events import note_work
 
-from .acts import may_be_written
-from .events import note_work
 from .read_back.finish import end_untold
 
 PLANNED_WITHIN = timedelta(seconds=60)

@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 
 from consumers.errands.read_only import why_read_only
 from consumers.models import ConsumerGroup, GroupKind, Reset, ResetKind, ResetStatus
+from consumers.resets.acts.acts import MAY_RESET, why_no_role
+from consumers.resets.acts.events import note_act
+from consumers.resets.targets.places import check_places
+from consumers.resets.targets.value_of import ValueRefused, moment_of, value_of
 
-from .acts import MAY_RESET, why_no_role
-from .events import note_act
-from .places import check_places
-from .value_of import ValueRefused, moment_of, value_of
 from .wish import Asker, QueueKey, ResetRefused, Wish
 
 # Which past moments a group can be brought back to.

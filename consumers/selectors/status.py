@@ -9,7 +9,7 @@ from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.groups.row import row_fields
 from consumers.selectors.groups.rows import IncidentCounts, WorstQueue
 from consumers.selectors.public import answer, public
-from consumers.selectors.queue_rows import STALE
+from consumers.selectors.queues.queue_rows import STALE
 from consumers.vocabulary.unknown import UnknownReason
 
 

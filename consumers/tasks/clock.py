@@ -7,7 +7,7 @@ from celery.signals import task_prerun
 
 from consumers.clock.machine import this_machine
 from consumers.clock.watch import watch_clock
-from consumers.selectors.clocks import expiry_hold, hold_words
+from consumers.selectors.clusters.clocks import expiry_hold, hold_words
 
 logger = logging.getLogger(__name__)
 

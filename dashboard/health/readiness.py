@@ -16,10 +16,10 @@ from consumers.models import Cluster, ConsumerGroup, GroupHealth, PipelineRun, R
 from consumers.polling.record.recorder import HISTORY_ERROR
 from consumers.selectors.alerts.evaluated import evaluated
 from consumers.selectors.alerts.waiting import waiting_messages
-from consumers.selectors.clocks import CLOCKS_DIFFER, change_words, clock_status, hold_words
-from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.clusters.clocks import CLOCKS_DIFFER, change_words, clock_status, hold_words
+from consumers.selectors.clusters.cluster_rows import Freshness
+from consumers.selectors.clusters.pipeline_status import late_evaluation
 from consumers.selectors.limits import Limits, limits
-from consumers.selectors.pipeline_status import late_evaluation
 from consumers.selectors.read_only import words_that_protect_nothing
 
 REDIS_ANSWER_SECONDS = 1.0

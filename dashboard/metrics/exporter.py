@@ -6,7 +6,7 @@ from django.conf import settings
 
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
 from consumers.selectors.exporter.cluster import ExporterCluster
-from consumers.selectors.unknown_words import UnknownWord
+from consumers.selectors.text.unknown_words import UnknownWord
 
 from .bounded import Bounds
 from .exporter_groups import group_families

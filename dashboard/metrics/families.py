@@ -13,18 +13,18 @@ from django.utils.translation import gettext as _
 from consumers.alerts.measures.explained import Explainer
 from consumers.lake.store import Lake
 from consumers.rocketmq.names import DLQ_PREFIX
-from consumers.selectors.brokers import ClusterAge
-from consumers.selectors.cluster_rows import ClusterRow, PipelineStatus, ReadingRow
-from consumers.selectors.clusters import cluster_list
+from consumers.selectors.clusters.brokers import ClusterAge
+from consumers.selectors.clusters.cluster_rows import ClusterRow, PipelineStatus, ReadingRow
+from consumers.selectors.clusters.clusters import cluster_list
+from consumers.selectors.clusters.pipeline_status import pipeline_status
 from consumers.selectors.exporter.cluster import ExporterCluster, exporter_cluster
 from consumers.selectors.exporter.queue_lags import queue_lags
 from consumers.selectors.groups.gauges import GroupGauges, group_gauges
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.limits import Limits
-from consumers.selectors.pipeline_status import pipeline_status
 from consumers.selectors.rebalances.flapping import episodes
-from consumers.selectors.retries.minute_volumes import minute_volumes
-from consumers.selectors.unknown_words import UnknownWord, broker_word
+from consumers.selectors.retries.volumes.minute_volumes import minute_volumes
+from consumers.selectors.text.unknown_words import UnknownWord, broker_word
 
 from . import alert_families, clock_families, exporter, group_families
 from .bounded import Bounds

@@ -8,8 +8,8 @@ from operator import attrgetter
 from consumers.models import HealthLevel
 from consumers.selectors.groups.gauges import GroupGauges, causes
 from consumers.selectors.groups.overlay import Overlay
-from consumers.selectors.retries.minute_volumes import MinuteVolumes
-from consumers.selectors.unknown_words import UnknownWord
+from consumers.selectors.retries.volumes.minute_volumes import MinuteVolumes
+from consumers.selectors.text.unknown_words import UnknownWord
 
 from .exposition import Family, Labels, label_text
 from .measured import MEASURES, Values, spared, untold

@@ -16,7 +16,7 @@ from consumers.alerts.measures.volumes import dlq_inflow
 from consumers.alerts.subjects import Subject
 from consumers.models import Measure
 from consumers.selectors.groups.gauges import GroupGauges
-from consumers.selectors.unknown_words import UnknownWord
+from consumers.selectors.text.unknown_words import UnknownWord
 from consumers.vocabulary.groups import BROADCASTING, PULLING
 from consumers.vocabulary.rules import RuleCode
 

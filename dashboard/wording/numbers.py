@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from consumers.selectors import measures
+from consumers.selectors.text import measures
 
 rate = measures.rate
 chosen = measures.chosen

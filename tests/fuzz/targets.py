@@ -23,11 +23,11 @@ from consumers.rocketmq.messages.messages import stored_messages
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.rocketmq.wire.errors import RemoteProtocolError, refused
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
-from consumers.stores.broker_file import broker_rows, broker_rows_at_once
-from consumers.stores.consumer_file import consumer_rows
-from consumers.stores.content import read_content
-from consumers.stores.delay_file import delay_rows
-from consumers.stores.problems import FileProblem
+from consumers.stores.files.broker_file import broker_rows, broker_rows_at_once
+from consumers.stores.files.consumer_file import consumer_rows
+from consumers.stores.files.content import read_content
+from consumers.stores.files.delay_file import delay_rows
+from consumers.stores.files.problems import FileProblem
 
 DATA = Path(__file__).parents[1] / "data"
 CHUNK = 1000

@@ -21,7 +21,7 @@ from consumers.models import (
     StateChange,
 )
 from consumers.selectors.overview.shown import overview
-from consumers.selectors.retries.volume_rows import VOLUMES
+from consumers.selectors.retries.volumes.volume_rows import VOLUMES
 from consumers.vocabulary.unknown import NO_LAG_REASONS
 from tests.walk.addresses import PROD_BILLING, resources
 from tests.walk.page_text import said

@@ -7,8 +7,8 @@ from django.utils.translation import gettext
 
 from consumers.alerts.measured import Table
 from consumers.models import Cluster, Measure, Reading
-from consumers.selectors.brokers import ClusterAge
-from consumers.selectors.measures import age
+from consumers.selectors.clusters.brokers import ClusterAge
+from consumers.selectors.text.measures import age
 
 from .ages import Age, age_table
 from .explained import Explainer, cluster_subject

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, ngettext
 from consumers.alerts.measured import Column
 from consumers.selectors.groups.row import NOT_ASKED, YOUNG_LAG
 from consumers.selectors.groups.shown import NOT_READ_YET, queues_reason
-from consumers.selectors.measures import age, messages
+from consumers.selectors.text.measures import age, messages
 from consumers.words.volumes import volume_words
 
 from .number_column import number_column

@@ -10,9 +10,9 @@ from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column
 from consumers.models import Broker, QueueState
-from consumers.selectors.brokers import MASTER
+from consumers.selectors.clusters.brokers import MASTER
 from consumers.selectors.groups.overlay import Overlay
-from consumers.selectors.measures import age
+from consumers.selectors.text.measures import age
 from consumers.vocabulary.rules import RuleCode
 
 from .columns import lag_reason, time_lag_reason

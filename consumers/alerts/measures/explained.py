@@ -6,10 +6,10 @@ from functools import cached_property
 
 from consumers.alerts.subjects import SITE, Subject
 from consumers.models import SubjectKind
-from consumers.selectors.brokers import BrokerAge, ClusterAge
+from consumers.selectors.clusters.brokers import BrokerAge, ClusterAge
 from consumers.selectors.groups.overlay import NO_BROKER, Overlay
-from consumers.selectors.overlay import NOT_JUDGED_YET, iso
 from consumers.selectors.overview.unknown_causes import NOT_JUDGED_FOR_LONG, NOT_POLLED
+from consumers.selectors.queues.overlay import NOT_JUDGED_YET, iso
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from consumers.selectors.groups.listing import shown_groups
 from consumers.selectors.groups.overlay import UNKNOWN_RANK
 from consumers.selectors.groups.shown import Verdict
 from consumers.selectors.resets.causes import RULES, Jump, causes
-from consumers.selectors.sentences import evidence, sentence, state_parts
+from consumers.selectors.text.sentences import evidence, sentence, state_parts
 from consumers.vocabulary.rules import RuleCode
 from consumers.words.rules import rule_words
 

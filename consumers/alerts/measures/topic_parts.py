@@ -10,10 +10,10 @@ from django.db.models.functions import Cast
 
 from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State
 from consumers.polling.flags import retired_topics
-from consumers.selectors.brokers import BrokerAge
+from consumers.selectors.clusters.brokers import BrokerAge
 from consumers.selectors.groups.overlay import RANKS, STATES, UNKNOWN_RANK
-from consumers.selectors.late_states import LateTimes, Polled, late_state
-from consumers.selectors.overlay import unread_reason
+from consumers.selectors.queues.late_states import LateTimes, Polled, late_state
+from consumers.selectors.queues.overlay import unread_reason
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 from consumers.words.unknown import reason_words
 

@@ -12,9 +12,9 @@ import numpy as np
 from consumers.lake import reader
 from consumers.lake.paths import HOUR, folders_between
 from consumers.models import ConsumerGroup, Rebalance
-from consumers.pipeline.kernel.columns import numbers
-from consumers.pipeline.kernel.keys import matches
-from consumers.pipeline.kernel.names import GROUP
+from consumers.pipeline.kernel.arrays.columns import numbers
+from consumers.pipeline.kernel.arrays.keys import matches
+from consumers.pipeline.kernel.arrays.names import GROUP
 from consumers.pipeline.slices import microseconds
 from consumers.selectors.rebalances.filters import LONGEST
 from consumers.selectors.rebalances.unread_spans import Span, unread_spans

@@ -17,14 +17,14 @@ from consumers.alerts.measures.unknown import NO_LAG
 from consumers.lake import reader
 from consumers.lake.paths import HOUR, folders_between
 from consumers.models import Broker, ConsumerGroup, GroupWindow, Measure
-from consumers.pipeline.kernel.columns import numbers
+from consumers.pipeline.kernel.arrays.columns import numbers
+from consumers.pipeline.kernel.arrays.keys import matches
+from consumers.pipeline.kernel.arrays.names import GROUP
 from consumers.pipeline.kernel.group_windows import group_windows
-from consumers.pipeline.kernel.keys import matches
-from consumers.pipeline.kernel.names import GROUP
 from consumers.pipeline.kernel.trend import drain_seconds, expires_in
 from consumers.pipeline.known import UNREAD
 from consumers.pipeline.slices import microseconds
-from consumers.selectors.brokers import MASTER
+from consumers.selectors.clusters.brokers import MASTER
 from consumers.vocabulary.unknown import UnknownReason
 
 from .grid import Grid

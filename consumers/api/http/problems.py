@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
 from consumers.models import Cluster, ConsumerGroup
-from consumers.selectors.queues import find_group
+from consumers.selectors.queues.queues import find_group
 
 
 class Refused(APIException):

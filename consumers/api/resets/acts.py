@@ -13,10 +13,10 @@ from rest_framework.views import APIView
 from consumers.api.http.bodies import NothingSerializer, said
 from consumers.api.http.problems import Refused
 from consumers.api.schema.described import acted
-from consumers.resets.cancel import cancel
-from consumers.resets.restore import restore
-from consumers.resets.resume import resume
-from consumers.resets.start import apply
+from consumers.resets.acts.cancel import cancel
+from consumers.resets.acts.restore import restore
+from consumers.resets.acts.resume import resume
+from consumers.resets.acts.start import apply
 from consumers.resets.wish import ResetRefused
 from consumers.tasks.resets import hand_over
 

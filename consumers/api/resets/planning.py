@@ -15,9 +15,9 @@ from consumers.api.http.problems import NotNow, Refused
 from consumers.errands.redis_client import RedisDown
 from consumers.models import Reset, ResetKind, ResetStatus
 from consumers.resets.csv_in import offsets_in
-from consumers.resets.offset_list import MOST_QUEUES
 from consumers.resets.request import LONGEST_REASON
-from consumers.resets.value_of import ValueRefused
+from consumers.resets.targets.offset_list import MOST_QUEUES
+from consumers.resets.targets.value_of import ValueRefused
 from consumers.resets.wish import QueueKey, Wish
 from consumers.tasks.resets import hand_over_plan
 

@@ -20,7 +20,7 @@ from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError, RocketMQError
 from consumers.selectors.dead_letters.filters import MAYBE_SENT
-from consumers.selectors.queues import find_group
+from consumers.selectors.queues.queues import find_group
 
 from .chunk_writer import ChunkWriter
 from .lines import lines_of

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from consumers.errands.read_only import why_read_only
 from consumers.models import Cluster, ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome
-from consumers.selectors.retries.facts import READ, WRITE, BrokerFacts, GroupFacts
-from consumers.selectors.retries.load_facts import group_facts
+from consumers.selectors.retries.checks.facts import READ, WRITE, BrokerFacts, GroupFacts
+from consumers.selectors.retries.checks.load_facts import group_facts
 
 # What speaks against sending dead letters to a group, and what its people should know before: rules over facts.
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from .columns import numbers, whole
-from .gathered import Gathered
-from .keys import matches
-from .names import QUEUE
-from .segments import at_rows
+from consumers.pipeline.kernel.arrays.columns import numbers, whole
+from consumers.pipeline.kernel.arrays.gathered import Gathered
+from consumers.pipeline.kernel.arrays.keys import matches
+from consumers.pipeline.kernel.arrays.names import QUEUE
+from consumers.pipeline.kernel.arrays.segments import at_rows
 
 NUMBERS = ("left_at", "left_offset", "right_at", "right_offset")
 # `seen_offset`: the broker offset of the newest reading, of `seen_at`. Times are microseconds since 1970.

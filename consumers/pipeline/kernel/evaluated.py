@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.arrays.columns import Columns
 
-from .columns import Columns
 from .numbers import Seen, window_numbers
 from .readings import Restarts
 from .trend import with_trend

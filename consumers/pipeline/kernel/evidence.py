@@ -6,13 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from consumers.pipeline.kernel.arrays.columns import Columns, arrow, numbers, whole
+from consumers.pipeline.kernel.arrays.keys import beside, first_rows, key_numbers, matches, shared_numbers
+from consumers.pipeline.kernel.arrays.names import GROUP, QUEUE
+from consumers.pipeline.kernel.arrays.segments import Segments, at_rows, seconds
+from consumers.pipeline.kernel.arrays.sums import Groups
+from consumers.pipeline.kernel.arrays.texts import Texts
+
 from . import readings_schema
-from .columns import Columns, arrow, numbers, whole
-from .keys import beside, first_rows, key_numbers, matches, shared_numbers
-from .names import GROUP, QUEUE
-from .segments import Segments, at_rows, seconds
-from .sums import Groups
-from .texts import Texts
 
 # What the members' own running info proves: who holds a queue, since when nobody does, what its owner does.
 # A member is asked in turn, so each one's newest answer counts, and only members that are still listed.

@@ -6,16 +6,16 @@ The messages of its retry topic count in its time lag, as they do in its lag: th
 import numpy as np
 import pyarrow as pa
 
+from consumers.pipeline.kernel.arrays.columns import Columns, arrow
+from consumers.pipeline.kernel.arrays.keys import first_rows, key_numbers
+from consumers.pipeline.kernel.arrays.names import GROUP
+from consumers.pipeline.kernel.arrays.segments import at_rows
+from consumers.pipeline.kernel.arrays.sums import Groups
+from consumers.pipeline.kernel.arrays.texts import Case, Texts
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State
 from consumers.vocabulary.unknown import NO_LAG_REASONS
 
-from .columns import Columns, arrow
-from .keys import first_rows, key_numbers
-from .names import GROUP
-from .segments import at_rows
-from .sums import Groups
-from .texts import Case, Texts
 from .time_lag import AT_LEAST, INTERPOLATED, UNKNOWN
 from .trend import drain_seconds
 

@@ -8,14 +8,14 @@ Rates are those of its own topics.
 import numpy as np
 import pyarrow as pa
 
+from consumers.pipeline.kernel.arrays.columns import Columns, arrow, whole
+from consumers.pipeline.kernel.arrays.keys import first_rows, key_numbers, matches
+from consumers.pipeline.kernel.arrays.names import GROUP
+from consumers.pipeline.kernel.arrays.sums import Groups
+from consumers.pipeline.kernel.arrays.texts import Case, Texts
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 from consumers.vocabulary.volumes import VolumeReason
 
-from .columns import Columns, arrow, whole
-from .keys import first_rows, key_numbers, matches
-from .names import GROUP
-from .sums import Groups
-from .texts import Case, Texts
 from .time_lag import AT_LEAST, UNKNOWN
 
 OF_WINDOW = [*GROUP, "start"]

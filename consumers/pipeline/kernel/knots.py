@@ -6,11 +6,11 @@ A knot is also kept once an hour, so that a quiet queue has an oldest one to cou
 import numpy as np
 import pyarrow as pa
 
-from .columns import times, whole
-from .gathered import Gathered
-from .keys import key_numbers
-from .names import TOPIC_QUEUE
-from .segments import MICROSECONDS
+from consumers.pipeline.kernel.arrays.columns import times, whole
+from consumers.pipeline.kernel.arrays.gathered import Gathered
+from consumers.pipeline.kernel.arrays.keys import key_numbers
+from consumers.pipeline.kernel.arrays.names import TOPIC_QUEUE
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
 
 MINUTE_US = 60 * MICROSECONDS
 HOUR_US = 60 * MINUTE_US

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.arrays.gathered import Gathered
+from consumers.pipeline.kernel.arrays.keys import matches
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS, Segments, at_rows
 
-from .gathered import Gathered
-from .keys import matches
 from .readings import Hands
-from .segments import MICROSECONDS, Segments, at_rows
 
 MINUTE_US = 60 * MICROSECONDS
 

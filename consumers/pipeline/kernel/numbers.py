@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.arrays.columns import numbers, whole
+from consumers.pipeline.kernel.arrays.keys import key_numbers
+from consumers.pipeline.kernel.arrays.names import GROUP
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS, Segments, at_rows, seconds
+from consumers.pipeline.kernel.arrays.texts import Texts
 
-from .columns import numbers, whole
-from .keys import key_numbers
-from .names import GROUP
 from .readings import Hands, Readings, Restarts, Steps, steps
-from .segments import MICROSECONDS, Segments, at_rows, seconds
-from .texts import Texts
 from .time_lag import EXACT, UNKNOWN, TimeLags
 
 OFFSETS = ("consumer_offset", "broker_offset", "min_offset", "pull_offset")

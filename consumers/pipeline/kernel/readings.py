@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from .columns import numbers
-from .segments import MICROSECONDS, Segments
-from .texts import Texts
+from consumers.pipeline.kernel.arrays.columns import numbers
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS, Segments
+from consumers.pipeline.kernel.arrays.texts import Texts
 
 LAST_COMMIT_SECONDS = 60
 # A skip by somebody else is told from fast consumption by this many times the fastest step that was seen, and by

@@ -13,16 +13,16 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.arrays.columns import numbers
+from consumers.pipeline.kernel.arrays.gathered import Gathered
+from consumers.pipeline.kernel.arrays.keys import shared_numbers
+from consumers.pipeline.kernel.arrays.names import TOPIC_QUEUE
+from consumers.pipeline.kernel.arrays.segments import Segments, at_rows, seconds
+from consumers.pipeline.kernel.arrays.texts import Texts
 
 from .anchors import Brackets, anchored, new_anchors
-from .columns import numbers
-from .gathered import Gathered
-from .keys import shared_numbers
 from .knots import MINUTE_US
-from .names import TOPIC_QUEUE
 from .readings import Readings
-from .segments import Segments, at_rows, seconds
-from .texts import Texts
 
 EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = KINDS = ("exact", "interpolated", "at_least", "unknown")
 KNOWN_KINDS = (EXACT, INTERPOLATED)

@@ -8,14 +8,13 @@ Volumes are sums of all parts: null while one is missing.
 import numpy as np
 import pyarrow as pa
 
+from consumers.pipeline.kernel.arrays.columns import Columns, arrow, times, whole
+from consumers.pipeline.kernel.arrays.keys import first_rows, key_numbers
+from consumers.pipeline.kernel.arrays.names import QUEUE
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
+from consumers.pipeline.kernel.arrays.sums import Groups
+from consumers.pipeline.kernel.arrays.texts import Texts
 from consumers.vocabulary.volumes import VolumeReason
-
-from .columns import Columns, arrow, times, whole
-from .keys import first_rows, key_numbers
-from .names import QUEUE
-from .segments import MICROSECONDS
-from .sums import Groups
-from .texts import Texts
 
 LAST = ["lag_messages", "time_lag_seconds", "time_lag_kind", "unknown_reason"]
 

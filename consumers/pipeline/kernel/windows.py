@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from consumers.pipeline.kernel.arrays.columns import arrow, times, whole
+from consumers.pipeline.kernel.arrays.gathered import Gathered
+from consumers.pipeline.kernel.arrays.names import QUEUE
+from consumers.pipeline.kernel.arrays.segments import at_rows, seconds
+from consumers.pipeline.kernel.arrays.texts import Texts
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.vocabulary.volumes import VolumeReason
 
-from .columns import arrow, times, whole
-from .gathered import Gathered
 from .minutes import MinuteWindows
-from .names import QUEUE
-from .segments import at_rows, seconds
-from .texts import Texts
 from .time_lag import EXACT, UNKNOWN, TimeLags, count_up_to
 
 # How far a queue's offsets moved in a window: from the last reading before it to its own last one.

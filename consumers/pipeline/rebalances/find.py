@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.columns import bools
-from consumers.pipeline.kernel.segments import MICROSECONDS
+from consumers.pipeline.kernel.arrays.columns import bools
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
 from consumers.rocketmq.names import RETRY_PREFIX
 
 from .causes import causes_of

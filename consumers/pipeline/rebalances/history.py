@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.pipeline.kernel.columns import bools
+from consumers.pipeline.kernel.arrays.columns import bools
 from consumers.polling.members.collect_members import BEHIND_A_PROXY
 from consumers.rocketmq.names import RETRY_PREFIX
 

@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from consumers.pipeline.kernel.segments import MICROSECONDS
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
 from consumers.vocabulary.unknown import UnknownReason
 
 from .events import SampledTimes

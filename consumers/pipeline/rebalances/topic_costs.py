@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from consumers.pipeline.kernel.segments import MICROSECONDS
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
 from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .queue_costs import Bounds, CostSpan, OffsetReading, QueueHistory, Replay, replay_of

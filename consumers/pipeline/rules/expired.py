@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from consumers.pipeline.kernel.columns import Columns, whole
+from consumers.pipeline.kernel.arrays.columns import Columns, whole
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State
 from consumers.vocabulary.unknown import UnknownReason

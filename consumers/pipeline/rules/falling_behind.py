@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.arrays.columns import Columns
 from consumers.pipeline.kernel.time_lag import KNOWN_KINDS
 from consumers.vocabulary.rules import Expiry, RuleCode
 from consumers.vocabulary.states import State

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.arrays.columns import Columns
 from consumers.pipeline.kernel.time_lag import KNOWN_KINDS
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State

@@ -3,7 +3,7 @@
 import numpy as np
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.arrays.columns import Columns
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.columns import Columns, whole
-from consumers.pipeline.kernel.segments import seconds
+from consumers.pipeline.kernel.arrays.columns import Columns, whole
+from consumers.pipeline.kernel.arrays.segments import seconds
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State
 

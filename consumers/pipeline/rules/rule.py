@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.arrays.columns import Columns
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.states import State
 

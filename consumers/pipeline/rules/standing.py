@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.kernel.columns import Columns, whole
-from consumers.pipeline.kernel.segments import seconds
+from consumers.pipeline.kernel.arrays.columns import Columns, whole
+from consumers.pipeline.kernel.arrays.segments import seconds
 from consumers.vocabulary.rules import BlockedBy, OwnerUnknown, RuleCode
 from consumers.vocabulary.states import State
 

@@ -11,9 +11,9 @@ from django.conf import settings
 from consumers.models import Cluster
 from consumers.rocketmq.names import parse_address
 from consumers.rocketmq.wire.errors import LocalProtocolError
-from consumers.stores.fence import begins_inside, outside
-from consumers.stores.globs import WrongFileGlob, parse_offset_files
-from consumers.stores.kinds import NAMES, may_name_one
+from consumers.stores.files.fence import begins_inside, outside
+from consumers.stores.files.globs import WrongFileGlob, parse_offset_files
+from consumers.stores.files.kinds import NAMES, may_name_one
 
 from .sealed_secret import seal
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from consumers.errands.read_only import why_read_only
 from consumers.models import Reset
-from consumers.resets.acts import MAY_RESET
+from consumers.resets.acts.acts import MAY_RESET
 from consumers.resets.overdue import TAKEN_UP_WITHIN
 
 GONE = "the group is not known any more."

@@ -14,7 +14,7 @@ from consumers.errands.wires import connected
 from consumers.models import Cluster, ConsumerGroup, Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import WireClosed
-from consumers.resets.events import note_work
+from consumers.resets.acts.events import note_work
 from consumers.resets.facts import GroupFacts
 from consumers.resets.planning.gather import gather
 from consumers.resets.planning.known import known_of

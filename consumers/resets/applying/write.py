@@ -16,7 +16,7 @@ from consumers.errands.hold import Hold
 from consumers.errands.ports import Ports, reading
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.wire import WireClosed
-from consumers.resets.value_of import moment_of
+from consumers.resets.targets.value_of import moment_of
 from consumers.rocketmq.offset_writes import EARLIEST_MS, LATEST_MS, NotApplied
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind
-from consumers.resets.own_topics import own_topics
-from consumers.resets.past import own_queues
+from consumers.resets.targets.own_topics import own_topics
+from consumers.resets.targets.past import own_queues
 from consumers.resets.wish import QueueKey
 
 

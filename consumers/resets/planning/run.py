@@ -18,13 +18,13 @@ from consumers.errands.wires import connected
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import WireClosed
-from consumers.resets.events import note_work
+from consumers.resets.acts.events import note_work
 from consumers.resets.facts import GroupFacts, QueueFacts
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
 from consumers.resets.overdue import refuse_unplanned
-from consumers.resets.past import given_for
-from consumers.resets.places import check_number
-from consumers.resets.value_of import moment_of
+from consumers.resets.targets.past import given_for
+from consumers.resets.targets.places import check_number
+from consumers.resets.targets.value_of import moment_of
 from consumers.resets.wish import QueueKey, ResetRefused
 from consumers.rocketmq.name_server import Route
 from consumers.rocketmq.wire.errors import RocketMQError
@@ -43,7 +43,7 @@ from .warnings import warnings_of
 
 # Where each queue is to go, before it is clipped: rules over what was read, by kind of target.
 
-# Their targets are no rule over the queue: see `consumers.resets.past`.
+# Their targets are no rule over the queue: see `consumers.resets.targets.past`.
 OF_THE_PAST = frozenset({ResetKind.COPY, ResetKind.MOMENT, ResetKind.OFFSETS, ResetKind.RESTORE})
 
 

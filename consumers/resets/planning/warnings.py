@@ -21,10 +21,10 @@ from consumers.models import (
 )
 from consumers.resets.consequences import consequences
 from consumers.resets.facts import GroupFacts
-from consumers.resets.own_topics import own_topics
-from consumers.resets.value_of import moment_of
+from consumers.resets.targets.own_topics import own_topics
+from consumers.resets.targets.value_of import moment_of
 from consumers.rocketmq.names import is_retry_topic_of, retry_topic
-from consumers.selectors.measures import age
+from consumers.selectors.text.measures import age
 
 # What a plan adds up to. What one queue does not say is counted apart, and never as none.
 

@@ -8,8 +8,8 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from consumers.models import AlertEngine, Incident, IncidentStatus
-from consumers.selectors.clocks import CLOCKS_DIFFER
-from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.clusters.clocks import CLOCKS_DIFFER
+from consumers.selectors.clusters.cluster_rows import Freshness
 from consumers.selectors.public import answer, public
 
 INTERVALS = 3

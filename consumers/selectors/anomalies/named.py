@@ -8,9 +8,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ConsumerGroup, Queue, QueueSample, State
-from consumers.selectors.measures import count, messages
-from consumers.selectors.places import place
-from consumers.selectors.queue_rows import QueueRow
+from consumers.selectors.queues.queue_rows import QueueRow
+from consumers.selectors.text.measures import count, messages
+from consumers.selectors.text.places import place
 from consumers.vocabulary.groups import BROADCASTING, PULLING
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason

@@ -12,12 +12,12 @@ from django.db.models import Case, F, FloatField, JSONField, OuterRef, Subquery,
 from consumers.lake.moment import read_moment
 from consumers.lake.store import Lake
 from consumers.models import Client, QueueSample, QueueSnapshot, QueueState, Reading
-from consumers.selectors.brokers import ClusterAge
+from consumers.selectors.clusters.brokers import ClusterAge
 from consumers.selectors.column_lists import as_list
 from consumers.selectors.groups.gauges import GroupGauges
 from consumers.selectors.groups.overlay import Overlay
 from consumers.selectors.limits import Limits
-from consumers.selectors.ownership.patience import LEAST_SECONDS
+from consumers.selectors.ownership.timeline.patience import LEAST_SECONDS
 
 from .groups import ExporterGroup, cluster_names, exporter_groups
 from .parts import CHUNK, KNOWN_LAG, TopicPart, broker_ends, topic_parts

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from consumers.models import Broker
-from consumers.selectors.brokers import MASTER
+from consumers.selectors.clusters.brokers import MASTER
 from consumers.selectors.groups.gauges import GroupGauges
 from consumers.selectors.groups.overlay import NO_BROKER, Overlay
 from consumers.vocabulary.groups import BROADCASTING

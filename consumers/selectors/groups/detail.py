@@ -7,10 +7,10 @@ from consumers.models import ConsumerGroup, TopicKind
 from consumers.polling.flags import retired_topics
 from consumers.selectors.anomalies.named import group_anomalies
 from consumers.selectors.ownership.members import member_list
-from consumers.selectors.queue_rows import QueueRow
-from consumers.selectors.queues import group_queues
-from consumers.selectors.tag_samples import tag_samples
-from consumers.selectors.topics import topic_rows
+from consumers.selectors.queues.queue_rows import QueueRow
+from consumers.selectors.queues.queues import group_queues
+from consumers.selectors.queues.tag_samples import tag_samples
+from consumers.selectors.queues.topics import topic_rows
 from consumers.vocabulary.unknown import NO_LAG_REASONS
 
 from .health import looked_up

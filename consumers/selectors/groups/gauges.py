@@ -11,7 +11,7 @@ from django.db.models import Case, F, When
 
 from consumers.models import HealthLevel, State, TimeLagKind
 from consumers.selectors.health.rows import LEVELS
-from consumers.selectors.unknown_words import UnknownWord, lag_word, unread_word
+from consumers.selectors.text.unknown_words import UnknownWord, lag_word, unread_word
 
 from .listing import filtered
 from .overlay import STATES, Overlay

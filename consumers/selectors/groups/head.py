@@ -5,7 +5,7 @@ from datetime import datetime
 
 from consumers.models import ConsumerGroup
 from consumers.polling.flags import retired_topics
-from consumers.selectors.tag_samples import TagSampleRow, tag_samples
+from consumers.selectors.queues.tag_samples import TagSampleRow, tag_samples
 
 from .health import looked_up
 from .listing import shown_groups

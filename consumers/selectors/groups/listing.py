@@ -23,10 +23,10 @@ from consumers.models import (
 from consumers.polling.flags import ghosts
 from consumers.polling.members.popping import NO_ANSWER, pop_answers
 from consumers.selectors.alerts.evaluated import newest_evaluation
-from consumers.selectors.lost_offsets import group_losses
-from consumers.selectors.overlay import is_late
+from consumers.selectors.queues.lost_offsets import group_losses
+from consumers.selectors.queues.overlay import is_late
 from consumers.selectors.resets.causes import RULES, Jump, causes
-from consumers.selectors.retries.blocked import blocked_places
+from consumers.selectors.retries.unfinished.blocked import blocked_places
 from consumers.vocabulary.groups import Flag
 from consumers.vocabulary.rules import RuleCode
 

@@ -19,9 +19,9 @@ from django.db.models.functions import Coalesce, Concat, Least
 from django.db.models.lookups import GreaterThan
 
 from consumers.models import ConsumerGroup, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
-from consumers.selectors.brokers import BrokerAge, ClusterAge, broker_ages
-from consumers.selectors.late_states import CALM, ENDED_BY_NO_LAG, STANDING
+from consumers.selectors.clusters.brokers import BrokerAge, ClusterAge, broker_ages
 from consumers.selectors.limits import Limits, limits
+from consumers.selectors.queues.late_states import CALM, ENDED_BY_NO_LAG, STANDING
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 
 from .live import LiveGroups

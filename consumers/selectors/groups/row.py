@@ -5,7 +5,7 @@ from typing import Any
 
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.selectors.health.words import shown as shown_reason
-from consumers.selectors.overlay import NOT_JUDGED_YET
+from consumers.selectors.queues.overlay import NOT_JUDGED_YET
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.volumes import volume_code
 from consumers.words.volumes import volume_words

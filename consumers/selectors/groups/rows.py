@@ -14,8 +14,8 @@ from consumers.selectors.anomalies.rows import Anomaly
 from consumers.selectors.health.rows import HealthReason
 from consumers.selectors.ownership.rows import SUBSCRIPTIONS, MemberRow
 from consumers.selectors.public import INSIDE, MESSAGES, Number, answer, public
-from consumers.selectors.queue_rows import STALE, QueueRow
-from consumers.selectors.tag_samples import TagSampleRow
+from consumers.selectors.queues.queue_rows import STALE, QueueRow
+from consumers.selectors.queues.tag_samples import TagSampleRow
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.vocabulary.volumes import VolumeReason

@@ -13,12 +13,12 @@ from consumers.polling.flags import GroupFlags, group_flags, outside_reason
 from consumers.selectors.health.limits import health_limits
 from consumers.selectors.health.rows import Health
 from consumers.selectors.health.verdict import NOT_CHECKED, Findings, health
-from consumers.selectors.late_states import CALM
-from consumers.selectors.lost_offsets import GroupLoss, behind_words, group_loss_parts
-from consumers.selectors.overlay import NOT_JUDGED_YET, is_late, unjudged_reason
-from consumers.selectors.retries.blocked_rows import BlockedQueue
-from consumers.selectors.sentences import evidence, queue_words, sentence, state_parts
-from consumers.selectors.unknown_words import lag_word, unread_word
+from consumers.selectors.queues.late_states import CALM
+from consumers.selectors.queues.lost_offsets import GroupLoss, behind_words, group_loss_parts
+from consumers.selectors.queues.overlay import NOT_JUDGED_YET, is_late, unjudged_reason
+from consumers.selectors.retries.unfinished.blocked_rows import BlockedQueue
+from consumers.selectors.text.sentences import evidence, queue_words, sentence, state_parts
+from consumers.selectors.text.unknown_words import lag_word, unread_word
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.rules import rule_words

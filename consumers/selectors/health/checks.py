@@ -9,10 +9,10 @@ from consumers.polling.flags import ghosts
 from consumers.selectors.limits import limits
 from consumers.selectors.ownership.finding import Level, OwnershipCheck
 from consumers.selectors.ownership.findings import ownership_check
-from consumers.selectors.retries.condition_rows import Condition, ConditionName, Severity
-from consumers.selectors.retries.conditions import conditions
-from consumers.selectors.retries.delay_levels import cluster_levels
-from consumers.selectors.retries.load_facts import facts_of
+from consumers.selectors.retries.checks.condition_rows import Condition, ConditionName, Severity
+from consumers.selectors.retries.checks.conditions import conditions
+from consumers.selectors.retries.checks.load_facts import facts_of
+from consumers.selectors.retries.levels.delay_levels import cluster_levels
 
 from .rows import HealthCode, Reason
 

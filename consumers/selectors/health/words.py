@@ -7,11 +7,11 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, ngettext, ngettext_lazy
 
-from consumers.selectors.measures import count
 from consumers.selectors.ownership.finding import Kind
 from consumers.selectors.rebalances.counts import rebalance_counts
 from consumers.selectors.rebalances.flapping import Level
-from consumers.selectors.retries.condition_rows import ConditionName
+from consumers.selectors.retries.checks.condition_rows import ConditionName
+from consumers.selectors.text.measures import count
 
 from .rows import HealthCode, HealthReason, Reason
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from consumers.models import Assignment, Client, ConsumerGroup
-from consumers.selectors.queues import BROADCASTING, no_owner_reason
-from consumers.selectors.would_start import told_start
+from consumers.selectors.queues.queues import BROADCASTING, no_owner_reason
+from consumers.selectors.queues.would_start import told_start
 from consumers.stores.exposure import NOT_SAMPLED, Held
 from consumers.vocabulary.groups import POPPING
 

@@ -12,7 +12,7 @@ from django.db.models import Q
 from consumers.lake.moment import read_moment
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, OffsetFile, OffsetFileKind
-from consumers.stores.known_names import LEFT_BEHIND
+from consumers.stores.checks.known_names import LEFT_BEHIND
 
 from .clients import behind
 from .rows import BROKER_FILE, CONSUMER_FILE, FileRow, StoreRow

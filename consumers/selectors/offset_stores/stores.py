@@ -8,10 +8,10 @@ from django.db.models import Max
 from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, TopicKind
 from consumers.polling.brokers.rows import kind_in_group
 from consumers.polling.flags import outside_reason
-from consumers.selectors.brokers import BrokerAge, broker_ages
+from consumers.selectors.clusters.brokers import BrokerAge, broker_ages
 from consumers.selectors.limits import Limits, limits
-from consumers.selectors.overlay import OWN_DEAD_LETTERS, Offsets, offsets, unread_reason
-from consumers.selectors.would_start import start_without_offset
+from consumers.selectors.queues.overlay import OWN_DEAD_LETTERS, Offsets, offsets, unread_reason
+from consumers.selectors.queues.would_start import start_without_offset
 from consumers.stores.exposure import NUMBERS, Exposure, Stored, exposure
 from consumers.stores.start import Start
 from consumers.vocabulary.unknown import UnknownReason

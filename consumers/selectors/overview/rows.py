@@ -5,8 +5,8 @@ from datetime import datetime
 
 from consumers.models import HealthLevel, State, TimeLagKind
 from consumers.selectors.groups.rows import GroupRow, KnownPart
-from consumers.selectors.lost_offsets import BrokerLoss
-from consumers.selectors.retries.condition_rows import FailingGroup
+from consumers.selectors.queues.lost_offsets import BrokerLoss
+from consumers.selectors.retries.checks.condition_rows import FailingGroup
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from consumers.selectors.groups.listing import filtered, orders, shown_groups
 from consumers.selectors.groups.overlay import STATES, Overlay
 from consumers.selectors.groups.row import group_row
 from consumers.selectors.groups.rows import GroupFilters, KnownPart
-from consumers.selectors.lost_offsets import broker_losses
-from consumers.selectors.measures import count
+from consumers.selectors.queues.lost_offsets import broker_losses
 from consumers.selectors.resets.causes import RULES, Jump, causes
-from consumers.selectors.retries.condition_rows import Severity
-from consumers.selectors.retries.failing import failing_groups
-from consumers.selectors.sentences import sentence, state_parts
+from consumers.selectors.retries.checks.condition_rows import Severity
+from consumers.selectors.retries.checks.failing import failing_groups
+from consumers.selectors.text.measures import count
+from consumers.selectors.text.sentences import sentence, state_parts
 
 from .rows import Change, Overview, WorstGroup
 from .unknown_causes import unknown_causes

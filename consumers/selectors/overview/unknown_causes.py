@@ -5,9 +5,9 @@ from typing import Any
 from django.db.models import Case, Count, F, Min, Q, QuerySet, Value, When
 
 from consumers.models import State
-from consumers.selectors.brokers import BrokerAge, ClusterAge
+from consumers.selectors.clusters.brokers import BrokerAge, ClusterAge
 from consumers.selectors.groups.overlay import NO_BROKER, Overlay
-from consumers.selectors.overlay import NOT_JUDGED_YET
+from consumers.selectors.queues.overlay import NOT_JUDGED_YET
 from consumers.words.rules import rule_words
 
 from .rows import UnknownCause

@@ -5,17 +5,24 @@ from datetime import datetime
 from typing import Any
 
 from consumers.models import Client, ConsumerGroup
-from consumers.selectors.brokers import broker_ages
-from consumers.selectors.overlay import iso
-from consumers.selectors.queues import no_owner_reason, why_nothing_is_read
+from consumers.selectors.clusters.brokers import broker_ages
+from consumers.selectors.ownership.shares.expected import ExpectedOwners, expected_owners
+from consumers.selectors.ownership.shares.queues import OwnableQueue, ownable_queues
+from consumers.selectors.ownership.shares.sharing import why_ownerless
+from consumers.selectors.ownership.timeline.claims import (
+    INSTANT,
+    Claim,
+    Claims,
+    claims_between,
+    first_claims,
+    newest_claims,
+)
+from consumers.selectors.ownership.timeline.doubts import GroupDoubts
+from consumers.selectors.ownership.timeline.segments import Segment, segments
+from consumers.selectors.queues.overlay import iso
+from consumers.selectors.queues.queues import no_owner_reason, why_nothing_is_read
 
-from .claims import INSTANT, Claim, Claims, claims_between, first_claims, newest_claims
-from .doubts import GroupDoubts
-from .expected import ExpectedOwners, expected_owners
-from .queues import OwnableQueue, ownable_queues
 from .rows import AssignmentRow, Holding
-from .segments import Segment, segments
-from .sharing import why_ownerless
 
 STILL = "it held it when it was asked last"
 OF_AN_OWNER = ("owner", "seen_since", "last_seen", "gone_by")

@@ -7,9 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.selectors.ownership.shares.expected import ExpectedOwners
 from consumers.selectors.rebalances.rows import LogLine
-
-from .expected import ExpectedOwners
 
 
 class Level(StrEnum):

@@ -7,13 +7,14 @@ from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup
 from consumers.selectors.limits import limits
-from consumers.selectors.measures import age
-from consumers.selectors.overlay import iso
+from consumers.selectors.ownership.shares.expected import expected_of
+from consumers.selectors.ownership.shares.group_shares import group_shares, strategies
+from consumers.selectors.ownership.shares.ring import ring_checked
+from consumers.selectors.ownership.shares.why import Sort
+from consumers.selectors.queues.overlay import iso
+from consumers.selectors.text.measures import age
 
-from .expected import expected_of
 from .finding import Kind, Level, OwnershipCheck, OwnershipFinding
-from .group_shares import group_shares, strategies
-from .ring import ring_checked
 from .troubles.agreement import orderly_and_concurrent, settings_differ, strategies_differ
 from .troubles.effects import effects
 from .troubles.evidence import Evidence, held_queues
@@ -23,7 +24,6 @@ from .troubles.listed_wrongly import brokers_differ, duplicate_ids, silent
 from .troubles.locks import locks_lost
 from .troubles.subscriptions import subscriptions_differ
 from .troubles.unowned import unowned
-from .why import Sort
 
 # What leaves unread who is to own a queue; other sorts are what the group is like.
 UNREAD = (Sort.NOT_LISTED, Sort.SILENT, Sort.CONNECTIONS)

@@ -14,16 +14,16 @@ from consumers.lake.one_group import read_group
 from consumers.lake.store import Lake
 from consumers.models import Assignment, Client, ConsumerGroup, QueueSnapshot
 from consumers.polling.flags import outside_reason
-from consumers.selectors.brokers import broker_ages
+from consumers.selectors.clusters.brokers import broker_ages
 from consumers.selectors.column_lists import as_list
 from consumers.selectors.history.series import UNTOLD
 from consumers.selectors.limits import limits
-from consumers.selectors.overlay import NOT_SAMPLED, iso, unread_reason
+from consumers.selectors.ownership.shares.sharing import is_broadcasting, why_ownerless
+from consumers.selectors.queues.overlay import NOT_SAMPLED, iso, unread_reason
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 from consumers.words.unknown import reason_words
 
 from .rows import MemberRow, QueuePlace, QueueShare
-from .sharing import is_broadcasting, why_ownerless
 
 # How many messages per second are consumed of each queue of a group, over its last whole minutes.
 

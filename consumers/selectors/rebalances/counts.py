@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext, ngettext
 
-from consumers.selectors.measures import count
+from consumers.selectors.text.measures import count
 
 
 def rebalance_counts(rebalances: int, episodes: int) -> str:

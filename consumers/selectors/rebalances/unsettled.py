@@ -14,8 +14,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
 from consumers.models import Client, Rebalance
-from consumers.selectors.measures import age
-from consumers.selectors.overlay import iso
+from consumers.selectors.queues.overlay import iso
+from consumers.selectors.text.measures import age
 
 from .filters import LONGEST
 from .unread_spans import AT_ONCE, Span, unread_spans

@@ -16,7 +16,7 @@ from consumers.selectors.alerts.incident import incident_detail
 from consumers.selectors.alerts.rows import IncidentDetail
 from consumers.selectors.alerts.words import number_words
 from consumers.selectors.history.window_range import finest_kept, step_for
-from consumers.selectors.queues import find_group
+from consumers.selectors.queues.queues import find_group
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.chart_policy import with_charts
 from dashboard.pages.common.figures import lag_figure

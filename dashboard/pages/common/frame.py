@@ -14,11 +14,11 @@ from django.utils.translation import gettext as _
 from consumers.models import State
 from consumers.selectors.alerts.evaluated import Evaluated, evaluated
 from consumers.selectors.alerts.untold import Untold, untold
-from consumers.selectors.brokers import MASTER
-from consumers.selectors.cluster_rows import ClusterRow
-from consumers.selectors.cluster_rows import Freshness as Level
-from consumers.selectors.clusters import cluster_list
-from consumers.selectors.pipeline_status import LateEvaluation, late_evaluation
+from consumers.selectors.clusters.brokers import MASTER
+from consumers.selectors.clusters.cluster_rows import ClusterRow
+from consumers.selectors.clusters.cluster_rows import Freshness as Level
+from consumers.selectors.clusters.clusters import cluster_list
+from consumers.selectors.clusters.pipeline_status import LateEvaluation, late_evaluation
 from dashboard.wording.times import ago
 
 from .ranges import LABELS, Range, range_of

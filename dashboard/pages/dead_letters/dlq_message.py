@@ -23,7 +23,7 @@ from consumers.rocketmq.messages.bodies import BodyKind
 from consumers.rocketmq.messages.json_text import laid_out
 from consumers.selectors.dead_letters.listing import letter_at
 from consumers.selectors.dead_letters.rows import DeadLetterRow
-from consumers.selectors.queues import find_group
+from consumers.selectors.queues.queues import find_group
 from consumers.tasks.looks import ask_look
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of

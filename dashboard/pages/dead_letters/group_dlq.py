@@ -26,7 +26,7 @@ from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from consumers.selectors.dead_letters.listing import dead_letter_list
 from consumers.selectors.dead_letters.rows import DeadLetterPage, DeadLetterRow
 from consumers.selectors.groups.head import group_head
-from consumers.selectors.queues import find_group
+from consumers.selectors.queues.queues import find_group
 from consumers.tasks.dead_letters import ask_for_dead_letters
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of

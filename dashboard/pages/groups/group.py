@@ -14,7 +14,7 @@ from consumers.models import SubjectKind, TopicKind
 from consumers.selectors.alerts.of_group import open_incidents
 from consumers.selectors.groups.detail import group_detail
 from consumers.selectors.groups.rows import GroupDetail
-from consumers.selectors.queue_rows import QueueRow
+from consumers.selectors.queues.queue_rows import QueueRow
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.chart_policy import with_charts
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of

@@ -22,7 +22,7 @@ from consumers.selectors.offset_stores.rows import (
     StoreRow,
 )
 from consumers.selectors.offset_stores.stores import group_offsets
-from consumers.selectors.queues import find_group
+from consumers.selectors.queues.queues import find_group
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words
 from dashboard.pages.common.access import page, part

@@ -13,8 +13,8 @@ from consumers.selectors.groups.head import group_head
 from consumers.selectors.history.window_range import window_range
 from consumers.selectors.ownership.assignments import assignments
 from consumers.selectors.ownership.findings import ownership_check
-from consumers.selectors.ownership.owners import timeline_owners
-from consumers.selectors.queues import find_group
+from consumers.selectors.ownership.timeline.owners import timeline_owners
+from consumers.selectors.queues.queues import find_group
 from consumers.selectors.rebalances.events import newest_rebalances
 from consumers.selectors.rebalances.flapping import flapping_of
 from dashboard.figures.ownership_timeline import OWNERS, colour_number

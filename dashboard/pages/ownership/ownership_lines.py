@@ -9,9 +9,9 @@ from itertools import groupby
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.selectors import queues
 from consumers.selectors.ownership.assignments import NO_HOLDER, NO_MEMBER
 from consumers.selectors.ownership.rows import AssignmentRow
+from consumers.selectors.queues import queues
 
 RETRY = "%RETRY%"
 

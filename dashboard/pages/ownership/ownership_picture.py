@@ -5,7 +5,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.selectors.history.window_range import window_range
-from consumers.selectors.ownership.timeline import timeline
+from consumers.selectors.ownership.timeline.timeline import timeline
 from dashboard.figures.ownership_timeline import ownership_timeline
 from dashboard.pages.common.access import page
 from dashboard.pages.common.figures import marks_of

@@ -16,8 +16,8 @@ from consumers.selectors.history.window_range import RangeError
 from consumers.selectors.ownership.finding import Level, OwnershipCheck
 from consumers.selectors.ownership.members import member_list, members_unknown
 from consumers.selectors.ownership.rows import AssignmentRow, MemberRow
-from consumers.selectors.ownership.subscription_rows import SubscriptionHistory, SubscriptionRow
-from consumers.selectors.ownership.subscriptions import subscription_history
+from consumers.selectors.ownership.subscriptions.subscription_rows import SubscriptionHistory, SubscriptionRow
+from consumers.selectors.ownership.subscriptions.subscriptions import subscription_history
 from consumers.vocabulary.groups import BROADCASTING, Flag
 from dashboard.figures.ownership_timeline import colour_number
 from dashboard.pages.common.frame import Choice, Frame

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from consumers.selectors.pipeline_status import pipeline_status
+from consumers.selectors.clusters.pipeline_status import pipeline_status
 from consumers.selectors.rebalances.events import cause_counts, rebalance_list
 from consumers.selectors.rebalances.flapping import flapping_groups
 from consumers.selectors.rebalances.rows import EventPage, RebalanceEvent, RebalanceFilters

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from consumers.models import ResetKind
 from consumers.resets.csv_in import MOST_BYTES, offsets_in
 from consumers.resets.request import LONGEST_REASON
-from consumers.resets.value_of import ValueRefused, value_of
+from consumers.resets.targets.value_of import ValueRefused, value_of
 from consumers.resets.wish import Wish
 from dashboard.pages.common.durations import seconds_of
 from dashboard.pages.common.moments import read_moment

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from consumers.models import ConsumerGroup
 from consumers.selectors.history.series import NOT_AGGREGATED
 from consumers.selectors.history.window_range import OPEN_WINDOWS
-from consumers.selectors.retries.ladder import ladder_of
-from consumers.selectors.retries.volume_rows import VolumeWindow
-from consumers.selectors.retries.volumes import volumes_of
+from consumers.selectors.retries.levels.ladder import ladder_of
+from consumers.selectors.retries.volumes.volume_rows import VolumeWindow
+from consumers.selectors.retries.volumes.volumes import volumes_of
 from dashboard.figures.points import Figure, Line
 from dashboard.figures.retry_ladder import retry_ladder
 from dashboard.figures.volume_bars import volume_bars

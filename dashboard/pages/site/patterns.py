@@ -21,7 +21,7 @@ from consumers.models import (
     TimeLagKind,
 )
 from consumers.selectors.anomalies.rows import Anomaly
-from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.clusters.cluster_rows import Freshness
 from consumers.selectors.groups.rows import GroupRow, IncidentCounts
 from consumers.selectors.health.rows import HealthCode, HealthReason, Reason
 from consumers.selectors.health.words import shown

@@ -174,7 +174,7 @@ def test_a_time_without_room_before_or_after_it_is_refused(group, api, under, at
 
 
 def test_subscriptions_that_differ_more_often_than_one_answer_holds_are_refused(group, api, monkeypatch):
-    monkeypatch.setattr("consumers.selectors.ownership.subscriptions.MOST_WANTED", 1)
+    monkeypatch.setattr("consumers.selectors.ownership.subscriptions.subscriptions.MOST_WANTED", 1)
     for client, expression in (("a@1", "x"), ("b@1", "y")):
         times = {"seen_since": ago(3000), "last_seen": ago(20)}
         ClientSubscription.objects.create(group=group, client_id=client, topic="T", expression=expression,

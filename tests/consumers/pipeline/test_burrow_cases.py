@@ -10,7 +10,7 @@ import pytest
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.judge import judge
-from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.arrays.columns import Columns
 from consumers.pipeline.kernel.evaluated import evaluated
 from consumers.pipeline.kernel.readings import Restarts
 from tests.numbers_rows import DEFAULTS

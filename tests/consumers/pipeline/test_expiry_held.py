@@ -9,7 +9,7 @@ from consumers.clock.watch import watch
 from consumers.lake.store import Lake
 from consumers.models import Reading
 from consumers.pipeline.upkeep import keep_up
-from consumers.selectors.clocks import expiry_hold
+from consumers.selectors.clusters.clocks import expiry_hold
 from tests.clocks import DAY, SettableMachine
 from tests.world import NOW, a_cluster
 

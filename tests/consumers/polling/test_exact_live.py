@@ -16,7 +16,7 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings
-from consumers.selectors.queues import queue_list
+from consumers.selectors.queues.queues import queue_list
 
 pytestmark = [pytest.mark.live, pytest.mark.spark, pytest.mark.django_db(transaction=True)]
 

@@ -17,15 +17,15 @@ from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
+from consumers.resets.acts.start import apply
 from consumers.resets.applying.run import run
 from consumers.resets.planning.run import run_plan
 from consumers.resets.request import request_plan
-from consumers.resets.start import apply
 from consumers.resets.wish import Asker, Wish
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.overview.shown import overview
-from consumers.selectors.queues import group_queues
+from consumers.selectors.queues.queues import group_queues
 from consumers.vocabulary.unknown import UnknownReason
 from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule

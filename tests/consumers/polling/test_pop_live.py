@@ -16,7 +16,7 @@ from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
-from consumers.selectors.queues import queue_list
+from consumers.selectors.queues.queues import queue_list
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -28,7 +28,7 @@ from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.overview.shown import overview
-from consumers.selectors.queues import group_queues
+from consumers.selectors.queues.queues import group_queues
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words
 from dashboard.demo.cluster import RocketMQ

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.lake.compaction import compact
 from consumers.lake.store import Lake
-from consumers.resets.moment_targets import looked_back, positions_at, was_read
+from consumers.resets.targets.moment_targets import looked_back, positions_at, was_read
 from consumers.resets.wish import QueueKey
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words

@@ -7,7 +7,7 @@ import pytest
 from consumers.lake.compaction import compact
 from consumers.lake.knot_days import settle
 from consumers.lake.store import Lake
-from consumers.resets.moment_targets import Position, remade_since
+from consumers.resets.targets.moment_targets import Position, remade_since
 from consumers.resets.wish import QueueKey
 from tests.pipeline_rows import at, put
 

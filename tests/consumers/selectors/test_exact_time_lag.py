@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.models import QueueSample, TimeLagKind
-from consumers.selectors.queues import queue_list
+from consumers.selectors.queues.queues import queue_list
 from tests.world import (
     NOW,
     a_broker,

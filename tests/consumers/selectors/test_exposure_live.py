@@ -17,7 +17,7 @@ from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.selectors.offset_stores.stores import group_offsets
-from consumers.selectors.queues import find_group
+from consumers.selectors.queues.queues import find_group
 from consumers.stores.exposure import NUMBERS
 from tests.plugins.counting_consumers import CountingConsumers
 

@@ -9,7 +9,7 @@ from consumers.selectors.groups.detail import group_detail
 from consumers.selectors.groups.listing import group_list, kind_counts, state_counts
 from consumers.selectors.groups.rows import GroupFilters, ListKind
 from consumers.selectors.overview.shown import overview
-from consumers.selectors.queues import queue_list
+from consumers.selectors.queues.queues import queue_list
 from tests.world import (
     NOW,
     a_broker,

@@ -8,7 +8,7 @@ from consumers.models import Cluster, State
 from consumers.selectors.groups.listing import group_list, state_counts
 from consumers.selectors.groups.overlay import RANKS, UNKNOWN_RANK
 from consumers.selectors.groups.rows import GroupFilters
-from consumers.selectors.queues import group_queues
+from consumers.selectors.queues.queues import group_queues
 from consumers.vocabulary.unknown import UnknownReason
 from tests.world import (
     NOW,

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from consumers.stores.read_file import read_offset_file
+from consumers.stores.files.read_file import read_offset_file
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "stores"
 NOW = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from consumers.stores.stored_file import ROWS, StoredFile
+from consumers.stores.files.stored_file import ROWS, StoredFile
 from tests.consumers.stores.files import NOW
 
 

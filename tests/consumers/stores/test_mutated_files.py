@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consumers.stores.stored_file import STORED, StoredFile
+from consumers.stores.files.stored_file import STORED, StoredFile
 from tests.consumers.stores.files import DATA, read, rows, write
 
 NAMES = {

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from consumers.selectors.retries.ladder_rows import (
+from consumers.selectors.retries.levels.ladder_rows import (
     DueRetries,
     Ladder,
     LadderRung,

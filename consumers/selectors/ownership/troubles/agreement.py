@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.selectors.ownership.finding import Kind, Level, OwnershipFinding
-from consumers.selectors.ownership.member_facts import MESSAGE_MODEL, MemberFacts
+from consumers.selectors.ownership.shares.member_facts import MESSAGE_MODEL, MemberFacts
 from consumers.selectors.rebalances.log_lines import OF_MEMBERS
 from consumers.selectors.rebalances.rows import LogLine
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping
 from datetime import datetime
 
-from consumers.selectors.ownership.member_facts import MemberFacts
+from consumers.selectors.ownership.shares.member_facts import MemberFacts
 
 from .evidence import Evidence
 

@@ -7,9 +7,9 @@ from django.utils.translation import gettext
 
 from consumers.rocketmq.allocation.queue_key import QueueKey
 from consumers.selectors.ownership.finding import Kind
-from consumers.selectors.ownership.group_shares import strategies
-from consumers.selectors.ownership.topic_share import TopicShare
-from consumers.selectors.ownership.why import Sort
+from consumers.selectors.ownership.shares.group_shares import strategies
+from consumers.selectors.ownership.shares.topic_share import TopicShare
+from consumers.selectors.ownership.shares.why import Sort
 
 from .evidence import Evidence
 from .words import queues

@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from consumers.models import Assignment, ConsumerGroup
 from consumers.rocketmq.allocation.queue_key import QueueKey
 from consumers.rocketmq.names import RETRY_PREFIX
-from consumers.selectors.ownership.group_shares import GroupShares
-from consumers.selectors.ownership.member_facts import MemberFacts
-from consumers.selectors.ownership.topic_share import TopicShare
-from consumers.selectors.ownership.why import Sort
+from consumers.selectors.ownership.shares.group_shares import GroupShares
+from consumers.selectors.ownership.shares.member_facts import MemberFacts
+from consumers.selectors.ownership.shares.topic_share import TopicShare
+from consumers.selectors.ownership.shares.why import Sort
 
 # Clients share queues anew every 20 s (RocketMQ 5.4.0, RebalanceService), and two of them may be as far apart.
 CALM = timedelta(seconds=40)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from django.utils.translation import gettext
 
 from consumers.selectors.ownership.finding import Kind, Level, OwnershipFinding
-from consumers.selectors.ownership.group_shares import strategies
-from consumers.selectors.ownership.topic_share import TopicShare
+from consumers.selectors.ownership.shares.group_shares import strategies
+from consumers.selectors.ownership.shares.topic_share import TopicShare
 from consumers.selectors.rebalances.log_lines import OF_MEMBERS
 from consumers.selectors.rebalances.rows import LogLine
 

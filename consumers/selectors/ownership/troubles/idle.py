@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext, ngettext
 
-from consumers.selectors.measures import count
 from consumers.selectors.ownership.finding import Kind, Level, OwnershipFinding
-from consumers.selectors.ownership.member_facts import MemberFacts
-from consumers.selectors.ownership.topic_share import TopicShare
+from consumers.selectors.ownership.shares.member_facts import MemberFacts
+from consumers.selectors.ownership.shares.topic_share import TopicShare
+from consumers.selectors.text.measures import count
 
 from .evidence import Evidence
 from .words import ids, queue_count

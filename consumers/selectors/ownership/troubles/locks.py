@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext
 
-from consumers.selectors.measures import age
 from consumers.selectors.ownership.finding import Kind, Level, OwnershipFinding
-from consumers.selectors.ownership.sharing import is_broadcasting
-from consumers.selectors.ownership.topic_share import TopicShare
+from consumers.selectors.ownership.shares.sharing import is_broadcasting
+from consumers.selectors.ownership.shares.topic_share import TopicShare
 from consumers.selectors.rebalances.log_lines import OF_MEMBERS
 from consumers.selectors.rebalances.rows import LogLine
+from consumers.selectors.text.measures import age
 
 from .evidence import Evidence, Held, keys
 from .words import queues

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from consumers.models import ClientSubscription
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.selectors.ownership.finding import Kind, Level, OwnershipFinding
-from consumers.selectors.ownership.member_facts import MemberFacts
+from consumers.selectors.ownership.shares.member_facts import MemberFacts
 from consumers.selectors.rebalances.log_lines import OF_BROKERS
 from consumers.selectors.rebalances.rows import LogLine
 

@@ -6,8 +6,8 @@ from itertools import groupby
 from django.utils.translation import gettext, ngettext
 
 from consumers.rocketmq.allocation.queue_key import QueueKey
-from consumers.selectors.measures import count
-from consumers.selectors.places import place
+from consumers.selectors.text.measures import count
+from consumers.selectors.text.places import place
 
 MOST_IDS, MOST_PLACES = 4, 3
 

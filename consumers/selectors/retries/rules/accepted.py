@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext
 
-from consumers.selectors.retries.condition_rows import Condition, ConditionName, Severity
-from consumers.selectors.retries.facts import WRITE, BrokerFacts, ClientFacts, GroupFacts
+from consumers.selectors.retries.checks.condition_rows import Condition, ConditionName, Severity
+from consumers.selectors.retries.checks.facts import WRITE, BrokerFacts, ClientFacts, GroupFacts
 
 from .outcome import fails, holds, names, nobody_holds, oldest, unknown
 from .taking import is_way_round, takes_back, why_not_taken_back, why_unknown

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext
 
-from consumers.selectors.retries.condition_rows import Condition, ConditionName, Severity
-from consumers.selectors.retries.facts import WRITE, BrokerFacts, GroupFacts
+from consumers.selectors.retries.checks.condition_rows import Condition, ConditionName, Severity
+from consumers.selectors.retries.checks.facts import WRITE, BrokerFacts, GroupFacts
 
 from .accepted import way_round
 from .outcome import fails, holds, names, nobody_holds, unknown

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from django.utils.translation import gettext
 
-from consumers.selectors.retries.condition_rows import Condition, ConditionName, Severity
-from consumers.selectors.retries.facts import GroupFacts
+from consumers.selectors.retries.checks.condition_rows import Condition, ConditionName, Severity
+from consumers.selectors.retries.checks.facts import GroupFacts
 
 from .outcome import fails, holds, names, nobody_holds, oldest, sub_group, unknown, unread_reason
 

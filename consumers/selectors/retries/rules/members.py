@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from django.utils.translation import gettext
 
-from consumers.selectors.measures import age, count
 from consumers.selectors.ownership.troubles.words import ids
-from consumers.selectors.retries.condition_rows import Condition, ConditionName, Severity
-from consumers.selectors.retries.facts import ClientFacts, GroupFacts
+from consumers.selectors.retries.checks.condition_rows import Condition, ConditionName, Severity
+from consumers.selectors.retries.checks.facts import ClientFacts, GroupFacts
+from consumers.selectors.text.measures import age, count
 
 from .outcome import fails, holds, unknown
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from django.utils.translation import gettext
 
 from consumers.selectors.ownership.troubles.words import ids
-from consumers.selectors.retries.condition_rows import Condition, ConditionName, Severity
-from consumers.selectors.retries.facts import BrokerFacts, GroupFacts
+from consumers.selectors.retries.checks.condition_rows import Condition, ConditionName, Severity
+from consumers.selectors.retries.checks.facts import BrokerFacts, GroupFacts
 
 
 def holds(name: ConditionName, severity: Severity, detail: str, cure: str, as_of: datetime | None = None) -> Condition:

@@ -9,7 +9,7 @@ permission into the routes they register (BrokerController.registerBrokerAll).
 
 from django.utils.translation import gettext
 
-from consumers.selectors.retries.facts import WRITE, BrokerFacts
+from consumers.selectors.retries.checks.facts import WRITE, BrokerFacts
 
 
 def takes_back(broker: BrokerFacts) -> bool | None:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from django.utils.translation import gettext
 
 from consumers.rocketmq.names import dlq_topic
-from consumers.selectors.retries.condition_rows import Condition, ConditionName, Severity
-from consumers.selectors.retries.facts import READ, WRITE, BrokerFacts, GroupConfigured, GroupFacts
+from consumers.selectors.retries.checks.condition_rows import Condition, ConditionName, Severity
+from consumers.selectors.retries.checks.facts import READ, WRITE, BrokerFacts, GroupConfigured, GroupFacts
 
 from .outcome import fails, holds, names, oldest, topic_permission, unknown, unread_reason
 

@@ -11,8 +11,8 @@ from consumers.models import Cluster, ConsumerGroup, Measure, PipelineRun, State
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.overlay import RANKS, UNKNOWN_RANK
 from consumers.selectors.groups.rows import GroupFilters, GroupRow
-from consumers.selectors.queues import group_queues
-from consumers.selectors.topics import topic_rows
+from consumers.selectors.queues.queues import group_queues
+from consumers.selectors.queues.topics import topic_rows
 from tests.consumers.alerts.measures.of_all import everything
 from tests.world import (
     NOW,

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.judge import judge
-from consumers.pipeline.kernel.columns import Columns
+from consumers.pipeline.kernel.arrays.columns import Columns
 from consumers.pipeline.kernel.evaluated import evaluated
 from consumers.pipeline.kernel.readings_schema import HANDS, LAGS, MINUTES, READINGS
 from tests.numbers_rows import DEFAULTS

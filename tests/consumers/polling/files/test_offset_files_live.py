@@ -16,7 +16,7 @@ from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.stores.read_file import read_offset_file
+from consumers.stores.files.read_file import read_offset_file
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 

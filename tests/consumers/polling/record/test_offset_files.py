@@ -10,7 +10,7 @@ from consumers.lake.store import Lake
 from consumers.models import OffsetFile
 from consumers.polling.files.offset_files import FilesReading
 from consumers.polling.record.offset_files import known_paths, note_silence, record_files, remembered_files
-from consumers.stores.findings import Finding
+from consumers.stores.checks.findings import Finding
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row
 from tests.readings import at
 from tests.world import a_cluster

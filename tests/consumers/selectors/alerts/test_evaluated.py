@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.selectors.alerts.evaluated import evaluated, why_not_evaluated
-from consumers.selectors.cluster_rows import Freshness
+from consumers.selectors.clusters.cluster_rows import Freshness
 from tests.alert_rows import a_rule, an_evaluation, an_incident
 from tests.world import NOW, a_cluster, a_group, ago
 

@@ -11,7 +11,7 @@ from consumers.selectors.exporter.groups import exporter_groups
 from consumers.selectors.exporter.parts import topic_parts
 from consumers.selectors.groups.gauges import group_gauges
 from consumers.selectors.groups.overlay import Overlay
-from consumers.selectors.queues import queue_list
+from consumers.selectors.queues.queues import queue_list
 from consumers.vocabulary.unknown import UnknownReason
 from tests.world import (
     NOW,

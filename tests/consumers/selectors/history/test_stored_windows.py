@@ -10,7 +10,7 @@ from consumers.models import ConsumerGroup, DueWindow, GroupWindow, PipelineRun
 from consumers.pipeline.volumes.names import VOLUMES
 from consumers.pipeline.wider import make_due, note_due
 from consumers.selectors.history.series import group_history, sparklines
-from consumers.selectors.retries.volumes import volumes_of
+from consumers.selectors.retries.volumes.volumes import volumes_of
 from tests.pipeline_rows import PLACE, put
 from tests.world import NOW, a_cluster, a_group, ago
 

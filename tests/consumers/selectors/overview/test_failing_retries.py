@@ -6,7 +6,7 @@ from django.test import Client
 
 from consumers.models import ConsumerGroup, GroupBroker
 from consumers.selectors.overview.shown import overview
-from consumers.selectors.retries.condition_rows import Severity
+from consumers.selectors.retries.checks.condition_rows import Severity
 from tests.world import NOW, a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 
 pytestmark = pytest.mark.django_db

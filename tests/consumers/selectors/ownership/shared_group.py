@@ -5,9 +5,9 @@ from typing import Any
 
 from consumers.models import Assignment, Client, ConsumerGroup, Queue
 from consumers.rocketmq.allocation.queue_key import QueueKey
-from consumers.selectors.ownership.expected import expected_owners
 from consumers.selectors.ownership.finding import Kind, OwnershipFinding
 from consumers.selectors.ownership.findings import findings
+from consumers.selectors.ownership.shares.expected import expected_owners
 from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_queue, ago
 
 AVERAGELY, RING = "AllocateMessageQueueAveragely", "AllocateMessageQueueConsistentHash"

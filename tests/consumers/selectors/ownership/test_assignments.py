@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Broker, Client, ClientSubscription, ConsumerGroup, Reading
 from consumers.selectors.ownership.assignments import assignments
-from consumers.selectors.queues import find_group
+from consumers.selectors.queues.queues import find_group
 from tests.ownership_rows import a_member, it_held, it_subscribed, readings_every
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 

@@ -12,8 +12,8 @@ from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.selectors.ownership.expected import expected_owners
-from consumers.selectors.ownership.holders import holders_at
+from consumers.selectors.ownership.shares.expected import expected_owners
+from consumers.selectors.ownership.timeline.holders import holders_at
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 

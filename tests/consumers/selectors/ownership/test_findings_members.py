@@ -3,9 +3,9 @@
 import pytest
 
 from consumers.models import Queue
-from consumers.selectors.ownership.expected import expected_owners
 from consumers.selectors.ownership.finding import Kind, Level
 from consumers.selectors.ownership.findings import ownership_check
+from consumers.selectors.ownership.shares.expected import expected_owners
 from tests.consumers.selectors.ownership.shared_group import (
     AVERAGELY,
     BROKERS,

@@ -14,7 +14,7 @@ from consumers.lake.windows import put_window
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot
 from consumers.selectors.ownership.members import member_list, members_unknown
 from consumers.selectors.ownership.rows import QueuePlace, QueueShare
-from consumers.selectors.queues import find_group
+from consumers.selectors.queues.queues import find_group
 from tests.ownership_rows import a_member, it_held
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago
 

@@ -9,8 +9,8 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.record.recorder import Recorder
 from consumers.selectors.ownership.assignments import assignments
-from consumers.selectors.ownership.timeline import timeline
-from consumers.selectors.queues import find_group
+from consumers.selectors.ownership.timeline.timeline import timeline
+from consumers.selectors.queues.queues import find_group
 from tests.readings import T0, at, broker, client, group_members, members, owned, reading, row
 
 pytestmark = pytest.mark.django_db

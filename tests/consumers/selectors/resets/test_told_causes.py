@@ -10,7 +10,7 @@ from consumers.selectors.groups.detail import group_detail
 from consumers.selectors.groups.listing import group_list
 from consumers.selectors.groups.rows import GroupFilters
 from consumers.selectors.overview.shown import changes
-from consumers.selectors.queues import queue_list
+from consumers.selectors.queues.queues import queue_list
 from consumers.vocabulary.rules import RuleCode
 from tests.reset_rows import a_reset, a_reset_queue
 from tests.world import (

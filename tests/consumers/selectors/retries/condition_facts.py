@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from consumers.selectors.retries.facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, Permission
+from consumers.selectors.retries.checks.facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, Permission
 from tests.world import NOW, ago
 
 SETTINGS = {"consumeMessageBatchMaxSize": "1", "consumeTimeout": "15", "maxReconsumeTimes": "-1"}

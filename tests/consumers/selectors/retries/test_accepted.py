@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.selectors.retries.condition_rows import Severity
+from consumers.selectors.retries.checks.condition_rows import Severity
 from consumers.selectors.retries.rules.accepted import accepted
 from consumers.selectors.retries.rules.taking import is_way_round, takes_back
 from tests.consumers.selectors.retries.condition_facts import a_broker, a_client, facts, said, unread

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from consumers.selectors.retries.blocked import evidence_of, facts_of
-from consumers.selectors.retries.standing import Sendbacks
+from consumers.selectors.retries.unfinished.blocked import evidence_of, facts_of
+from consumers.selectors.retries.unfinished.standing import Sendbacks
 from tests.consumers.selectors.retries.test_blocked_kinds import CONCURRENT, FAILING, FINE, HEAD, ORDERLY
 
 FAIL = "of Stock 0.9/s fail at this member in its last minute, all its queues together"

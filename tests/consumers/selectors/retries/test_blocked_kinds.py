@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.selectors.retries.blocked import is_past_timeout, kind_of
-from consumers.selectors.retries.blocked_rows import BlockedKind
-from consumers.selectors.retries.standing import Sendbacks, Standing
+from consumers.selectors.retries.unfinished.blocked import is_past_timeout, kind_of
+from consumers.selectors.retries.unfinished.blocked_rows import BlockedKind
+from consumers.selectors.retries.unfinished.standing import Sendbacks, Standing
 from tests.readings import at
 
 NOW = at(600)

@@ -12,8 +12,8 @@ from consumers.polling.heads.look_up import HeadLimits
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.selectors.retries.blocked import CLOCK_SLACK_SECONDS, blocked_queues
-from consumers.selectors.retries.blocked_rows import BlockedKind
+from consumers.selectors.retries.unfinished.blocked import CLOCK_SLACK_SECONDS, blocked_queues
+from consumers.selectors.retries.unfinished.blocked_rows import BlockedKind
 from tests.plugins.failing import ALWAYS, FailingProcess
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]

@@ -18,9 +18,9 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.delay_levels import SCHEDULE_TOPIC
 from consumers.rocketmq.calls import call
 from consumers.rocketmq.wire.codes import RequestCode
-from consumers.selectors.retries.condition_rows import Condition, ConditionName, FailingGroup, Severity
-from consumers.selectors.retries.conditions import conditions_of
-from consumers.selectors.retries.failing import failing_groups
+from consumers.selectors.retries.checks.condition_rows import Condition, ConditionName, FailingGroup, Severity
+from consumers.selectors.retries.checks.conditions import conditions_of
+from consumers.selectors.retries.checks.failing import failing_groups
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -2,13 +2,7 @@
 
 import pytest
 
-from consumers.selectors.retries.heads import (
-    MAYBE_EARLIER,
-    NO_WINDOWS,
-    OLD_WAITING,
-    CameBack,
-    MinuteVolumes,
-)
+from consumers.selectors.retries.unfinished.heads import MAYBE_EARLIER, NO_WINDOWS, OLD_WAITING, CameBack, MinuteVolumes
 from tests.readings import at
 
 SINCE = at(130)

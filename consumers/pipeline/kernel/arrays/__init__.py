@@ -1,0 +1,1 @@
+"""Columns, keys, segments and sums of numpy and Arrow."""

@@ -1,0 +1,1 @@
+"""What is done with a reset: start, resume, cancel, restore."""

@@ -1,0 +1,1 @@
+"""Where queues are to go: checked, listed, or from the past."""

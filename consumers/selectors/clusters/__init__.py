@@ -1,0 +1,1 @@
+"""Clusters, brokers, runs, and the room that history takes."""

@@ -1,0 +1,1 @@
+"""Who is to own each queue: what members compute."""

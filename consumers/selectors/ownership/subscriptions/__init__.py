@@ -1,0 +1,1 @@
+"""Who subscribed to what, and how members differ."""

@@ -1,0 +1,1 @@
+"""Who owned which queue when."""

@@ -1,0 +1,1 @@
+"""Queues of groups: rows under the overlay, what is lost or unacknowledged."""

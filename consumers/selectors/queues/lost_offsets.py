@@ -1,0 +1,116 @@
+"""Committed offsets that are gone from their brokers: by broker for what tells of many groups at once, and by group."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext, ngettext
+
+from consumers.models import GroupKind, GroupTotal, Queue, QueueSnapshot
+from consumers.selectors.text.measures import count
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.unknown import reason_words
+
+
+@dataclass
+class BrokerLoss:
+    """What one broker has no more. `lost_at`: the last reading that had the first of them; null: not known.
+
+    `groups`: names by id, in their order. `from_slave`: the slave that was read in the place of its master.
+    """
+
+    cluster_id: int
+    cluster: str
+    broker: str
+    queues: int = 0
+    lost_at: datetime | None = None
+    groups: dict[int, str] = field(default_factory=dict)
+    from_slave: str | None = None
+
+
+@dataclass
+class GroupLoss:
+    """Of one group. `worst`: the queue that is named for all, the one that was lost first."""
+
+    queues: int
+    worst: Queue
+    lost_offset: int | None
+    lost_at: datetime | None
+    brokers: list[str]
+    from_slaves: list[str] = field(default_factory=list)
+
+
+def lost_snapshots(groups: Iterable[int] | None = None) -> QuerySet[QueueSnapshot]:
+    """Found by way of the sums of groups: a million snapshots have no index of their reasons."""
+    losing = GroupTotal.objects.filter(lost_queues__gt=0)
+    if groups is not None:
+        losing = losing.filter(group__in=list(groups))
+    return QueueSnapshot.objects.filter(group__in=losing.values("group"), unknown_reason=UnknownReason.OFFSET_LOST)
+
+
+def broker_losses(slaves: dict[tuple[int, str], str], cluster: str | None = None) -> list[BrokerLoss]:
+    """Of user groups, ghosts among them: nobody took note of theirs either. The broker with the most queues first.
+
+    `slaves`: by the cluster's id and the broker's name, which slave is read in its place. Two queries at most.
+    """
+    rows = lost_snapshots().filter(group__kind=GroupKind.USER)
+    if cluster is not None:
+        rows = rows.filter(group__cluster__name=cluster)
+    names = ("group__cluster_id", "group__cluster__name", "queue__broker", "group_id", "group__name", "lost_at")
+    found: dict[tuple[int, str], BrokerLoss] = {}
+    for cluster_id, of_cluster, broker, group_id, group, lost_at in rows.order_by("group__name").values_list(*names):
+        key = (cluster_id, broker)
+        loss = found.setdefault(key, BrokerLoss(cluster_id, of_cluster, broker, from_slave=slaves.get(key)))
+        loss.queues += 1
+        loss.groups[group_id] = group
+        loss.lost_at = min((at for at in (loss.lost_at, lost_at) if at is not None), default=None)
+    return sorted(found.values(), key=lambda loss: (-loss.queues, loss.cluster, loss.broker))
+
+
+def group_losses(groups: Iterable[int], slaves: dict[tuple[int, str], str]) -> dict[int, GroupLoss]:
+    """By the group's id. One query."""
+    found: dict[int, GroupLoss] = {}
+    rows = lost_snapshots(groups).select_related("queue__topic")
+    for row in rows.order_by("lost_at", "queue__topic__name", "queue__broker", "queue__queue_id"):
+        loss = found.setdefault(row.group_id, GroupLoss(0, row.queue, row.lost_offset, row.lost_at, []))
+        loss.queues += 1
+        if row.queue.broker not in loss.brokers:
+            loss.brokers.append(row.queue.broker)
+            slave = slaves.get((row.queue.topic.cluster_id, row.queue.broker))
+            loss.from_slaves += [slave] if slave is not None else []
+    return found
+
+
+def group_loss_parts(loss: GroupLoss, queues: int) -> list[str]:
+    """`offset lost: 4 of 8 queues on broker-a`, `last read 2026-03-14 02:59 UTC`; `queues`: of the group in all."""
+    words = {"lost": count(loss.queues), "queues": count(queues), "brokers": ", ".join(loss.brokers)}
+    parts = [gettext("offset lost: %(lost)s of %(queues)s queues on %(brokers)s") % words]
+    return [*parts, *last_read(loss.lost_at), *(seen_on(slave) for slave in loss.from_slaves)]
+
+
+def broker_loss_words(loss: BrokerLoss) -> str:
+    """`broker-a lost the offsets of 3 groups, 32 queues`."""
+    groups = ngettext("%s group", "%s groups", len(loss.groups)) % count(len(loss.groups))
+    queues = ngettext("%s queue", "%s queues", loss.queues) % count(loss.queues)
+    words = {"broker": loss.broker, "groups": groups, "queues": queues}
+    return gettext("%(broker)s lost the offsets of %(groups)s, %(queues)s") % words
+
+
+def last_read(lost_at: datetime | None) -> list[str]:
+    return [] if lost_at is None else [gettext("last read %s") % utc(lost_at)]
+
+
+def seen_on(slave: str) -> str:
+    return gettext("slave %s is read in its master's place") % slave
+
+
+def behind_words(slaves: Iterable[str], known: int | None = None, at: datetime | None = None) -> list[str]:
+    """`the slave that was read has not caught up …: 10.0.0.9:10911`, `last known offset 8`, `last read …`."""
+    reason = reason_words(UnknownReason.SLAVE_BEHIND)
+    parts = [": ".join(filter(None, [reason, ", ".join(sorted(set(slaves)))]))]
+    return parts if known is None else [*parts, gettext("last known offset %s") % count(known), *last_read(at)]
+
+
+def utc(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

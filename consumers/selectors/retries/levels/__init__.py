@@ -1,0 +1,1 @@
+"""Delay levels and what of a group waits there."""

@@ -1,0 +1,1 @@
+"""Messages that members hold and have not finished."""

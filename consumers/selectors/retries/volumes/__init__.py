@@ -1,0 +1,1 @@
+"""How much was retried, died and was consumed."""

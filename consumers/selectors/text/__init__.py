@@ -1,0 +1,1 @@
+"""Numbers, places and states as people read them."""

@@ -1,0 +1,1 @@
+"""Offset files: found, read, parsed."""
