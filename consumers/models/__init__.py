@@ -1,36 +1,59 @@
 """Django rows: entities, newest snapshots, judged states, group windows, events. Each file says who writes it."""
 
+from consumers.models.alerts.alert_rule import AlertRule, Comparison, GroupNote, Measure, Severity, Silence
+from consumers.models.alerts.channel import (
+    Channel,
+    ChannelKind,
+    Delivery,
+    DeliveryAttempt,
+    DeliveryEvent,
+    DeliveryStatus,
+)
+from consumers.models.alerts.health import GroupHealth, HealthLevel
+from consumers.models.alerts.incident import (
+    AlertEngine,
+    Ending,
+    Incident,
+    IncidentEvent,
+    IncidentEventKind,
+    IncidentStatus,
+    SubjectKind,
+)
+from consumers.models.alerts.rule_preview import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
+from consumers.models.evaluated.history_size import HistorySize
+from consumers.models.evaluated.rebalance import Rebalance, RebalanceTopic
+from consumers.models.evaluated.state import GroupState, QueueState, StateChange, TimeLagKind
+from consumers.models.evaluated.thresholds import GroupThresholds
+from consumers.models.evaluated.window import DueWindow, GroupWindow
+from consumers.models.operations.dead_letter import DeadLetter, DeadLetterLook
+from consumers.models.operations.loss import LossAcknowledgement
+from consumers.models.operations.resend import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
+from consumers.models.operations.reset import (
+    Reset,
+    ResetEvent,
+    ResetKind,
+    ResetMethod,
+    ResetOutcome,
+    ResetQueue,
+    ResetStatus,
+    ResetStep,
+)
+from consumers.models.site.audit import AuditAction, AuditEvent
+from consumers.models.site.clock import ClockChange, Doubt, MachineClock
+from consumers.models.site.lease import Lease
+from consumers.models.site.token import ApiToken
+from consumers.models.watched.client import Assignment, Client, ClientSubscription
+from consumers.models.watched.cluster import Broker, Cluster
+from consumers.models.watched.delay import DelayLevel, Rung
+from consumers.models.watched.group import ConsumerGroup, GroupKind, GroupTotal
+from consumers.models.watched.group_broker import GroupBroker
+from consumers.models.watched.head import HeadMessage
+from consumers.models.watched.offset_file import OffsetFile, OffsetFileKind
+from consumers.models.watched.reading import PipelineRun, Reading
+from consumers.models.watched.sample import QueueSample, TagSample
+from consumers.models.watched.snapshot import QueueSnapshot
+from consumers.models.watched.topic import Queue, Topic, TopicKind
 from consumers.vocabulary.states import State
-
-from .alert_rule import AlertRule, Comparison, GroupNote, Measure, Severity, Silence
-from .audit import AuditAction, AuditEvent
-from .channel import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
-from .client import Assignment, Client, ClientSubscription
-from .clock import ClockChange, Doubt, MachineClock
-from .cluster import Broker, Cluster
-from .dead_letter import DeadLetter, DeadLetterLook
-from .delay import DelayLevel, Rung
-from .group import ConsumerGroup, GroupKind, GroupTotal
-from .group_broker import GroupBroker
-from .head import HeadMessage
-from .health import GroupHealth, HealthLevel
-from .history_size import HistorySize
-from .incident import AlertEngine, Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, SubjectKind
-from .lease import Lease
-from .loss import LossAcknowledgement
-from .offset_file import OffsetFile, OffsetFileKind
-from .reading import PipelineRun, Reading
-from .rebalance import Rebalance, RebalanceTopic
-from .resend import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
-from .reset import Reset, ResetEvent, ResetKind, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
-from .rule_preview import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
-from .sample import QueueSample, TagSample
-from .snapshot import QueueSnapshot
-from .state import GroupState, QueueState, StateChange, TimeLagKind
-from .thresholds import GroupThresholds
-from .token import ApiToken
-from .topic import Queue, Topic, TopicKind
-from .window import DueWindow, GroupWindow
 
 __all__ = [
     "UNFINISHED_PREVIEWS",

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from .actor import PROJECT
+from dashboard.demo.actors.actor import PROJECT
+
 from .failures import DemoFailed
 from .jars import ensure_jars, jars_folder
 from .java import find_java

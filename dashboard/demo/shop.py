@@ -5,7 +5,7 @@ Only facts and decisions: no Java, no clock, no process. What each group is ther
 
 from dataclasses import dataclass
 
-from .membership import Membership, Message
+from dashboard.demo.actors.membership import Membership, Message
 
 # Retries use level 3 and up. RocketMQ's own take 100 s to a group's third retry; these take 27 s.
 DELAY_LEVELS = "1s 2s 4s 8s 15s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m"

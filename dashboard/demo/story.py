@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
+from dashboard.demo.actors.actor import Actor
+from dashboard.demo.actors.actor_arguments import ActorArguments
+from dashboard.demo.actors.roamer import STEP_SECONDS, Roamer
+
 from . import shop
-from .actor import Actor
-from .actor_arguments import ActorArguments
 from .cluster import RocketMQ
 from .failures import DemoFailed
-from .roamer import STEP_SECONDS, Roamer
 
 LOOK_SECONDS = 1.0
 

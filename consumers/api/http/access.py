@@ -15,7 +15,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from consumers.models import ApiToken
-from consumers.models.token import token_digest
+from consumers.models.site.token import token_digest
 
 if TYPE_CHECKING:
     # Views import this.

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dashboard.demo.actor import PROJECT
+from dashboard.demo.actors.actor import PROJECT
 
 
 def run_demo(home: Path, **environ: str) -> subprocess.CompletedProcess[str]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.demo import shop
-from dashboard.demo.membership import Message
+from dashboard.demo.actors.membership import Message
 
 
 def message(keys: str) -> Message:

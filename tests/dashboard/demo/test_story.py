@@ -18,7 +18,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer
 from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo import shop
-from dashboard.demo.actor import PROJECT
+from dashboard.demo.actors.actor import PROJECT
 
 pytestmark = pytest.mark.live
 GROUPS = {member.group for member in (*shop.STEADY, *shop.AUDIT) if not member.broadcasting}

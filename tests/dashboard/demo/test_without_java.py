@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.demo.actor import PROJECT
+from dashboard.demo.actors.actor import PROJECT
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import uuid
 from django.conf import settings
 from django.db import models
 
-from .append_only import AppendOnly
-from .group import ConsumerGroup
+from consumers.models.site.append_only import AppendOnly
+from consumers.models.watched.group import ConsumerGroup
 
 
 class ResetKind(models.TextChoices):

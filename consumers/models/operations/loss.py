@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from .group import ConsumerGroup
+from consumers.models.watched.group import ConsumerGroup
 
 
 class LossAcknowledgement(models.Model):

@@ -6,11 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-from .actor_arguments import ActorArguments
-from .children import kill_child, start_child
-from .failures import DemoFailed
+from dashboard.demo.children import kill_child, start_child
+from dashboard.demo.failures import DemoFailed
 
-PROJECT = Path(__file__).resolve().parents[2]
+from .actor_arguments import ActorArguments
+
+PROJECT = Path(__file__).resolve().parents[3]
 READY_SECONDS = 90.0
 
 
@@ -25,7 +26,7 @@ class Actor:
         self.name = name
         self.log = Path(arguments.folder) / "console.log"
         environ = {**os.environ, "PYTHONPATH": str(PROJECT)}
-        program = [sys.executable, "-m", f"dashboard.demo.{name}", arguments.as_json()]
+        program = [sys.executable, "-m", f"dashboard.demo.actors.{name}", arguments.as_json()]
         self._child = start_child(program, log=self.log, environ=environ, piped=True)
         self._expect("ready")
 

@@ -2,10 +2,9 @@
 
 from django.db import models
 
+from consumers.models.watched.group import ConsumerGroup
+from consumers.models.watched.topic import Queue
 from consumers.vocabulary.states import State
-
-from .group import ConsumerGroup
-from .topic import Queue
 
 STATES = [(state.value, state.value.title()) for state in State]
 

@@ -8,7 +8,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 
-from .group import ConsumerGroup
+from consumers.models.watched.group import ConsumerGroup
 
 
 class ResendStatus(models.TextChoices):

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from .group import ConsumerGroup
+from consumers.models.watched.group import ConsumerGroup
 
 
 class HealthLevel(models.TextChoices):

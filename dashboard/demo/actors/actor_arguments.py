@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TextIO
 
-from .java import find_java
-from .jvm import start_jvm
+from dashboard.demo.java import find_java
+from dashboard.demo.jvm import start_jvm
+
 from .reserved_stdout import reserve_stdout
 
 

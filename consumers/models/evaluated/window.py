@@ -2,8 +2,8 @@
 
 from django.db import models
 
-from .cluster import Cluster
-from .group import ConsumerGroup
+from consumers.models.watched.cluster import Cluster
+from consumers.models.watched.group import ConsumerGroup
 
 
 class GroupWindow(models.Model):

@@ -2,7 +2,8 @@
 
 import sys
 
-from . import shop
+from dashboard.demo import shop
+
 from .actor_arguments import begin_actor
 from .consuming import join
 

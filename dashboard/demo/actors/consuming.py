@@ -3,7 +3,8 @@
 import signal
 import time
 
-from . import shop
+from dashboard.demo import shop
+
 from .actor_arguments import begin_actor
 from .consumer import Consumer
 from .membership import Handler, Membership, Message

@@ -2,9 +2,10 @@
 
 import time
 
-from . import shop
+from dashboard.demo import shop
+from dashboard.demo.administration import Administration
+
 from .actor_arguments import begin_actor
-from .administration import Administration
 from .producer import Producer
 
 TICK_SECONDS = 0.1

@@ -8,8 +8,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from consumers.models.watched.group import ConsumerGroup
+
 from .alert_rule import AlertRule, Comparison, Measure, Severity, Silence
-from .group import ConsumerGroup
 
 
 class IncidentStatus(models.TextChoices):

@@ -3,7 +3,7 @@
 from django.core.validators import MinValueValidator
 from django.db import models
 
-from .group import ConsumerGroup
+from consumers.models.watched.group import ConsumerGroup
 
 
 class GroupThresholds(models.Model):

@@ -5,7 +5,7 @@ A look adds what came since the last one; messages that are gone from the broker
 
 from django.db import models
 
-from .group import ConsumerGroup
+from consumers.models.watched.group import ConsumerGroup
 
 
 class DeadLetter(models.Model):

@@ -1,0 +1,1 @@
+"""Rules, channels, incidents, previews and health."""

@@ -1,0 +1,1 @@
+"""Resets, resends and what they are about."""

@@ -1,0 +1,1 @@
+"""Tokens, audit, leases and clocks."""

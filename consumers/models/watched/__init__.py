@@ -1,0 +1,1 @@
+"""What polls read: clusters, groups, members, queues."""
