@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from consumers.stores.files.stored_file import ROWS, StoredFile
-from tests.consumers.stores.files import NOW
+from tests.consumers.stores.stored_samples import NOW
 
 
 def a_row(group, topic, queue_id, offset, broker=None):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from consumers.stores.files.stored_file import STORED, StoredFile
-from tests.consumers.stores.files import DATA, read, rows, write
+from tests.consumers.stores.stored_samples import DATA, read, rows, write
 
 NAMES = {
     "consumerOffset.json": "consumerOffset.json",

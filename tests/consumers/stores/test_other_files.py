@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.consumers.stores.files import DATA, read, rows, write
+from tests.consumers.stores.stored_samples import DATA, read, rows, write
 
 QUEUE = '{"brokerName":"broker-a","queueId":0,"topic":"Orders"}'
 CLIENT = "10.0.0.1@crowd-1/crowd/offsets.json"

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from consumers.polling.files.offset_files import FileLimits, FilesReading, OffsetFileThread, read_files
-from tests.consumers.stores.files import NOW, broker_file, write
+from tests.consumers.stores.stored_samples import NOW, broker_file, write
 from tests.readings import at
 
 GOOD = broker_file('"Orders@g":{0:7}')

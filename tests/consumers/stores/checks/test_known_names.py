@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from consumers.stores.checks.known_names import KnownNames, PresentMembers, mark_abandoned, mark_unknown_names
-from tests.consumers.stores.files import NOW
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names, said
+from tests.consumers.stores.stored_samples import NOW
 
 ORDERS = a_row("billing", "Orders", 0, 7)
 NOTHING_READ = KnownNames(topics=None, groups=None, brokers=None, members={})

@@ -5,8 +5,8 @@ import pytest
 
 from consumers.stores.checks.vanished import mark_vanished
 from consumers.stores.checks.went_back import MemoryOffsets
-from tests.consumers.stores.files import NOW
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names
+from tests.consumers.stores.stored_samples import NOW
 
 TWO = a_file(a_row("g", "Orders", 0, 7), a_row("g", "Orders", 1, 9))
 ONE = a_file(a_row("g", "Orders", 0, 7))

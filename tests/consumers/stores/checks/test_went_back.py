@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from consumers.stores.checks.went_back import MemoryOffsets, mark_went_back
-from tests.consumers.stores.files import NOW
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names, said
+from tests.consumers.stores.stored_samples import NOW
 
 BEFORE = NOW - timedelta(seconds=60)
 MEMORY = pa.schema([("group", pa.string()), ("topic", pa.string()), ("queue_id", pa.int32()), ("offset", pa.int64())])

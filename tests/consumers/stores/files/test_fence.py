@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.consumers.stores.files import broker_file, read, rows, write
+from tests.consumers.stores.stored_samples import broker_file, read, rows, write
 
 SECRET = "correct-horse-battery-staple"
 GOOD = broker_file('"Orders@g":{0:7}')

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.stores.files.find_files import find_files
 from consumers.stores.files.globs import FileGlob
-from tests.consumers.stores.files import write
+from tests.consumers.stores.stored_samples import write
 
 NAME = "consumerOffset.json"
 

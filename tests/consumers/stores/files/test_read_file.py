@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.consumers.stores.files import NOW, broker_file, read, rows, write
+from tests.consumers.stores.stored_samples import NOW, broker_file, read, rows, write
 
 GOOD = broker_file('"Orders@g":{0:7}')
 OLDER = broker_file('"Orders@g":{0:5}')
