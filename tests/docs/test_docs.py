@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from consumers.vocabulary.states import State
 from tests.settings_variables import reference, settings_variables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +54,11 @@ def anchors(page: Path) -> set[str]:
 def test_a_link_to_a_heading_finds_it(page: Path) -> None:
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text()):
         assert anchor in anchors(page.parent / target if target else page), f"{target}#{anchor}"
+
+
+def test_the_glossary_has_every_state_in_the_order_of_how_bad_it_is() -> None:
+    named = re.findall(r"^\| ([A-Z]+) \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    assert named == list(State)
 
 
 def test_every_command_is_in_the_readme() -> None:
