@@ -1,9 +1,9 @@
 """QueueState rows from judged queues. Compared by column with what is stored: only differences become objects."""
 
 import itertools
-import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,11 +12,11 @@ from django.db.models import QuerySet
 
 from consumers.lake.schemas import TEXT
 from consumers.models import ConsumerGroup, GroupState, Queue, QueueState
+from consumers.polling.record.tables.keyed_rows import upsert
 
-from .batches import BATCH, upsert
+from .batches import BATCH
 
 COMPARED = ["state", "rule", "provisional", "time_lag_seconds", "time_lag_kind"]
-WRITTEN = [*COMPARED, "detail", "time_lag_error_seconds", "judged_at"]
 GROUP_IDS = pa.schema([("cluster", TEXT), ("group", TEXT), ("group_id", pa.int64())])
 QUEUE_IDS = pa.schema(
     [("cluster", TEXT), ("topic", TEXT), ("broker", TEXT), ("queue_id", pa.int32()), ("queue_pk", pa.int64())]
@@ -51,8 +51,8 @@ def write_queue_states(judged: pa.Table, clusters: Sequence[str], judged_at: dat
     changed = compared.filter(_has_changed(compared))
     # A state that stays has its old beginning, whatever its newest evidence reaches back to.
     stays = pc.fill_null(pc.equal(changed["state"], changed["was_state"]), False)
-    _upsert(changed.filter(stays), judged_at, WRITTEN)
-    _upsert(changed.filter(pc.invert(stays)), judged_at, [*WRITTEN, "since"])
+    _upsert(changed.filter(stays), judged_at, keep=["since"])
+    _upsert(changed.filter(pc.invert(stays)), judged_at)
     _delete_gone(placed, stored, later)
     return placed.num_rows
 
@@ -97,22 +97,16 @@ def _has_changed(compared: pa.Table) -> pa.ChunkedArray:
     return changed
 
 
-def _upsert(rows: pa.Table, judged_at: datetime, fields: list[str]) -> None:
-    for start in range(0, rows.num_rows, BATCH):
-        found = rows.slice(start, BATCH).to_pylist()
-        upsert([_row(one, judged_at) for one in found], ["group", "queue"], fields)
-
-
-def _row(found: dict, judged_at: datetime) -> QueueState:
-    return QueueState(
-        group_id=found["group_id"],
-        queue_id=found["queue_pk"],
-        detail=json.loads(found["detail"]),
-        since=found["since"] or judged_at,
-        time_lag_error_seconds=found["time_lag_error_seconds"],
-        judged_at=judged_at,
-        **{name: found[name] for name in COMPARED},
-    )
+def _upsert(rows: pa.Table, judged_at: datetime, keep: Sequence[str] = ()) -> None:
+    columns: dict[str, Sequence[Any]] = {
+        "group": rows["group_id"].to_pylist(),
+        "queue": rows["queue_pk"].to_pylist(),
+        "since": [since or judged_at for since in rows["since"].to_pylist()],
+        "judged_at": [judged_at] * rows.num_rows,
+        **{name: rows[name].to_pylist() for name in ("detail", "time_lag_error_seconds", *COMPARED)},
+    }
+    if rows.num_rows:
+        upsert(QueueState, ["group", "queue"], columns, keep=keep)
 
 
 def _delete_gone(placed: pa.Table, stored: pa.Table, later: set[int]) -> None:

@@ -13,16 +13,21 @@ BATCH = 10_000
 
 
 def upsert(
-    model: type[models.Model], unique: Sequence[str], columns: dict[str, Sequence[Any]], update: bool = True
+    model: type[models.Model],
+    unique: Sequence[str],
+    columns: dict[str, Sequence[Any]],
+    update: bool = True,
+    keep: Collection[str] = (),
 ) -> None:
     """Stores rows given as columns by field name, in short transactions.
 
     Fields that are not named keep what they hold; in rows that are made they get their defaults.
     `unique` names fields with a unique constraint, and no two rows may have the same values of them. Without `update`,
-    or where only they are given, rows that exist stay as they are. JSON fields are not for this.
+    or where only they are given, rows that exist stay as they are; else they keep the fields that `keep` names. Values
+    of a JSON field are JSON texts.
     """
     connection = _connection(model)
-    rest = [_column(connection, model, name) for name in columns if name not in unique]
+    rest = [_column(connection, model, name) for name in columns if name not in {*unique, *keep}]
     changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in rest)
     change = f"UPDATE SET {changes}" if rest and update else "NOTHING"
     columns = columns | _defaults(model, columns)

@@ -1,8 +1,10 @@
 """Rows stored and deleted by their natural keys. The postgres tier runs these on PostgreSQL too."""
 
+import json
+
 import pytest
 
-from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, Queue, QueueSnapshot, Topic
+from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, Queue, QueueSnapshot, QueueState, Topic
 from consumers.polling.record.tables import keyed_rows
 from consumers.polling.record.tables.keyed_rows import delete, rewrite, upsert
 from tests.readings import T0, at
@@ -51,6 +53,24 @@ def test_rows_that_exist_are_brought_up_and_keep_what_is_not_named(groups):
     GroupTotal.objects.update(retired_queues=5)
     put(groups[1:], queues=[9])
     assert stored() == [(1, 3, None, None, 5), (9, 4, None, None, 5)]
+
+
+def test_rows_that_exist_keep_the_fields_that_are_to_stay(groups):
+    put(groups[:1], lag_messages=[3], last_good_at=[at(7)])
+    size = {"queues": [2] * 2, "never_committed_queues": [0] * 2, "changed_at": [T0] * 2}
+    columns = {"group": groups, **size, "lag_messages": [4, 5], "last_good_at": [at(9)] * 2}
+    upsert(GroupTotal, ["group"], columns, keep=["last_good_at"])
+    assert stored() == [(2, 4, None, at(7), 0), (2, 5, None, at(9), 0)]
+
+
+def test_values_of_a_json_field_are_json_texts(groups, queues):
+    detail = {"lag_messages": 3, "owner": 'it\'s \u6d88\u8d39 "a"'}
+    texts = {"state": ["STOP"], "rule": ["no_members"], "time_lag_kind": ["unknown"], "detail": [json.dumps(detail)]}
+    key, times = {"group": groups[:1], "queue": queues[:1]}, {"since": [T0], "judged_at": [T0]}
+    for _ in range(2):
+        upsert(QueueState, ["group", "queue"], key | times | texts)
+        assert QueueState.objects.get().detail == detail
+    assert QueueState.objects.filter(detail__lag_messages=3).exists()
 
 
 def test_with_keys_alone_rows_that_exist_stay_as_they_are(queues):
