@@ -1,6 +1,6 @@
 """`python -m tests.tiers fast spark …`: each tier in a pytest of its own, then what passed, what was skipped and why.
 
-A process per tier gives its memory back. The fast tier comes first; then three run beside each other.
+A process per tier gives its memory back. Three run beside each other.
 """
 
 import os
@@ -48,14 +48,12 @@ SELECTIONS = {
     # The fast tests that use a database, once more, and those that are about PostgreSQL.
     "postgres": [*SPREAD, "-m", "not spark and not live and not browser", "--database-tests"],
 }
-# Alone, for it tells the most in the least time.
-FIRST = ("fast",)
-# The others in this order, so many at once: whichever ends, the next begins. Real consumers spend half of their time
-# waiting for each other.
-THEN = ("live", "judged", "faults", "short-faults", "site", "spark", "browser", "postgres")
+# In this order, three at once: whichever ends, the next begins. Real consumers spend half of their time waiting for
+# each other, and take the longest: they begin, and what tells the most in the least time runs beside them.
+ORDER = ("live", "fast", "judged", "faults", "short-faults", "site", "spark", "browser", "postgres")
 AT_ONCE = 3
 # No real consumer, no browser: what takes as long as it takes leaves the processors to what waits for the clock.
-PATIENT = ("site", "spark", "postgres")
+PATIENT = ("fast", "site", "spark", "postgres")
 # A third of another's share where there is not enough for all: more, and a long test would run out of its time.
 GIVING_WAY = ["nice", "-n", "5"]
 NOTHING_COLLECTED = 5
@@ -160,13 +158,13 @@ def summary(outcomes: list[Outcome], seconds: float) -> str:
     return "\n".join(lines)
 
 
-def stages(tiers: Sequence[str]) -> list[list[str]]:
-    """What runs one after the other: lists of tiers that may run beside each other, in the order that they begin in."""
-    chosen = [[tier for tier in order if tier in tiers] for order in (FIRST, THEN)]
-    return [stage for stage in chosen if stage]
+def in_order(tiers: Sequence[str]) -> list[str]:
+    return [tier for tier in ORDER if tier in tiers]
 
 
-def run_surrounded(tier: str, reports: Path, is_alone: bool) -> Outcome:
+def run_surrounded(tier: str, reports: Path, is_alone: bool, jars: "subprocess.Popen[bytes] | None") -> Outcome:
+    if jars is not None and tier in WANTED_BY:
+        jars.wait()
     with surroundings(tier) as environ:
         return run_tier(tier, environ, reports / f"{tier}.xml", None if is_alone else reports / f"{tier}.txt")
 
@@ -176,14 +174,11 @@ def main(tiers: list[str]) -> int:
     if unknown or not tiers:
         print(f"Name tiers out of: {', '.join(SELECTIONS)}.", file=sys.stderr)
         return 2
-    outcomes: list[Outcome] = []
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool, jars_on_their_way(tiers) as jars:
-        for stage in stages(tiers):
-            if jars is not None and WANTED_BY.intersection(stage):
-                jars.wait()
-            running = [pool.submit(run_surrounded, tier, Path(folder), len(stage) == 1) for tier in stage]
-            outcomes += [one.result() for one in running]
+        chosen = in_order(tiers)
+        running = [pool.submit(run_surrounded, tier, Path(folder), len(chosen) == 1, jars) for tier in chosen]
+        outcomes = [one.result() for one in running]
     outcomes.sort(key=lambda outcome: tiers.index(outcome.tier))
     print(summary(outcomes, time.monotonic() - start), flush=True)
     return 1 if any(outcome.exit_code for outcome in outcomes) else 0
