@@ -1,6 +1,7 @@
 """Groups, members, topics and queues."""
 
 from django.contrib import admin
+from django.urls import reverse
 
 from consumers.models import Assignment, Client, ConsumerGroup, GroupTotal, Queue, QueueSnapshot, Topic
 
@@ -13,6 +14,9 @@ class ConsumerGroupAdmin(ReadOnlyAdmin):
     list_filter = ["cluster", "kind", "online"]
     list_select_related = ["cluster"]
     search_fields = ["name"]
+
+    def view_on_site(self, group: ConsumerGroup) -> str:
+        return reverse("group", args=[group.cluster.name, group.name])
 
 
 @admin.register(GroupTotal)
