@@ -38,12 +38,12 @@ LONG = timedelta(hours=12)
 @with_charts
 @page
 def incident(request: HttpRequest, incident: UUID) -> HttpResponse:
-    return render(request, "alerts/incident.html", incident_context(request, incident))
+    return render(request, "incidents/incident.html", incident_context(request, incident))
 
 
 @part
 def incident_part(request: HttpRequest, incident: UUID) -> HttpResponse:
-    return render(request, "alerts/incident_part.html", {**incident_context(request, incident), "is_part": True})
+    return render(request, "incidents/incident_part.html", {**incident_context(request, incident), "is_part": True})
 
 
 @page

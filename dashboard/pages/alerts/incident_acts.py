@@ -40,7 +40,9 @@ def incident_acknowledge(request: HttpRequest, incident: UUID) -> HttpResponse:
         return reverse("incident", args=[row.pk])
 
     def shown(errors: Mapping[str, str], status: int = 200) -> HttpResponse:
-        return render(request, "alerts/incident.html", incident_context(request, incident, errors, text), status=status)
+        return render(
+            request, "incidents/incident.html", incident_context(request, incident, errors, text), status=status
+        )
 
     return sent(({"text": text}, {}), keep, shown)
 
