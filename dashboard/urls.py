@@ -7,7 +7,7 @@ handler500 = "dashboard.pages.site.problems.server_error"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("api/", include("consumers.api.urls")),
+    path("api/", include("consumers.urls")),
     path("", include("dashboard.health.urls")),
     path("", include("dashboard.metrics.urls")),
     path("", include("dashboard.pages.urls")),

@@ -7,12 +7,10 @@ import json
 
 import pytest
 
-from consumers.api.schema.hooks import ENDINGS, FOLDER, PLACES, example_files
-from consumers.dead_letters.exports.lines import lines_of
-from consumers.dead_letters.exports.rows import columns_of
-from consumers.dead_letters.exports.wanted import ExportFormat
+from consumers.dead_letters.exports.stream import ExportFormat, columns_of, lines_of
 from consumers.lake.store import Lake
 from consumers.models import DeadLetter
+from consumers.rest.schema.hooks import ENDINGS, FOLDER, PLACES, example_files
 from tests.openapi import JSON, component, operations
 from tests.walk.world import a_known_world
 

@@ -8,7 +8,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.utils import timezone
 
-from consumers.errands.audit import note
+from consumers.jobs.audit import note
 from consumers.models import AuditAction, AuditEvent
 
 from .read_only import ReadOnlyAdmin

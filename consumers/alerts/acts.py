@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from consumers.errands.audit import note
+from consumers.jobs.audit import note
 from consumers.models import Incident, IncidentEvent, IncidentEventKind, IncidentStatus
 
 from .permission import MAY_MANAGE, why_no_role

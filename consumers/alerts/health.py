@@ -11,10 +11,9 @@ from typing import Any
 
 from django.db import transaction
 
+from consumers.groups.health.checks import checked, noticed
+from consumers.groups.health.rows import Reason, worst_level
 from consumers.models import ConsumerGroup, GroupHealth
-from consumers.selectors.health.checks import checked
-from consumers.selectors.health.noticed import noticed
-from consumers.selectors.health.rows import Reason, worst_level
 
 # A group is checked no sooner again, unless its members changed within this time.
 REST = timedelta(seconds=30)

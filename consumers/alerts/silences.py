@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from consumers.errands.audit import note
+from consumers.jobs.audit import note
 from consumers.models import AlertRule, Silence
 
 from .permission import MAY_MANAGE, why_no_role

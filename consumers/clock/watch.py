@@ -17,7 +17,7 @@ from consumers.lake.future import set_future_aside
 from consumers.lake.store import Lake
 from consumers.models import AlertEngine, ClockChange, Doubt, GroupState, MachineClock, PipelineRun, Reading
 from consumers.polling.locks import Locked, lock
-from consumers.selectors.clusters.clocks import CLOCKS_DIFFER
+from consumers.queries.limits import CLOCKS_DIFFER
 
 from .future_rows import put_right
 from .machine import Machine, this_machine

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from consumers.errands.csv_cells import text_of
+from consumers.jobs.csv_cells import text_of
 from consumers.resets.targets.numbers import ValueRefused, is_offset, whole
 
 from .wish import QueueKey

@@ -10,14 +10,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from consumers.errands.csv_cells import cell, line_of
+from consumers.jobs.csv_cells import cell, line_of
 from consumers.models import ResetEvent, ResetOutcome, ResetQueue
 from consumers.selectors.resets.queues import queue_row
 from consumers.selectors.resets.resets import reset_list
 from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
 from consumers.selectors.resets.shortened import shortened
 
-CONTENT_TYPE = "text/csv; charset=utf-8; header=present"
 ROWS_AT_ONCE = 2_000
 RESETS_AT_ONCE = 100
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from consumers.errands.csv_cells import cell, line_of
+from consumers.jobs.csv_cells import cell, line_of
 from consumers.models import ConsumerGroup, QueueSnapshot, TopicKind
-from consumers.selectors.clusters.brokers import broker_ages
-from consumers.selectors.limits import limits
-from consumers.selectors.queues.overlay import offsets
+from consumers.queries.brokers import broker_ages
+from consumers.queries.limits import limits
+from consumers.queries.queues.overlay import offsets
 
 COLUMNS = ("topic", "broker", "queue_id", "offset", "min", "max", "taken_at", "unknown_reason")
 ROWS_AT_ONCE = 2_000

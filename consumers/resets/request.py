@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from consumers.errands.read_only import why_read_only
+from consumers.jobs.wires import why_read_only
 from consumers.models import ConsumerGroup, GroupKind, Reset, ResetKind, ResetStatus
 from consumers.resets.acts.acts import MAY_RESET, why_no_role
 from consumers.resets.acts.events import note_act

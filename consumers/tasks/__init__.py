@@ -1,16 +1,12 @@
-"""Celery tasks, a few lines each: what they call is tested without Celery."""
+"""Celery tasks. Celery looks for them here: polls and runs of the pipeline are beside this file, the tasks of a
+capability in its own folder. What tasks call is tested without Celery.
+"""
 
-from . import aggregate, clock, dead_letters, exports, health, looks, poll, previews, resends, resets
+from consumers.alerts import tasks as alerts
+from consumers.clock import tasks as clock
+from consumers.dead_letters import tasks as dead_letters
+from consumers.resets import tasks as resets
 
-__all__ = [
-    "aggregate",
-    "clock",
-    "dead_letters",
-    "exports",
-    "health",
-    "looks",
-    "poll",
-    "previews",
-    "resends",
-    "resets",
-]
+from . import aggregate, poll
+
+__all__ = ["aggregate", "alerts", "clock", "dead_letters", "poll", "resets"]

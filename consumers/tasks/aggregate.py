@@ -6,12 +6,11 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from consumers.clock.tasks import may_expire
 from consumers.pipeline.site import aggregate_what_is_due, site_lake
 from consumers.pipeline.upkeep import keep_up
 from consumers.pipeline.watchdog import GRACE_SECONDS
 from consumers.polling.locks import Locked, lock
-
-from .clock import may_expire
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from consumers.selectors.ownership.rows import Holding, TimelineQueue, TimelineRun
+from consumers.ownership.rows import Holding, TimelineQueue, TimelineRun
 
 
 class Box(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from consumers.selectors.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
+from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
 from dashboard.wording.times import clock
 
 from .layout import AXIS, INK, LEFT, QUIET, figure

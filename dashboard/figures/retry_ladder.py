@@ -8,8 +8,8 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from consumers.selectors.retries.levels.broker_level import LATE_SECONDS
-from consumers.selectors.retries.levels.ladder_rows import Ladder, LadderRung, SampledRung
+from consumers.retries.levels.broker_levels import LATE_SECONDS
+from consumers.retries.levels.ladder_rows import Ladder, LadderRung, SampledRung
 from dashboard.wording.numbers import count, duration
 from dashboard.wording.times import clock
 

@@ -8,7 +8,7 @@ from django.core import checks
 from django.db import connection
 
 from consumers.models import Cluster
-from consumers.selectors.read_only import words_that_protect_nothing
+from consumers.queries.read_only import words_that_protect_nothing
 from dashboard.settings.home import OTHERS
 
 

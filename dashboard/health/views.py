@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from consumers.api.http.access import TokenAuthentication
+from consumers.rest.access import TokenAuthentication
 
 from .readiness import Readiness, readiness
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from consumers.selectors.clusters.clocks import clock_status
+from consumers.clock.status import clock_status
 
 from .exposition import Family
 

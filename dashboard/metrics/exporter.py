@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from django.conf import settings
 
+from consumers.groups.unknown_words import UnknownWord
+from consumers.overview.exporter import ExporterCluster
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
-from consumers.selectors.exporter.cluster import ExporterCluster
-from consumers.selectors.text.unknown_words import UnknownWord
 
 from .bounded import Bounds
 from .exporter_groups import group_families

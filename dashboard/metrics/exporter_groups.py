@@ -4,10 +4,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from consumers.overview.exporter import ExporterCluster, ExporterGroup, TopicPart
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
-from consumers.selectors.exporter.cluster import ExporterCluster
-from consumers.selectors.exporter.groups import ExporterGroup
-from consumers.selectors.exporter.parts import TopicPart
 
 from .exposition import Family, Labels, label_text
 

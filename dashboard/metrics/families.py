@@ -11,20 +11,19 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from consumers.alerts.measures.explained import Explainer
+from consumers.clusters.pipeline_status import pipeline_status
+from consumers.clusters.queries import cluster_list
+from consumers.clusters.rows import ClusterRow, PipelineStatus, ReadingRow
+from consumers.groups.gauges import GroupGauges, group_gauges
+from consumers.groups.overlay import Overlay
+from consumers.groups.unknown_words import UnknownWord, broker_word
 from consumers.lake.store import Lake
+from consumers.overview.exporter import ExporterCluster, exporter_cluster, queue_lags
+from consumers.queries.brokers import ClusterAge
+from consumers.queries.limits import Limits
+from consumers.rebalances.flapping import episodes
+from consumers.retries.volumes import minute_volumes
 from consumers.rocketmq.names import DLQ_PREFIX
-from consumers.selectors.clusters.brokers import ClusterAge
-from consumers.selectors.clusters.cluster_rows import ClusterRow, PipelineStatus, ReadingRow
-from consumers.selectors.clusters.clusters import cluster_list
-from consumers.selectors.clusters.pipeline_status import pipeline_status
-from consumers.selectors.exporter.cluster import ExporterCluster, exporter_cluster
-from consumers.selectors.exporter.queue_lags import queue_lags
-from consumers.selectors.groups.gauges import GroupGauges, group_gauges
-from consumers.selectors.groups.overlay import Overlay
-from consumers.selectors.limits import Limits
-from consumers.selectors.rebalances.flapping import episodes
-from consumers.selectors.retries.volumes.minute_volumes import minute_volumes
-from consumers.selectors.text.unknown_words import UnknownWord, broker_word
 
 from . import alert_families, clock_families, exporter, group_families
 from .bounded import Bounds

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 
+from consumers.groups.gauges import GroupGauges, causes
+from consumers.groups.overlay import Overlay
+from consumers.groups.unknown_words import UnknownWord
 from consumers.models import HealthLevel
-from consumers.selectors.groups.gauges import GroupGauges, causes
-from consumers.selectors.groups.overlay import Overlay
-from consumers.selectors.retries.volumes.minute_volumes import MinuteVolumes
-from consumers.selectors.text.unknown_words import UnknownWord
+from consumers.retries.volumes import MinuteVolumes
 
 from .exposition import Family, Labels, label_text
 from .measured import MEASURES, Values, spared, untold

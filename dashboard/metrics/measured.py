@@ -14,9 +14,9 @@ from consumers.alerts.measures.scan import GroupFacts, GroupScan
 from consumers.alerts.measures.unsettled import unsettled
 from consumers.alerts.measures.volumes import dlq_inflow
 from consumers.alerts.subjects import Subject
+from consumers.groups.gauges import GroupGauges
+from consumers.groups.unknown_words import UnknownWord
 from consumers.models import Measure
-from consumers.selectors.groups.gauges import GroupGauges
-from consumers.selectors.text.unknown_words import UnknownWord
 from consumers.vocabulary.groups import BROADCASTING, PULLING
 from consumers.vocabulary.rules import RuleCode
 

@@ -9,11 +9,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from consumers.clock.status import change_words, clock_status, hold_words
+from consumers.clusters.history_use import HistoryUse, TableUse, history_use
+from consumers.clusters.pipeline_status import pipeline_status
 from consumers.models import Doubt
-from consumers.selectors.clusters.clocks import change_words, clock_status, hold_words
-from consumers.selectors.clusters.history_use import HistoryUse, TableUse, history_use
-from consumers.selectors.clusters.pipeline_status import pipeline_status
-from consumers.selectors.retries.levels.delay_levels import levels_by_name
+from consumers.retries.levels.broker_levels import levels_by_name
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import context, frame_of
 from dashboard.pages.retries.delay_lines import delay_tables

@@ -6,16 +6,16 @@ section("REST", "Limits of the [API](rest.md).")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "consumers.api.http.access.TokenAuthentication",
+        "consumers.rest.access.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "consumers.api.http.negotiation.Negotiation",
-    "DEFAULT_THROTTLE_CLASSES": ["consumers.api.http.rate.RateLimit"],
-    "DEFAULT_PARSER_CLASSES": ["consumers.api.http.bodies.JsonBody"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "consumers.rest.requests.Negotiation",
+    "DEFAULT_THROTTLE_CLASSES": ["consumers.rest.access.RateLimit"],
+    "DEFAULT_PARSER_CLASSES": ["consumers.rest.requests.JsonBody"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "consumers.api.http.problems.problem_response",
+    "EXCEPTION_HANDLER": "consumers.rest.problems.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 API_RATE = int(
@@ -44,8 +44,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "consumers.api.schema.hooks.with_optional_members",
-        "consumers.api.schema.hooks.with_examples",
+        "consumers.rest.schema.hooks.with_optional_members",
+        "consumers.rest.schema.hooks.with_examples",
     ],
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {

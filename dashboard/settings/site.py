@@ -43,7 +43,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "consumers.api.http.conditional.ConditionalAnswers",
+    "consumers.rest.answers.ConditionalAnswers",
 ]
 TEMPLATES = [
     {

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from consumers.selectors.groups.row import DOES_NOT_DRAIN
+from consumers.groups.row import DOES_NOT_DRAIN
 from consumers.vocabulary.groups import Flag
 from consumers.vocabulary.unknown import NO_LAG_REASONS
 from consumers.vocabulary.volumes import VolumeReason

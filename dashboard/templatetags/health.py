@@ -8,9 +8,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
+from consumers.groups.health.rows import HealthCode, HealthReason
+from consumers.groups.health.verdict import OF_STATE
 from consumers.models import HealthLevel
-from consumers.selectors.health.rows import HealthCode, HealthReason
-from consumers.selectors.health.verdict import OF_STATE
 
 from .drawings import like_state, state
 

@@ -8,8 +8,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from consumers.ownership.finding import Level
 from consumers.rocketmq.allocation.queue_key import QueueKey
-from consumers.selectors.ownership.finding import Level
 from dashboard.wording.numbers import count
 
 from .drawings import like_state

@@ -8,9 +8,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from consumers.selectors.groups.row import NO_REBALANCE
-from consumers.selectors.rebalances.counts import rebalance_counts
-from consumers.selectors.rebalances.event_name import moment_text
+from consumers.groups.row import NO_REBALANCE
+from consumers.rebalances.events import moment_text, rebalance_counts
 from consumers.words.causes import cause_words
 from dashboard.wording.again import again
 from dashboard.wording.causes import LEVELS

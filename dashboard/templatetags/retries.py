@@ -8,8 +8,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from consumers.models import State
-from consumers.selectors.retries.checks.condition_rows import Condition, Severity
-from consumers.selectors.retries.unfinished.blocked_rows import BlockedKind
+from consumers.retries.checks.condition_rows import Condition, Severity
+from consumers.retries.unfinished.blocked_rows import BlockedKind
 from dashboard.svg.shapes import state_shape
 from dashboard.templatetags.ages import moment
 from dashboard.templatetags.fields import unknown

@@ -7,8 +7,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from consumers.selectors.retries.levels.ladder_rows import DueRetries, Ladder, LastAttempts, RetryPolicyRow
-from consumers.selectors.retries.volumes.volume_rows import VolumeTotals
+from consumers.retries.levels.ladder_rows import DueRetries, Ladder, LastAttempts, RetryPolicyRow
+from consumers.retries.volumes import VolumeTotals
 from dashboard.templatetags.ages import moment
 from dashboard.templatetags.fields import known_part, unknown
 from dashboard.wording.numbers import count, duration, share

@@ -3,7 +3,7 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.selectors.rebalances.flapping import Level
+from consumers.rebalances.flapping import Level
 
 LEVELS: dict[str, str | Promise] = {
     Level.FLAPPING: _("flapping"),

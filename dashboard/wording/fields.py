@@ -5,11 +5,11 @@ from dataclasses import dataclass, fields
 
 from django.utils.functional import Promise
 
-from consumers.selectors.clusters.cluster_rows import ReadingRow
-from consumers.selectors.groups.rows import GroupRow
-from consumers.selectors.ownership.rows import MemberRow
-from consumers.selectors.public import Number
-from consumers.selectors.queues.queue_rows import QueueRow
+from consumers.clusters.rows import ReadingRow
+from consumers.groups.queue_rows import QueueRow
+from consumers.groups.rows import GroupRow
+from consumers.ownership.rows import MemberRow
+from consumers.queries.declared import Number
 
 from .numbers import count, duration, rate, share
 

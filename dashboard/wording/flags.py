@@ -3,7 +3,7 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.selectors.groups.rows import ListKind
+from consumers.groups.rows import ListKind
 
 LISTS: dict[ListKind, str | Promise] = {
     ListKind.USER: _("in use"),

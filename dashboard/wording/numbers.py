@@ -2,21 +2,21 @@
 
 from django.utils.translation import gettext as _
 
-from consumers.selectors.text import measures
+from consumers.queries import texts
 
-rate = measures.rate
-chosen = measures.chosen
+rate = texts.rate
+chosen = texts.chosen
 
 
 def count(value: float) -> str:
-    return measures.count(round(value))
+    return texts.count(round(value))
 
 
 def duration(seconds: float) -> str:
     """0.41 s, 12 s, 3 min 12 s, 41 min, 2 d 4 h, > 30 d: below ten seconds the fraction still matters."""
     if 0 < abs(seconds) < 10 and seconds != round(seconds):
         return _("%(n)s s") % {"n": f"{seconds:.2g}"}
-    return measures.age(seconds)
+    return texts.age(seconds)
 
 
 def share(part: float) -> str:

@@ -3,8 +3,8 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.selectors.retries.checks.condition_rows import Severity
-from consumers.selectors.retries.unfinished.blocked_rows import BlockedKind
+from consumers.retries.checks.condition_rows import Severity
+from consumers.retries.unfinished.blocked_rows import BlockedKind
 
 # By the claim's own words, as REST says them.
 CONDITIONS: dict[str, str | Promise] = {

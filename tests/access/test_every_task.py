@@ -10,14 +10,12 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 
-from consumers.dead_letters.exports.wanted import ExportFormat, ExportWanted
-from consumers.dead_letters.looks.answers import LookKey
+from consumers.dead_letters.exports.stream import ExportFormat, ExportWanted
+from consumers.dead_letters.inspection import LookKey
+from consumers.dead_letters.queries.filters import DeadLetterFilters
+from consumers.dead_letters.tasks import export_dead_letters, look_at_message, resend
 from consumers.models import ConsumerGroup, Resend, ResendOutcome, ResendStatus, ResetStatus
-from consumers.selectors.dead_letters.filters import DeadLetterFilters
-from consumers.tasks.exports import export_dead_letters
-from consumers.tasks.looks import look_at_message
-from consumers.tasks.resends import resend
-from consumers.tasks.resets import reset_apply
+from consumers.resets.tasks import reset_apply
 from dashboard.celery import app
 from dashboard.launch import programs
 from tests.access.rules import PAGE
@@ -176,7 +174,7 @@ class Chunks:
 def test_an_export_gives_no_bodies_to_who_may_not_see_them(
     group: ConsumerGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("consumers.tasks.exports.ChunkWriter", Chunks)
+    monkeypatch.setattr("consumers.dead_letters.tasks.ChunkWriter", Chunks)
     viewer = User.objects.create_user("eve")
     wanted = ExportWanted("prod", "billing", ExportFormat.CSV, True, DeadLetterFilters())
     export_dead_letters("token", wanted.as_words(), viewer.pk)
@@ -188,7 +186,7 @@ def test_a_look_gives_no_body_to_who_may_not_see_it(
     group: ConsumerGroup, of_key: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers: list[object] = []
-    monkeypatch.setattr("consumers.tasks.looks.put_answer", lambda *answer: answers.extend(answer[1:]))
+    monkeypatch.setattr("consumers.dead_letters.tasks.put_answer", lambda *answer: answers.extend(answer[1:]))
     key = LookKey(User.objects.create_user("eve").pk, of_key, "token")
     place = {"cluster": "prod", "group": "billing", "broker": "broker-a", "queue_id": 0, "offset": 0}
     look_at_message(str(key), place, with_content=True)

@@ -12,7 +12,7 @@ from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-from consumers.errands.database_away import is_database_away
+from consumers.jobs.database_away import is_database_away
 from dashboard import statements
 
 pytestmark = pytest.mark.django_db

@@ -34,7 +34,7 @@ PACE = {
     "ALERT_DELIVERY_SECONDS": "5",
     "API_RATE": "0",
 }
-# The limits that follow from it (consumers/selectors/limits.py).
+# The limits that follow from it (consumers/queries/limits.py).
 LATE_SECONDS = 3 * POLL_SECONDS
 START_SECONDS = 240.0
 END_SECONDS = 90.0

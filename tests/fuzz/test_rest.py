@@ -39,7 +39,7 @@ def test_an_error_of_the_site_is_found_and_told_with_its_traceback(site: FuzzedS
     def fails(*_asked: Any, **_named: Any) -> None:
         raise ZeroDivisionError("made for this")
 
-    monkeypatch.setattr("consumers.api.history.group_history", fails)
+    monkeypatch.setattr("consumers.groups.rest.group_history", fails)
     numbers = [number for number in range(3_000) if Calls(7).call(number).path.endswith("/prod/billing/history/")]
     found = fuzz(site, Calls(7), numbers)
     assert 500 in found.statuses

@@ -8,7 +8,7 @@ import time_machine
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from consumers.errands import counts
+from consumers.jobs import counts
 from consumers.models import ApiToken
 from consumers.models.site.token import token_digest
 from tests.world import NOW

@@ -1,9 +1,9 @@
 """Runs database tests on PostgreSQL: `postgres_url` starts one, `--database-tests` keeps the tests that use it.
 
-What asks the database for more than rows by their keys stands in selectors, in the rooms that write, and in models:
-its tests run on both. What shows that or takes it from people (SHOWN) asks nothing else, as tests/harness sees to:
-there one walk through every page and resource is enough, and the tests of FOLDERS are not repeated. Nor is a single
-test with the mark `either_database`, which names the tests that ask the same.
+What asks the database for more than rows by their keys stands in queries, in what writes, and in models: its tests run
+on both. What shows that or takes it from people (SHOWN) asks nothing else, as tests/harness sees to: there one walk
+through every page and resource is enough, and the tests of FOLDERS and `test_rest_*.py` are not repeated. Nor is a
+single test with the mark `either_database`, which names the tests that ask the same.
 """
 
 import tempfile
@@ -19,20 +19,26 @@ DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_server",
 
 # Folders and files whose every test has the mark `either_database`, and the tests that ask the same.
 FOLDERS = {
-    "tests/consumers/api": "tests/walk/test_rest.py asks for every resource, tests/fuzz calls each at random",
-    "tests/dashboard/metrics": "tests/walk/test_metrics.py scrapes, tests/consumers/selectors asks what is scraped",
-    "tests/dashboard/pages": "tests/walk/test_pages.py opens every page, tests/consumers/selectors asks what they show",
+    "tests/consumers/rest": "tests/walk/test_rest.py asks for every resource, tests/fuzz calls each at random",
+    "tests/dashboard/metrics": "tests/walk/test_metrics.py scrapes, the tests of queries ask what is scraped",
+    "tests/dashboard/pages": "tests/walk/test_pages.py opens every page, the tests of queries ask what they show",
     "tests/walk/test_figures.py": "tests/walk/test_pages.py opens the pages that ask for the same",
     "tests/walk/test_numbers.py": "tests/walk/test_pages.py and test_rest.py ask for the same pages and resources",
     "tests/walk/test_widest.py": "rows, bytes and queries of an answer are the same with both",
 }
 # Of these folders what is about the database all the same.
 REPEATED = {
-    "tests/consumers/api/test_fuzz.py": "numbers and texts that a column has no room for",
-    "tests/consumers/api/test_kept.py": "what becomes of a transaction in which a name was taken",
+    "tests/consumers/rest/test_fuzz.py": "numbers and texts that a column has no room for",
+    "tests/consumers/alerts/test_rest_kept.py": "what becomes of a transaction in which a name was taken",
 }
-# The code that the tests of FOLDERS are of.
-SHOWN = ("consumers/api", "dashboard/metrics", "dashboard/pages")
+# The code that those tests are of.
+SHOWN = (
+    "consumers/api/**/*.py",
+    "consumers/rest/**/*.py",
+    "consumers/*/*rest.py",
+    "dashboard/metrics/**/*.py",
+    "dashboard/pages/**/*.py",
+)
 
 
 @contextmanager
@@ -84,5 +90,7 @@ def is_asked_elsewhere(item: pytest.Item, root: Path) -> bool:
         return False
     if mark is not None:
         return True
+    if item.path.name.startswith("test_rest_"):
+        return item.path.relative_to(root).as_posix() not in REPEATED
     is_repeated = item.path.is_relative_to(root) and item.path.relative_to(root).as_posix() in REPEATED
     return not is_repeated and any(item.path.is_relative_to(root / folder) for folder in FOLDERS)

@@ -18,13 +18,11 @@ def prepare(namesrv: str, address: str, name: str) -> str:
     from django.core.management import call_command
     from django.utils import timezone
 
-    from consumers.dead_letters.index.look import look_into
-    from consumers.dead_letters.index.rules import LookRules
-    from consumers.dead_letters.resend.plan import Wish, plan
-    from consumers.dead_letters.resend.selection import Selection
+    from consumers.dead_letters.index.look import LookRules, look_into
+    from consumers.dead_letters.queries.filters import DeadLetterFilters
+    from consumers.dead_letters.resend.plan import Selection, Wish, plan
     from consumers.dead_letters.resend.start import start
     from consumers.models import Broker, Cluster, ConsumerGroup, Destination, Queue, Topic
-    from consumers.selectors.dead_letters.filters import DeadLetterFilters
 
     call_command("migrate", verbosity=0)
     now = timezone.now()

@@ -27,7 +27,7 @@ from consumers.models import (
     Rung,
     StateChange,
 )
-from consumers.selectors.retries.volumes.volume_rows import VOLUMES
+from consumers.retries.volumes import VOLUMES
 from consumers.vocabulary.unknown import UnknownReason
 from tests.walk.world import BROKERS
 from tests.world import a_reading, ago

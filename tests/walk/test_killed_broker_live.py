@@ -9,13 +9,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from consumers.api.urls import urlpatterns
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
+from consumers.urls import urlpatterns
 from tests.exposition_parser import parsed
 from tests.walk.addresses import named, resources
 from tests.walk.documents import LIES, Leaf, leaves

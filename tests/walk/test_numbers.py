@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from consumers.api.urls import urlpatterns as resource_urls
 from consumers.models import (
     Assignment,
     Broker,
@@ -20,8 +19,9 @@ from consumers.models import (
     QueueState,
     StateChange,
 )
-from consumers.selectors.overview.shown import overview
-from consumers.selectors.retries.volumes.volume_rows import VOLUMES
+from consumers.overview.queries import overview
+from consumers.retries.volumes import VOLUMES
+from consumers.urls import urlpatterns as resource_urls
 from consumers.vocabulary.unknown import NO_LAG_REASONS
 from tests.walk.addresses import PROD_BILLING, resources
 from tests.walk.page_text import said

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from consumers.api.urls import urlpatterns
+from consumers.urls import urlpatterns
 from tests.walk.addresses import resources
 from tests.walk.documents import LIES, leaves
 

@@ -26,7 +26,7 @@ from consumers.models import (
     ResetStep,
     StateChange,
 )
-from consumers.selectors.retries.volumes.volume_rows import VOLUMES
+from consumers.retries.volumes import VOLUMES
 from consumers.vocabulary.unknown import UnknownReason
 from tests.browser.windows import MINUTE, put_windows
 from tests.dead_letter_rows import a_letter, a_look, a_resend, an_item

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from consumers.alerts.channels.settings_of import checked_channel
 from consumers.alerts.channels.store import saved
-from consumers.errands.audit import note
+from consumers.jobs.audit import note
 from consumers.models import Channel
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from consumers.alerts.rules.note_spec import checked_note
-from consumers.errands.audit import note as log
+from consumers.jobs.audit import note as log
 from consumers.models import GroupNote
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.spec import checked_rule
-from consumers.errands.audit import note
+from consumers.jobs.audit import note
 from consumers.models import AlertRule, Channel
 
 

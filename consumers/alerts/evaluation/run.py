@@ -30,7 +30,7 @@ from consumers.models import (
     IncidentStatus,
     Severity,
 )
-from consumers.selectors.clusters.clocks import CLOCKS_DIFFER
+from consumers.queries.limits import CLOCKS_DIFFER
 
 from .changes import Changes, Compared
 from .looks import seen

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from consumers.models import Ending, Incident, IncidentEventKind, Silence, SubjectKind
-from consumers.selectors.text.measures import age
+from consumers.queries.texts import age
 
 # Severity, threshold and states of a rule: what of it counts for an incident.
 Counts = tuple[str, float | None, list[str] | None]

@@ -7,10 +7,10 @@ from typing import Any
 from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column
+from consumers.groups.row import NOT_ASKED
 from consumers.models import GroupKind
 from consumers.polling.heads.standing import standing_heads
-from consumers.selectors.groups.row import NOT_ASKED
-from consumers.selectors.text.measures import age
+from consumers.queries.texts import age
 
 from .number_column import number_column
 from .scan import GroupScan

@@ -7,8 +7,8 @@ from django.utils.translation import gettext
 
 from consumers.alerts.measured import Table
 from consumers.models import Cluster, Measure, Reading
-from consumers.selectors.clusters.brokers import ClusterAge
-from consumers.selectors.text.measures import age
+from consumers.queries.brokers import ClusterAge
+from consumers.queries.texts import age
 
 from .ages import Age, age_table
 from .explained import Explainer, cluster_subject

@@ -6,9 +6,9 @@ from datetime import datetime
 from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column
-from consumers.selectors.groups.row import NOT_ASKED, YOUNG_LAG
-from consumers.selectors.groups.shown import NOT_READ_YET, queues_reason
-from consumers.selectors.text.measures import age, messages
+from consumers.groups.row import NOT_ASKED, YOUNG_LAG
+from consumers.groups.shown import NOT_READ_YET, queues_reason
+from consumers.queries.texts import age, messages
 from consumers.words.volumes import volume_words
 
 from .number_column import number_column

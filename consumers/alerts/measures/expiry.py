@@ -9,10 +9,10 @@ from django.db.models import Count, Max, Q
 from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column
+from consumers.groups.overlay import Overlay
 from consumers.models import Broker, QueueState
-from consumers.selectors.clusters.brokers import MASTER
-from consumers.selectors.groups.overlay import Overlay
-from consumers.selectors.text.measures import age
+from consumers.queries.brokers import MASTER
+from consumers.queries.texts import age
 from consumers.vocabulary.rules import RuleCode
 
 from .columns import lag_reason, time_lag_reason

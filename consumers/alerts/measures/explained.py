@@ -5,11 +5,11 @@ from datetime import datetime
 from functools import cached_property
 
 from consumers.alerts.subjects import SITE, Subject
+from consumers.groups.overlay import NO_BROKER, Overlay
 from consumers.models import SubjectKind
-from consumers.selectors.clusters.brokers import BrokerAge, ClusterAge
-from consumers.selectors.groups.overlay import NO_BROKER, Overlay
-from consumers.selectors.overview.unknown_causes import NOT_JUDGED_FOR_LONG, NOT_POLLED
-from consumers.selectors.queues.overlay import NOT_JUDGED_YET, iso
+from consumers.overview.queries import NOT_JUDGED_FOR_LONG, NOT_POLLED
+from consumers.queries.brokers import BrokerAge, ClusterAge
+from consumers.queries.queues.overlay import NOT_JUDGED_YET, iso
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ from django.utils.translation import gettext
 from consumers.alerts.measured import Column, Measured, Table
 from consumers.alerts.rules.notes import Notes
 from consumers.alerts.subjects import SITE, Subject
+from consumers.groups.overlay import Overlay
+from consumers.groups.row import YOUNG_LAG
 from consumers.models import AlertRule, Cluster, Measure, PipelineRun, State, SubjectKind
-from consumers.selectors.clusters.brokers import BrokerAge, ClusterAge
-from consumers.selectors.groups.overlay import Overlay
-from consumers.selectors.groups.row import YOUNG_LAG
-from consumers.selectors.queues.lost_offsets import BrokerLoss, broker_loss_words, broker_losses, last_read, seen_on
-from consumers.selectors.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.brokers import BrokerAge, ClusterAge
+from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words, broker_losses, last_read, seen_on
+from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.sentences import queue_words, sentence, state_parts
+from consumers.queries.texts import age, messages
 from consumers.selectors.resets.causes import RULES, Jump, causes
-from consumers.selectors.text.measures import age, messages
-from consumers.selectors.text.sentences import queue_words, sentence, state_parts
 
 from .ages import Age, age_column, age_table
 from .blocked import blocked, blocked_column, standing

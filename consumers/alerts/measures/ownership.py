@@ -9,14 +9,13 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column
+from consumers.groups.row import NOT_ASKED
 from consumers.models import Assignment, Client, ConsumerGroup, Queue, QueueSnapshot, TopicKind
-from consumers.selectors.groups.row import NOT_ASKED
-from consumers.selectors.ownership.findings import ownership_check
-from consumers.selectors.ownership.shares.known_queue import COLUMNS, KnownQueue
-from consumers.selectors.ownership.shares.sharing import EVERY_MEMBER
-from consumers.selectors.ownership.shares.topic_share import POP
-from consumers.selectors.ownership.troubles.evidence import CALM, ROUTE
-from consumers.selectors.queues.overlay import iso
+from consumers.ownership.findings import ownership_check
+from consumers.ownership.shares.facts import COLUMNS, EVERY_MEMBER, KnownQueue
+from consumers.ownership.shares.topic_share import POP
+from consumers.ownership.troubles.evidence import CALM, ROUTE
+from consumers.queries.queues.overlay import iso
 from consumers.vocabulary.groups import BROADCASTING
 
 from .number_column import number_column

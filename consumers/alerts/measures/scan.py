@@ -11,10 +11,10 @@ from django.db.models import F, TextField
 from django.db.models.functions import Cast
 
 from consumers.alerts.subjects import Subject
+from consumers.groups.listing import filtered
+from consumers.groups.overlay import STATES, Overlay
+from consumers.groups.rows import GroupFilters
 from consumers.models import State, SubjectKind
-from consumers.selectors.groups.listing import filtered
-from consumers.selectors.groups.overlay import STATES, Overlay
-from consumers.selectors.groups.rows import GroupFilters
 
 from .explained import Explainer
 

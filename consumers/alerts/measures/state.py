@@ -9,12 +9,12 @@ from typing import Any
 from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column
+from consumers.groups.listing import shown_groups
+from consumers.groups.overlay import UNKNOWN_RANK
+from consumers.groups.shown import Verdict
 from consumers.models import State
-from consumers.selectors.groups.listing import shown_groups
-from consumers.selectors.groups.overlay import UNKNOWN_RANK
-from consumers.selectors.groups.shown import Verdict
+from consumers.queries.sentences import evidence, sentence, state_parts
 from consumers.selectors.resets.causes import RULES, Jump, causes
-from consumers.selectors.text.sentences import evidence, sentence, state_parts
 from consumers.vocabulary.rules import RuleCode
 from consumers.words.rules import rule_words
 

@@ -8,12 +8,11 @@ from typing import NamedTuple
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
+from consumers.groups.overlay import RANKS, STATES, UNKNOWN_RANK
 from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State
 from consumers.polling.flags import retired_topics
-from consumers.selectors.clusters.brokers import BrokerAge
-from consumers.selectors.groups.overlay import RANKS, STATES, UNKNOWN_RANK
-from consumers.selectors.queues.late_states import LateTimes, Polled, late_state
-from consumers.selectors.queues.overlay import unread_reason
+from consumers.queries.brokers import BrokerAge
+from consumers.queries.queues.overlay import LateTimes, Polled, late_state, unread_reason
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 from consumers.words.unknown import reason_words
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column
+from consumers.groups.overlay import Overlay
 from consumers.models import PipelineRun, Reading, State
-from consumers.selectors.groups.overlay import Overlay
-from consumers.selectors.text.measures import age
+from consumers.queries.texts import age
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words
 

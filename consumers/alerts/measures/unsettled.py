@@ -5,12 +5,12 @@ from datetime import datetime
 from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column
+from consumers.groups.row import NOT_ASKED
 from consumers.models import Rebalance
-from consumers.selectors.groups.row import NOT_ASKED
-from consumers.selectors.overview.unknown_causes import NOT_JUDGED_FOR_LONG
-from consumers.selectors.rebalances.unsettled import Unsettled
-from consumers.selectors.rebalances.unsettled import unsettled as unsettled_groups
-from consumers.selectors.text.measures import age
+from consumers.overview.queries import NOT_JUDGED_FOR_LONG
+from consumers.queries.texts import age
+from consumers.rebalances.unsettled import Unsettled
+from consumers.rebalances.unsettled import unsettled as unsettled_groups
 
 from .columns import judged_reason
 from .number_column import number_column

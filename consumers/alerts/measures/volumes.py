@@ -8,8 +8,8 @@ from django.utils.translation import gettext, ngettext
 from consumers.alerts.measured import Column
 from consumers.models import GroupWindow
 from consumers.pipeline.slices import floor
-from consumers.selectors.rebalances.flapping import episodes_within_hour
-from consumers.selectors.text.measures import messages
+from consumers.queries.texts import messages
+from consumers.rebalances.flapping import episodes_within_hour
 
 from .columns import judged_reason
 from .number_column import number_column

@@ -16,7 +16,7 @@ from consumers.alerts.rules.terms import RuleTerms, Terms
 from consumers.alerts.subjects import SITE, Subject
 from consumers.models import AlertRule, Broker, Cluster, ConsumerGroup, GroupKind, Measure, QueueSnapshot, SubjectKind
 from consumers.polling.flags import ghosts
-from consumers.selectors.limits import limits
+from consumers.queries.limits import limits
 
 # All brokers of a cluster have been read for the first time by then.
 FIRST_READ = timedelta(minutes=2)

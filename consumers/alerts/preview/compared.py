@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from consumers.models import AlertRule, Incident, Measure
-from consumers.selectors.limits import limits
+from consumers.queries.limits import limits
 
 from .chosen import Chosen
 from .grid import Grid

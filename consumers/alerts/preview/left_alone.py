@@ -15,7 +15,7 @@ from consumers.alerts.rules.facts import FACTS
 from consumers.alerts.subjects import Subject
 from consumers.models import AlertRule, Comparison, ConsumerGroup, Measure, SubjectKind
 from consumers.polling.flags import offline_share
-from consumers.selectors.limits import limits
+from consumers.queries.limits import limits
 
 from .grid import Grid
 

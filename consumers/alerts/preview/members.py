@@ -16,10 +16,10 @@ from consumers.pipeline.kernel.arrays.columns import numbers
 from consumers.pipeline.kernel.arrays.keys import matches
 from consumers.pipeline.kernel.arrays.names import GROUP
 from consumers.pipeline.slices import microseconds
-from consumers.selectors.rebalances.filters import LONGEST
-from consumers.selectors.rebalances.unread_spans import Span, unread_spans
-from consumers.selectors.rebalances.unsettled import (
+from consumers.rebalances.events import LONGEST
+from consumers.rebalances.unsettled import (
     Newest,
+    Span,
     comings,
     enough,
     is_over_by,
@@ -27,6 +27,7 @@ from consumers.selectors.rebalances.unsettled import (
     quiet,
     seldom_asked,
     told_until,
+    unread_spans,
 )
 
 from .grid import MICROSECOND, VALUES_AT_MOST, Grid

@@ -15,7 +15,7 @@ from consumers.lake.store import Lake
 from consumers.models import AlertRule, Comparison, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.failures import sentence
 from consumers.pipeline.upkeep import kept_for
-from consumers.selectors.limits import limits
+from consumers.queries.limits import limits
 
 from .chosen import Chosen, chosen
 from .compared import Fired, evaluated

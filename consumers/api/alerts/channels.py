@@ -12,17 +12,15 @@ from rest_framework.views import APIView
 
 from consumers.alerts.channels.test_message import send_test
 from consumers.alerts.edits.channels import keep_channel, remove_channel
-from consumers.api.http.bodies import NothingSerializer, Strict, said
-from consumers.api.http.lists import Found, list_response
-from consumers.api.http.objects import object_response
-from consumers.api.http.parameters import Choice, Paging
-from consumers.api.schema.described import acted, described
+from consumers.alerts.tasks import hand_over_channel
 from consumers.models import Channel, ChannelKind, Delivery, DeliveryStatus, Severity
+from consumers.rest.answers import Found, list_response, object_response
+from consumers.rest.requests import Choice, NothingSerializer, Paging, Strict, said
+from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.channels import channel_list, find_channel
 from consumers.selectors.alerts.deliveries import channel_deliveries, delivery_rows
 from consumers.selectors.alerts.rows import DeliveryRow
 from consumers.selectors.alerts.setting_rows import ChannelRow
-from consumers.tasks.alerts import hand_over_channel
 
 from .kept import Kept
 from .requests import Labels, MayManageAlerts, Scope, Text

@@ -16,13 +16,11 @@ from rest_framework.views import APIView
 
 from consumers.alerts.acts import LONGEST_TEXT, acknowledge, unacknowledge
 from consumers.alerts.refused import AlertRefused
-from consumers.api.http.bodies import Strict, said
-from consumers.api.http.lists import Found, list_response
-from consumers.api.http.objects import object_response
-from consumers.api.http.parameters import Choice, Paging, Parameters, Ranged
-from consumers.api.schema.derived import read_serializer
-from consumers.api.schema.described import acted, described
 from consumers.models import Incident, IncidentStatus, Severity
+from consumers.rest.answers import Found, list_response, object_response
+from consumers.rest.requests import Choice, Paging, Parameters, Ranged, Strict, said
+from consumers.rest.schema.derived import read_serializer
+from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.evaluated import Evaluated, evaluated
 from consumers.selectors.alerts.incident import incident_detail
 from consumers.selectors.alerts.incidents import ORDERINGS, IncidentFilters, incident_list

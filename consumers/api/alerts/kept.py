@@ -16,10 +16,9 @@ from rest_framework.response import Response
 
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
-from consumers.api.http.bodies import Strict, said
-from consumers.api.http.objects import object_response
-from consumers.api.http.parameters import Parameters
-from consumers.api.http.problems import Refused
+from consumers.rest.answers import object_response
+from consumers.rest.problems import Refused
+from consumers.rest.requests import Parameters, Strict, said
 
 from .requests import not_valid, refused
 

@@ -8,11 +8,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.alerts.edits.notes import keep_note, remove_note
-from consumers.api.http.bodies import Strict
-from consumers.api.http.lists import Found, list_response
-from consumers.api.http.parameters import Paging
-from consumers.api.schema.described import acted, described
 from consumers.models import GroupNote
+from consumers.rest.answers import Found, list_response
+from consumers.rest.requests import Paging, Strict
+from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.notes import find_note, note_list
 from consumers.selectors.alerts.setting_rows import NoteRow
 

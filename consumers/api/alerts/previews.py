@@ -15,15 +15,14 @@ from consumers.alerts.preview.ending import cancel, why_not_permitted
 from consumers.alerts.preview.request import request_preview
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.refused import RuleRefused
-from consumers.api.http.bodies import NothingSerializer, Strict, said
-from consumers.api.http.objects import object_response
-from consumers.api.http.parameters import Parameters
-from consumers.api.http.problems import NotNow, Refused
-from consumers.api.schema.described import acted, described
-from consumers.errands.redis_client import RedisDown
+from consumers.alerts.tasks import hand_over_preview
+from consumers.jobs.asking import RedisDown
 from consumers.models import RulePreview
+from consumers.rest.answers import object_response
+from consumers.rest.problems import NotNow, Refused
+from consumers.rest.requests import NothingSerializer, Parameters, Strict, said
+from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.previews import PreviewRow, find_preview
-from consumers.tasks.previews import hand_over_preview
 
 from .requests import MayManageAlerts, not_valid, refused
 from .rules import RuleWishSerializer

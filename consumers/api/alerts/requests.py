@@ -7,8 +7,8 @@ from rest_framework import serializers
 
 from consumers.alerts.permission import MAY_MANAGE, why_no_role
 from consumers.alerts.refused import AlertRefused
-from consumers.api.http.access import MayChange
-from consumers.api.http.problems import Refused
+from consumers.rest.access import MayChange
+from consumers.rest.problems import Refused
 
 
 class MayManageAlerts(MayChange):

@@ -9,11 +9,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.alerts.edits.rules import keep_rule, remove_rule
-from consumers.api.http.bodies import Strict
-from consumers.api.http.lists import Found, list_response
-from consumers.api.http.parameters import PAGE, Choice, Paging, taken
-from consumers.api.schema.described import acted, described
 from consumers.models import AlertRule, Comparison, Measure, Severity, State
+from consumers.rest.answers import Found, list_response
+from consumers.rest.requests import PAGE, Choice, Paging, Strict, taken
+from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.rules import find_rule, rule_list
 from consumers.selectors.alerts.setting_rows import RuleRow
 

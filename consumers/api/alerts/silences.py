@@ -9,11 +9,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.alerts.silences import LONGEST_REASON, end, make
-from consumers.api.http.bodies import Strict
-from consumers.api.http.lists import Found, list_response
-from consumers.api.http.parameters import Choice, Paging
-from consumers.api.schema.described import acted, described
 from consumers.models import AlertRule, Silence
+from consumers.rest.answers import Found, list_response
+from consumers.rest.requests import Choice, Paging, Strict
+from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.setting_rows import SilenceRow, SilenceStatus
 from consumers.selectors.alerts.silences import find_silence, silence_list
 

@@ -10,15 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.api.http.bodies import NothingSerializer, said
-from consumers.api.http.problems import Refused
-from consumers.api.schema.described import acted
 from consumers.resets.acts.cancel import cancel
 from consumers.resets.acts.restore import restore
 from consumers.resets.acts.resume import resume
 from consumers.resets.acts.start import apply
+from consumers.resets.tasks import hand_over
 from consumers.resets.wish import ResetRefused
-from consumers.tasks.resets import hand_over
+from consumers.rest.problems import Refused
+from consumers.rest.requests import NothingSerializer, said
+from consumers.rest.schema.described import acted
 
 from .answers import MayReset, WholeReset, asker_of, found_reset, reset_answer
 from .planning import ConfirmResetSerializer, RestoreSerializer, plan_answer

@@ -11,13 +11,13 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consumers.api.http.access import MayChange
-from consumers.api.http.objects import object_response
 from consumers.models import Reset
+from consumers.queries.declared import URL, answer, public
 from consumers.resets.acts.acts import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
 from consumers.resets.acts.restore import why_not_restored
 from consumers.resets.wish import Asker
-from consumers.selectors.public import URL, answer, public
+from consumers.rest.access import MayChange
+from consumers.rest.answers import object_response
 from consumers.selectors.resets.events import reset_events
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import find_reset

@@ -7,12 +7,11 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.api.http.lists import csv_response, described_csv
-from consumers.api.http.negotiation import OneKind
-from consumers.api.http.parameters import RANGE, Exported
-from consumers.api.http.problems import found_group
 from consumers.resets.csv_out import queues_csv, resets_csv
 from consumers.resets.offsets_out import group_offsets_csv
+from consumers.rest.answers import csv_response, described_csv
+from consumers.rest.problems import found_group
+from consumers.rest.requests import RANGE, Exported, OneKind
 
 from .answers import found_reset
 from .reading import ResetParameters

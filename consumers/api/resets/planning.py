@@ -10,16 +10,16 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from consumers.api.http.bodies import Strict
-from consumers.api.http.problems import NotNow, Refused
-from consumers.errands.redis_client import RedisDown
+from consumers.jobs.asking import RedisDown
 from consumers.models import Reset, ResetKind, ResetStatus
 from consumers.resets.csv_in import offsets_in
 from consumers.resets.request import LONGEST_REASON
 from consumers.resets.targets.offset_list import MOST_QUEUES
 from consumers.resets.targets.value_of import ValueRefused
+from consumers.resets.tasks import hand_over_plan
 from consumers.resets.wish import QueueKey, Wish
-from consumers.tasks.resets import hand_over_plan
+from consumers.rest.problems import NotNow, Refused
+from consumers.rest.requests import Strict
 
 from .answers import reset_answer
 

@@ -10,15 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.api.http.bodies import said
-from consumers.api.http.lists import Found, list_response
-from consumers.api.http.parameters import PAGE, RANGE, Choice, Paging, Parameters, Ranged, taken
-from consumers.api.http.problems import Refused, found_group
-from consumers.api.schema.described import acted, described
 from consumers.models import ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.request import request_plan
 from consumers.resets.targets.value_of import ValueRefused
 from consumers.resets.wish import ResetRefused
+from consumers.rest.answers import Found, list_response
+from consumers.rest.problems import Refused, found_group
+from consumers.rest.requests import PAGE, RANGE, Choice, Paging, Parameters, Ranged, said, taken
+from consumers.rest.schema.described import acted, described
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import reset_list
 from consumers.selectors.resets.rows import ResetQueueRow, ResetRow

@@ -1,20 +1,30 @@
-"""An export on its way through Redis: at most eight chunks wait for the reader, and none for long.
+"""An export on its way through Redis: at most eight chunks wait for the reader, and none for long."""
 
-The reader gives the writer room for a chunk with each that it takes. A writer that finds no room for a minute ends, as
-does one whose reader is gone; a reader whose writer is silent says so. All of it expires by itself.
-"""
-
+import contextlib
 import secrets
 import struct
+from collections.abc import Generator
 from dataclasses import dataclass
 from enum import Enum
+from types import TracebackType
 
-from consumers.errands.redis_client import redis_client
+import redis
 
+from consumers.jobs.asking import redis_client
+
+# An export on its way through Redis: at most eight chunks wait for the reader, and none for long.
+#
+# The reader gives the writer room for a chunk with each that it takes. A writer that finds no room for a minute ends,
+# as
+# does one whose reader is gone; a reader whose writer is silent says so. All of it expires by itself.
 WAITING_CHUNKS = 8
+
 KEPT_SECONDS = 120
+
 STEP_SECONDS = 2.0
+
 ROOM, STOP = b"room", b"stop"
+
 _HEAD = struct.Struct(">cq")
 
 
@@ -69,3 +79,122 @@ class Channel:
     @property
     def alive(self) -> str:
         return f"consumerscope:export:{self.token}:alive"
+
+
+# The reader's end of an export: takes chunks, gives room for others, and tells a worker that is gone.
+PATIENCE_SECONDS = 10.0
+
+
+class WorkerSilent(Exception):
+    """str() is one sentence for the reader."""
+
+
+def read_chunks(channel: Channel, patience_seconds: float = PATIENCE_SECONDS) -> Generator[Chunk, None, None]:
+    """Ends after an end or a failure. Raises WorkerSilent and RedisDown. Closing it tells the worker to end."""
+    with redis_client(longest_wait_seconds=STEP_SECONDS) as client:
+        is_over = False
+        try:
+            while not is_over:
+                chunk = _next(client, channel, patience_seconds)
+                is_over = chunk.kind is not ChunkKind.LINES
+                if not is_over:
+                    client.rpush(channel.room, ROOM)
+                    client.expire(channel.room, KEPT_SECONDS)
+                yield chunk
+        finally:
+            # What cannot be taken away expires.
+            with contextlib.suppress(redis.exceptions.RedisError):
+                _leave(client, channel, is_over)
+
+
+def _next(client: redis.Redis, channel: Channel, seconds: float) -> Chunk:
+    silent = 0.0
+    while (taken := client.blpop([channel.chunks], timeout=STEP_SECONDS)) is None:
+        silent = 0.0 if client.exists(channel.alive) else silent + STEP_SECONDS
+        if silent >= seconds:
+            raise WorkerSilent(f"The general worker has not answered for {round(seconds)} s: see that it runs.")
+    stored = taken[1]
+    assert isinstance(stored, bytes)
+    return Chunk.of_packed(stored)
+
+
+def _leave(client: redis.Redis, channel: Channel, is_over: bool) -> None:
+    client.delete(channel.chunks)
+    if is_over:
+        client.delete(channel.room, channel.alive)
+        return
+    client.lpush(channel.room, STOP)
+    client.expire(channel.room, KEPT_SECONDS)
+
+
+# The worker's end of an export: puts chunks where there is room, and shows that it lives.
+# It says that it lives with every call of a broker, and is taken for dead after this.
+ALIVE_SECONDS = 20
+
+ROOM_SECONDS = 60.0
+
+
+class NobodyReads(Exception):
+    """The reader is gone, or has taken nothing for a minute."""
+
+
+class ChunkWriter:
+    """The worker's end. Raises RedisDown."""
+
+    def __init__(self, channel: Channel, room_seconds: float = ROOM_SECONDS) -> None:
+        self._channel, self._room_seconds = channel, room_seconds
+        self._place: str | None = None
+
+    def __enter__(self) -> "ChunkWriter":
+        self._stack = contextlib.ExitStack()
+        self._client = self._stack.enter_context(redis_client(longest_wait_seconds=STEP_SECONDS))
+        self.live()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._place is not None:
+            # It expires where it cannot be given back.
+            with contextlib.suppress(redis.exceptions.RedisError):
+                self._client.delete(self._place)
+        self._stack.__exit__(kind, error, trace)
+
+    def take_place(self, most: int) -> bool:
+        """Whether fewer than `most` exports go on. The place of one whose worker was killed is free soon after."""
+        for place in (f"consumerscope:export-place:{number}" for number in range(most)):
+            if self._client.set(place, self._channel.token, nx=True, ex=ALIVE_SECONDS):
+                self._place = place
+                return True
+        return False
+
+    def live(self) -> None:
+        self._client.set(self._channel.alive, 1, ex=ALIVE_SECONDS)
+        if self._place is not None:
+            self._client.set(self._place, self._channel.token, ex=ALIVE_SECONDS)
+
+    def put(self, content: bytes, messages: int) -> None:
+        """Waits for room. Raises NobodyReads."""
+        waited = 0.0
+        while (taken := self._client.blpop([self._channel.room], timeout=STEP_SECONDS)) is None:
+            self.live()
+            waited += STEP_SECONDS
+            if waited >= self._room_seconds:
+                raise NobodyReads(f"Nobody has read the export for {round(waited)} s.")
+        if taken[1] == STOP:
+            raise NobodyReads("The reader of the export is gone.")
+        self._push(Chunk(ChunkKind.LINES, messages, content))
+
+    def end(self, messages: int) -> None:
+        self._push(Chunk(ChunkKind.END, messages, b""))
+
+    def fail(self, reason: str) -> None:
+        self._push(Chunk(ChunkKind.FAILURE, 0, reason.encode()))
+
+    def _push(self, chunk: Chunk) -> None:
+        # Not afterwards: the reader of the last chunk takes everything away.
+        self.live()
+        with self._client.pipeline() as pipeline:
+            pipeline.rpush(self._channel.chunks, chunk.packed())
+            pipeline.expire(self._channel.chunks, KEPT_SECONDS)
+            pipeline.execute()

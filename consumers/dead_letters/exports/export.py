@@ -5,27 +5,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 
-from consumers.dead_letters.index.places import Ends, Place
-from consumers.dead_letters.index.read_queue import DeadQueue
-from consumers.dead_letters.index.refusals import reason_of
-from consumers.dead_letters.index.used_up import Tries
-from consumers.errands.wires import connected, masters
+from consumers.dead_letters.index.read_queue import DeadQueue, Ends, Place, Tries, reason_of
+from consumers.dead_letters.queries.filters import MAYBE_SENT
+from consumers.jobs.wires import connected, masters
 from consumers.models import Cluster, ConsumerGroup, ResendItem
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import Wire
+from consumers.queries.groups import find_group
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.dead_messages import DeadMessage, dead_message
 from consumers.rocketmq.messages.message_values import PullOutcome, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError, RocketMQError
-from consumers.selectors.dead_letters.filters import MAYBE_SENT
-from consumers.selectors.queues.queues import find_group
 
-from .chunk_writer import ChunkWriter
-from .lines import lines_of
-from .rows import columns_of, content_row, facts_row
-from .wanted import ExportFailed, ExportWanted
+from .channel import ChunkWriter
+from .stream import ExportFailed, ExportWanted, columns_of, content_row, facts_row, lines_of
 
 # Every letter that a group's dead-letter queues hold, read from the brokers from their begin to their end.
 # One answer of a broker is held at a time.

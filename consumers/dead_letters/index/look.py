@@ -1,7 +1,4 @@
-"""One look into the dead letters of groups: their brokers are asked, rows are brought up. Changes nothing on a broker.
-
-Groups take turns, so that one with many letters leaves calls to the others.
-"""
+"""One pass over the dead letters of groups: brokers are asked, rows are brought up. Changes nothing on a broker."""
 
 import asyncio
 from collections import defaultdict
@@ -10,10 +7,24 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from consumers.errands.wires import connected, masters
+from consumers.dead_letters.index.read_queue import (
+    Calls,
+    DeadQueue,
+    Ends,
+    Indexed,
+    Place,
+    QueueRead,
+    Tries,
+    kept_from,
+    read_queue,
+    reason_of,
+)
+from consumers.jobs.asking import PATIENCE, put_answer, put_question, what_is_said
+from consumers.jobs.wires import connected, masters
 from consumers.models import Cluster, ConsumerGroup, DeadLetter, DeadLetterLook, GroupBroker, GroupKind
 from consumers.polling.record.tables.keyed_rows import upsert
 from consumers.polling.registration.access import NoAccess
@@ -24,12 +35,30 @@ from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
-from .places import Calls, Ends, Indexed, Place, kept_from
-from .read_queue import DeadQueue, QueueRead, read_queue
-from .refusals import reason_of
-from .rules import LookRules
-from .used_up import Tries
 
+# How much is indexed, and how much one run may cost.
+@dataclass(frozen=True)
+class LookRules:
+    """`kept` letters of each group. A queue that did not change is looked at again after `again_seconds`: as many may
+    have come as have expired."""
+
+    calls: int = 400
+    kept: int = 20_000
+    deadline_seconds: float = 5.0
+    again_seconds: float = 600.0
+
+    @classmethod
+    def of_site(cls) -> "LookRules":
+        return cls(
+            calls=settings.DEAD_LETTER_CALLS,
+            kept=settings.DEAD_LETTERS_KEPT,
+            deadline_seconds=settings.POLL_CALL_DEADLINE_SECONDS,
+        )
+
+
+# One look into the dead letters of groups: their brokers are asked, rows are brought up. Changes nothing on a broker.
+#
+# Groups take turns, so that one with many letters leaves calls to the others.
 # Asks every broker for the dead letters of one group.
 
 
@@ -289,3 +318,46 @@ class _Run:
         record(group, read, self.now)
         self.letters += sum(len(queue.letters) for queue in read.queues.values())
         return read.is_whole
+
+
+# Whether a look that somebody asked for at once is done: kept in Redis for some minutes.
+KEPT_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class AskedLook:
+    """`done_at` is null while it is awaited; `failure` says why it did not come to its end."""
+
+    asked_at: datetime
+    done_at: datetime | None
+    failure: str | None
+
+    def is_late(self, now: datetime) -> bool:
+        return self.done_at is None and now - self.asked_at > PATIENCE
+
+
+def put_asked(group: ConsumerGroup, now: datetime) -> None:
+    """Raises RedisDown."""
+    put_question(_key(group), {}, now, KEPT_SECONDS)
+
+
+def put_done(group: ConsumerGroup, failure: str | None, now: datetime) -> None:
+    """Nothing where nobody asked. Raises RedisDown."""
+    put_answer(_key(group), {"done_at": now.isoformat(), "failure": failure}, KEPT_SECONDS)
+
+
+def asked_look(group: ConsumerGroup) -> AskedLook | None:
+    """None where nobody asked within some minutes. Raises RedisDown."""
+    said = what_is_said(_key(group))
+    if said is None:
+        return None
+    done_at = said.get("done_at")
+    return AskedLook(
+        datetime.fromisoformat(said["asked_at"]),
+        None if done_at is None else datetime.fromisoformat(done_at),
+        said.get("failure"),
+    )
+
+
+def _key(group: ConsumerGroup) -> str:
+    return f"consumerscope:dead letters asked:{group.pk}"

@@ -1,17 +1,75 @@
-"""Reads what is not indexed of one dead-letter queue: first what came since, then backwards to where it is kept from.
+"""Reads what is not indexed of one dead-letter queue, and why some of it was not read."""
 
-The newest letters are there first, and what is indexed has no hole whenever the calls run out.
-"""
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
+from django.db.models import Q
+
+from consumers.models import Client, ConsumerGroup
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.dead_messages import DeadMessage, dead_message
 from consumers.rocketmq.messages.message_values import Pulled, PullOutcome
-from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.codes import ResponseCode
+from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
-from .places import Calls, Ends, Indexed
+# What is known of the queues of one group's dead letters, in a broker and in rows.
+# Broker name and queue id.
+Place = tuple[str, int]
 
+
+@dataclass(frozen=True)
+class Ends:
+    """Of a queue, as its broker says; messages lie in [min_offset, broker_offset)."""
+
+    min_offset: int
+    broker_offset: int
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """[since, until) of a queue has rows. `last_stored_id` is the stored id at until - 1, null where none is."""
+
+    since: int
+    until: int
+    last_stored_id: str | None = None
+
+
+class Calls:
+    """How many calls are left to a run. Those of one turn are counted off the whole."""
+
+    def __init__(self, left: int, whole: "Calls | None" = None) -> None:
+        self.left = left
+        self._whole = whole
+
+    def turn(self, most: int) -> "Calls":
+        return Calls(min(most, self.left), self)
+
+    def take(self) -> bool:
+        """Whether one more may be made; it is counted then."""
+        if self.left <= 0 or (self._whole is not None and not self._whole.take()):
+            return False
+        self.left -= 1
+        return True
+
+
+def kept_from(ends: dict[Place, Ends], most: int) -> dict[Place, int]:
+    """From which offset on each queue is indexed, so that `most` messages are, as many of each queue as of the others
+    where not all have a place. Queues that hold few leave theirs to the rest."""
+    low: dict[Place, int] = {}
+    left = most
+    by_stock = sorted(ends, key=lambda place: ends[place].broker_offset - ends[place].min_offset)
+    for number, place in enumerate(by_stock):
+        end = ends[place]
+        taken = min(end.broker_offset - end.min_offset, left // (len(by_stock) - number))
+        low[place] = end.broker_offset - taken
+        left -= taken
+    return low
+
+
+# Reads what is not indexed of one dead-letter queue: first what came since, then backwards to where it is kept from.
+#
+# The newest letters are there first, and what is indexed has no hole whenever the calls run out.
 # The most that a broker gives at once (5.4.0, MessageStoreConfig.maxTransferCountOnMessageInMemory).
 AT_ONCE = 32
 
@@ -114,3 +172,85 @@ def _after(pulled: Pulled, offset: int, read: QueueRead, before: int | None = No
         return letters[-1].offset + 1
     # Messages may be gone before their places are: the broker names the next that is there.
     return pulled.next_offset if pulled.outcome is PullOutcome.MOVED and pulled.next_offset > offset else None
+
+
+# RocketMQ 5.4.0, PullMessageProcessor; the same words in 4.x.
+TOPIC_NOT_READABLE = "pulling message is forbidden"
+
+OF_TOPIC = "the topic["
+
+# 5.4.0, AclAuthorizationHandler; 4.x, PlainPermissionManager.
+NOT_ALLOWED = ("has no permission to access", "No default permission", "acl.common")
+
+
+def reason_of(error: RocketMQError, topic: str) -> str:
+    """Why dead letters were not read, each in one sentence with what to do about it."""
+    if not isinstance(error, BrokerRefused):
+        return str(error)
+    remark = error.remark or ""
+    if error.code == ResponseCode.NO_PERMISSION and TOPIC_NOT_READABLE in remark:
+        if OF_TOPIC in remark:
+            return (
+                f"{error.address}: {topic} can be written only, as brokers before 4.9.2 made such topics: make it "
+                f"readable with mqadmin updateTopicPerm -b {error.address} -t '{topic}' -p 6."
+            )
+        return f"{error.address}: the broker lets nobody read: set its brokerPermission to 6."
+    if any(words in remark for words in NOT_ALLOWED):
+        return f"{error}. Allow the access key of this cluster to read (Sub and Get) {topic}."
+    return str(error)
+
+
+# Whether a letter died before its retries were used up: then its application sent it to the dead letters.
+#
+# Only the members of its time know how often they let a message be tried: they say so with each message that they
+# send
+# back (RocketMQ 5.4.0, AbstractSendMessageProcessor.consumerSendMsgBack).
+# DefaultMQPushConsumerImpl.getMaxReconsumeTimes: -1 stands for it.
+UNSET, DEFAULT = "-1", 16
+
+# A member is seen some readings after it began, and its clock is not the broker's.
+SLACK = timedelta(minutes=1)
+
+EVER = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Member:
+    """`most_tries` is null where it does not say; `orderly` where it was not asked."""
+
+    since: datetime
+    until: datetime
+    orderly: bool | None
+    most_tries: int | None
+
+
+@dataclass(frozen=True)
+class Tries:
+    """`configured`: the group's own, by broker, for members that name none."""
+
+    members: list[Member]
+    configured: Mapping[str, int | None]
+
+    @classmethod
+    def of(cls, group: ConsumerGroup, since: datetime) -> "Tries":
+        """For letters that were stored at `since` or later."""
+        there = Client.objects.filter(Q(gone_by=None) | Q(gone_by__gte=since - SLACK), group=group)
+        rows = group.configs.values_list("broker", "retry_max_times")
+        return cls([_member(client) for client in there], dict(rows))
+
+    def sent_by_application(self, broker: str, reconsume_times: int, stored_at: datetime) -> bool | None:
+        """A letter counts one try more than it was retried. Null where its members disagree, are orderly, or unknown:
+        an orderly member sends what it is done with past all retries."""
+        there = [m for m in self.members if m.since - SLACK <= stored_at <= m.until]
+        if not there or any(member.orderly is not False for member in there):
+            return None
+        said = {self.configured.get(broker) if m.most_tries is None else m.most_tries for m in there}
+        most = said.pop() if len(said) == 1 else None
+        return None if most is None else reconsume_times <= most
+
+
+def _member(client: Client) -> Member:
+    said = (client.settings or {}).get("maxReconsumeTimes", "")
+    most = DEFAULT if said == UNSET else int(said) if said.isdecimal() else None
+    began = min(client.seen_since, client.started_at or client.seen_since)
+    return Member(began, client.gone_by + SLACK if client.gone_by else EVER, client.orderly, most)

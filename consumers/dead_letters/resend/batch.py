@@ -1,28 +1,199 @@
-"""One batch: marked in the database before anything leaves, then sent one after the other, then noted.
-
-Between the mark and the note a message is SENDING: whoever finds it so later must look for it in its target queue.
-"""
+"""One batch: prepared, marked in the database before anything leaves, sent, then noted."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+import zlib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.db import transaction
 
-from consumers.errands.hold import Hold
-from consumers.errands.ports import Ports
-from consumers.models import Resend, ResendItem, ResendOutcome
+from consumers.dead_letters.resend.plan import before_in_words, place_of, sent_before
+from consumers.dead_letters.resend.search import AT_ONCE, DIVERTED
+from consumers.jobs.hold import Hold
+from consumers.jobs.wires import Ports, reading
+from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome
 from consumers.polling.wire import WireClosed
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.resent_message import RESEND_PROPERTY
-from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.messages.message_values import StoredMessage
+from consumers.rocketmq.messages.resent_message import RESEND_PROPERTY, resent
+from consumers.rocketmq.name_server import QueueRoute, Route
+from consumers.rocketmq.names import dlq_topic
+from consumers.rocketmq.sends import Outgoing
+from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, RocketMQError
 
-from .errand import Errand
-from .prepare import NotSent, Ready, prepare
-from .search import AT_ONCE, DIVERTED
-from .sent_before import before_in_words, place_of, sent_before
-from .targets import Target, by_target
+# Where a dead letter goes: a queue that takes messages and that is read, on its own broker if there is one.
+READ, WRITE = 4, 2
 
+# Messages that belong together keep to one queue, as far as their producer named what joins them.
+JOINING = ("__SHARDINGKEY", "KEYS", "UNIQ_KEY")
+
+
+class NoTarget(Exception):
+    """str() is one sentence."""
+
+
+@dataclass(frozen=True)
+class Target:
+    topic: str
+    broker: str
+    queue_id: int
+
+
+def target_of(letter: StoredMessage, at_broker: str, route: Route, masters: Collection[str]) -> Target:
+    """Raises NoTarget.
+
+    A dead letter does not say which queue of its topic it came from, so the queue is chosen by its key.
+    """
+    open_to_all = sorted((queue for queue in route.queues if _queues(queue)), key=lambda queue: queue.broker)
+    candidates = [queue for queue in open_to_all if queue.broker in masters]
+    if not candidates:
+        raise NoTarget(f"no broker both takes and gives messages of {route.topic}: see its permissions")
+    chosen = next((queue for queue in candidates if queue.broker == at_broker), candidates[0])
+    return Target(route.topic, chosen.broker, _hash(letter) % _queues(chosen))
+
+
+def by_target(items: Iterable[ResendItem]) -> dict[Target, list[ResendItem]]:
+    """Of items that were aimed."""
+    queues: dict[Target, list[ResendItem]] = {}
+    for item in items:
+        if item.target_topic is None or item.target_broker is None or item.target_queue_id is None:
+            raise ValueError(f"item {item.pk} was never aimed at a queue")
+        queues.setdefault(Target(item.target_topic, item.target_broker, item.target_queue_id), []).append(item)
+    return queues
+
+
+def _queues(queue: QueueRoute) -> int:
+    """Those that are both written and read."""
+    return min(queue.read_queues, queue.write_queues) if queue.perm & READ and queue.perm & WRITE else 0
+
+
+def _hash(letter: StoredMessage) -> int:
+    joined = (letter.properties.get(name) for name in JOINING)
+    return zlib.crc32(next((text for text in joined if text), letter.stored_id).encode())
+
+
+@dataclass(frozen=True)
+class Errand:
+    """Of one re-send what does not change while it runs."""
+
+    resend_id: UUID
+    group: ConsumerGroup
+    to_group: bool
+
+    @property
+    def dlq_topic(self) -> str:
+        return dlq_topic(self.group.name)
+
+    def mark(self, item: ResendItem) -> str:
+        return f"{self.resend_id.hex}/{item.pk}"
+
+
+# Reads the dead letters of a batch and finds out where each goes. Nothing is sent, and no row is written.
+@dataclass(frozen=True)
+class Ready:
+    item: ResendItem
+    outgoing: Outgoing
+    target: Target
+    floor_offset: int
+
+
+@dataclass(frozen=True)
+class NotSent:
+    """Certainly: nothing was tried yet."""
+
+    item: ResendItem
+    outcome: ResendOutcome
+    error: str
+
+
+async def prepare(ports: Ports, errand: Errand, items: Sequence[ResendItem]) -> list[Ready | NotSent]:
+    """In the order of `items`."""
+    letters = await asyncio.gather(*(_letter(ports, errand, item) for item in items))
+    topics = {item.target_topic for item in items if item.target_topic}
+    routes = dict(zip(topics, await asyncio.gather(*(_route(ports, topic) for topic in topics)), strict=True))
+    aimed = [_aim(ports, errand, item, letter, routes) for item, letter in zip(items, letters, strict=True)]
+    queues = {ready.target for ready in aimed if isinstance(ready, Ready)}
+    ends = dict(zip(queues, await asyncio.gather(*(_end(ports, queue) for queue in queues)), strict=True))
+    return [_floored(ready, ends) for ready in aimed]
+
+
+async def _letter(ports: Ports, errand: Errand, item: ResendItem) -> StoredMessage | NotSent:
+    broker = ports.admin(item.broker)
+    if broker is None:
+        return NotSent(item, ResendOutcome.FAILED, f"the address of {item.broker} is not known")
+    try:
+        pulled = await reading(
+            lambda: broker.pull(errand.dlq_topic, item.queue_id, item.offset, deadline_seconds=ports.deadline_seconds)
+        )
+    except RocketMQError as error:
+        return NotSent(item, ResendOutcome.FAILED, f"the dead letter could not be read: {error}")
+    found = next((message for message in pulled.messages if message.queue_offset == item.offset), None)
+    if found is None:
+        return NotSent(item, ResendOutcome.SKIPPED, "the dead letter is gone from its broker")
+    if found.stored_id != item.stored_id:
+        return NotSent(item, ResendOutcome.SKIPPED, "another message lies in its place: the topic was made anew")
+    return found
+
+
+async def _route(ports: Ports, topic: str) -> Route | RocketMQError:
+    try:
+        return await reading(lambda: ports.route(topic))
+    except RocketMQError as error:
+        return error
+
+
+async def _end(ports: Ports, target: Target) -> int | RocketMQError:
+    broker, seconds = ports.known(target.broker), ports.deadline_seconds
+    try:
+        return await reading(lambda: broker.max_offset(target.topic, target.queue_id, deadline_seconds=seconds))
+    except RocketMQError as error:
+        return error
+
+
+def _aim(
+    ports: Ports,
+    errand: Errand,
+    item: ResendItem,
+    letter: StoredMessage | NotSent,
+    routes: dict[str, Route | RocketMQError],
+) -> Ready | NotSent:
+    """With a floor that is not known yet."""
+    if isinstance(letter, NotSent):
+        return letter
+    route = routes.get(item.target_topic or "")
+    if route is None:
+        return NotSent(item, ResendOutcome.FAILED, "the message does not say which topic it came from")
+    if isinstance(route, RocketMQError):
+        return NotSent(item, ResendOutcome.FAILED, f"where {item.target_topic} is could not be read: {route}")
+    origin = origin_topic_of(letter)
+    if errand.to_group and origin is None:
+        return NotSent(item, ResendOutcome.FAILED, "the message does not say which topic it came from")
+    try:
+        outgoing = resent(letter, errand.mark(item), retry_of=origin if errand.to_group else None)
+        return Ready(item, outgoing, target_of(letter, item.broker, route, ports.addresses), -1)
+    except (LocalProtocolError, NoTarget) as reason:
+        return NotSent(item, ResendOutcome.FAILED, str(reason))
+
+
+def origin_topic_of(letter: StoredMessage) -> str | None:
+    """Clients name it one way, brokers that move a letter themselves the other (5.4.0, MessageConst)."""
+    return letter.properties.get("RETRY_TOPIC") or letter.properties.get("DLQ_ORIGIN_TOPIC") or None
+
+
+def _floored(ready: Ready | NotSent, ends: dict[Target, int | RocketMQError]) -> Ready | NotSent:
+    if isinstance(ready, NotSent):
+        return ready
+    end = ends[ready.target]
+    if isinstance(end, RocketMQError):
+        return NotSent(ready.item, ResendOutcome.FAILED, f"the end of its target could not be read: {end}")
+    return Ready(ready.item, ready.outgoing, ready.target, end)
+
+
+# One batch: marked in the database before anything leaves, then sent one after the other, then noted.
+#
+# Between the mark and the note a message is SENDING: whoever finds it so later must look for it in its target queue.
 # Reads back what was sent to a retry topic: a broker may have put it into the dead-letter queue and not said so.
 
 # What was stored can be pulled a moment later, once the broker has indexed it (5.4.0, ReputMessageService).
@@ -117,7 +288,7 @@ class Batch:
                 elif (earlier := before.get(place_of(item))) is not None:
                     item.outcome, item.error = ResendOutcome.SKIPPED, before_in_words(earlier)
                 else:
-                    _aim(one)
+                    _note_target(one)
             ResendItem.objects.bulk_update([one.item for one in prepared], FIELDS)
         return [one for one in ready if one.item.outcome == ResendOutcome.SENDING]
 
@@ -154,7 +325,7 @@ class Batch:
         return True
 
 
-def _aim(one: Ready) -> None:
+def _note_target(one: Ready) -> None:
     one.item.outcome, one.item.error, one.item.target_offset = ResendOutcome.SENDING, None, None
     one.item.target_topic, one.item.target_broker = one.target.topic, one.target.broker
     one.item.target_queue_id, one.item.floor_offset = one.target.queue_id, one.floor_offset

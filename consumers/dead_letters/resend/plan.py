@@ -1,15 +1,18 @@
-"""Plans a re-send: every message that would be sent has a row, and so has one that is left out. Nothing is sent."""
+"""Plans a resend: every chosen message has a row, also one that is left out. Nothing is sent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from consumers.errands.audit import note
+from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters, words_of
+from consumers.dead_letters.resend.preview import preview
+from consumers.jobs.audit import note
 from consumers.models import (
     ConsumerGroup,
     DeadLetter,
@@ -22,13 +25,126 @@ from consumers.models import (
 )
 from consumers.rocketmq.names import retry_topic
 
-from .preview import preview
-from .selection import Selection
-from .sent_before import before_in_words, place_of, sent_before
+# Which dead letters a plan is of: some that are named, or all that filters choose.
+Place = tuple[str, int, int]
 
+OLDEST_FIRST = ("stored_at", "broker", "queue_id", "offset")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Exactly one of the two. `messages`: broker, queue id, offset of each; none of them is no message, never all."""
+
+    messages: Sequence[Place] | None = None
+    filters: DeadLetterFilters | None = None
+
+    def __post_init__(self) -> None:
+        if (self.messages is None) == (self.filters is None):
+            raise ValueError("A selection is of named messages or of filters: give exactly one of them.")
+
+    def stored(self) -> dict[str, Any]:
+        if self.filters is not None:
+            return {"filter": words_of(self.filters)}
+        return {"messages": [list(place) for place in self.messages or ()]}
+
+    def letters(self, group: ConsumerGroup, most: int) -> list[DeadLetter]:
+        """The oldest first; of filters no more than `most` + 1."""
+        if self.filters is not None:
+            return list(self.filters.letters_of(group).order_by(*OLDEST_FIRST)[: most + 1])
+        queues: dict[tuple[str, int], list[int]] = {}
+        for broker, queue_id, offset in dict.fromkeys(self.messages or ()):
+            queues.setdefault((broker, queue_id), []).append(offset)
+        letters = (letter for queue, offsets in queues.items() for letter in _of_queue(group, queue, offsets))
+        return sorted(letters, key=lambda letter: tuple(getattr(letter, name) for name in OLDEST_FIRST))
+
+    def missing(self, letters: Iterable[DeadLetter]) -> list[Place]:
+        """Those named that no row is of."""
+        there = {(letter.broker, letter.queue_id, letter.offset) for letter in letters}
+        return [place for place in self.messages or () if place not in there]
+
+
+# SQLite takes some 32,000 values in one statement.
+OFFSETS_AT_ONCE = 10_000
+
+
+def _of_queue(group: ConsumerGroup, queue: tuple[str, int], offsets: list[int]) -> Iterable[DeadLetter]:
+    broker, queue_id = queue
+    for start in range(0, len(offsets), OFFSETS_AT_ONCE):
+        there = Q(broker=broker, queue_id=queue_id, offset__in=offsets[start : start + OFFSETS_AT_ONCE])
+        yield from DeadLetter.objects.filter(there, group=group)
+
+
+# What a selection holds, before it is planned.
+@dataclass(frozen=True)
+class Chosen:
+    """`topics`: those that the messages came from. `gone`: of those named, how many are not listed (any more)."""
+
+    messages: int
+    most: int
+    topics: list[str]
+    gone: int = 0
+
+    @property
+    def is_too_many(self) -> bool:
+        return self.messages > self.most
+
+
+def chosen_of(group: ConsumerGroup, selection: Selection) -> Chosen:
+    most = settings.RESEND_MESSAGES_MAX
+    if selection.filters is not None:
+        found = selection.filters.letters_of(group).order_by()
+        topics = found.exclude(origin_topic=None).values_list("origin_topic", flat=True).distinct()
+        return Chosen(found.count(), most, sorted(topic for topic in topics if topic))
+    letters = selection.letters(group, most)
+    named = {letter.origin_topic for letter in letters if letter.origin_topic}
+    return Chosen(len(letters), most, sorted(named), len(selection.missing(letters)))
+
+
+# Which messages were sent again by another re-send, or may have been: nothing is sent twice without being told to.
+# SQLite takes some 32,000 values in one statement; a place takes four.
+ITEMS_AT_ONCE = 500
+
+SentPlace = tuple[str, int, int, str]
+
+
+def place_of(item: ResendItem) -> SentPlace:
+    """Of the dead letter: its queue and offset, and where it is stored, for a topic may be made anew."""
+    return item.broker, item.queue_id, item.offset, item.stored_id
+
+
+def sent_before(group: ConsumerGroup, items: Sequence[ResendItem]) -> dict[SentPlace, ResendItem]:
+    """By place, the newest of another re-send that was sent or may have been. A query for every few hundred items."""
+    earlier: dict[SentPlace, ResendItem] = {}
+    resends = {item.resend_id for item in items}
+    for start in range(0, len(items), ITEMS_AT_ONCE):
+        for item in _at(group, items[start : start + ITEMS_AT_ONCE]).exclude(resend__in=resends).order_by("pk"):
+            earlier[place_of(item)] = item
+    return earlier
+
+
+def _at(group: ConsumerGroup, items: Iterable[ResendItem]) -> QuerySet[ResendItem]:
+    queues: dict[tuple[str, int], list[int]] = {}
+    for item in items:
+        queues.setdefault((item.broker, item.queue_id), []).append(item.offset)
+    places = Q(pk__in=[])
+    for (broker, queue_id), offsets in queues.items():
+        places |= Q(broker=broker, queue_id=queue_id, offset__in=offsets)
+    return ResendItem.objects.filter(places, resend__group=group, outcome__in=MAYBE_SENT).select_related("resend")
+
+
+def before_in_words(item: ResendItem) -> str:
+    done = "was re-sent" if item.outcome == ResendOutcome.SENT else "may have been re-sent"
+    moment = item.at or item.resend.created_at
+    return f"it {done} at {moment:%Y-%m-%d %H:%M:%S} UTC by {item.resend.by_name}"
+
+
+# Plans a re-send: every message that would be sent has a row, and so has one that is left out. Nothing is sent.
 VALID_FOR = timedelta(minutes=15)
+
 LEAST_RATE, MOST_RATE, USUAL_RATE = 1.0, 500.0, 50.0
+
 ROWS_AT_ONCE = 5_000
+
 NAMED = 3
 
 

@@ -7,10 +7,9 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from consumers.errands.read_only import why_read_only
+from consumers.jobs.wires import why_read_only
 from consumers.models import Cluster, ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome
-from consumers.selectors.retries.checks.facts import READ, WRITE, BrokerFacts, GroupFacts
-from consumers.selectors.retries.checks.load_facts import group_facts
+from consumers.retries.checks.facts import READ, WRITE, BrokerFacts, GroupFacts, group_facts
 
 # What speaks against sending dead letters to a group, and what its people should know before: rules over facts.
 

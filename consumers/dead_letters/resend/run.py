@@ -1,4 +1,4 @@
-"""A re-send with its cluster's connections: what the task calls."""
+"""A resend with its cluster's connections: what the task calls."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -9,21 +9,33 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count
 
-from consumers.errands.hold import Hold, NotHeld
-from consumers.errands.ports import Ports
-from consumers.errands.read_only import why_read_only
-from consumers.errands.wires import connected
+from consumers.dead_letters.resend.batch import Batch, Clock, Errand, Target, by_target
+from consumers.dead_letters.resend.search import DIVERTED, Search, search, verdict
+from consumers.jobs.hold import Hold, NotHeld
+from consumers.jobs.wires import Ports, connected, why_read_only
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import WireClosed
 from consumers.rocketmq.wire.errors import RocketMQError
 
-from .batch import Batch, Clock
-from .errand import Errand
-from .may_send import why_not_sent
-from .search import DIVERTED, Search, search, verdict
-from .targets import Target, by_target
+# Whether messages may still be sent at this very moment: what was allowed when somebody started the re-send.
+MAY_RESEND = "consumers.resend_dead_letters"
 
+
+def why_not_sent(resend_id: UUID) -> str | None:
+    """Null where they may. Some queries: neither a task's arguments nor what an earlier look remembers is believed."""
+    resend = Resend.objects.select_related("group__cluster", "started_by").get(pk=resend_id)
+    if against := why_read_only(resend.group.cluster.name):
+        return against
+    name = resend.started_by_name or "somebody"
+    if resend.started_by is None:
+        return f"The account of {name}, who started it, is gone. Plan anew."
+    if not resend.started_by.has_perm(MAY_RESEND):
+        return f"{name}, who started it, has lost the permission {MAY_RESEND}. Somebody who has it can plan anew."
+    return None
+
+
+# A re-send with its cluster's connections: what the task calls.
 # Ends a running re-send: what was not sent is cancelled, and the row says how it went.
 
 
@@ -61,6 +73,7 @@ def abandon(hold: Hold, reason: str, now: datetime) -> None:
 
 # A request that was on its way must have arrived or be lost before anything is concluded from its absence.
 SETTLING = timedelta(seconds=30)
+
 # A broker that does not answer is asked again for so long; then nobody knows.
 PATIENCE = timedelta(seconds=150)
 
@@ -112,8 +125,10 @@ logger = logging.getLogger(__name__)
 Pause = Callable[[float], None]
 
 BATCH = 16
+
 # So many in a row that could not be sent: the rest would not fare better.
 FAILURES_IN_A_ROW = 16
+
 BEAT = timedelta(seconds=5)
 
 

@@ -1,4 +1,4 @@
-"""Looks for messages that may have been sent: by our mark, from where their queue ended before, to its end."""
+"""Finds messages that may have been sent: by our mark, from where their queue ended before, to its end."""
 
 import asyncio
 from collections.abc import Collection
@@ -9,9 +9,12 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.message_values import PullOutcome
 from consumers.rocketmq.messages.resent_message import RESEND_PROPERTY
 
+# Looks for messages that may have been sent: by our mark, from where their queue ended before, to its end.
 # A broker gives no more at once (5.4.0, MessageStoreConfig).
 AT_ONCE = 32
+
 MOST_MESSAGES = 20_000
+
 TRIES, PAUSE_SECONDS = 5, 0.2
 
 

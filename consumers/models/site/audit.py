@@ -1,6 +1,6 @@
 """Who did what, for good: an audit event outlives its user and whatever it is about.
 
-Written by `consumers.errands.audit`. Resets have events of their own, see `ResetEvent`.
+Written by `consumers.jobs.audit`. Resets have events of their own, see `ResetEvent`.
 """
 
 from django.db import models

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from consumers.errands.read_only import why_read_only
+from consumers.jobs.wires import why_read_only
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 
 MAY_RESET = "consumers.reset_offsets"

@@ -9,10 +9,10 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from consumers.errands.audit import note
+from consumers.jobs.audit import note
 from consumers.models import ConsumerGroup, LossAcknowledgement
+from consumers.queries.queues.lost_offsets import lost_snapshots
 from consumers.resets.wish import ResetRefused
-from consumers.selectors.queues.lost_offsets import lost_snapshots
 
 from .acts import MAY_RESET, why_no_role
 

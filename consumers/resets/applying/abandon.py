@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from consumers.errands.hold import Hold
+from consumers.jobs.hold import Hold
 from consumers.models import ResetOutcome, ResetQueue, ResetStep
 from consumers.resets.read_back.finish import finish
 

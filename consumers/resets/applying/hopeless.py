@@ -3,7 +3,7 @@
 import logging
 from datetime import datetime, timedelta
 
-from consumers.errands.hold import Hold, NotHeld, left_behind
+from consumers.jobs.hold import Hold, NotHeld, left_behind
 from consumers.models import Reset, ResetStatus
 
 from .abandon import abandon

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime
 from typing import TypeVar
 
-from consumers.errands.hold import Hold
+from consumers.jobs.hold import Hold
 from consumers.polling.wire import WireClosed
 
 BEAT_SECONDS = 5.0

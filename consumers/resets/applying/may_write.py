@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from consumers.errands.read_only import why_read_only
+from consumers.jobs.wires import why_read_only
 from consumers.models import Reset
 from consumers.resets.acts.acts import MAY_RESET
 from consumers.resets.overdue import TAKEN_UP_WITHIN

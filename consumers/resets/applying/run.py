@@ -8,9 +8,8 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from consumers.errands.hold import Hold, NotHeld
-from consumers.errands.ports import Ports
-from consumers.errands.wires import connected
+from consumers.jobs.hold import Hold, NotHeld
+from consumers.jobs.wires import Ports, connected
 from consumers.models import Cluster, ConsumerGroup, Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import WireClosed

@@ -12,8 +12,8 @@ from itertools import groupby
 from django.conf import settings
 from django.db import transaction
 
-from consumers.errands.hold import Hold
-from consumers.errands.ports import Ports, reading
+from consumers.jobs.hold import Hold
+from consumers.jobs.wires import Ports, reading
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.wire import WireClosed
 from consumers.resets.targets.value_of import moment_of

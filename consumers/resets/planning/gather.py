@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from consumers.errands.ports import Ports
+from consumers.jobs.wires import Ports
 from consumers.resets.facts import BrokerFacts, GroupFacts, QueueFacts
 from consumers.resets.wish import QueueKey
 from consumers.rocketmq.wire.codes import ResponseCode

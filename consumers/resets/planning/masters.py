@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
-from consumers.errands.ports import Ports, reading
+from consumers.jobs.wires import Ports, reading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.errors import DeadlineExceeded, RocketMQError, Unreachable
 

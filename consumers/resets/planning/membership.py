@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 
-from consumers.errands.ports import Ports, reading
+from consumers.jobs.wires import Ports, reading
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.bodies.client_values import GroupConnections
 from consumers.rocketmq.wire.errors import RocketMQError

@@ -12,9 +12,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from consumers.errands.hold import Hold, NotHeld
-from consumers.errands.ports import Ports, reading
-from consumers.errands.wires import connected
+from consumers.jobs.hold import Hold, NotHeld
+from consumers.jobs.wires import Ports, connected, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import WireClosed

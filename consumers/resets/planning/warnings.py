@@ -19,12 +19,12 @@ from consumers.models import (
     ResetQueue,
     TopicKind,
 )
+from consumers.queries.texts import age
 from consumers.resets.consequences import consequences
 from consumers.resets.facts import GroupFacts
 from consumers.resets.targets.own_topics import own_topics
 from consumers.resets.targets.value_of import moment_of
 from consumers.rocketmq.names import is_retry_topic_of, retry_topic
-from consumers.selectors.text.measures import age
 
 # What a plan adds up to. What one queue does not say is counted apart, and never as none.
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
-from consumers.errands.hold import Hold
+from consumers.jobs.hold import Hold
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.acts.events import note_work
 

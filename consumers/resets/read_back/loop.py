@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from consumers.errands.hold import Hold
-from consumers.errands.ports import Ports
+from consumers.jobs.hold import Hold
+from consumers.jobs.wires import Ports
 from consumers.models import Client, Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.resets.applying.keep_alive import keep_alive
 from consumers.resets.planning.masters import Masters

@@ -20,9 +20,9 @@ from consumers.lake.reader import dataset, files, folder_files, steadily
 from consumers.lake.schemas import TIME
 from consumers.lake.store import Lake
 from consumers.lake.unreadable import put_aside_of
+from consumers.queries.texts import age
 from consumers.resets.wish import QueueKey, ResetRefused
 from consumers.rocketmq.names import DLQ_PREFIX
-from consumers.selectors.text.measures import age
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words
 

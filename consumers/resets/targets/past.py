@@ -11,7 +11,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from consumers.errands.ports import Ports
+from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets.planning.masters import Masters
 from consumers.resets.wish import QueueKey, ResetRefused

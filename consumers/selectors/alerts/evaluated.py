@@ -8,9 +8,8 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from consumers.models import AlertEngine, Incident, IncidentStatus
-from consumers.selectors.clusters.clocks import CLOCKS_DIFFER
-from consumers.selectors.clusters.cluster_rows import Freshness
-from consumers.selectors.public import answer, public
+from consumers.queries.declared import answer, public
+from consumers.queries.limits import CLOCKS_DIFFER, Freshness
 
 INTERVALS = 3
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from consumers.models import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
-from consumers.selectors.public import answer, public
+from consumers.queries.declared import answer, public
 
 from .said import said
 

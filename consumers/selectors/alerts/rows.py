@@ -15,7 +15,7 @@ from consumers.models import (
     State,
     SubjectKind,
 )
-from consumers.selectors.public import answer, public
+from consumers.queries.declared import answer, public
 
 
 @dataclass(frozen=True)

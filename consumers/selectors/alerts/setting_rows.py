@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from consumers.models import ChannelKind, Comparison, Measure, Severity, State
-from consumers.selectors.public import answer, public
+from consumers.queries.declared import answer, public
 
 from .rows import DeliveryRow
 

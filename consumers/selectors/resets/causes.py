@@ -13,7 +13,7 @@ from uuid import UUID
 from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup, Reading, ResetOutcome, ResetQueue
-from consumers.selectors.limits import limits
+from consumers.queries.limits import limits
 from consumers.vocabulary.rules import RuleCode
 
 # The rules of jumps. A queue that was moved up may well have been so by its broker alone.

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus, ResetStep
-from consumers.selectors.public import answer, public
+from consumers.queries.declared import answer, public
 
 from .totals_rows import ResetTotals
 

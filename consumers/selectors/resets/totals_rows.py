@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from consumers.selectors.public import answer, public
+from consumers.queries.declared import answer, public
 
 
 @answer("Sums over the queues of a reset. One that some queue does not give is null; `…_at_least` is what is known.")

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from consumers.alerts.channels.test_message import send_test
 from consumers.alerts.edits.channels import remove_channel
-from consumers.errands.redis_client import RedisDown
-from consumers.tasks.alerts import hand_over_channel
+from consumers.alerts.tasks import hand_over_channel
+from consumers.jobs.asking import RedisDown
 from dashboard.pages.alerts.alert_access import act
 from dashboard.pages.common.held_rows import held
 

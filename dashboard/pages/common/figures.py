@@ -7,11 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.selectors.groups.live_lag import live_lag
-from consumers.selectors.history.rows import History, Series
-from consumers.selectors.history.series import NOT_AGGREGATED, group_history
-from consumers.selectors.history.window_range import OPEN_WINDOWS, RangeError
-from consumers.selectors.overview.shown import changes
+from consumers.groups.detail import live_lag
+from consumers.overview.queries import changes
+from consumers.queries.history import NOT_AGGREGATED, History, Series, group_history
+from consumers.queries.windows import OPEN_WINDOWS, RangeError
 from dashboard.figures.lag_lines import lag_lines
 from dashboard.figures.points import Change, Figure, Line, Span
 from dashboard.figures.queue_heatmap import queue_heatmap

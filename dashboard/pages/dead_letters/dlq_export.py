@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from consumers.api.dead_letters import MAY_SEE, export_response
-from consumers.dead_letters.exports.wanted import ExportFailed, ExportFormat, ExportWanted
-from consumers.selectors.dead_letters.filter_query import WrongFilter, all_filters_of
-from consumers.selectors.queues.queues import find_group
+from consumers.dead_letters.exports.stream import ExportFailed, ExportFormat, ExportWanted
+from consumers.dead_letters.queries.filters import WrongFilter, all_filters_of
+from consumers.dead_letters.rest import MAY_SEE, export_response
+from consumers.queries.groups import find_group
 from dashboard.pages.site.problems import UnknownFilter
 
 BODIES = {"": False, "0": False, "1": True}

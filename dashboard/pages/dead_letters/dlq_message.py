@@ -13,18 +13,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.dead_letters.looks.answers import LookKey, answer_of
-from consumers.dead_letters.looks.audit import note_seen
-from consumers.dead_letters.looks.look import Look, MessagePlace
-from consumers.dead_letters.may_see import MAY_SEE
-from consumers.errands.questions import PATIENCE
-from consumers.errands.redis_client import RedisDown
+from consumers.dead_letters.inspection import MAY_SEE, Look, LookKey, MessagePlace, answer_of, note_seen
+from consumers.dead_letters.queries.listing import DeadLetterRow, letter_at
+from consumers.dead_letters.tasks import ask_look
+from consumers.jobs.asking import PATIENCE, RedisDown
+from consumers.queries.groups import find_group
 from consumers.rocketmq.messages.bodies import BodyKind
 from consumers.rocketmq.messages.json_text import laid_out
-from consumers.selectors.dead_letters.listing import letter_at
-from consumers.selectors.dead_letters.rows import DeadLetterRow
-from consumers.selectors.queues.queues import find_group
-from consumers.tasks.looks import ask_look
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of
 from dashboard.pages.groups.group_tabs import tabs

@@ -14,20 +14,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from consumers.dead_letters.index.asked import AskedLook, asked_look
-from consumers.dead_letters.may_see import MAY_SEE
-from consumers.dead_letters.resend.may_send import MAY_RESEND
-from consumers.errands.questions import PATIENCE
-from consumers.errands.redis_client import RedisDown
+from consumers.dead_letters.index.look import AskedLook, asked_look
+from consumers.dead_letters.inspection import MAY_SEE
+from consumers.dead_letters.queries.filters import DeadLetterFilters, WrongFilter, filters_of, query_of, words_of
+from consumers.dead_letters.queries.listing import DeadLetterPage, DeadLetterRow, completeness, dead_letter_list
+from consumers.dead_letters.resend.run import MAY_RESEND
+from consumers.dead_letters.tasks import ask_for_dead_letters
+from consumers.groups.detail import group_head
+from consumers.jobs.asking import PATIENCE, RedisDown
 from consumers.models import ConsumerGroup
-from consumers.selectors.dead_letters.completeness import completeness
-from consumers.selectors.dead_letters.filter_query import WrongFilter, filters_of, query_of, words_of
-from consumers.selectors.dead_letters.filters import DeadLetterFilters
-from consumers.selectors.dead_letters.listing import dead_letter_list
-from consumers.selectors.dead_letters.rows import DeadLetterPage, DeadLetterRow
-from consumers.selectors.groups.head import group_head
-from consumers.selectors.queues.queues import find_group
-from consumers.tasks.dead_letters import ask_for_dead_letters
+from consumers.queries.groups import find_group
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of
 from dashboard.pages.groups.group_tabs import tabs

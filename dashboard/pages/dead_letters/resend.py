@@ -8,10 +8,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from consumers.dead_letters.queries.resends import ResendRow, find_resend, resend_list, resend_messages
 from consumers.dead_letters.resend.preview import preview_of
 from consumers.models import ResendOutcome
-from consumers.selectors.dead_letters.resend_rows import ResendRow
-from consumers.selectors.dead_letters.resends import find_resend, resend_list, resend_messages
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Choice, context, frame_of
 from dashboard.pages.common.list_pages import listed

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, start
+from consumers.dead_letters.tasks import hand_over
 from consumers.models import Resend
-from consumers.tasks.resends import hand_over
 
 from .resend import resend_context
 from .resend_plan import MAY_RESEND, not_allowed

@@ -16,13 +16,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from consumers.dead_letters.resend.chosen import Chosen, chosen_of
-from consumers.dead_letters.resend.may_send import MAY_RESEND
-from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE, PlanRefused, Wish, plan
+from consumers.dead_letters.queries.filters import WrongFilter, all_filters_of, query_of
+from consumers.dead_letters.resend.plan import (
+    LEAST_RATE,
+    MOST_RATE,
+    USUAL_RATE,
+    Chosen,
+    PlanRefused,
+    Selection,
+    Wish,
+    chosen_of,
+    plan,
+)
 from consumers.dead_letters.resend.preview import Preview, preview
-from consumers.dead_letters.resend.selection import Selection
+from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.models import ConsumerGroup, Destination
-from consumers.selectors.dead_letters.filter_query import WrongFilter, all_filters_of, query_of
 from dashboard.pages.common.frame import context, frame_of
 from dashboard.pages.groups.group_found import group_or_404
 from dashboard.pages.groups.group_tabs import tabs

@@ -4,7 +4,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from consumers.models import ConsumerGroup
-from consumers.selectors.queues.queues import find_group
+from consumers.queries.groups import find_group
 
 
 def group_or_404(cluster: str, name: str) -> ConsumerGroup:

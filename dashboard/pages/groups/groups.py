@@ -8,10 +8,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from consumers.groups.listing import group_list, kind_counts, state_counts
+from consumers.groups.rows import GroupRow, ListKind
 from consumers.models import State
-from consumers.selectors.groups.listing import group_list, kind_counts, state_counts
-from consumers.selectors.groups.rows import GroupRow, ListKind
-from consumers.selectors.history.series import sparklines
+from consumers.queries.history import sparklines
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of
 from dashboard.wording.fields import FIELDS

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
+from consumers.groups.listing import ORDERINGS
+from consumers.groups.rows import GroupFilters, ListKind
 from consumers.models import State
-from consumers.selectors.groups.listing import ORDERINGS
-from consumers.selectors.groups.rows import GroupFilters, ListKind
 from dashboard.pages.common.frame import Choice, Frame
 from dashboard.pages.site.problems import UnknownFilter
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from consumers.groups.detail import group_detail
 from consumers.models import TopicKind
-from consumers.selectors.groups.detail import group_detail
-from consumers.selectors.offset_stores.rows import (
+from consumers.offsets.rows import (
     BROKER_FILE,
     BROKER_MEMORY,
     CLIENT_MEMORY,
@@ -21,8 +21,8 @@ from consumers.selectors.offset_stores.rows import (
     OffsetRow,
     StoreRow,
 )
-from consumers.selectors.offset_stores.stores import group_offsets
-from consumers.selectors.queues.queues import find_group
+from consumers.offsets.stores import group_offsets
+from consumers.queries.groups import find_group
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words
 from dashboard.pages.common.access import page, part

@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from consumers.groups.queue_list import group_queues
+from consumers.groups.queue_rows import QueueRow
 from consumers.models import ConsumerGroup, LossAcknowledgement, ResetKind
 from consumers.resets.acts.acts import MAY_RESET, why_no_role
 from consumers.resets.acts.losses import acknowledge_loss, why_not_acknowledged
 from consumers.resets.wish import ResetRefused
-from consumers.selectors.queues.queue_rows import QueueRow
-from consumers.selectors.queues.queues import group_queues
 from consumers.vocabulary.rules import RuleCode
 from dashboard.pages.common.frame import Frame, context, frame_of
 from dashboard.pages.groups.group_found import group_or_404

@@ -9,14 +9,14 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.selectors.groups.head import group_head
-from consumers.selectors.history.window_range import window_range
-from consumers.selectors.ownership.assignments import assignments
-from consumers.selectors.ownership.findings import ownership_check
-from consumers.selectors.ownership.timeline.owners import timeline_owners
-from consumers.selectors.queues.queues import find_group
-from consumers.selectors.rebalances.events import newest_rebalances
-from consumers.selectors.rebalances.flapping import flapping_of
+from consumers.groups.detail import group_head
+from consumers.ownership.assignments import assignments
+from consumers.ownership.findings import ownership_check
+from consumers.ownership.timeline.timeline import timeline_owners
+from consumers.queries.groups import find_group
+from consumers.queries.windows import window_range
+from consumers.rebalances.events import newest_rebalances
+from consumers.rebalances.flapping import flapping_of
 from dashboard.figures.ownership_timeline import OWNERS, colour_number
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.chart_policy import with_charts

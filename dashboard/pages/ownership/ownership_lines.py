@@ -9,9 +9,9 @@ from itertools import groupby
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.selectors.ownership.assignments import NO_HOLDER, NO_MEMBER
-from consumers.selectors.ownership.rows import AssignmentRow
-from consumers.selectors.queues import queues
+from consumers.ownership import unowned
+from consumers.ownership.assignments import NO_HOLDER, NO_MEMBER
+from consumers.ownership.rows import AssignmentRow
 
 RETRY = "%RETRY%"
 
@@ -31,9 +31,9 @@ class Verdict(StrEnum):
 # What proves that a queue has no owner; any other reason leaves it unknown.
 NOT_OWNED = {
     NO_HOLDER: Verdict.NOBODY,
-    queues.NO_HOLDER: Verdict.NOBODY,
+    unowned.NO_HOLDER: Verdict.NOBODY,
     NO_MEMBER: Verdict.ABSENT,
-    queues.NO_MEMBER: Verdict.ABSENT,
+    unowned.NO_MEMBER: Verdict.ABSENT,
 }
 WORDS: dict[Verdict, str | Promise] = {
     Verdict.SEVERAL: _("several owners"),

@@ -4,8 +4,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.selectors.history.window_range import window_range
-from consumers.selectors.ownership.timeline.timeline import timeline
+from consumers.ownership.timeline.timeline import timeline
+from consumers.queries.windows import window_range
 from dashboard.figures.ownership_timeline import ownership_timeline
 from dashboard.pages.common.access import page
 from dashboard.pages.common.figures import marks_of

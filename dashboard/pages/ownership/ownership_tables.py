@@ -10,14 +10,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from consumers.groups.detail import GroupHead
 from consumers.models import ConsumerGroup
-from consumers.selectors.groups.head import GroupHead
-from consumers.selectors.history.window_range import RangeError
-from consumers.selectors.ownership.finding import Level, OwnershipCheck
-from consumers.selectors.ownership.members import member_list, members_unknown
-from consumers.selectors.ownership.rows import AssignmentRow, MemberRow
-from consumers.selectors.ownership.subscriptions.subscription_rows import SubscriptionHistory, SubscriptionRow
-from consumers.selectors.ownership.subscriptions.subscriptions import subscription_history
+from consumers.ownership.finding import Level, OwnershipCheck
+from consumers.ownership.members import member_list, members_unknown
+from consumers.ownership.rows import AssignmentRow, MemberRow
+from consumers.ownership.subscriptions import SubscriptionHistory, SubscriptionRow, subscription_history
+from consumers.queries.windows import RangeError
 from consumers.vocabulary.groups import BROADCASTING, Flag
 from dashboard.figures.ownership_timeline import colour_number
 from dashboard.pages.common.frame import Choice, Frame

@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from consumers.selectors.rebalances.detail import rebalance_detail
-from consumers.selectors.rebalances.rows import Move, RebalanceDetail, RebalanceEvent, TopicCost
+from consumers.rebalances.detail import rebalance_detail
+from consumers.rebalances.rows import Move, RebalanceDetail, RebalanceEvent, TopicCost
 from dashboard.figures.points import Figure, Span
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.chart_policy import with_charts

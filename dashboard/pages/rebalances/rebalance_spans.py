@@ -3,9 +3,9 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from consumers.selectors.rebalances.counts import rebalance_counts
-from consumers.selectors.rebalances.marks import Mark, rebalance_marks
-from consumers.selectors.rebalances.rows import RebalanceFilters
+from consumers.rebalances.events import rebalance_counts
+from consumers.rebalances.marks import Mark, rebalance_marks
+from consumers.rebalances.rows import RebalanceFilters
 from consumers.words.causes import cause_words
 from dashboard.figures.points import Span
 from dashboard.pages.common.ranges import Range

@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from consumers.selectors.clusters.pipeline_status import pipeline_status
-from consumers.selectors.rebalances.events import cause_counts, rebalance_list
-from consumers.selectors.rebalances.flapping import flapping_groups
-from consumers.selectors.rebalances.rows import EventPage, RebalanceEvent, RebalanceFilters
+from consumers.clusters.pipeline_status import pipeline_status
+from consumers.rebalances.events import cause_counts, rebalance_list
+from consumers.rebalances.flapping import flapping_groups
+from consumers.rebalances.rows import EventPage, RebalanceEvent, RebalanceFilters
 from consumers.vocabulary.causes import RebalanceCause
 from consumers.words.causes import cause_words
 from dashboard.pages.common.access import page, part

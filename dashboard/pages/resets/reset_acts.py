@@ -19,8 +19,8 @@ from consumers.resets.acts.cancel import cancel
 from consumers.resets.acts.restore import restore
 from consumers.resets.acts.resume import resume
 from consumers.resets.acts.start import apply
+from consumers.resets.tasks import hand_over
 from consumers.resets.wish import ResetRefused
-from consumers.tasks.resets import hand_over
 
 from .reset import reset_context
 from .reset_plan import ask_for_plan, asker_of

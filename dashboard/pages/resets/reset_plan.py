@@ -19,12 +19,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from consumers.errands.redis_client import RedisDown
+from consumers.jobs.asking import RedisDown
 from consumers.models import ConsumerGroup, Reset, ResetKind
 from consumers.resets.acts.acts import MAY_RESET, why_no_role
 from consumers.resets.request import request_plan, why_not_planned
+from consumers.resets.tasks import hand_over_plan
 from consumers.resets.wish import Asker, ResetRefused
-from consumers.tasks.resets import hand_over_plan
 from dashboard.pages.common.frame import context, frame_of
 from dashboard.pages.groups.group_found import group_or_404
 from dashboard.pages.groups.group_tabs import tabs

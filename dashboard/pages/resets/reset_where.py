@@ -7,12 +7,12 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from consumers.groups.detail import topic_rows
+from consumers.groups.queue_list import queue_list
+from consumers.groups.queue_rows import QueueRow
+from consumers.groups.rows import TopicRow
 from consumers.models import ConsumerGroup, TopicKind
 from consumers.resets.wish import QueueKey
-from consumers.selectors.groups.rows import TopicRow
-from consumers.selectors.queues.queue_rows import QueueRow
-from consumers.selectors.queues.queues import queue_list
-from consumers.selectors.queues.topics import topic_rows
 
 # More are not listed: they are named by hand, or chosen by their topic and broker.
 TOPICS, BROKERS, QUEUES = 100, 100, 200

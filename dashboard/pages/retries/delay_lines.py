@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from consumers.selectors.retries.levels.broker_level import BrokerLevel
-from consumers.selectors.retries.levels.broker_levels import BrokerLevels
-from consumers.selectors.retries.levels.ladder_rows import DelayFinding
+from consumers.retries.levels.broker_levels import BrokerLevel, BrokerLevels
+from consumers.retries.levels.ladder_rows import DelayFinding
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from django.shortcuts import render
 from django.templatetags.static import static
 from django.utils import timezone
 
-from consumers.selectors.dead_letters.filters import DeadLetterFilters
-from consumers.selectors.dead_letters.listing import dead_letter_list
-from consumers.selectors.groups.head import group_head
-from consumers.selectors.queues.queues import find_group
-from consumers.selectors.retries.checks.conditions import conditions_of
-from consumers.selectors.retries.levels.ladder import ladder_of
-from consumers.selectors.retries.unfinished.blocked import blocked_queues
-from consumers.selectors.retries.volumes.volumes import volumes_of
+from consumers.dead_letters.queries.filters import DeadLetterFilters
+from consumers.dead_letters.queries.listing import dead_letter_list
+from consumers.groups.detail import group_head
+from consumers.queries.groups import find_group
+from consumers.retries.checks.conditions import conditions_of
+from consumers.retries.levels.ladder import ladder_of
+from consumers.retries.unfinished.blocked import blocked_queues
+from consumers.retries.volumes import volumes_of
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.chart_policy import with_charts
 from dashboard.pages.common.frame import context, frame_of

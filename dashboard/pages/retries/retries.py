@@ -7,12 +7,12 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.selectors.groups.listing import ORDERINGS, group_list
-from consumers.selectors.groups.rows import GroupFilters
-from consumers.selectors.retries.checks.condition_rows import FailingGroup
-from consumers.selectors.retries.checks.failing import failing_groups
-from consumers.selectors.retries.levels.delay_summary import delay_summary
-from consumers.selectors.retries.unfinished.blocked import all_blocked
+from consumers.groups.listing import ORDERINGS, group_list
+from consumers.groups.rows import GroupFilters
+from consumers.retries.checks.condition_rows import FailingGroup
+from consumers.retries.checks.failing import failing_groups
+from consumers.retries.levels.broker_levels import delay_summary
+from consumers.retries.unfinished.blocked import all_blocked
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of
 from dashboard.pages.groups.groups_query import Column, column, page_links, page_number

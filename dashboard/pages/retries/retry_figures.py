@@ -7,11 +7,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import ConsumerGroup
-from consumers.selectors.history.series import NOT_AGGREGATED
-from consumers.selectors.history.window_range import OPEN_WINDOWS
-from consumers.selectors.retries.levels.ladder import ladder_of
-from consumers.selectors.retries.volumes.volume_rows import VolumeWindow
-from consumers.selectors.retries.volumes.volumes import volumes_of
+from consumers.queries.history import NOT_AGGREGATED
+from consumers.queries.windows import OPEN_WINDOWS
+from consumers.retries.levels.ladder import ladder_of
+from consumers.retries.volumes import VolumeWindow, volumes_of
 from dashboard.figures.points import Figure, Line
 from dashboard.figures.retry_ladder import retry_ladder
 from dashboard.figures.volume_bars import volume_bars

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from consumers.selectors.retries.checks.condition_rows import Condition, Severity
-from consumers.selectors.retries.levels.ladder_rows import Ladder, LadderRung
-from consumers.selectors.retries.unfinished.blocked_rows import BlockedQueue
+from consumers.retries.checks.condition_rows import Condition, Severity
+from consumers.retries.levels.ladder_rows import Ladder, LadderRung
+from consumers.retries.unfinished.blocked_rows import BlockedQueue
 from dashboard.figures.retry_ladder import is_late
 from dashboard.pages.common.frame import Frame
 

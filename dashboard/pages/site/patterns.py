@@ -9,6 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from consumers.groups.health.rows import HealthCode, HealthReason, Reason, shown
+from consumers.groups.rows import Anomaly, GroupRow, IncidentCounts
 from consumers.models import (
     DeliveryStatus,
     GroupKind,
@@ -20,11 +22,7 @@ from consumers.models import (
     State,
     TimeLagKind,
 )
-from consumers.selectors.anomalies.rows import Anomaly
-from consumers.selectors.clusters.cluster_rows import Freshness
-from consumers.selectors.groups.rows import GroupRow, IncidentCounts
-from consumers.selectors.health.rows import HealthCode, HealthReason, Reason
-from consumers.selectors.health.words import shown
+from consumers.queries.limits import Freshness
 from consumers.vocabulary.groups import Flag
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words

@@ -11,8 +11,8 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.defaults import server_error as of_django
 
-from consumers.api.http.problems import plain_problem
-from consumers.errands.database_away import is_database_away
+from consumers.jobs.database_away import is_database_away
+from consumers.rest.problems import plain_problem
 
 from .theme import theme_of
 

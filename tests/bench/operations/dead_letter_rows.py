@@ -32,9 +32,8 @@ def main(namesrv: str, address: str) -> None:
 
 
 def _index(namesrv: str, address: str, now: datetime) -> None:
-    from consumers.dead_letters.index.look import look_into
-    from consumers.dead_letters.index.rules import LookRules
-    from consumers.errands.wires import close_wires
+    from consumers.dead_letters.index.look import LookRules, look_into
+    from consumers.jobs.wires import close_wires
     from consumers.models import Broker, Cluster, ConsumerGroup
 
     cluster = Cluster.objects.create(name="bench", namesrv=namesrv, created_at=now)

@@ -19,11 +19,11 @@ import duckdb
 
 from consumers.lake.reader import files
 from consumers.lake.store import Lake
-from consumers.selectors.history.window_range import HOURS_IN_MINUTES
+from consumers.queries.windows import HOURS_IN_MINUTES
 from tests.bench.pipeline.history_lake import CLUSTER, HOURS, NOW, Extent, starts, write_lake
 
 if TYPE_CHECKING:
-    from consumers.selectors.history.series import By
+    from consumers.queries.history import By
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 SPANS = {"1 h": timedelta(hours=1), "24 h": timedelta(hours=24), "7 d": timedelta(days=7)}
@@ -43,7 +43,7 @@ def main(extent: Extent) -> None:
     from django.conf import settings
     from django.core.management import call_command
 
-    from consumers.selectors.history.series import group_history
+    from consumers.queries.history import group_history
 
     call_command("migrate", verbosity=0)
     lake = Lake.at(settings.CONSUMERSCOPE_LAKE)

@@ -7,8 +7,8 @@ from django.test import Client
 
 from consumers.admin.audit import Audited
 from consumers.admin.read_only import ReadOnlyAdmin
-from consumers.dead_letters.looks.audit import note_seen
-from consumers.errands.audit import note
+from consumers.dead_letters.inspection import note_seen
+from consumers.jobs.audit import note
 from consumers.models import ApiToken, AuditEvent
 from tests.world import NOW, a_cluster, a_group
 

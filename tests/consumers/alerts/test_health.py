@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from consumers.alerts.health import note
+from consumers.groups.detail import group_head
+from consumers.groups.listing import group_list
+from consumers.groups.rows import GroupFilters
 from consumers.models import Assignment, ConsumerGroup, GroupHealth, GroupWindow
-from consumers.selectors.groups.head import group_head
-from consumers.selectors.groups.listing import group_list
-from consumers.selectors.groups.rows import GroupFilters
 from tests.health_rows import a_healthy_group, a_read_cluster
 from tests.world import NOW, ago
 

@@ -11,6 +11,8 @@ import pytest
 import time_machine
 
 from consumers.alerts.evaluation.run import evaluate
+from consumers.groups.listing import group_list
+from consumers.groups.rows import GroupFilters
 from consumers.models import (
     AlertRule,
     Cluster,
@@ -21,11 +23,9 @@ from consumers.models import (
     PipelineRun,
     QueueState,
 )
+from consumers.overview.queries import overview
 from consumers.pipeline.failures import OUT_OF_MEMORY
 from consumers.polling.record.recorder import Recorder
-from consumers.selectors.groups.listing import group_list
-from consumers.selectors.groups.rows import GroupFilters
-from consumers.selectors.overview.shown import overview
 from dashboard.metrics.families import scrape
 from tests.alert_rows import a_rule
 from tests.readings import T0, at, broker, group_members, members, reading, row

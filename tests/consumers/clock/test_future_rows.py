@@ -10,7 +10,7 @@ from django.db.models import DateTimeField, Model
 from consumers.alerts.evaluation.machine import Look, Waits, step
 from consumers.alerts.evaluation.rows import course_of
 from consumers.clock.future_rows import ACTS, put_right
-from consumers.errands.hold import left_behind, stale_after
+from consumers.jobs.hold import left_behind, stale_after
 from consumers.models import Broker, ConsumerGroup, Incident, Reset, ResetStatus, Silence
 from tests.alert_rows import a_rule, a_silence, an_incident
 from tests.reset_rows import a_reset

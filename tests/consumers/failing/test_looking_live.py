@@ -8,9 +8,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from consumers.api import urls as api_urls
-from consumers.dead_letters.index.look import look_into
-from consumers.dead_letters.index.rules import LookRules
+from consumers import urls as api_urls
+from consumers.dead_letters.index.look import LookRules, look_into
 from consumers.lake.store import Lake
 from consumers.models import Cluster, DeadLetter
 from consumers.polling.cadence import Cadence

@@ -9,14 +9,14 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, Rebalance
+from consumers.ownership.finding import Kind
+from consumers.ownership.findings import findings
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
 from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.selectors.ownership.finding import Kind
-from consumers.selectors.ownership.findings import findings
 from tests.consumers.fleet.changes import Crew
 from tests.consumers.fleet.live_fleet import POLL_SECONDS, LiveFleet
 from tests.consumers.fleet.score import said, score_events, score_findings

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from consumers.clock.status import expiry_hold
 from consumers.clock.watch import watch
 from consumers.lake.store import Lake
 from consumers.models import Reading
 from consumers.pipeline.upkeep import keep_up
-from consumers.selectors.clusters.clocks import expiry_hold
 from tests.clocks import DAY, SettableMachine
 from tests.world import NOW, a_cluster
 

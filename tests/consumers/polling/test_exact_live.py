@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from consumers.groups.queue_list import queue_list
 from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupState, QueueSample, QueueState
 from consumers.pipeline.durations import Durations
@@ -16,7 +17,6 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings
-from consumers.selectors.queues.queues import queue_list
 
 pytestmark = [pytest.mark.live, pytest.mark.spark, pytest.mark.django_db(transaction=True)]
 

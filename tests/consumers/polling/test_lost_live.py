@@ -11,8 +11,12 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from consumers.alerts.evaluation.run import evaluate
+from consumers.groups.listing import group_list
+from consumers.groups.queue_list import group_queues
+from consumers.groups.rows import GroupFilters
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupTotal, Incident, QueueSnapshot, Reset, ResetKind, State
+from consumers.overview.queries import overview
 from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
@@ -22,10 +26,6 @@ from consumers.resets.applying.run import run
 from consumers.resets.planning.run import run_plan
 from consumers.resets.request import request_plan
 from consumers.resets.wish import Asker, Wish
-from consumers.selectors.groups.listing import group_list
-from consumers.selectors.groups.rows import GroupFilters
-from consumers.selectors.overview.shown import overview
-from consumers.selectors.queues.queues import group_queues
 from consumers.vocabulary.unknown import UnknownReason
 from dashboard.demo.cluster import RocketMQ
 from tests.alert_rows import the_default_rule

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from consumers.groups.listing import group_list
+from consumers.groups.queue_list import queue_list
+from consumers.groups.rows import GroupFilters
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster
 from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.selectors.groups.listing import group_list
-from consumers.selectors.groups.rows import GroupFilters
-from consumers.selectors.queues.queues import queue_list
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

@@ -15,8 +15,12 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from consumers.alerts.evaluation.run import evaluate
+from consumers.groups.listing import group_list
+from consumers.groups.queue_list import group_queues
+from consumers.groups.rows import GroupFilters
 from consumers.lake.store import Lake
 from consumers.models import AlertRule, Broker, Cluster, ConsumerGroup, Incident, QueueSnapshot, State
+from consumers.overview.queries import overview
 from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
@@ -25,10 +29,6 @@ from consumers.polling.settings import PollSettings
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.offset_writes import OffsetWrites
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.selectors.groups.listing import group_list
-from consumers.selectors.groups.rows import GroupFilters
-from consumers.selectors.overview.shown import overview
-from consumers.selectors.queues.queues import group_queues
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words
 from dashboard.demo.cluster import RocketMQ

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.errands.csv_cells import cell, line_of
+from consumers.jobs.csv_cells import cell, line_of
 from consumers.resets.csv_in import OffsetsIn, offsets_in
 from consumers.resets.targets.numbers import ValueRefused
 from consumers.resets.targets.value_of import value_of

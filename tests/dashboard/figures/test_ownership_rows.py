@@ -1,6 +1,6 @@
 import pytest
 
-from consumers.selectors.ownership.rows import TimelineQueue
+from consumers.ownership.rows import TimelineQueue
 from dashboard.figures.ownership_timeline import row_ticks, topic_ends
 
 

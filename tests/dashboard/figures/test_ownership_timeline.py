@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.selectors.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
+from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
 from dashboard.figures.ownership_timeline import KINDS, OWNERS, colour_number, ownership_timeline
 from dashboard.figures.points import Change, Figure, Span
 

@@ -11,13 +11,13 @@ import time_machine
 from django.db import OperationalError, connection
 from django.test import Client
 
+from consumers.clusters.pipeline_status import late_evaluation
+from consumers.groups.listing import group_list
+from consumers.groups.rows import GroupFilters
 from consumers.lake.reader import files
 from consumers.lake.store import Lake
 from consumers.lake.unreadable import put_aside
 from consumers.models import Cluster, GroupHealth, PipelineRun, Reading
-from consumers.selectors.clusters.pipeline_status import late_evaluation
-from consumers.selectors.groups.listing import group_list
-from consumers.selectors.groups.rows import GroupFilters
 from dashboard.health import readiness as readiness_module
 from dashboard.health.readiness import readiness
 from dashboard.metrics.families import scrape

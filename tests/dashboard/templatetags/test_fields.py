@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from django.template import Context, Template
 
-from consumers.selectors.groups.rows import GroupRow, KnownPart
+from consumers.groups.rows import GroupRow, KnownPart
 from consumers.vocabulary.unknown import UnknownReason
 from dashboard.pages.site.patterns import examples
 from dashboard.wording.fields import FIELDS

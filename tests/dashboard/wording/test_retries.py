@@ -1,5 +1,5 @@
-from consumers.selectors.retries.checks.condition_rows import ConditionName, Severity
-from consumers.selectors.retries.unfinished.blocked_rows import BlockedKind
+from consumers.retries.checks.condition_rows import ConditionName, Severity
+from consumers.retries.unfinished.blocked_rows import BlockedKind
 from dashboard.wording.retries import BLOCKED, CONDITIONS, LIKE, SEVERITIES
 
 

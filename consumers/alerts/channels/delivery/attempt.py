@@ -16,7 +16,7 @@ from consumers.alerts.channels.kinds.scrubbed import shown
 from consumers.alerts.channels.kinds.sending import Means
 from consumers.alerts.channels.secrets_of import ChannelNotReadable, Told, told_of
 from consumers.alerts.channels.texts.render import Rendered, render
-from consumers.errands.hold import Hold, NotHeld
+from consumers.jobs.hold import Hold, NotHeld
 from consumers.models import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryStatus
 
 from .back_off import pause_after

@@ -14,7 +14,7 @@ from django.conf import settings
 from consumers.alerts.channels.kinds import alertmanager
 from consumers.alerts.channels.kinds.scrubbed import shown
 from consumers.alerts.channels.secrets_of import ChannelNotReadable, told_of
-from consumers.errands.hold import LEAST_STALE, Hold, NotHeld
+from consumers.jobs.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Channel, ChannelKind, Delivery
 from consumers.models.alerts.channel import SEVERAL
 

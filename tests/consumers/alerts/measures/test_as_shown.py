@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from consumers.alerts.measured import Measured
+from consumers.groups.detail import topic_rows
+from consumers.groups.listing import group_list
+from consumers.groups.overlay import RANKS, UNKNOWN_RANK
+from consumers.groups.queue_list import group_queues
+from consumers.groups.rows import GroupFilters, GroupRow
 from consumers.models import Cluster, ConsumerGroup, Measure, PipelineRun, State
-from consumers.selectors.groups.listing import group_list
-from consumers.selectors.groups.overlay import RANKS, UNKNOWN_RANK
-from consumers.selectors.groups.rows import GroupFilters, GroupRow
-from consumers.selectors.queues.queues import group_queues
-from consumers.selectors.queues.topics import topic_rows
 from tests.consumers.alerts.measures.of_all import everything
 from tests.world import (
     NOW,

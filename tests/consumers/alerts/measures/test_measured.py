@@ -8,7 +8,7 @@ from consumers.alerts.measures import measured
 from consumers.models import AlertRule, ConsumerGroup, Measure, PipelineRun
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.of_all import everything
-from tests.consumers.selectors.ownership.shared_group import a_member, holds, some_queues
+from tests.consumers.ownership.shared_group import a_member, holds, some_queues
 from tests.world import (
     NOW,
     a_broker,

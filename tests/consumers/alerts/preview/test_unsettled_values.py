@@ -9,7 +9,7 @@ from consumers.alerts.preview.left_alone import left_alone
 from consumers.alerts.preview.members import Piece, pieces, read_only
 from consumers.alerts.subjects import Subject
 from consumers.models import Cluster, ConsumerGroup, Measure, SubjectKind
-from consumers.selectors.rebalances.unsettled import Newest
+from consumers.rebalances.unsettled import Newest
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group, a_judged_cluster
 from tests.preview_rows import a_rule_of, asked, judged, told

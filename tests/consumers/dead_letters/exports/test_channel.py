@@ -7,10 +7,16 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from redis import Redis
 
-from consumers.dead_letters.exports.channel import WAITING_CHUNKS, Channel, ChunkKind
-from consumers.dead_letters.exports.chunk_reader import WorkerSilent, read_chunks
-from consumers.dead_letters.exports.chunk_writer import ChunkWriter, NobodyReads
-from consumers.errands.redis_client import RedisDown
+from consumers.dead_letters.exports.channel import (
+    WAITING_CHUNKS,
+    Channel,
+    ChunkKind,
+    ChunkWriter,
+    NobodyReads,
+    WorkerSilent,
+    read_chunks,
+)
+from consumers.jobs.asking import RedisDown
 
 
 @pytest.fixture

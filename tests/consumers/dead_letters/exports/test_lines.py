@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.dead_letters.exports.lines import CsvLines, JsonLines
+from consumers.dead_letters.exports.stream import CsvLines, JsonLines
 
 COLUMNS = ("broker", "keys", "offset")
 

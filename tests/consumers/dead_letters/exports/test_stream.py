@@ -3,11 +3,9 @@
 import pytest
 from redis import Redis
 
-from consumers.dead_letters.exports.channel import Channel
-from consumers.dead_letters.exports.chunk_writer import ALIVE_SECONDS, ChunkWriter
-from consumers.dead_letters.exports.stream import streamed
-from consumers.dead_letters.exports.wanted import ExportFailed, ExportFormat, ExportWanted
-from consumers.selectors.dead_letters.filters import DeadLetterFilters
+from consumers.dead_letters.exports.channel import ALIVE_SECONDS, Channel, ChunkWriter
+from consumers.dead_letters.exports.stream import ExportFailed, ExportFormat, ExportWanted, streamed
+from consumers.dead_letters.queries.filters import DeadLetterFilters
 
 WANTED = ExportWanted("prod", "billing", ExportFormat.CSV, with_bodies=False, filters=DeadLetterFilters())
 

@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from consumers.dead_letters.index.look import Looked, look_into
-from consumers.dead_letters.index.rules import LookRules
+from consumers.dead_letters.index.look import Looked, LookRules, look_into
 from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.wire.codes import RequestCode
 from tests.dead_letter_broker import DeadLetterBroker, stored_letter

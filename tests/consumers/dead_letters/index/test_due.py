@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.dead_letters.index.look import due_groups
-from consumers.dead_letters.index.rules import LookRules
+from consumers.dead_letters.index.look import LookRules, due_groups
 from consumers.models import Cluster, ConsumerGroup, GroupBroker
 from tests.dead_letter_rows import a_look
 from tests.world import NOW, a_cluster, a_group, a_total, ago

@@ -4,8 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from consumers.dead_letters.index.look import Looked, look_into
-from consumers.dead_letters.index.rules import LookRules
+from consumers.dead_letters.index.look import Looked, LookRules, look_into
 from consumers.models import Broker, Cluster, ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.wire.codes import RequestCode
 from tests.consumers.dead_letters.index.looking import TOPIC, add, indexed, look, offsets, pulled, the_look

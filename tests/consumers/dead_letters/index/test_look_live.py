@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from consumers.dead_letters.index.look import look_into
-from consumers.dead_letters.index.rules import LookRules
-from consumers.errands.wires import close_wires
+from consumers.dead_letters.index.look import LookRules, look_into
+from consumers.jobs.wires import close_wires
 from consumers.models import Broker, Cluster, ConsumerGroup, DeadLetter, DeadLetterLook
 from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ

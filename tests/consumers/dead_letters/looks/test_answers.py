@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 from redis import Redis
 
-from consumers.dead_letters.looks.answers import LookKey, answer_of, put_answer, put_question
-from consumers.dead_letters.looks.look import MessagePlace
-from consumers.errands.redis_client import RedisDown
+from consumers.dead_letters.inspection import LookKey, MessagePlace, answer_of, put_answer, put_question
+from consumers.jobs.asking import RedisDown
 from tests.world import NOW
 
 PLACE = MessagePlace("prod", "billing", "broker-a", 0, 7)

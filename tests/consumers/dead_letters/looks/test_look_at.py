@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from consumers.dead_letters.looks.look import Look, MessagePlace
-from consumers.dead_letters.looks.look_at import LookFailed, look_at
-from consumers.errands.wires import close_wires
+from consumers.dead_letters.inspection import Look, LookFailed, MessagePlace, look_at
+from consumers.jobs.wires import close_wires
 from consumers.models import Broker
 from consumers.rocketmq.messages.bodies import BodyKind
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode

@@ -11,9 +11,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from consumers.dead_letters.looks.look import MessagePlace
-from consumers.dead_letters.looks.look_at import look_at
-from consumers.errands.wires import close_wires
+from consumers.dead_letters.inspection import MessagePlace, look_at
+from consumers.jobs.wires import close_wires
 from consumers.models import Broker, Cluster
 from consumers.rocketmq.messages.stored_bodies import Compression, opened_body
 from dashboard.demo.cluster import RocketMQ

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.dead_letters.resend.run import abandon, finish, status_of
-from consumers.errands.hold import Hold
+from consumers.jobs.hold import Hold
 from consumers.models import Resend, ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.world import NOW, a_cluster, a_group, ago

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.dead_letters.resend.preview import Outlook, outlook
-from consumers.selectors.retries.checks.facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, Permission
+from consumers.retries.checks.facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, Permission
 from tests.world import NOW
 
 OPEN = Permission(value=6, at=NOW)

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.dead_letters.resend.plan import PlanRefused, Wish, plan
-from consumers.dead_letters.resend.selection import Selection
+from consumers.dead_letters.queries.filters import DeadLetterFilters
+from consumers.dead_letters.resend.plan import PlanRefused, Selection, Wish, plan
 from consumers.models import AuditEvent, ConsumerGroup, DeadLetter, Destination, ResendOutcome, ResendStatus
-from consumers.selectors.dead_letters.filters import DeadLetterFilters
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import stored_id
 from tests.resend_world import a_resendable_group

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from consumers.dead_letters.resend.run import run, work
-from consumers.errands.hold import LEAST_STALE
-from consumers.errands.wires import close_wires
+from consumers.jobs.hold import LEAST_STALE
+from consumers.jobs.wires import close_wires
 from consumers.models import Cluster, ResendOutcome, ResendStatus
 from consumers.polling.wire import Wire, WireClosed
 from tests.consumers.dead_letters.resend.conftest import Site, an_item, outcomes

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, expire, start
-from consumers.errands.hold import left_behind
+from consumers.jobs.hold import left_behind
 from consumers.models import AuditEvent, ConsumerGroup, Resend, ResendOutcome, ResendStatus
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.world import NOW, a_broker, a_cluster, a_group, ago

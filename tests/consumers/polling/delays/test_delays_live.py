@@ -16,9 +16,9 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings
+from consumers.retries.levels.broker_levels import LATE_SECONDS
+from consumers.retries.levels.ladder import ladder_of
 from consumers.rocketmq.wire.codes import RequestCode
-from consumers.selectors.retries.levels.broker_level import LATE_SECONDS
-from consumers.selectors.retries.levels.ladder import ladder_of
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin
 

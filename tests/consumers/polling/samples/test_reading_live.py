@@ -12,7 +12,7 @@ from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.selectors.queues.tag_samples import tag_samples
+from consumers.queries.queues.starts import tag_samples
 from tests.plugins.java_admin import JavaAdmin
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 
-from consumers.errands.hold import left_behind
+from consumers.jobs.hold import left_behind
 from consumers.models import ConsumerGroup, Reset, ResetStatus
 from consumers.resets.acts.start import apply
 from consumers.resets.wish import Asker, ResetRefused

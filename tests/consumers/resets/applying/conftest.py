@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from consumers.errands.ports import Ports
+from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetStatus
 from consumers.polling.wire import Wire
 from consumers.resets.applying.run import work

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from consumers.errands.hold import Hold, NotHeld
+from consumers.jobs.hold import Hold, NotHeld
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.applying.hopeless import give_up_hopeless
 from consumers.resets.applying.keep_alive import keep_alive

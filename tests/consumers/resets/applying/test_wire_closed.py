@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from consumers.errands.hold import Hold
-from consumers.errands.wires import close_wires, connected
+from consumers.jobs.hold import Hold
+from consumers.jobs.wires import close_wires, connected
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
 from consumers.polling.wire import Wire, WireClosed
 from consumers.resets.applying.keep_alive import NoEnd, keep_alive

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 from django.db import connection
 
-from consumers.errands.hold import Hold
+from consumers.jobs.hold import Hold
 from consumers.models import Reset, ResetKind, ResetMethod, ResetStatus
 from consumers.resets.applying.run import work
 from consumers.resets.applying.write import Writing

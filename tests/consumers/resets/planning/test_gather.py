@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.errands.ports import Ports
+from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup
 from consumers.resets.facts import BrokerFacts, GroupFacts
 from consumers.resets.planning.broker_facts import told

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from consumers.errands.ports import Ports
+from consumers.jobs.wires import Ports
 from consumers.models import Cluster, ConsumerGroup, Reset, ResetKind, ResetQueue, ResetStatus
 from consumers.polling.wire import Wire
 from consumers.resets.planning.gather import gather

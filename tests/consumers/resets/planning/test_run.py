@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from consumers.errands.ports import Ports
-from consumers.errands.wires import close_wires
+from consumers.jobs.wires import Ports, close_wires
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
 from consumers.resets.planning.run import make_plan, run_plan
 from tests.reset_cluster import FakeCluster

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.errands.hold import Hold, NotHeld
+from consumers.jobs.hold import Hold, NotHeld
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.read_back.finish import finish, status_of
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from consumers.errands.hold import LEAST_STALE, Hold, NotHeld
+from consumers.jobs.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.read_back.loop import read_back
 from consumers.rocketmq.wire.codes import RequestCode

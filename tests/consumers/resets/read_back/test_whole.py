@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from consumers.errands.hold import LEAST_STALE
+from consumers.jobs.hold import LEAST_STALE
 from consumers.models import Reset, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.applying.run import work
 from tests.consumers.resets.applying.conftest import Site

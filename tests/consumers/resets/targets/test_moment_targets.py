@@ -8,9 +8,9 @@ import pytest
 
 from consumers.lake.reader import files
 from consumers.lake.store import Lake
+from consumers.queries.texts import age
 from consumers.resets.targets.moment_targets import queues_of_then, targets_of_then
 from consumers.resets.wish import QueueKey, ResetRefused
-from consumers.selectors.text.measures import age
 from consumers.vocabulary.unknown import UnknownReason
 from tests.pipeline_rows import at, put, rows
 

@@ -3,7 +3,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from consumers.selectors.rebalances.event_name import moment_text
+from consumers.rebalances.events import moment_text
 from dashboard.pages.urls import urlpatterns
 from tests.alert_rows import a_channel, a_note, a_preview, a_rule, an_incident
 from tests.dead_letter_rows import a_resend

@@ -1,6 +1,6 @@
 import pytest
 
-from consumers.selectors.clusters.clusters import cluster_list
+from consumers.clusters.queries import cluster_list
 from dashboard.pages.common.frame import Freshness, freshness_of
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, ago
 

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
+from consumers.dead_letters.tasks import ask_for_dead_letters
 from consumers.models import ConsumerGroup
-from consumers.tasks.dead_letters import ask_for_dead_letters
 from tests.dead_letter_rows import MINUTE_AGO, a_letter, a_look, a_resend, an_item
 from tests.world import NOW, a_cluster, a_group, a_total, ago
 

@@ -253,7 +253,7 @@ def test_its_figure_is_of_a_group_that_was_read(admin_client: Client, group: Con
 def test_subscriptions_that_are_too_many_for_one_answer_are_unknown_with_the_reason(
     admin_client: Client, group: ConsumerGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("consumers.selectors.ownership.subscriptions.subscriptions.MOST_ROWS", 0)
+    monkeypatch.setattr("consumers.ownership.subscriptions.MOST_ROWS", 0)
     text = said(admin_client)
     assert "The range has more subscriptions than one answer holds; the most is 0: ask for a shorter one." in text
     assert "At no time of the range did two members differ." not in text

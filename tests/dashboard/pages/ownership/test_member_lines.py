@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from consumers.selectors.ownership.rows import MemberRow
+from consumers.ownership.rows import MemberRow
 from dashboard.pages.ownership.ownership_tables import MemberLine, member_lines
 from tests.world import ago
 

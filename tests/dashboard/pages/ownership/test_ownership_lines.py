@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from consumers.selectors.ownership.rows import AssignmentRow
+from consumers.ownership.rows import AssignmentRow
 from dashboard.pages.ownership.ownership_lines import Verdict, counts, queue_lines
 from tests.world import ago
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from consumers.selectors.ownership.subscriptions.subscription_rows import SubscriptionRow
+from consumers.ownership.subscriptions import SubscriptionRow
 from dashboard.pages.ownership.ownership_tables import subscription_lines
 from tests.world import ago
 

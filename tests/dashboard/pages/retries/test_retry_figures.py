@@ -5,7 +5,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun, StateChange
-from consumers.selectors.retries.volumes.volume_rows import VOLUMES
+from consumers.retries.volumes import VOLUMES
 from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db

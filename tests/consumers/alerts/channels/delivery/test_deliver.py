@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.errands.hold import Hold
+from consumers.jobs.hold import Hold
 from consumers.models import Channel, ConsumerGroup, Delivery
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import SECRET, a_message, a_webhook

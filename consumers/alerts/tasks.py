@@ -1,0 +1,138 @@
+"""Celery tasks of alerts: evaluation, sending, previews of rules, and the health of groups."""
+
+import logging
+import threading
+import time
+from datetime import datetime
+from uuid import UUID
+
+from celery import shared_task
+from django.conf import settings
+from django.utils import timezone
+
+from consumers.alerts.channels.delivery.deliver import deliver
+from consumers.alerts.channels.delivery.due import channels_due
+from consumers.alerts.evaluation.run import evaluate
+from consumers.alerts.health import note
+from consumers.alerts.preview.ending import TAKEN_UP_WITHIN, fail_forgotten, fail_waiting
+from consumers.alerts.preview.work import GRACE_SECONDS, LIMIT_SECONDS, work_on
+from consumers.alerts.retention import forget
+from consumers.clock.tasks import may_expire
+from consumers.jobs.asking import RedisDown, publish
+from consumers.jobs.hold import stale_after
+from consumers.polling.locks import Locked, lock
+
+# Alerts as tasks of a worker of their own: rules are evaluated, channels send what waits, old incidents are
+# forgotten.
+#
+# Its threads are for nothing else, and receivers that are slow never take all of them: an evaluation finds a thread.
+logger = logging.getLogger(__name__)
+
+# A worker that is killed keeps the next evaluations away for no longer. Two at once do no harm: one loses its turn.
+ALERTS_LOCK_SECONDS = 15.0
+
+# Of a worker's eight threads, so many send at once.
+SENDS_AT_ONCE = 6
+
+_sends = threading.BoundedSemaphore(SENDS_AT_ONCE)
+
+
+def hand_over_channel(channel_id: int) -> bool:
+    """Tells the workers that something waits for it. False where Redis is down: then beat finds it in its turn."""
+    try:
+        publish(alerts_send, expires_seconds=stale_after().total_seconds(), channel_id=channel_id)
+    except RedisDown:
+        return False
+    return True
+
+
+@shared_task(name="consumers.alerts_due")
+def alerts_due() -> None:
+    """Channels are handed over whatever became of the evaluation: what earlier ones left waits too."""
+    try:
+        with lock("alerts", max(ALERTS_LOCK_SECONDS, 2 * settings.ALERT_SECONDS)):
+            report = evaluate(timezone.now(), timezone.now)
+        if report.fired or report.resolved:
+            logger.info("Fired: %d, over: %d, messages: %d.", report.fired, report.resolved, report.deliveries)
+    except Locked:
+        logger.warning("The last evaluation of alert rules still runs: this one is left out.")
+    finally:
+        for channel_id in channels_due(timezone.now()):
+            hand_over_channel(channel_id)
+
+
+@shared_task(name="consumers.alerts_send")
+def alerts_send(channel_id: int) -> None:
+    """A try that is due before beat comes by is waited for. Beat hands over again what finds no place."""
+    if not _sends.acquire(blocking=False):
+        logger.warning("%d channels are being sent to at once: the channel %d waits.", SENDS_AT_ONCE, channel_id)
+        return
+    try:
+        again_at = deliver(channel_id, timezone.now, time.sleep)
+    finally:
+        _sends.release()
+    if again_at is not None:
+        _send_again(channel_id, again_at, timezone.now())
+
+
+@shared_task(name="consumers.alerts_forget")
+def alerts_forget() -> None:
+    if may_expire():
+        forget(timezone.now())
+
+
+def _send_again(channel_id: int, at: datetime, now: datetime) -> None:
+    seconds = max(1.0, (at - now).total_seconds())
+    if seconds <= settings.ALERT_SECONDS:
+        expires = seconds + stale_after().total_seconds()
+        alerts_send.apply_async(kwargs={"channel_id": channel_id}, countdown=seconds, expires=expires)
+
+
+# Previews of alert rules as tasks of a general worker: one at a time, so that they never take all its processes.
+PREVIEWS = "previews"
+
+AGAIN_SECONDS = 1
+
+
+def hand_over_preview(preview_id: UUID) -> None:
+    """Tells a worker of it. Raises RedisDown, and then the preview has failed with that reason."""
+    try:
+        publish(replay_preview, expires_seconds=TAKEN_UP_WITHIN.total_seconds(), preview_id=str(preview_id))
+    except RedisDown as down:
+        fail_waiting(preview_id, str(down), timezone.now())
+        raise
+
+
+# What does not let go in time, as of a database that does not answer, is ended with its process.
+@shared_task(name="consumers.replay_preview", time_limit=int(LIMIT_SECONDS + GRACE_SECONDS))
+def replay_preview(preview_id: str) -> None:
+    try:
+        with lock(PREVIEWS, LIMIT_SECONDS + 2 * GRACE_SECONDS):
+            work_on(UUID(preview_id), timezone.now)
+    except Locked:
+        logger.info("Another preview is being answered: the preview %s waits.", preview_id)
+        replay_preview.apply_async(
+            kwargs={"preview_id": preview_id}, countdown=AGAIN_SECONDS, expires=TAKEN_UP_WITHIN.total_seconds()
+        )
+
+
+@shared_task(name="consumers.previews_due")
+def previews_due() -> None:
+    fail_forgotten(timezone.now())
+
+
+# A worker that is killed keeps the next round away for no longer.
+HEALTH_LOCK_SECONDS = 30.0
+
+
+@shared_task(name="consumers.health_due")
+def health_due() -> None:
+    """The health of groups as a task of the general worker: lists are sorted by what it notes."""
+    try:
+        with lock("health", max(HEALTH_LOCK_SECONDS, 2 * settings.HEALTH_SECONDS)):
+            report = note(timezone.now(), timezone.now, settings.HEALTH_CHECK_SECONDS)
+    except Locked:
+        logger.warning("The last round of health checks still runs: this one is left out.")
+        return
+    if report.left:
+        logger.info("Health: %d groups checked, %d wait for the next round.", report.checked, report.left)

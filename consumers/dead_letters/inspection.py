@@ -1,0 +1,214 @@
+"""One dead-letter message fetched for a person: asked through Redis, pulled without a commit, audited."""
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+
+from consumers.dead_letters.index.read_queue import reason_of
+from consumers.jobs import asking, audit
+from consumers.jobs.wires import connected, masters
+from consumers.models import ConsumerGroup, DeadLetter
+from consumers.polling.registration.access import NoAccess
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.messages.bodies import BodyKind, DecodedBody, decoded_body
+from consumers.rocketmq.messages.dead_messages import DeadMessage, dead_message
+from consumers.rocketmq.messages.message_values import StoredMessage
+from consumers.rocketmq.messages.stored_bodies import Compression
+from consumers.rocketmq.messages.system_properties import SYSTEM_PROPERTIES
+from consumers.rocketmq.names import dlq_topic
+from consumers.rocketmq.wire.errors import RocketMQError
+
+# What a look at one dead letter gives, and how it travels: as JSON, through Redis, never onto a disk.
+TIMES = ("born_at", "stored_at")
+
+
+@dataclass(frozen=True)
+class MessagePlace:
+    """A dead letter of a group: topics other than the group's own dead letters have no place here."""
+
+    cluster: str
+    group: str
+    broker: str
+    queue_id: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.cluster}/{self.group}: {self.broker}/{self.queue_id} at {self.offset}"
+
+
+@dataclass(frozen=True)
+class Property:
+    """`value` is null where the look was without content and the property is the producer's own."""
+
+    name: str
+    value: str | None
+    is_system: bool
+
+
+@dataclass(frozen=True)
+class Look:
+    """`body` is null where the look was without content."""
+
+    at: datetime
+    message: DeadMessage
+    properties: tuple[Property, ...]
+    body: DecodedBody | None
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self), default=datetime.isoformat)
+
+    @classmethod
+    def of_json(cls, text: str) -> "Look":
+        said = json.loads(text)
+        message = said["message"] | {name: datetime.fromisoformat(said["message"][name]) for name in TIMES}
+        return cls(
+            at=datetime.fromisoformat(said["at"]),
+            message=DeadMessage(**message),
+            properties=tuple(Property(**one) for one in said["properties"]),
+            body=None if said["body"] is None else _body(said["body"]),
+        )
+
+
+def _body(said: dict[str, Any]) -> DecodedBody:
+    kind, compression = said["kind"], said["compression"]
+    enums = {
+        "kind": None if kind is None else BodyKind(kind),
+        "compression": None if compression is None else Compression(compression),
+    }
+    return DecodedBody(**(said | enums))
+
+
+# A look as it waits in Redis: asked, then answered or failed; gone after two minutes.
+#
+# Its key holds who asked and whether for content, so that nobody reads another's answer, or more than they may see.
+KEPT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class LookAnswer:
+    """Without a look and a reason it is still awaited."""
+
+    asked_at: datetime
+    look: Look | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class LookKey:
+    user_id: int
+    with_content: bool
+    token: str
+
+    @classmethod
+    def made(cls, user_id: int, *, with_content: bool) -> "LookKey":
+        return cls(user_id, with_content, secrets.token_urlsafe(18))
+
+    @classmethod
+    def of(cls, text: str) -> "LookKey":
+        _, _, user_id, seen, token = text.split(":")
+        return cls(int(user_id), seen == "content", token)
+
+    def __str__(self) -> str:
+        return f"consumerscope:look:{self.user_id}:{'content' if self.with_content else 'facts'}:{self.token}"
+
+
+def put_question(key: LookKey, place: MessagePlace, now: datetime) -> None:
+    """Raises RedisDown."""
+    asking.put_question(str(key), {"place": asdict(place)}, now, KEPT_SECONDS)
+
+
+def put_answer(key: str, look: Look | None, reason: str | None) -> None:
+    """Nothing where the question is gone. Raises RedisDown."""
+    answer = {"look": None if look is None else look.as_json(), "reason": reason}
+    asking.put_answer(key, answer, KEPT_SECONDS)
+
+
+def answer_of(key: LookKey, place: MessagePlace) -> LookAnswer | None:
+    """None where there is no such question of this user about this place, or no longer. Raises RedisDown."""
+    said = asking.what_is_said(str(key)) or {}
+    if said.get("place") != asdict(place):
+        return None
+    look = said.get("look")
+    return LookAnswer(
+        datetime.fromisoformat(said["asked_at"]), None if look is None else Look.of_json(look), said.get("reason")
+    )
+
+
+# Asks a broker for one dead letter. A pull that commits nothing, under a system group's name: it changes nothing.
+class LookFailed(Exception):
+    """str() is one sentence for whoever asked."""
+
+
+def look_at(place: MessagePlace, now: datetime, *, with_content: bool) -> Look:
+    """Without content neither the body nor the values of the producer's own properties leave this function.
+
+    Raises LookFailed.
+    """
+    group = ConsumerGroup.objects.select_related("cluster").filter(cluster__name=place.cluster, name=place.group)
+    known = group.first()
+    if known is None:
+        raise LookFailed(f"There is no group {place.group!r} in cluster {place.cluster!r}.")
+    try:
+        wire = connected(known.cluster)
+        broker = masters(known.cluster, wire).get(place.broker)
+        if broker is None:
+            raise LookFailed(f"No master of {place.broker} is known: it may have left the cluster.")
+        return _look(wire.run(_message(broker, place)), now, with_content=with_content)
+    except (NoAccess, RocketMQError) as error:
+        raise LookFailed(f"{place.broker} could not be asked for it: {_reason(error, place)}") from None
+
+
+def _reason(error: NoAccess | RocketMQError, place: MessagePlace) -> str:
+    return str(error) if isinstance(error, NoAccess) else reason_of(error, dlq_topic(place.group))
+
+
+async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:
+    topic, seconds = dlq_topic(place.group), settings.POLL_CALL_DEADLINE_SECONDS
+    # Older brokers store an event of their own for pulls out of range: see QueueCalls.pull.
+    least = await broker.min_offset(topic, place.queue_id, deadline_seconds=seconds)
+    end = await broker.max_offset(topic, place.queue_id, deadline_seconds=seconds)
+    if not least <= place.offset < end:
+        held = f"holds offsets {least} to {end - 1}" if least < end else "holds no message"
+        raise LookFailed(f"There is no message at offset {place.offset}: its queue {held}. Older ones have expired.")
+    pulled = await broker.pull(topic, place.queue_id, place.offset, deadline_seconds=seconds)
+    found = next((message for message in pulled.messages if message.queue_offset == place.offset), None)
+    if found is None:
+        raise LookFailed(f"The broker gives no message at offset {place.offset}: {pulled.outcome}.")
+    return found
+
+
+def _look(message: StoredMessage, now: datetime, *, with_content: bool) -> Look:
+    limit = int(settings.MESSAGE_BODY_SHOWN_BYTES)
+    return Look(
+        at=now,
+        message=dead_message(message),
+        properties=tuple(
+            Property(
+                name, value if with_content or name in SYSTEM_PROPERTIES else None, is_system=name in SYSTEM_PROPERTIES
+            )
+            for name, value in sorted(message.properties.items())
+        ),
+        body=decoded_body(message.stored_body, message.sys_flag, limit) if with_content else None,
+    )
+
+
+def note_seen(user: Any, what: str, sentence: str, now: datetime) -> None:
+    """Notes who asked to see which content of dead letters."""
+    audit.note_seen(DeadLetter, what, user, sentence, now)
+
+
+# Whether somebody may see bodies of messages, asked again by the worker that reads them.
+MAY_SEE = "consumers.view_message_body"
+
+LOST = f"Bodies are for those with the permission {MAY_SEE}: whoever asked has it no more."
+
+
+def may_see(user_id: int) -> bool:
+    """False too for who is gone or switched off. Nothing that an earlier look remembers is believed."""
+    user = get_user_model()._default_manager.filter(pk=user_id).first()
+    return user is not None and user.has_perm(MAY_SEE)

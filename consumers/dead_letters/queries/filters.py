@@ -1,0 +1,189 @@
+"""Which dead letters a list, an export or a resend is of: as SQL, in Python, and as a query string."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Concat, StrIndex
+from django.utils.dateparse import parse_datetime
+
+from consumers.models import ConsumerGroup, DeadLetter, ResendItem, ResendOutcome
+
+# Which dead letters a list, an export or a re-send is of: in SQL for rows, in Python for messages as they stream.
+#
+# Both say the same of every letter. Texts are compared as they are, capitals and all.
+# What may have reached its target: such a letter counts as re-sent, so that nothing is sent twice in silence.
+MAYBE_SENT = (ResendOutcome.SENDING, ResendOutcome.SENT, ResendOutcome.UNKNOWN)
+
+KEY_SEPARATOR = " "  # RocketMQ 5.4.0, MessageConst
+
+
+class Letter(Protocol):
+    """A row, or a message that was just read."""
+
+    @property
+    def stored_at(self) -> datetime: ...
+    @property
+    def stored_id(self) -> str: ...
+    @property
+    def message_id(self) -> str | None: ...
+    @property
+    def origin_message_id(self) -> str | None: ...
+    @property
+    def origin_topic(self) -> str | None: ...
+    @property
+    def keys(self) -> str | None: ...
+    @property
+    def tags(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class DeadLetterFilters:
+    """Null does not filter. Stored in [since, until); `key` is one whole key, `key_part` a part of any.
+
+    `message_id` is any of its ids: its producer's, the first message's, or the place where it is stored.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    key: str | None = None
+    key_part: str | None = None
+    tag: str | None = None
+    message_id: str | None = None
+    origin_topic: str | None = None
+    resent: bool | None = None
+
+    def letters_of(self, group: ConsumerGroup) -> QuerySet[DeadLetter]:
+        """Newest first."""
+        found = DeadLetter.objects.filter(group=group)
+        found = found.alias(was_resent=Exists(_items_of_letter().filter(outcome__in=MAYBE_SENT)))
+        if self.key is not None:
+            keys = Concat(_text(KEY_SEPARATOR), "keys", _text(KEY_SEPARATOR), output_field=TextField())
+            found = found.alias(at_key=StrIndex(keys, _text(_spaced(self.key)))).filter(at_key__gt=0)
+        if self.key_part is not None:
+            found = found.alias(at_part=StrIndex("keys", _text(self.key_part))).filter(at_part__gt=0)
+        return found.filter(self._plain()).order_by("-stored_at", "broker", "queue_id", "-offset")
+
+    def matches(self, letter: Letter, *, was_resent: bool) -> bool:
+        keys = letter.keys or ""
+        ids = (letter.message_id, letter.origin_message_id, letter.stored_id)
+        return (
+            (self.since is None or letter.stored_at >= self.since)
+            and (self.until is None or letter.stored_at < self.until)
+            and (self.key is None or (letter.keys is not None and _spaced(self.key) in _spaced(keys)))
+            and (self.key_part is None or self.key_part in keys)
+            and (self.tag is None or letter.tags == self.tag)
+            and (self.message_id is None or self.message_id in ids)
+            and (self.origin_topic is None or letter.origin_topic == self.origin_topic)
+            and (self.resent is None or was_resent is self.resent)
+        )
+
+    def _plain(self) -> Q:
+        wanted: dict[str, Any] = {
+            "stored_at__gte": self.since,
+            "stored_at__lt": self.until,
+            "tags": self.tag,
+            "origin_topic": self.origin_topic,
+            "was_resent": self.resent,
+        }
+        chosen = Q(**{name: value for name, value in wanted.items() if value is not None})
+        if self.message_id is None:
+            return chosen
+        ids = ("message_id", "origin_message_id", "stored_id")
+        of_id = Q()
+        for name in ids:
+            of_id |= Q(**{name: self.message_id})
+        return chosen & of_id
+
+
+def _items_of_letter() -> QuerySet[ResendItem]:
+    """Of a re-send of the letter at hand; another message at its place, of a topic made anew, is stored elsewhere."""
+    return ResendItem.objects.filter(
+        resend__group=OuterRef("group"),
+        broker=OuterRef("broker"),
+        queue_id=OuterRef("queue_id"),
+        offset=OuterRef("offset"),
+        stored_id=OuterRef("stored_id"),
+    )
+
+
+def _text(text: str) -> Value:
+    return Value(text, output_field=TextField())
+
+
+def _spaced(text: str) -> str:
+    return f"{KEY_SEPARATOR}{text}{KEY_SEPARATOR}"
+
+
+# Filters as a query string and back: pages, exports and re-sends name the same letters by the same words.
+TEXTS = ("key", "key_part", "tag", "message_id", "origin_topic")
+
+TIMES = {"from": "since", "to": "until"}
+
+NAMES = (*TIMES, *TEXTS, "resent")
+
+TRUTHS = {"true": True, "false": False}
+
+
+class WrongFilter(ValueError):
+    """`name` says which; str() is one sentence."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.name = name
+
+
+def filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
+    """Other names are left alone, and an empty value is none. A time without a zone is UTC. Raises WrongFilter."""
+    said = {name: query[name] for name in NAMES if query.get(name)}
+    for name, text in said.items():
+        if "\x00" in text:
+            raise WrongFilter(name, f"“{name}” holds a character that no message can.")
+    times = {field: _time(name, said[name]) for name, field in TIMES.items() if name in said}
+    if "resent" in said and said["resent"] not in TRUTHS:
+        raise WrongFilter("resent", f"“{said['resent']}” is neither true nor false.")
+    filters = DeadLetterFilters(
+        since=times.get("since"),
+        until=times.get("until"),
+        resent=TRUTHS[said["resent"]] if "resent" in said else None,
+        **{name: said[name] for name in TEXTS if name in said},
+    )
+    if filters.since and filters.until and filters.since >= filters.until:
+        raise WrongFilter("from", "The range is empty: “from” must be before “to”.")
+    return filters
+
+
+def all_filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
+    """For what acts on the letters: a name that is none, or has no value, is refused. Left out it would choose more."""
+    for name, text in query.items():
+        if name not in NAMES:
+            raise WrongFilter(name, f"“{name}” is no filter. Allowed: {', '.join(NAMES)}.")
+        if not text:
+            raise WrongFilter(name, f"The filter “{name}” is empty: leave it out, or give it a value.")
+    return filters_of(query)
+
+
+def words_of(filters: DeadLetterFilters) -> dict[str, str]:
+    """What `filters_of` reads the same filters from."""
+    said = {name: getattr(filters, name) for name in TEXTS}
+    said |= {name: time.isoformat() for name, field in TIMES.items() if (time := getattr(filters, field))}
+    if filters.resent is not None:
+        said["resent"] = "true" if filters.resent else "false"
+    return {name: said[name] for name in NAMES if said.get(name)}
+
+
+def query_of(filters: DeadLetterFilters) -> str:
+    return urlencode(words_of(filters))
+
+
+def _time(name: str, text: str) -> datetime:
+    try:
+        time = parse_datetime(text)
+    except ValueError:
+        time = None
+    if time is None:
+        raise WrongFilter(name, f"“{text}” is no time: write it as 2026-01-31T14:05 or 2026-01-31T14:05:00Z.")
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

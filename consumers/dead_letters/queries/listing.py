@@ -1,0 +1,219 @@
+"""A group's dead letters, newest first, and how many of them have rows."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters
+from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook, GroupTotal, ResendItem, ResendOutcome
+from consumers.queries.declared import answer, public
+
+# What the selectors say of dead letters. Field names are those of REST; null stands with its reason beside it.
+TRIED = (*MAYBE_SENT, ResendOutcome.FAILED)
+
+
+@dataclass(frozen=True)
+class Resent:
+    """One try to send a letter again. `result`: sending, sent, failed or unknown, which is: it may have been sent."""
+
+    at: datetime
+    by: str
+    result: str = field(metadata=public(of=[(outcome.value, outcome.label) for outcome in TRIED]))
+    resend: str = field(metadata=public("The id of the re-send"))
+
+
+@answer("A dead letter without its body. What it does not say is null: `unknown` says why.")
+@dataclass(frozen=True)
+class DeadLetterRow:
+    """`resent` is newest first."""
+
+    broker: str
+    queue_id: int
+    offset: int
+    stored_id: str = field(metadata=public("Where it is stored: address of the broker and offset there"))
+    message_id: str | None = field(metadata=public("Its producer's, the same at every attempt"))
+    origin_topic: str | None
+    origin_message_id: str | None
+    keys: str | None = field(metadata=public("Separated by spaces"))
+    tags: str | None
+    reconsume_times: int
+    born_at: datetime
+    stored_at: datetime
+    size: int = field(metadata=public("Bytes of the stored body"))
+    sent_by_application: bool | None = field(metadata=public("It died before its retries were used up"))
+    resent: list[Resent]
+    unknown: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """As a re-send names it."""
+        return f"{self.broker}/{self.queue_id}/{self.offset}"
+
+
+@answer("`unknown_reason` says why the list is not, or may not be, whole; null where it is.")
+@dataclass(frozen=True)
+class Completeness:
+    """`looked_at` is its oldest good look. `messages` is null where a queue could not be read."""
+
+    messages: int | None = field(metadata=public("In the dead-letter queues of the group"))
+    indexed_messages: int | None = field(metadata=public("Those that a list can hold: the newest"))
+    looked_at: datetime | None = field(metadata=public("As of when"))
+    unknown_reason: str | None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DeadLetterPage:
+    """`count` of the letters that the filters choose; `page` from 1 of `pages`."""
+
+    rows: list[DeadLetterRow]
+    count: int
+    page: int
+    pages: int
+    completeness: Completeness
+
+
+# How much of a group's dead letters has rows, and why not all.
+NOT_LOOKED = "no worker has looked into its dead letters yet"
+
+NOT_COUNTED = "whether more came since is not known: not every broker was read"
+
+NOBODY_KNOWS = "how many dead letters it has is not known: not every broker was read"
+
+
+def completeness(group: ConsumerGroup) -> Completeness:
+    """Two queries."""
+    looks = list(group.dead_letter_looks.order_by("broker", "queue_id"))
+    total = GroupTotal.objects.filter(group=group).values_list("dlq_messages", flat=True).first()
+    if not looks:
+        return _without_a_look(group, total)
+    stocks = [stock for look in looks if (stock := _stock(look)) is not None]
+    indexed = [_indexed(look) for look in looks if look.indexed_to is not None]
+    messages = sum(stocks) if len(stocks) == len(looks) else None
+    reason = _reason(looks, messages, sum(indexed), total)
+    return Completeness(
+        messages=messages,
+        indexed_messages=sum(indexed) if indexed else None,
+        looked_at=min((look.looked_at for look in looks if look.indexed_to is not None), default=None),
+        unknown_reason=reason,
+        unknown=_unknown(reason, messages, indexed),
+    )
+
+
+def _without_a_look(group: ConsumerGroup, total: int | None) -> Completeness:
+    """The poll counts dead letters too: none of it is not unknown."""
+    if total == 0:
+        read = group.cluster.brokers.filter(broker_id=0).values_list("last_read_at", flat=True)
+        looked_at = min((at for at in read if at), default=None)
+        return Completeness(0, 0, looked_at, None, {} if looked_at else {"looked_at": NOT_LOOKED})
+    reason = NOBODY_KNOWS if total is None else NOT_LOOKED
+    return Completeness(total, None, None, reason, _unknown(reason, total, []) | {"looked_at": NOT_LOOKED})
+
+
+def _stock(look: DeadLetterLook) -> int | None:
+    if look.min_offset is None or look.broker_offset is None:
+        return None
+    return look.broker_offset - look.min_offset
+
+
+def _indexed(look: DeadLetterLook) -> int:
+    assert look.indexed_from is not None
+    assert look.indexed_to is not None
+    return look.indexed_to - look.indexed_from
+
+
+def _reason(looks: list[DeadLetterLook], messages: int | None, indexed: int, total: int | None) -> str | None:
+    """The first of what is wrong."""
+    errors = [f"{look.broker}: {look.error}" for look in looks if look.error]
+    if errors:
+        return "; ".join(dict.fromkeys(errors))
+    if messages is None:
+        return NOT_LOOKED
+    if total is None:
+        return NOT_COUNTED
+    if total != messages:
+        return f"the newest reading counts {total:,}, the last look {messages:,}: the next look brings the rest"
+    if indexed < messages:
+        return f"the newest {indexed:,} of {messages:,} are listed"
+    return None
+
+
+def _unknown(reason: str | None, messages: int | None, indexed: list[int]) -> dict[str, str]:
+    said = reason or NOT_LOOKED
+    missing = {} if indexed else {"indexed_messages": said, "looked_at": said}
+    return missing | ({"messages": said} if messages is None else {})
+
+
+# A group's dead letters, newest first: one page of those that the filters choose.
+# Which letters were sent again: by whom, when and with what result.
+
+# A broker's queue, an offset in it, and where the letter is stored: a topic that was made anew has other letters.
+LetterKey = tuple[str, int, int, str]
+
+
+def key_of(letter: DeadLetter) -> LetterKey:
+    return letter.broker, letter.queue_id, letter.offset, letter.stored_id
+
+
+def resent_of(group: ConsumerGroup, letters: Sequence[DeadLetter]) -> dict[LetterKey, list[Resent]]:
+    """Newest first, for those of the letters that were tried, and perhaps for others of their offsets. One query."""
+    items = ResendItem.objects.filter(
+        resend__group=group,
+        broker__in={letter.broker for letter in letters},
+        offset__in={letter.offset for letter in letters},
+        outcome__in=TRIED,
+    )
+    found: dict[LetterKey, list[Resent]] = defaultdict(list)
+    for item in items.select_related("resend").order_by("-resend__created_at"):
+        at = item.at or item.resend.started_at or item.resend.created_at
+        tried = Resent(at, item.resend.by_name, item.outcome, str(item.resend_id))
+        found[item.broker, item.queue_id, item.offset, item.stored_id].append(tried)
+    return dict(found)
+
+
+MOST_ROWS = 1000
+
+NOT_SAID = "the message does not say it"
+
+NOT_JUDGED = (
+    "how often its members let a message be tried when it died is not known, they differ in it, or consume in order"
+)
+
+WHY = {
+    "message_id": "it has no id of its producer's",
+    "origin_topic": NOT_SAID,
+    "origin_message_id": NOT_SAID,
+    "keys": "it has no keys",
+    "tags": "it has no tags",
+    "sent_by_application": NOT_JUDGED,
+}
+
+
+def dead_letter_list(
+    group: ConsumerGroup, filters: DeadLetterFilters, *, page: int = 1, page_size: int = 100
+) -> DeadLetterPage:
+    """Five queries. A page beyond the last has no rows."""
+    found = filters.letters_of(group)
+    count, size = found.count(), min(page_size, MOST_ROWS)
+    letters = list(found[(page - 1) * size : page * size])
+    resent = resent_of(group, letters) if letters else {}
+    return DeadLetterPage(
+        rows=[letter_row(letter, resent.get(key_of(letter), [])) for letter in letters],
+        count=count,
+        page=page,
+        pages=max(1, -(-count // size)),
+        completeness=completeness(group),
+    )
+
+
+def letter_at(group: ConsumerGroup, broker: str, queue_id: int, offset: int) -> DeadLetterRow | None:
+    """None: it is not listed. Two queries."""
+    letter = DeadLetter.objects.filter(group=group, broker=broker, queue_id=queue_id, offset=offset).first()
+    return None if letter is None else letter_row(letter, resent_of(group, [letter]).get(key_of(letter), []))
+
+
+def letter_row(letter: DeadLetter, resent: list[Resent]) -> DeadLetterRow:
+    own = [name for name in DeadLetterRow.__dataclass_fields__ if name not in ("resent", "unknown")]
+    unknown = {name: why for name, why in WHY.items() if getattr(letter, name) is None}
+    return DeadLetterRow(**{name: getattr(letter, name) for name in own}, resent=resent, unknown=unknown)

@@ -1,0 +1,178 @@
+"""Celery tasks of dead letters: index passes, exports, inspections and resends."""
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from celery import Task, shared_task
+from django.conf import settings
+from django.utils import timezone
+
+from consumers.dead_letters.exports.channel import PATIENCE_SECONDS, Channel, ChunkWriter, NobodyReads
+from consumers.dead_letters.exports.export import Limits, export
+from consumers.dead_letters.exports.stream import ExportFailed, ExportWanted, streamed
+from consumers.dead_letters.index.look import LookRules, look_into, put_asked, put_done
+from consumers.dead_letters.inspection import (
+    LOST,
+    LookFailed,
+    LookKey,
+    MessagePlace,
+    look_at,
+    may_see,
+    put_answer,
+    put_question,
+)
+from consumers.dead_letters.resend.run import run
+from consumers.dead_letters.resend.start import expire
+from consumers.jobs.asking import PATIENCE, RedisDown, publish
+from consumers.jobs.hold import left_behind, stale_after
+from consumers.models import Cluster, ConsumerGroup, Resend, ResendStatus
+from consumers.polling.locks import Locked, lock
+from consumers.polling.wire import WireClosed
+
+# Looks into dead letters as tasks of the general worker: one at a time for each cluster.
+logger = logging.getLogger(__name__)
+
+# Far longer than a look's calls take; a worker that is killed blocks the next looks for no longer.
+LOCK_SECONDS = 120.0
+
+AGAIN_SECONDS, MOST_AGAIN = 1, 30
+
+FAILED = "The worker failed at it: its log says why."
+
+
+@shared_task(name="consumers.look_into_dead_letters")
+def look_into_dead_letters() -> None:
+    for cluster in Cluster.objects.order_by("pk"):
+        try:
+            with lock(f"dead letters:{cluster.name}", LOCK_SECONDS):
+                look_into(cluster, None, LookRules.of_site(), timezone.now())
+        except Locked:
+            logger.warning("Somebody looks into the dead letters of %s just now: this turn is left out.", cluster.name)
+        except WireClosed as lost:
+            logger.warning("The look into the dead letters of %s goes on in the next turn: %s", cluster.name, lost)
+
+
+def ask_for_dead_letters(group: ConsumerGroup, now: datetime) -> None:
+    """Those of one group, at once. Raises RedisDown."""
+    put_asked(group, now)
+    publish(look_into_dead_letters_of, expires_seconds=3 * PATIENCE.total_seconds(), pk=group.pk)
+
+
+@shared_task(name="consumers.look_into_dead_letters_of", bind=True, max_retries=MOST_AGAIN)
+def look_into_dead_letters_of(self: Task, pk: int) -> None:
+    """After the look that goes on just now."""
+    group = ConsumerGroup.objects.select_related("cluster").get(pk=pk)
+    try:
+        with lock(f"dead letters:{group.cluster.name}", LOCK_SECONDS):
+            look_into(group.cluster, group, LookRules.of_site(), timezone.now())
+    except Locked as locked:
+        raise self.retry(exc=locked, countdown=AGAIN_SECONDS) from None
+    except Exception:
+        put_done(group, FAILED, timezone.now())
+        raise
+    put_done(group, None, timezone.now())
+
+
+# Exports of dead letters: a view asks and streams, the general worker reads and writes.
+def begun_export(wanted: ExportWanted, user_id: int) -> Iterator[bytes]:
+    """What to stream to the user. Raises ExportFailed where nothing can be."""
+    try:
+        channel = Channel.opened()
+        publish(
+            export_dead_letters,
+            expires_seconds=PATIENCE_SECONDS,
+            token=channel.token,
+            wanted=wanted.as_words(),
+            user_id=user_id,
+        )
+    except RedisDown as error:
+        raise ExportFailed(str(error)) from None
+    return streamed(channel, wanted)
+
+
+@shared_task(name="consumers.export_dead_letters")
+def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> None:
+    limits = Limits(
+        seconds=settings.DEAD_LETTER_EXPORT_SECONDS,
+        body_bytes=settings.MESSAGE_BODY_EXPORTED_BYTES,
+        call_seconds=settings.POLL_CALL_DEADLINE_SECONDS,
+        clock=time.monotonic,
+    )
+    with ChunkWriter(Channel(token)) as writer:
+        try:
+            if wanted["with_bodies"] and not may_see(user_id):
+                raise ExportFailed(LOST)
+            if not writer.take_place(settings.DEAD_LETTER_EXPORTS):
+                raise ExportFailed(
+                    f"As many exports as may go on at once ({settings.DEAD_LETTER_EXPORTS}) do: "
+                    "try again when one is over."
+                )
+            writer.end(export(ExportWanted.of_words(wanted), writer, limits))
+        except ExportFailed as error:
+            writer.fail(str(error))
+        except NobodyReads as gone:
+            logger.info("An export of %s/%s was given up: %s", wanted["cluster"], wanted["group"], gone)
+            writer.fail(str(gone))
+        except Exception:
+            writer.fail("The worker failed at it: its log says why.")
+            raise
+
+
+# One dead letter looked at: a page asks, the general worker answers through Redis.
+def ask_look(key: LookKey, place: MessagePlace, now: datetime) -> None:
+    """Raises RedisDown."""
+    put_question(key, place, now)
+    publish(
+        look_at_message,
+        expires_seconds=PATIENCE.total_seconds(),
+        key=str(key),
+        place=asdict(place),
+        with_content=key.with_content,
+    )
+
+
+@shared_task(name="consumers.look_at_message")
+def look_at_message(key: str, place: dict[str, Any], with_content: bool) -> None:
+    look, reason = None, "The worker failed at it: its log says why."
+    try:
+        asked = LookKey.of(key)
+        if with_content and not (asked.with_content and may_see(asked.user_id)):
+            raise LookFailed(LOST)
+        look = look_at(MessagePlace(**place), timezone.now(), with_content=with_content)
+    except LookFailed as error:
+        reason = str(error)
+    finally:
+        put_answer(key, look, None if look else reason)
+
+
+# Re-sends of dead letters as tasks of the general worker. Beat takes up again what a worker has left behind.
+def hand_over(resend_id: UUID) -> bool:
+    """Tells the workers of one that was started. False where Redis is down: then beat finds it in its turn."""
+    try:
+        publish(resend, expires_seconds=stale_after().total_seconds(), resend_id=str(resend_id))
+    except RedisDown:
+        return False
+    return True
+
+
+@shared_task(name="consumers.resend")
+def resend(resend_id: str) -> None:
+    """The lock is for the beginning alone: what runs for longer is kept by its mark of life in the row."""
+    try:
+        with lock(f"resend:{resend_id}", stale_after().total_seconds()):
+            run(UUID(resend_id), timezone.now, time.sleep)
+    except Locked:
+        logger.warning("Another worker has the re-send %s.", resend_id)
+
+
+@shared_task(name="consumers.resend_due")
+def resend_due() -> None:
+    now = timezone.now()
+    expire(now)
+    for resend_id in left_behind(Resend, ResendStatus.RUNNING, now):
+        resend.apply_async((str(resend_id),), expires=stale_after().total_seconds())

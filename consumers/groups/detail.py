@@ -1,0 +1,237 @@
+"""One group: its head, detail, topics, and the small stable answer for alert rules."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import F
+
+from consumers.groups.anomalies import group_anomalies
+from consumers.groups.health.noted import looked_up
+from consumers.groups.listing import shown_groups
+from consumers.groups.overlay import Overlay
+from consumers.groups.queue_list import group_queues
+from consumers.groups.queue_rows import STALE, QueueRow
+from consumers.groups.row import NOT_ASKED, row_fields
+from consumers.groups.rows import GroupDetail, GroupRow, IncidentCounts, TopicRow, WorstQueue
+from consumers.groups.shown import NOT_READ_YET, ShownGroup
+from consumers.models import ConsumerGroup, State, TopicKind
+from consumers.ownership.members import member_list
+from consumers.polling.flags import retired_topics
+from consumers.queries.declared import answer, public
+from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.queues.starts import TagSampleRow, tag_samples
+from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
+
+
+# What stands at the head of each page of a group: cheaper than all of its detail by its queues and members.
+@dataclass(frozen=True)
+class RetiredTopic:
+    topic: str
+    retired_since: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupHead(GroupRow):
+    """`topics`: those that no member subscribes to any more. `membership_at`: when all brokers last said who is in."""
+
+    topics: list[RetiredTopic]
+    tag_samples: list[TagSampleRow]
+    membership_at: datetime | None
+
+
+def group_head(group: ConsumerGroup, *, now: datetime) -> GroupHead:
+    shown = looked_up(shown_groups(Overlay.at(now), [group.pk])[0])
+    retired = retired_topics(shown.group, now, shown.overlay.limits.kinds)
+    return GroupHead(
+        **row_fields(shown),
+        topics=[RetiredTopic(topic, since) for topic, since in sorted(retired.items())],
+        tag_samples=tag_samples(shown.group),
+        membership_at=shown.group.membership_at,
+    )
+
+
+# The queues of a group, summed by topic.
+def topic_rows(queues: Iterable[QueueRow], retired: Mapping[str, datetime]) -> list[TopicRow]:
+    """One row per topic, in the order of the queues. Never-committed queues are counted apart from the sums."""
+    by_topic: dict[str, list[QueueRow]] = {}
+    for queue in queues:
+        by_topic.setdefault(queue.topic, []).append(queue)
+    return [_topic_row(topic, rows, retired.get(topic)) for topic, rows in by_topic.items()]
+
+
+def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | None) -> TopicRow:
+    # A queue that has no lag by its nature (never committed, gone) leaves the sum of the others whole.
+    committed = [queue for queue in queues if queue.unknown_reason_code not in NO_LAG_REASONS]
+    known = [queue.lag_messages for queue in committed if queue.lag_messages is not None]
+    unread = [queue.unknown_reason for queue in committed if queue.lag_messages is None]
+    reason = unread[0] if unread else None if committed else queues[0].unknown_reason
+    codes = [queue.unknown_reason_code for queue in committed if queue.lag_messages is None]
+    code = codes[0] if codes else None if committed else queues[0].unknown_reason_code
+    times = [queue.time_lag_seconds for queue in committed]
+    whole = [seconds for seconds in times if seconds is not None]
+    time_lag = max(whole) if whole and len(whole) == len(times) else None
+    waits = next((queue.unknown["time_lag_seconds"] for queue in committed if queue.time_lag_seconds is None), None)
+    values: dict[str, Any] = {
+        "never_committed_queues": None
+        if unread
+        else sum(queue.unknown_reason_code == UnknownReason.NEVER_COMMITTED for queue in queues),
+        "lag_messages_at_least": sum(known) if known else None,
+        "time_lag_seconds": time_lag,
+        # The earliest: the longest time lag may be of then.
+        "time_lag_at": min(ats) if time_lag is not None and (ats := _known_at(committed)) else None,
+    }
+    reasons = {
+        "never_committed_queues": reason,
+        "lag_messages_at_least": reason,
+        "time_lag_seconds": waits or reason or NOT_JUDGED_YET,
+        "time_lag_at": waits or reason or NOT_JUDGED_YET,
+    }
+    in_use = {} if retired_since else {"retired_since": "in use, as far as members have said"}
+    return TopicRow(
+        topic=topic,
+        kind=queues[0].kind,
+        queues=len(queues),
+        retired_since=retired_since,
+        lag_messages=sum(known) if known and reason is None else None,
+        unknown_reason=reason,
+        unknown_reason_code=code,
+        unknown={name: reasons[name] or "" for name, value in values.items() if value is None} | in_use,
+        **values,
+    )
+
+
+def _known_at(queues: Iterable[QueueRow]) -> list[datetime]:
+    return [queue.time_lag_at for queue in queues if queue.time_lag_at is not None]
+
+
+# One group with everything that its page and its REST resource show, but history.
+def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | None:
+    """None when there is no such group."""
+    found = ConsumerGroup.objects.filter(cluster__name=cluster, name=group).values_list("pk", flat=True).first()
+    if found is None:
+        return None
+    shown = looked_up(shown_groups(Overlay.at(now), [found])[0])
+    row, verdict = shown.group, shown.verdict
+    retired = retired_topics(row, now, shown.overlay.limits.kinds)
+    queues = group_queues(row, now=now)
+    fields = row_fields(shown, lag_of_queues(queues, retired))
+    return GroupDetail(
+        **(fields | {"unknown": fields["unknown"] | _reasons(shown, queues)}),
+        rule=verdict.rule_words,
+        rule_code=verdict.rule,
+        detail=verdict.detail,
+        worst_queue=verdict.worst,
+        queue_rows=queues,
+        topics=topic_rows(queues, retired),
+        anomalies=group_anomalies(row, queues, online=fields["online"], flags=fields["flags"]),
+        tag_samples=tag_samples(row),
+        subscriptions=row.subscriptions,
+        clients=member_list(row, now=now),
+        membership_at=row.membership_at,
+        consume_from_where=row.consume_from_where,
+        retry_max_times=row.retry_max_times,
+        retry_queue_nums=row.retry_queue_nums,
+    )
+
+
+def lag_of_queues(queues: Iterable[QueueRow], retired: Container[str]) -> int | None:
+    """The sum of the queues that count, so that the parts on a page add up to their whole: its total is stored a moment
+    after they are. Null where one of them is not known, or none counts."""
+    counted = [
+        queue.lag_messages
+        for queue in queues
+        if queue.kind != TopicKind.DLQ
+        and queue.topic not in retired
+        and queue.unknown_reason_code not in NO_LAG_REASONS
+    ]
+    known = [lag for lag in counted if lag is not None]
+    return sum(known) if known and len(known) == len(counted) else None
+
+
+def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
+    """Why what brokers say of the group as such is not known. Without an answer an empty list is no list."""
+    group = shown.group
+    membership = group.membership_error or NOT_ASKED
+    configured = "the group's configuration was not read, or no broker has one"
+    fields = dict.fromkeys(("membership_at", "consume_from_where"), membership)
+    fields |= dict.fromkeys(("retry_max_times", "retry_queue_nums"), configured)
+    reasons = {name: reason for name, reason in fields.items() if getattr(group, name) is None}
+    if group.membership_at is None:
+        reasons |= dict.fromkeys(("subscriptions", "clients"), membership)
+    if shown.unread_reason is not None:
+        # The last full answer of who is in it is from before: who is in it at this moment is not known.
+        reasons |= dict.fromkeys(("subscriptions", "clients", "anomalies"), shown.unread_reason)
+    if shown.verdict.rule is None:
+        reasons["rule_code"] = shown.verdict.sentence
+    if not queues:
+        reasons["topics"] = shown.lag_reason or NOT_READ_YET
+    return reasons
+
+
+# The small and stable answer for alert rules.
+@answer(name="Status")
+@dataclass(frozen=True)
+class GroupStatus:
+    """`worst_queue` is null where no single queue decided; other nulls have their reason in `unknown`."""
+
+    state: State
+    stale: bool = field(metadata=public(STALE))
+    since: datetime | None
+    completeness: float | None
+    lag_messages: int | None
+    time_lag_seconds: float | None
+    worst_queue: WorstQueue | None
+    open_incidents: IncidentCounts | None
+    taken_at: datetime | None
+    judged_at: datetime | None
+    unknown_reason: str | None
+    unknown_reason_code: UnknownReason | None
+    unknown: dict[str, str]
+
+
+FIELDS = (
+    *(
+        "state",
+        "stale",
+        "since",
+        "completeness",
+        "lag_messages",
+        "time_lag_seconds",
+        "open_incidents",
+        "taken_at",
+        "judged_at",
+    ),
+)
+
+
+def group_status(cluster: str, group: str, *, now: datetime) -> GroupStatus | None:
+    """None when there is no such group."""
+    found = ConsumerGroup.objects.filter(cluster__name=cluster, name=group).values_list("pk", flat=True).first()
+    if found is None:
+        return None
+    [shown] = shown_groups(Overlay.at(now), [found])
+    fields, verdict = row_fields(shown), shown.verdict
+    return GroupStatus(
+        **{name: fields[name] for name in FIELDS},
+        worst_queue=verdict.worst,
+        unknown_reason=fields["unknown_reason"],
+        unknown_reason_code=fields["unknown_reason_code"],
+        unknown={name: reason for name, reason in fields["unknown"].items() if name in FIELDS},
+    )
+
+
+# The lag of one group at this moment, as its page says it, and when it was read.
+class LiveLag(NamedTuple):
+    at: datetime
+    lag_messages: int
+
+
+def live_lag(cluster: str, group: str, now: datetime) -> LiveLag | None:
+    """Null where it is not known. Three queries."""
+    found = Overlay.at(now).groups.filter(cluster__name=cluster, name=group)
+    row = (
+        found.annotate(of_lag=F("shown_lag_messages"), of_at=F("shown_taken_at")).values_list("of_at", "of_lag").first()
+    )
+    return None if row is None or None in row else LiveLag(*row)

@@ -1,0 +1,257 @@
+"""Lists of groups: filtered, ordered and paged in SQL by what is shown, that is after the overlay."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.expressions import OrderBy
+
+from consumers.models import (
+    AlertEngine,
+    ConsumerGroup,
+    GroupKind,
+    HealthLevel,
+    Incident,
+    IncidentStatus,
+    QueueState,
+    Severity,
+    State,
+)
+from consumers.polling.flags import ghosts
+from consumers.polling.members.popping import NO_ANSWER, pop_answers
+from consumers.queries.queues.lost_offsets import group_losses
+from consumers.queries.queues.overlay import is_late
+from consumers.retries.unfinished.blocked import blocked_places
+from consumers.selectors.alerts.evaluated import newest_evaluation
+from consumers.selectors.resets.causes import RULES, Jump, causes
+from consumers.vocabulary.groups import Flag
+from consumers.vocabulary.rules import RuleCode
+
+from .health.noted import HEALTH_RANKS, noted, with_health_rank
+from .overlay import RANKS, STATES, Overlay
+from .row import group_row
+from .rows import GROUP, JUDGED, TOTAL, GroupFilters, GroupPage, GroupRow, IncidentCounts, ListKind, stored_in
+from .shown import ShownGroup
+
+# Groups with how many incidents of them are open, as the newest evaluation of the rules left them.
+
+TOO_YOUNG = "it was first seen after alert rules were last evaluated"
+
+
+def with_incidents(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]:
+    """In their order. Two queries; what leaves many groups unknown has an incident of its own, and none of theirs."""
+    evaluated = newest_evaluation(now)
+    if isinstance(evaluated, str):
+        return [replace(one, incidents=evaluated) for one in shown]
+    counts = _counts([one.group.pk for one in shown])
+    return [replace(one, incidents=counts.get(one.group.pk) or _none(one, evaluated)) for one in shown]
+
+
+def fires() -> Exists:
+    """Of a group: one of its incidents does."""
+    return Exists(Incident.objects.filter(group=OuterRef("pk"), resolved_at=None, status=IncidentStatus.FIRING))
+
+
+def are_looked_at(overlay: Overlay) -> Q:
+    """Groups of which the newest evaluation says whether one fires."""
+    evaluated_at = AlertEngine.objects.order_by("pk").values("evaluated_at")[:1]
+    is_there = Q(kind=GroupKind.USER, first_seen_at__lte=Subquery(evaluated_at))
+    return is_there & ~ghosts(overlay.now, overlay.limits.kinds)
+
+
+def _counts(ids: Iterable[int]) -> dict[int, IncidentCounts]:
+    """By the group's id; those without an open one are not in it."""
+    found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    rows = Incident.objects.filter(group__in=ids, resolved_at=None).order_by()
+    for group, status, severity, number in rows.values_list("group", "status", "severity").annotate(Count("pk")):
+        found[group][status] += number
+        if status == IncidentStatus.FIRING:
+            found[group][severity] += number
+    named = (IncidentStatus.FIRING, Severity.CRITICAL, Severity.WARNING, Severity.INFO, IncidentStatus.PENDING)
+    return {group: IncidentCounts(**{name.value: counts[name] for name in named}) for group, counts in found.items()}
+
+
+def _none(one: ShownGroup, evaluated: datetime) -> IncidentCounts | str:
+    """Of a group without one: that there is none, or why no rule would have found any."""
+    if one.group.kind == GroupKind.SYSTEM:
+        return "rules look at no system group"
+    # Only who is offline may be a ghost: all flags of all rows would be asked for twice.
+    if one.group.offline_since is not None and Flag.GHOST in one.flags:
+        return "rules look at no ghost"
+    return TOO_YOUNG if one.group.first_seen_at > evaluated else IncidentCounts(0, 0, 0, 0, 0)
+
+
+# Groups whose worst queue is one whose offset jumped, with what moved it.
+
+
+def with_causes(shown: Sequence[ShownGroup]) -> list[ShownGroup]:
+    """In their order; asks for nothing where no offset jumped."""
+    jumps = {one.group.pk: jump for one in shown if (jump := _jump(one)) is not None}
+    found = causes(jumps.values())
+    return [replace(one, cause=found[jumps[one.group.pk]]) if one.group.pk in jumps else one for one in shown]
+
+
+def _jump(one: ShownGroup) -> Jump | None:
+    """A group may be in its state for longer than the queue that decides."""
+    verdict, judged = one.verdict, one.judged
+    queue, since = verdict.queue, verdict.since
+    if verdict.rule not in RULES or queue is None or since is None or judged is None:
+        return None
+    return Jump(one.group.pk, queue.topic.name, queue.broker, queue.queue_id, verdict.rule, since, judged.judged_at)
+
+
+# Groups whose worst queue is blocked, with the message that blocks it.
+
+
+def with_blocked(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]:
+    """In their order; asks for nothing where no group is blocked."""
+    verdicts = [one.verdict for one in shown]
+    places = {
+        (one.group.pk, verdict.queue.pk)
+        for one, verdict in zip(shown, verdicts, strict=True)
+        if verdict.rule == RuleCode.BLOCKED and verdict.queue is not None
+    }
+    found = {group: blocked for (group, _), blocked in blocked_places(places, now).items()}
+    return [replace(one, blocked=found.get(one.group.pk)) for one in shown]
+
+
+STORED = stored_in(JUDGED, TOTAL, GROUP)
+OVERLAID = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_seconds", "taken_at")
+# Column of the list: column of the query. `health` and `state` ascending are worst first.
+ORDERINGS = {
+    "group": "name",
+    "cluster": "cluster__name",
+    "health": "shown_health_rank",
+    "state": "shown_rank",
+    "online": "shown_online",
+    "message_model": "message_model",
+    "consume_type": "consume_type",
+    "last_rebalance_at": "judged__last_rebalance_at",
+} | {name: f"shown_{name}" for name in (*STORED, *OVERLAID)}
+# So many are asked for by their ids at once: a database takes only so many variables.
+WIDE_ROWS = 2_000
+COLUMNS = (*STORED, *OVERLAID, "rank")
+
+
+class UnknownOrdering(ValueError):
+    """`ordering` is not a column of the list."""
+
+
+def group_list(filters: GroupFilters, *, now: datetime, page: int = 1, page_size: int = 100) -> GroupPage:
+    """One page of the groups; a page beyond the last is the last. Ten queries or fewer, for each 2,000 rows."""
+    overlay = Overlay.at(now)
+    found = filtered(overlay, filters)
+    count = found.count()
+    pages = max(1, -(-count // page_size))
+    page = min(max(page, 1), pages)
+    # The identities first, and the wide rows for them alone: sorting 10,000 wide rows costs ten times as much.
+    start = (page - 1) * page_size
+    chosen = list(found.order_by(*orders(filters.ordering)).values_list("pk", flat=True)[start : start + page_size])
+    rows: dict[int, GroupRow] = {}
+    for first in range(0, len(chosen), WIDE_ROWS):
+        rows |= group_rows(chosen[first : first + WIDE_ROWS], overlay=overlay)
+    return GroupPage([rows[pk] for pk in chosen], count, page, pages)
+
+
+def group_rows(ids: Iterable[int], *, overlay: Overlay) -> dict[int, GroupRow]:
+    return {shown.group.pk: group_row(shown) for shown in shown_groups(overlay, list(ids))}
+
+
+def state_counts(filters: GroupFilters, now: datetime) -> dict[State, int]:
+    """How many groups show each state, worst first; `filters.state` itself is left aside."""
+    found = filtered(Overlay.at(now), filters, by_state=False)
+    counted = found.order_by().values(rank=F("shown_rank")).annotate(groups=Count("pk"))
+    counts = {row["rank"]: row["groups"] for row in counted}
+    return {state: counts.get(rank, 0) for rank, state in enumerate(STATES)}
+
+
+def filtered(
+    overlay: Overlay, filters: GroupFilters, *, by_state: bool = True, groups: QuerySet[Any] | None = None
+) -> QuerySet[Any]:
+    """`groups` of the overlay (all, where none are given) that pass the filters."""
+    found = with_health_rank(overlay.groups if groups is None else groups, overlay)
+    if filters.cluster:
+        found = found.filter(cluster__name=filters.cluster)
+    if filters.kind:
+        found = found.filter(of_kind(filters.kind, overlay))
+    if filters.search:
+        found = found.filter(name__icontains=filters.search)
+    if filters.online is not None:
+        found = found.filter(shown_online=filters.online)
+    if filters.firing is not None:
+        found = found.filter(fires() if filters.firing else are_looked_at(overlay) & ~fires())
+    if by_state and filters.state:
+        found = found.filter(shown_rank=RANKS[State(filters.state)])
+    if filters.health:
+        found = found.filter(shown_health_rank=HEALTH_RANKS[HealthLevel(filters.health)])
+    return found
+
+
+def of_kind(kind: ListKind, overlay: Overlay) -> Q:
+    if kind == ListKind.SYSTEM:
+        return Q(kind=GroupKind.SYSTEM)
+    is_ghost = ghosts(overlay.now, overlay.limits.kinds)
+    return Q(kind=GroupKind.USER) & (is_ghost if kind == ListKind.GHOST else ~is_ghost)
+
+
+def kind_counts(filters: GroupFilters, now: datetime) -> dict[ListKind, int]:
+    """How many groups there are of each kind, whatever their state; `filters.kind` and `.state` are left aside."""
+    overlay = Overlay.at(now)
+    found = filtered(overlay, replace(filters, kind=None), by_state=False)
+    counted = found.aggregate(**{kind.value: Count("pk", filter=of_kind(kind, overlay)) for kind in ListKind})
+    return {kind: counted[kind.value] for kind in ListKind}
+
+
+def orders(ordering: str | None) -> list[OrderBy]:
+    """Nulls last in both directions; ties by name. Without an ordering: the worst health first, of these the worst
+    state, then the most behind."""
+    if not ordering:
+        # The stored lag breaks ties well enough, and spares looking up the brokers of every group once more.
+        return [
+            F("shown_health_rank").asc(),
+            F("shown_rank").asc(),
+            F("total__lag_messages").desc(nulls_last=True),
+            F("name").asc(),
+            F("pk").asc(),
+        ]
+    column = ORDERINGS.get(ordering.removeprefix("-"))
+    if column is None:
+        raise UnknownOrdering(f"Groups are not ordered by {ordering!r}; columns are {', '.join(sorted(ORDERINGS))}.")
+    first = F(column).desc(nulls_last=True) if ordering.startswith("-") else F(column).asc(nulls_last=True)
+    return [first, F("name").asc(), F("pk").asc()]
+
+
+def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
+    """The groups of `ids`, in no order, with all that the overlay says of them."""
+    columns: dict[str, Any] = {f"of_{name}": F(f"shown_{name}") for name in COLUMNS}
+    columns |= {"of_unread_by": F("unread_by"), "of_silent_by": F("silent_by")}
+    late = When(overlay.is_late(), then=Subquery(overlay.late_queues("pk")))
+    columns["of_still_read"] = Case(late, default=Subquery(overlay.still_read("pk")))
+    wide = overlay.groups.filter(pk__in=ids).annotate(**columns)
+    groups = list(wide.select_related("cluster", "total", "health", "judged__worst_queue__topic"))
+    looked_up = [group for group in groups if group.of_silent_by is not None or _is_late(group, overlay)]
+    wanted = {group.pk: group.of_still_read for group in looked_up}
+    states = QueueState.objects.select_related("queue__topic").in_bulk([pk for pk in wanted.values() if pk is not None])
+    losing = [group.pk for group in groups if getattr(group, "total", None) and group.total.lost_queues]
+    losses = group_losses(losing, overlay.slaves) if losing else {}
+    pops = pop_answers(ids)
+    shown = [
+        ShownGroup(
+            group,
+            overlay,
+            states.get(wanted.get(group.pk)),
+            pops.get(group.pk, NO_ANSWER).pops,
+            loss=losses.get(group.pk),
+            findings=noted(getattr(group, "health", None)),
+        )
+        for group in groups
+    ]
+    return with_incidents(with_causes(with_blocked(shown, overlay.now)), overlay.now)
+
+
+def _is_late(group: ConsumerGroup, overlay: Overlay) -> bool:
+    judged = getattr(group, "judged", None)
+    return judged is not None and is_late(judged, overlay.now, overlay.limits)

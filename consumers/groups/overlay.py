@@ -1,0 +1,358 @@
+"""The overlay of groups, in SQL, so that lists are filtered, ordered and paged by what is shown.
+
+A group with queues on a broker that is not read has no numbers; on one that is silent it is UNKNOWN, but for a worse
+state of a queue that is still read. Numbers that were evaluated too long ago say nothing; the state stays until what is
+polled contradicts it (late_queues.py), or the lag has grown by more than is produced within the threshold. The rules of
+queues: overlay.py.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django.db import models
+from django.db.models import BooleanField, Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Concat, Least
+from django.db.models.lookups import GreaterThan
+
+from consumers.models import ConsumerGroup, GroupWindow, QueueSnapshot, QueueState, State, TopicKind
+from consumers.queries.brokers import BrokerAge, ClusterAge, broker_ages
+from consumers.queries.groups import LiveGroups
+from consumers.queries.limits import Limits, limits
+from consumers.queries.queues.overlay import CALM, ENDED_BY_NO_LAG, STANDING
+from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
+
+from .rows import GROUP, JUDGED, TOTAL, stored_in
+
+# The states of queues while evaluations are late, in SQL. The rules, one by one: late_states.py.
+
+RANKS = {state: rank for rank, state in enumerate(State)}
+
+
+def with_late_ranks(
+    states: QuerySet[Any],
+    *,
+    is_unread: Q,
+    stopped: Collection[int],
+    excused: Collection[int],
+    stands_since: datetime,
+    allowed_since: datetime,
+) -> QuerySet[Any]:
+    """`states` of queues, joined with their snapshots, with `rank`: of the state that is shown, worst first.
+
+    `is_unread`: of a queue's state, that its broker is not read. `stopped` and `excused`: ids of groups. The times are
+    those of LateTimes.
+    """
+    polled = _with_polled(states, is_unread)
+    is_behind, is_calm = Q(of_lag__gt=0), Q(state__in=CALM, of_no_lag=False) & ~Q(group__in=excused)
+    stands = Q(of_waiting_since__isnull=True) | Q(of_waiting_since__lt=stands_since)
+    waits = Q(of_waiting_since__isnull=True) | Q(of_waiting_since__lte=allowed_since)
+    moved = Q(of_waiting_since__gt=F("group__judged__judged_at"))
+    unknown = Value(RANKS[State.UNKNOWN])
+    rank = Case(
+        When(state=State.LOSS, then=Value(RANKS[State.LOSS])),
+        When(is_behind & waits & Q(group__in=stopped), then=Value(RANKS[State.STOP])),
+        When(state__in=ENDED_BY_NO_LAG, of_lag=0, then=Value(RANKS[State.OK])),
+        When(state=State.STOP, group__online=True, then=unknown),
+        When(moved & Q(state__in=STANDING), then=unknown),
+        When(is_calm & Q(of_lag__isnull=True), then=unknown),
+        When(is_calm & is_behind & stands, then=unknown),
+        *[When(state=state, then=Value(rank)) for state, rank in RANKS.items()],
+        default=unknown,
+        output_field=IntegerField(),
+    )
+    return polled.annotate(rank=rank)
+
+
+def _with_polled(states: QuerySet[Any], is_unread: Q) -> QuerySet[Any]:
+    """With `of_lag` (null: not known), `of_waiting_since` and `of_no_lag`: it has no lag by its nature."""
+    polled = states.filter(queue__snapshots__group=F("group")).annotate(
+        of_consumer=F("queue__snapshots__consumer_offset"),
+        of_end=F("queue__snapshots__broker_offset"),
+        of_reason=F("queue__snapshots__unknown_reason"),
+        of_waiting=F("queue__snapshots__waiting_since"),
+    )
+    is_told = ~is_unread & Q(group__outside_store__isnull=True)
+    has_lag = Q(of_reason__isnull=True, of_consumer__isnull=False, of_end__gte=F("of_consumer"))
+    no_lag = When(is_told & Q(of_reason__in=NO_LAG_REASONS), then=Value(True))
+    return polled.annotate(
+        of_lag=Case(When(is_told & has_lag, then=F("of_end") - F("of_consumer"))),
+        of_waiting_since=Case(When(~is_unread, then=F("of_waiting"))),
+        of_no_lag=Case(no_lag, default=Value(False), output_field=BooleanField()),
+    )
+
+
+STATES = list(State)
+UNKNOWN_RANK = RANKS[State.UNKNOWN]
+WORSE_THAN_UNKNOWN = STATES[:UNKNOWN_RANK]
+# Stands for a cluster that has no broker at all: a group of it is unread, and no broker is the cause.
+NO_BROKER = 0
+# What was the lag when a group was last evaluated: the newest window that had begun.
+WINDOW_SECONDS = 60
+
+KNOWN_PARTS = ("dlq_day_messages_at_least", "dlq_day_since")
+
+Column = Combinable | Case | Value | F
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The brokers of all clusters as they stand at `now`."""
+
+    clusters: dict[int, ClusterAge]
+    now: datetime
+    limits: Limits
+
+    @classmethod
+    def at(cls, now: datetime) -> "Overlay":
+        return cls(broker_ages(), now, limits())
+
+    @cached_property
+    def brokers(self) -> dict[int, BrokerAge]:
+        return {broker.id: broker for cluster in self.clusters.values() for broker in cluster.brokers}
+
+    @cached_property
+    def slaves(self) -> dict[tuple[int, str], str]:
+        """The slaves that are read in the place of their masters, by cluster and broker name."""
+        brokers = self.brokers.values()
+        return {(one.cluster_id, one.name): one.read_from for one in brokers if one.read_from is not None}
+
+    def slaves_of(self, cluster_id: int) -> list[str]:
+        return [slave for (pk, _), slave in self.slaves.items() if pk == cluster_id]
+
+    @cached_property
+    def everything_is_read(self) -> bool:
+        known = all(cluster.brokers for cluster in self.clusters.values())
+        return known and not any(self.is_unread(broker) for broker in self.brokers.values())
+
+    def is_unread(self, broker: BrokerAge) -> bool:
+        return broker.unread_reason(self.now, self.limits) is not None
+
+    def is_silent(self, broker: BrokerAge) -> bool:
+        return broker.is_silent(self.now, self.limits)
+
+    @cached_property
+    def groups(self) -> QuerySet[Any]:
+        """Groups with every shown column as an alias; `annotate(name=F(name))` selects those that are wanted."""
+        return self._with_columns(self._located(), guarded=not self.everything_is_read)
+
+    @cached_property
+    def read_groups(self) -> QuerySet[Any]:
+        """The groups of which nothing is unread, with the same columns: looked up once a group, not once a column."""
+        return self._with_columns(self._located().filter(unread_by__isnull=True), guarded=False)
+
+    def _located(self) -> QuerySet[Any]:
+        return ConsumerGroup.objects.alias(
+            unread_by=self._on_brokers(self.is_unread), silent_by=self._on_brokers(self.is_silent)
+        )
+
+    def _with_columns(self, groups: QuerySet[Any], *, guarded: bool) -> QuerySet[Any]:
+        def read(column: Column) -> Column:
+            """Null for a group of which something is unread: a part of a number is not the number."""
+            return Case(When(unread_by__isnull=True, then=column)) if guarded else column
+
+        columns = {f"shown_{name}": read(F(name)) for name in stored_in(GROUP)}
+        columns |= {f"shown_{name}": read(F(f"total__{name}")) for name in stored_in(TOTAL)}
+        judged = (*stored_in(JUDGED), *KNOWN_PARTS)
+        columns |= {f"shown_{name}": read(self._judged(F(f"judged__{name}"))) for name in judged}
+        return groups.alias(
+            shown_rank=self._rank(),
+            shown_lag_messages=read(F("total__lag_messages")),
+            shown_lag_messages_at_least=self._lag_at_least(),
+            **columns,
+        ).alias(
+            shown_time_lag_seconds=read(self._time_lag()),
+            shown_drain_seconds=read(self._judged(_drain())),
+            shown_taken_at=self._taken_at(),
+        )
+
+    def _on_brokers(self, chosen: Callable[[BrokerAge], bool]) -> Case | Value:
+        """The longest unread of the chosen brokers that has queues of the group, by id; null where there is none."""
+        whens: list[When] = []
+        for cluster in self.clusters.values():
+            of_cluster = Q(cluster=cluster.id)
+            hit = sorted((broker for broker in cluster.brokers if chosen(broker)), key=_longest_unread_first)
+            if len(hit) == len(cluster.brokers):
+                whens.append(When(of_cluster, then=Value(hit[0].id if hit else NO_BROKER)))
+                continue
+            for broker in hit:
+                held = QueueSnapshot.objects.filter(group=OuterRef("pk"), queue__broker=broker.name)
+                # On a broker that was never read any group may have queues.
+                concerned = of_cluster & Exists(held) if broker.last_read_at else of_cluster
+                whens.append(When(concerned, then=Value(broker.id)))
+        field = models.BigIntegerField()
+        return Case(*whens, default=None, output_field=field) if whens else Value(None, output_field=field)
+
+    def _judged(self, column: Column) -> Column:
+        return Case(When(judged__judged_at__gte=self.limits.judged_since(self.now), then=column))
+
+    @cached_property
+    def live(self) -> LiveGroups:
+        """What rows alone tell of groups whose evaluation is late."""
+        return LiveGroups.at(self.now, self.limits)
+
+    def is_late(self) -> Q:
+        """Of a group that was evaluated: too long ago to be of now."""
+        return Q(judged__judged_at__lt=self.limits.judged_since(self.now))
+
+    def _rank(self) -> Case:
+        """The cheap questions first: the database asks them in this order, and looks for queues only where it must."""
+        unknown = Value(UNKNOWN_RANK)
+        worst = Coalesce(Subquery(self.still_read("rank")), unknown)
+        late = self._late_rank()
+        return Case(
+            When(self.is_lost, then=Value(RANKS[State.LOSS])),
+            When(
+                Q(judged__isnull=True, pk__in=self.live.stopped) & Exists(self._waiting()),
+                then=Value(RANKS[State.STOP]),
+            ),
+            When(judged__isnull=True, then=unknown),
+            When(self.is_late() & (Q(silent_by__isnull=False) | self._has_grown()), then=Least(late, unknown)),
+            When(self.is_late(), then=late),
+            When(Q(judged__state__in=WORSE_THAN_UNKNOWN) & Q(silent_by__isnull=False), then=worst),
+            When(silent_by__isnull=False, then=unknown),
+            *_evaluated_ranks(),
+            default=unknown,
+            output_field=models.IntegerField(),
+        )
+
+    def _late_rank(self) -> Combinable:
+        """Of the worst queue; without one, of the group's own sums."""
+        is_level = Q(unread_by__isnull=True, total__lag_messages=0)
+        of_sums = Case(
+            When(silent_by__isnull=False, then=Value(UNKNOWN_RANK)),
+            When(self._is_stopped() & ~Q(judged__state=State.LOSS), then=Value(RANKS[State.STOP])),
+            When(is_level & Q(judged__state__in=ENDED_BY_NO_LAG), then=Value(RANKS[State.OK])),
+            When(judged__state=State.STOP, online=True, then=Value(UNKNOWN_RANK)),
+            *_evaluated_ranks(),
+            default=Value(UNKNOWN_RANK),
+            output_field=models.IntegerField(),
+        )
+        return Coalesce(Subquery(self.late_queues("rank")), of_sums)
+
+    def _is_stopped(self) -> Q:
+        return Q(pk__in=self.live.stopped, total__lag_messages__gt=0, unread_by__isnull=True)
+
+    def _has_grown(self) -> Q:
+        """By more than is produced within the threshold, at the evaluated rate: so much comes and goes."""
+        newest = GroupWindow.objects.filter(
+            group=OuterRef("pk"), step_seconds=WINDOW_SECONDS, start__lt=OuterRef("judged__judged_at")
+        ).order_by("-start")
+        was = Coalesce(Subquery(newest.values("lag_messages")[:1]), 0, output_field=models.FloatField())
+        produced = Coalesce(F("judged__produce_rate"), 0.0) * Value(self.limits.allowance_seconds)
+        lag = Coalesce(F("total__lag_messages"), F("total__lag_messages_at_least"), output_field=models.FloatField())
+        is_told = Q(unread_by__isnull=True) & ~Q(pk__in=self.live.excused)
+        return is_told & Q(GreaterThan(lag, was + produced))
+
+    def late_queues(self, column: str) -> QuerySet[Any]:
+        """`column` of the worst queue of a group whose evaluation is late, of those that are not on a silent broker."""
+        queues = with_late_ranks(
+            self._own_queues().exclude(self._on(self.is_silent)),
+            is_unread=self._on(self.is_unread),
+            stopped=list(self.live.stopped),
+            excused=list(self.live.excused),
+            stands_since=self.limits.stands_since(self.now),
+            allowed_since=self.limits.allowed_since(self.now),
+        )
+        return queues.order_by("rank", "since", "pk").values(column)[:1]
+
+    @cached_property
+    def is_lost(self) -> Combinable | Q:
+        """Whether offsets of the group are gone from a broker that still answers: for that nothing need be judged."""
+        lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=UnknownReason.OFFSET_LOST)
+        for cluster in self.clusters.values():
+            names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
+            lost = lost.exclude(group__cluster=cluster.id, queue__broker__in=names) if names else lost
+        # Where progress is kept outside the brokers, what they forget is none.
+        return Q(total__lost_queues__gt=0, outside_store__isnull=True) & (Q(silent_by__isnull=True) | Exists(lost))
+
+    def still_read(self, column: str) -> QuerySet[QueueState]:
+        """`column` of the worst queue of a group that is worse than UNKNOWN and not on a silent broker."""
+        worse = [When(state=state, then=Value(RANKS[state])) for state in WORSE_THAN_UNKNOWN]
+        return (
+            self._own_queues()
+            .filter(state__in=WORSE_THAN_UNKNOWN)
+            .exclude(self._on(self.is_silent))
+            .annotate(rank=Case(*worse, output_field=models.IntegerField()))
+            .order_by("rank", "since", "pk")
+            .values(column)[:1]
+        )
+
+    def _own_queues(self) -> QuerySet[QueueState]:
+        return self._own(QueueState.objects.all())
+
+    def _own(self, queues: QuerySet[Any]) -> QuerySet[Any]:
+        """Those of a group that decide its state: of its own topics, not of its retry topic."""
+        own_letters = Concat(Value("%DLQ%"), F("group__name"))
+        queues = queues.filter(group=OuterRef("pk"))
+        return queues.exclude(queue__topic__kind=TopicKind.RETRY).exclude(queue__topic__name=own_letters)
+
+    def _waiting(self) -> QuerySet[QueueSnapshot]:
+        """Queues of a group that are read, and in which messages wait for longer than is allowed."""
+        since = self.limits.allowed_since(self.now)
+        behind = self._own(QueueSnapshot.objects.filter(unknown_reason=None, broker_offset__gt=F("consumer_offset")))
+        waits = behind.filter(Q(waiting_since__isnull=True) | Q(waiting_since__lte=since))
+        return waits.exclude(self._on(self.is_unread))
+
+    def _on(self, chosen: Callable[[BrokerAge], bool]) -> Q:
+        """Of a queue's state: its broker is one of the chosen."""
+        found = Q(pk__in=[])
+        for cluster in self.clusters.values():
+            names = [broker.name for broker in cluster.brokers if chosen(broker)]
+            if len(names) == len(cluster.brokers):
+                found |= Q(group__cluster=cluster.id)
+            elif names:
+                found |= Q(group__cluster=cluster.id, queue__broker__in=names)
+        return found
+
+    def _lag_at_least(self) -> Case:
+        """The lag, or the sum of what the newest reading knows where that reading is young enough."""
+        since = self.limits.read_since(self.now)
+        times = {cluster.id: cluster.newest_reading_at for cluster in self.clusters.values()}
+        fresh = [pk for pk, at in times.items() if at is not None and at >= since]
+        lag = F("total__lag_messages")
+        return Case(
+            When(unread_by__isnull=True, total__lag_messages__isnull=False, then=lag),
+            When(cluster__in=fresh, total__lag_messages__isnull=True, then=F("total__lag_messages_at_least")),
+        )
+
+    def _time_lag(self) -> Case:
+        """Zero exactly where the lag is; a judged zero beside a lag is from before the lag."""
+        judged = Q(judged__judged_at__gte=self.limits.judged_since(self.now))
+        return Case(
+            When(shown_lag_messages=0, then=Value(0.0)),
+            When(judged & Q(judged__time_lag_seconds__gt=0), then=F("judged__time_lag_seconds")),
+            output_field=models.FloatField(),
+        )
+
+    def _taken_at(self) -> Coalesce | F:
+        # Without a time there is nothing to choose from; PostgreSQL would take a choice of nulls for text.
+        times = [
+            When(unread_by=broker.id, then=Value(broker.last_read_at))
+            for broker in self.brokers.values()
+            if broker.last_read_at is not None
+        ]
+        newest = [
+            When(cluster=cluster.id, unread_by__isnull=True, then=Value(cluster.newest_reading_at))
+            for cluster in self.clusters.values()
+            if cluster.newest_reading_at is not None
+        ]
+        if not times and not newest:
+            return F("total__last_good_at")
+        by_broker = Case(*times, *newest, output_field=models.DateTimeField())
+        return Coalesce(F("total__last_good_at"), by_broker, output_field=models.DateTimeField())
+
+
+def _evaluated_ranks() -> list[When]:
+    return [When(judged__state=state, then=Value(rank)) for state, rank in RANKS.items()]
+
+
+def _drain() -> Case:
+    return Case(When(shown_lag_messages__gt=0, judged__drain_seconds__gt=0, then=F("judged__drain_seconds")))
+
+
+def _longest_unread_first(broker: BrokerAge) -> tuple[bool, datetime | None]:
+    return broker.last_read_at is not None, broker.last_read_at

@@ -1,0 +1,327 @@
+"""Rows of queues, built from their newest reading and evaluation: every null with its reason."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
+from consumers.ownership.shares.group_shares import ExpectedOwners
+from consumers.queries.brokers import BrokerAge
+from consumers.queries.declared import MESSAGES, OFFSET, answer, public
+from consumers.queries.limits import Limits
+from consumers.queries.queues.lost_offsets import NO_LOSS, QueueLoss, acknowledged_words, is_lost, queue_loss
+from consumers.queries.queues.overlay import (
+    MIN_ABOVE_END,
+    NOT_JUDGED_YET,
+    NOT_SAMPLED,
+    OWN_DEAD_LETTERS,
+    Ground,
+    Offsets,
+    Polled,
+    ShownState,
+    TimeLag,
+    asked_time_lag,
+    iso,
+    offsets,
+    shown_state,
+    time_lag,
+    unjudged_reason,
+    waited_seconds,
+)
+from consumers.queries.queues.starts import Told, Unacked, start_without_offset
+from consumers.queries.sentences import sentence, state_parts
+from consumers.stores.start import Start
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.rules import rule_words
+
+# What the selectors say of one queue of one group. Null stands with its reason beside it.
+STALE = "Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it"
+
+
+@answer("What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are.")
+@dataclass(frozen=True, kw_only=True)
+class QueueRow:
+    """`kind` is the topic's as this group sees it: another group's dead letters are a normal topic to it. `since`: when
+    its state began.
+    """
+
+    topic: str
+    broker: str
+    queue_id: int
+    kind: str = field(metadata=public(of=TopicKind))
+    min_offset: int | None = field(metadata=public(label=_("Min"), unit=OFFSET))
+    broker_offset: int | None = field(metadata=public(label=_("Broker"), unit=OFFSET))
+    pull_offset: int | None = field(metadata=public(label=_("Pulled"), unit=OFFSET))
+    consumer_offset: int | None = field(metadata=public(label=_("Consumer"), unit=OFFSET))
+    lost_offset: int | None = field(
+        metadata=public(
+            "The last offset that was read, of a queue whose offset is gone from its broker",
+            label=_("Last known"),
+            unit=OFFSET,
+        )
+    )
+    lost_at: datetime | None = field(metadata=public("The last reading that had it"))
+    would_start_at: int | None = field(metadata=public("Where a member starts without an offset"))
+    would_start_rule: str | None
+    would_skip_messages: int | None = field(
+        metadata=public("From lost_offset to would_start_at", label=_("Skips"), unit=MESSAGES)
+    )
+    would_redeliver_messages: int | None = field(
+        metadata=public("From would_start_at to lost_offset", label=_("Redelivers"), unit=MESSAGES)
+    )
+    lag_messages: int | None
+    in_flight: int | None = field(metadata=public(label=_("In flight"), unit=MESSAGES))
+    ready: int | None = field(metadata=public(label=_("Ready"), unit=MESSAGES))
+    expired_messages: int | None
+    unacked_messages: int | None = field(
+        metadata=public("Popped and not acknowledged by present members; POP groups only")
+    )
+    time_lag_seconds: float | None
+    time_lag_kind: TimeLagKind
+    time_lag_error_seconds: float | None
+    time_lag_at: datetime | None = field(metadata=public("The moment that the time lag is of"))
+    state: State | None = field(metadata=public("Null: dead letters, retired topics"))
+    stale: bool = field(metadata=public(STALE))
+    rule: str | None
+    rule_code: str | None = field(metadata=public(of=RuleCode))
+    state_detail: str
+    since: datetime | None
+    provisional: bool | None
+    owner: str | None = field(metadata=public("Client id; several, with commas, where several hold it"))
+    expected_owner: str | None
+    taken_at: datetime | None
+    judged_at: datetime | None
+    unknown_reason: str | None
+    unknown_reason_code: UnknownReason | None = None
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+# From a queue's newest reading and judgement to its row: every null with its reason.
+@dataclass(frozen=True)
+class GroupFacts:
+    """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress.
+
+    `causes`: of offsets that jumped, by queue, beside the numbers of their rule. `told_start`: what its members say of
+    where they start, besides `consume_from_where`. `online`, `stopped_since` (null: it is not stopped, as far as rows
+    alone tell) and `is_excused` are looked at while its evaluation is late. `without_members`: see groups/live.py.
+    """
+
+    name: str
+    judged: GroupState | None
+    brokers: dict[str, BrokerAge]
+    owners: dict[int, list[str]]
+    no_owner_reason: str
+    now: datetime
+    limits: Limits
+    retired: dict[str, datetime] = field(default_factory=dict)
+    outside: str | None = None
+    samples: dict[int, QueueSample] = field(default_factory=dict)
+    unacked: Unacked = field(default_factory=lambda: Unacked(NOT_SAMPLED, {}))
+    expected: ExpectedOwners = field(default_factory=lambda: ExpectedOwners(why=NOT_SAMPLED))
+    causes: dict[int, dict[str, str]] = field(default_factory=dict)
+    online: bool | None = None
+    stopped_since: datetime | None = None
+    without_members: dict[str, float] = field(default_factory=dict)
+    is_excused: bool = False
+    consume_from_where: str | None = None
+    told_start: Told = (None, None)
+
+    @property
+    def unjudged(self) -> str | None:
+        return unjudged_reason(self.judged, self.now, self.limits)
+
+
+def kind_for(group: str, topic: Topic) -> str:
+    """The kind of a topic as this group sees it: dead letters of others are messages like any."""
+    if topic.kind == TopicKind.DLQ and topic.name != f"%DLQ%{group}":
+        return TopicKind.NORMAL
+    return TopicKind(topic.kind)
+
+
+def retired(topic: str, since: datetime) -> str:
+    return f"retired: no member has subscribed to {topic} since {iso(since)}"
+
+
+def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFacts) -> QueueRow:
+    queue, broker = snapshot.queue, facts.brokers.get(snapshot.queue.broker)
+    read = offsets(snapshot, broker, facts.now, facts.limits)
+    if facts.outside is not None and not read.unread:
+        read = replace(read, lag_messages=None, in_flight=None, ready=None, expired_messages=None, reason=facts.outside)
+        read = replace(read, code=UnknownReason.OUTSIDE_STORE)
+    kind = kind_for(facts.name, queue.topic)
+    loss = queue_loss(snapshot, _start(kind, snapshot, read, facts))
+    if kind == TopicKind.DLQ:
+        verdict = _unjudged(None, OWN_DEAD_LETTERS)
+        behind = TimeLag(None, TimeLagKind.UNKNOWN, None, OWN_DEAD_LETTERS)
+        lag, lag_reason = None, read.reason if read.unread else OWN_DEAD_LETTERS
+        lag_code = read.code if read.unread else UnknownReason.OWN_DEAD_LETTERS
+    else:
+        verdict = _verdict(snapshot, state, broker, read, facts)
+        if loss is not NO_LOSS and facts.outside is None:
+            verdict = _lost(snapshot, loss, verdict, broker, facts)
+        if queue.topic.name in facts.retired:
+            verdict = _unjudged(None, retired(queue.topic.name, facts.retired[queue.topic.name]))
+        asked = asked_time_lag(facts.samples.get(queue.pk), read, broker, facts.limits)
+        waited = waited_seconds(read, state, facts.judged, facts.now)
+        read_at = broker.last_read_at if broker else None
+        behind = time_lag(read, state, facts.unjudged, asked, read_at, waited)
+        lag, lag_reason, lag_code = read.lag_messages, read.reason, read.code
+    unacked, unacked_reason = facts.unacked.of_queue(queue.topic.name, queue.broker, queue.queue_id, kind)
+    expected, why_not_expected = facts.expected.of_queue(queue.pk)
+    values = {
+        **_numbers(read),
+        **loss.values,
+        "unacked_messages": unacked,
+        "lag_messages": lag,
+        "time_lag_seconds": behind.seconds,
+        "time_lag_error_seconds": behind.error_seconds,
+        "time_lag_at": behind.at,
+        **verdict.values,
+        "owner": ", ".join(sorted(facts.owners.get(queue.pk, ()))) or None,
+        "expected_owner": expected,
+        "taken_at": broker.last_read_at if broker else None,
+        "judged_at": facts.judged.judged_at if facts.judged and state else None,
+    }
+    reasons = _reasons(read, behind, verdict.reason, values["owner"], facts.no_owner_reason) | {
+        "unacked_messages": unacked_reason,
+        "expected_owner": why_not_expected,
+        **loss.reasons,
+    }
+    return QueueRow(
+        topic=queue.topic.name,
+        broker=queue.broker,
+        queue_id=queue.queue_id,
+        kind=kind,
+        time_lag_kind=behind.kind,
+        state_detail=verdict.sentence,
+        unknown_reason=lag_reason if lag is None else None,
+        unknown_reason_code=lag_code if lag is None else None,
+        unknown={name: reason for name, reason in reasons.items() if values[name] is None},
+        **values,
+    )
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    values: dict[str, Any]
+    sentence: str
+    reason: str
+
+
+def _rule(code: str | None) -> dict[str, str | None]:
+    return {"rule": None if code is None else rule_words(code), "rule_code": code}
+
+
+def _unjudged(state: State | None, reason: str) -> _Verdict:
+    nothing = {"state": state, **_rule(None), "since": None, "provisional": None, "stale": False}
+    return _Verdict(nothing, reason, reason)
+
+
+def _verdict(
+    snapshot: QueueSnapshot, state: QueueState | None, broker: BrokerAge | None, read: Offsets, facts: GroupFacts
+) -> _Verdict:
+    is_retry = kind_for(facts.name, snapshot.queue.topic) == TopicKind.RETRY
+    polled = Polled(
+        lag_messages=read.lag_messages,
+        no_lag_reason=read.code,
+        waiting_since=read.waiting_since,
+        online=facts.online,
+        is_stopped=facts.stopped_since is not None,
+        is_excused=facts.is_excused,
+    )
+    shown = shown_state(state, facts.judged, broker, polled, facts.now, facts.limits, is_retry=is_retry)
+    if shown.ground in (Ground.STOPPED, Ground.CAUGHT_UP):
+        return _by_rows(shown, snapshot, read, facts)
+    if shown.reason is not None or state is None:
+        return _unjudged(shown.state, shown.reason or NOT_JUDGED_YET)
+    values = {"state": shown.state, **_rule(state.rule), "since": state.since, "provisional": state.provisional}
+    detail = state.detail | facts.causes.get(state.queue_id, {})
+    if state.rule == RuleCode.NO_MEMBERS:
+        detail |= facts.without_members
+    stale = {"stale": shown.ground is not None}
+    return _Verdict(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
+
+
+def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> _Verdict:
+    """What no evaluation is needed for."""
+    rule, since = RuleCode.CAUGHT_UP, snapshot.changed_at
+    detail: dict[str, float | None] = {"lag_messages": read.lag_messages}
+    if shown.ground == Ground.STOPPED and facts.stopped_since is not None:
+        rule, since = RuleCode.NO_MEMBERS, facts.stopped_since
+        detail["without_members_seconds"] = (facts.now - facts.stopped_since).total_seconds()
+    values = {"state": shown.state, **_rule(rule), "since": since, "provisional": False, "stale": False}
+    return _Verdict(values, sentence(state_parts(shown.state, rule, detail)), "")
+
+
+def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> Start | None:
+    """Of a queue whose offset is lost and whose broker is read."""
+    if read.unread or not is_lost(snapshot):
+        return None
+    sample = facts.samples.get(snapshot.queue_id)
+    return start_without_offset(kind, facts.consume_from_where, facts.told_start, read, sample)
+
+
+def _lost(
+    snapshot: QueueSnapshot, loss: QueueLoss, verdict: "_Verdict", broker: BrokerAge | None, facts: GroupFacts
+) -> "_Verdict":
+    """What the newest reading says needs no judgement, as long as its broker is not silent."""
+    if not is_lost(snapshot):
+        return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))
+    if broker is None or broker.is_silent(facts.now, facts.limits):
+        return verdict
+    rule = _rule(RuleCode.OFFSET_LOST)
+    values = {"state": State.LOSS, **rule, "since": snapshot.lost_at, "provisional": None, "stale": False}
+    return _Verdict(values, sentence(loss.sentence(broker.read_from)), "the newest reading alone says it")
+
+
+def _numbers(read: Offsets) -> dict[str, int | None]:
+    return {
+        name: getattr(read, name)
+        for name in (
+            "min_offset",
+            "broker_offset",
+            "pull_offset",
+            "consumer_offset",
+            "in_flight",
+            "ready",
+            "expired_messages",
+        )
+    }
+
+
+def _expired_reason(read: Offsets) -> str:
+    if read.min_offset is None:
+        return "the min offset was not read"
+    if read.consumer_offset is None or read.reason is not None:
+        return read.reason or "the consumer offset was not read"
+    return MIN_ABOVE_END
+
+
+def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, no_owner: str) -> dict[str, str]:
+    """Why each field would be null; those of fields that are not are thrown away."""
+    unread = read.reason if read.unread and read.reason else None
+    # A queue that nobody holds has nothing in flight that anyone could tell.
+    sampled = no_owner if owner is None else NOT_SAMPLED
+    if read.pull_offset is not None:
+        sampled = read.reason or "the offsets are from different moments"
+    reasons = {
+        "min_offset": "the min offset was not read",
+        "broker_offset": read.reason or "the broker offset was not read",
+        "consumer_offset": read.reason or "the consumer offset was not read",
+        "expired_messages": _expired_reason(read),
+        **dict.fromkeys(("pull_offset", "in_flight", "ready"), sampled),
+    }
+    if unread:
+        reasons = dict.fromkeys(reasons, unread)
+    return reasons | {
+        "time_lag_seconds": behind.reason or "",
+        "time_lag_error_seconds": behind.reason or "the judgement gives none",
+        "time_lag_at": behind.reason or "",
+        **dict.fromkeys(("state", "rule", "rule_code", "since", "provisional"), unjudged),
+        "judged_at": unjudged or NOT_JUDGED_YET,
+        "owner": no_owner,
+        "taken_at": read.reason or "it was not read",
+    }

@@ -1,0 +1,182 @@
+"""From a group under its overlay to its row: every null with its reason."""
+
+from datetime import datetime
+from typing import Any
+
+from consumers.groups.health.rows import shown as shown_reason
+from consumers.models import GroupKind, State, TimeLagKind
+from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.volumes import volume_code
+from consumers.words.volumes import volume_words
+
+from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
+from .shown import NOT_READ_YET, ShownGroup
+
+NOT_ASKED = "its members have not been asked for yet"
+DOES_NOT_DRAIN, KEEPS_UP = "it does not drain", "it keeps up"
+# Rules of the evaluation by which what waits is what was produced a moment ago: it is never "drained".
+KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
+NO_REBALANCE = "no rebalance of it has been seen"
+YOUNG_LAG = "the lag is younger than the last judgement"
+
+
+def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str, Any]:
+    """The values of all fields of GroupRow, as a detail needs them too.
+
+    `lag_of_queues`: the lag by the queues that stand beside it, which takes the place of the stored total.
+    """
+    group, judged, verdict = shown.group, shown.judged, shown.verdict
+    lag, time_lag, drain = (shown.shown(name) for name in ("lag_messages", "time_lag_seconds", "drain_seconds"))
+    at_least, health = shown.shown("lag_messages_at_least"), shown.health
+    if lag is not None and lag_of_queues is not None and lag != lag_of_queues:
+        # As in the overlay: zero exactly where the lag is, and what was judged of a lag of zero says nothing of one.
+        if not lag or not lag_of_queues:
+            time_lag, drain = (None if lag_of_queues else 0.0), None
+        lag = at_least = lag_of_queues
+    if _keeps_up(shown):
+        drain = None
+    fields: dict[str, Any] = {
+        "id": group.pk,
+        "cluster": group.cluster.name,
+        "group": group.name,
+        "kind": GroupKind(group.kind),
+        "state": verdict.state,
+        "stale": verdict.stale,
+        "state_detail": verdict.sentence,
+        "since": verdict.since,
+        "health": health.level,
+        "health_reasons": tuple(shown_reason(reason) for reason in health.reasons),
+        "flags": tuple(str(flag) for flag in shown.flags.reasons),
+        "flag_reasons": {str(flag): reason for flag, reason in shown.flags.reasons.items()},
+        "completeness": judged.completeness if judged and not shown.unjudged_reason else None,
+        "lag_messages": lag,
+        "lag_messages_at_least": at_least,
+        "time_lag_seconds": time_lag,
+        "time_lag_kind": time_lag_kind(lag, time_lag, judged.time_lag_kind if judged else None),
+        "time_lag_at": _time_lag_at(shown, lag, time_lag),
+        "drain_seconds": drain,
+        "message_model": group.message_model,
+        "consume_type": group.consume_type,
+        "last_rebalance_at": judged.last_rebalance_at if judged else None,
+        "open_incidents": None if isinstance(shown.incidents, str) else shown.incidents,
+        "taken_at": shown.shown("taken_at"),
+        "judged_at": judged.judged_at if judged else None,
+        "unknown_reason": shown.lag_reason,
+        "unknown_reason_code": shown.lag_code,
+    }
+    fields |= {name: shown.shown(name) for name in stored_in(JUDGED, TOTAL, GROUP)}
+    codes = {
+        name: code
+        for name, stored in _volume_reasons(shown).items()
+        if fields[name] is None and (code := volume_code(stored)) is not None
+    }
+    return fields | {
+        "unknown": _reasons(shown, fields),
+        "known_parts": _known_parts(shown, fields),
+        "unknown_codes": codes,
+    }
+
+
+def group_row(shown: ShownGroup) -> GroupRow:
+    return GroupRow(**row_fields(shown))
+
+
+def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -> TimeLagKind:
+    """`judged` is the kind of the newest judgement, null where there is none."""
+    if time_lag is None or judged is None:
+        return TimeLagKind.EXACT if lag == 0 else TimeLagKind.UNKNOWN
+    if lag == 0:
+        return TimeLagKind.EXACT
+    # A queue of it is not known: it may wait for longer.
+    return TimeLagKind.AT_LEAST if lag is None else TimeLagKind(judged)
+
+
+def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
+    """A reason for each null that `unknown_reason` does not speak of."""
+    membership = shown.unread_reason or shown.group.membership_error or NOT_ASKED
+    judged = shown.unread_reason or shown.unjudged_reason or "the judged range does not tell"
+    reasons = {
+        "since": shown.unread_reason or NOT_JUDGED_YET,
+        "completeness": shown.unjudged_reason or NOT_JUDGED_YET,
+        "lag_messages_at_least": shown.lag_reason or NOT_READ_YET,
+        **dict.fromkeys(("never_committed_queues", "lost_queues"), shown.unread_reason or NOT_READ_YET),
+        "time_lag_seconds": _time_lag_reason(shown, fields["lag_messages"]),
+        "time_lag_at": _time_lag_reason(shown, fields["lag_messages"]),
+        "drain_seconds": _drain_reason(shown, fields),
+        "dlq_messages": shown.unread_reason
+        or (NOT_READ_YET if shown.total is None else "its dead letters were not read"),
+        "expired_messages": shown.lag_reason or "the min offset of a queue with lag was not read",
+        "last_rebalance_at": _rebalance_reason(shown),
+        "open_incidents": str(shown.incidents),
+        "taken_at": NOT_READ_YET,
+        "judged_at": NOT_JUDGED_YET,
+    }
+    reasons |= dict.fromkeys(stored_in(JUDGED), judged)
+    reasons |= {name: volume_words(stored) for name, stored in _volume_reasons(shown).items()}
+    reasons |= dict.fromkeys(("members", "online", "message_model", "consume_type"), membership)
+    undecided = "; ".join(f"{flag}: {reason}" for flag, reason in shown.flags.undecided.items())
+    nulls = {name: reason for name, reason in reasons.items() if fields[name] is None}
+    return nulls | ({"flags": undecided} if undecided else {})
+
+
+def _time_lag_at(shown: ShownGroup, lag: int | None, time_lag: float | None) -> datetime | None:
+    """A time lag of zero is the newest reading's; any other one was judged, of a moment before the lag beside it."""
+    if time_lag is None:
+        return None
+    taken_at: datetime | None = shown.shown("taken_at")
+    return taken_at if lag == 0 or shown.judged is None else shown.judged.judged_at
+
+
+def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPart]:
+    judged = shown.judged
+    if judged is None or shown.unread_reason or shown.unjudged_reason:
+        return {}
+    parts = {
+        "dlq_day_messages": (judged.dlq_day_messages_at_least, judged.dlq_day_since),
+        "retry_share": (judged.retry_share_known, judged.retry_share_since),
+    }
+    known = {name: (value, since) for name, (value, since) in parts.items() if fields[name] is None}
+    return {name: KnownPart(value, since) for name, (value, since) in known.items() if value is not None}
+
+
+def _volume_reasons(shown: ShownGroup) -> dict[str, Any]:
+    """As they are stored, where what was judged is shown."""
+    if shown.judged is None or shown.unread_reason or shown.unjudged_reason:
+        return {}
+    return dict(shown.judged.volumes_unknown)
+
+
+def _time_lag_reason(shown: ShownGroup, lag: int | None) -> str:
+    if shown.unread_reason or shown.unjudged_reason:
+        return shown.unread_reason or shown.unjudged_reason or ""
+    if shown.judged is not None and shown.judged.time_lag_seconds is None:
+        return "the judged range does not tell"
+    return YOUNG_LAG if lag else shown.lag_reason or NOT_JUDGED_YET
+
+
+def _rebalance_reason(shown: ShownGroup) -> str:
+    if shown.judged is None:
+        return NOT_JUDGED_YET
+    if shown.group.membership_at is None:
+        return shown.group.membership_error or NOT_ASKED
+    return NO_REBALANCE
+
+
+def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
+    if fields["lag_messages"] is None:
+        return shown.lag_reason or NOT_READ_YET
+    if fields["lag_messages"] == 0:
+        return "nothing to drain"
+    if shown.unjudged_reason:
+        return shown.unjudged_reason
+    if _keeps_up(shown):
+        return KEEPS_UP
+    consumed, produced = fields["consume_rate"], fields["produce_rate"]
+    if consumed is None or produced is None:
+        return "the rates are not known"
+    return YOUNG_LAG if consumed > produced else DOES_NOT_DRAIN
+
+
+def _keeps_up(shown: ShownGroup) -> bool:
+    return shown.verdict.state == State.OK and not shown.verdict.stale and shown.verdict.rule in KEEPING_UP

@@ -1,0 +1,226 @@
+"""One group under its overlay: which verdict is shown, and why a number of it is not known."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from consumers.groups.health.rows import Health
+from consumers.groups.health.verdict import NOT_CHECKED, Findings, health, health_limits
+from consumers.groups.unknown_words import lag_word, unread_word
+from consumers.models import ConsumerGroup, GroupState, GroupTotal, Queue, QueueState, State
+from consumers.polling.flags import GroupFlags, group_flags, outside_reason
+from consumers.queries.groups import without_members
+from consumers.queries.queues.lost_offsets import GroupLoss, behind_words, group_loss_parts
+from consumers.queries.queues.overlay import CALM, NOT_JUDGED_YET, is_late, unjudged_reason
+from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
+from consumers.retries.unfinished.blocked_rows import BlockedQueue
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.rules import rule_words
+from consumers.words.unknown import reason_words
+
+from .overlay import NO_BROKER, STATES, Overlay
+from .rows import IncidentCounts, WorstQueue
+
+NOT_READ_YET = "not read yet"
+# The numbers of the rule "blocked" that a blocked queue does not tell.
+BESIDE_BLOCKED = ("expires_in_seconds",)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The state that is shown: the parts of its sentence, and the code of the rule with its numbers; without a rule the
+    sentence is the reason. `stale`: evaluations are late, and it is the last one's."""
+
+    state: State
+    parts: list[str]
+    rule: str | None
+    detail: dict[str, Any]
+    since: datetime | None
+    queue: Queue | None = None
+    stale: bool = False
+
+    @property
+    def sentence(self) -> str:
+        return sentence(self.parts)
+
+    @property
+    def rule_words(self) -> str:
+        return self.sentence if self.rule is None else rule_words(self.rule)
+
+    @property
+    def worst(self) -> WorstQueue | None:
+        """The queue that decided."""
+        if self.queue is None or self.rule is None:
+            return None
+        place = self.queue.topic.name, self.queue.broker, self.queue.queue_id
+        return WorstQueue(*place, self.state, self.rule_words, self.rule)
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """`group` carries the overlay's columns, `still_read` is its worst queue on a broker that is not silent, where one
+    is or its evaluation is late.
+
+    `pops`: whether its members say that they pop; null where none has said. `blocked`: what holds the queue that
+    decided, where its member tells. `cause`: of an offset that jumped, beside the numbers of its rule. `incidents`:
+    how many of it are open, or why that is not known. `loss`: of its offsets, those that are gone from their brokers.
+    `findings`: what was found of it beside its state.
+    """
+
+    group: ConsumerGroup
+    overlay: Overlay
+    still_read: QueueState | None
+    pops: bool | None
+    blocked: BlockedQueue | None = None
+    cause: dict[str, str] = field(default_factory=dict)
+    incidents: IncidentCounts | str = "nobody has counted them"
+    loss: GroupLoss | None = None
+    findings: Findings = NOT_CHECKED
+
+    @cached_property
+    def flags(self) -> GroupFlags:
+        return group_flags(self.group, self.pops, self.overlay.now, self.overlay.limits.kinds)
+
+    @property
+    def health(self) -> Health:
+        verdict = self.verdict
+        return health(verdict.state, verdict.rule, self.findings, self.overlay.now, health_limits())
+
+    @property
+    def total(self) -> GroupTotal | None:
+        return getattr(self.group, "total", None)
+
+    @property
+    def judged(self) -> GroupState | None:
+        return getattr(self.group, "judged", None)
+
+    def shown(self, name: str) -> Any:
+        return getattr(self.group, f"of_{name}")
+
+    @property
+    def unread_reason(self) -> str | None:
+        return self._broker_reason(self.shown("unread_by"))
+
+    def _broker_reason(self, broker_id: int | None) -> str | None:
+        if broker_id is None:
+            return None
+        if broker_id == NO_BROKER:
+            return f"no broker of {self.group.cluster.name} is known yet"
+        return self.overlay.brokers[broker_id].unread_reason(self.overlay.now, self.overlay.limits)
+
+    @property
+    def unjudged_reason(self) -> str | None:
+        return unjudged_reason(self.judged, self.overlay.now, self.overlay.limits)
+
+    @property
+    def lag_reason(self) -> str | None:
+        """Why the lag is null; None where it is known."""
+        if self.shown("lag_messages") is not None:
+            return None
+        if self.unread_reason:
+            return self.unread_reason
+        if self.total is None:
+            return NOT_READ_YET
+        if (outside := outside_reason(self.group)) is not None:
+            return outside
+        slaves = self.overlay.slaves_of(self.group.cluster_id)
+        return queues_reason(self.total.unknown_reason, self.total.lost_queues, slaves)
+
+    @property
+    def lag_code(self) -> UnknownReason | None:
+        if self.shown("lag_messages") is not None:
+            return None
+        unread = unread_word(self.overlay, self.shown("unread_by"))
+        stored = self.total.unknown_reason if self.total is not None else None
+        return UnknownReason(unread or lag_word(self.total is not None, stored, self.group.outside_store))
+
+    @property
+    def is_late(self) -> bool:
+        return self.judged is not None and is_late(self.judged, self.overlay.now, self.overlay.limits)
+
+    @property
+    def verdict(self) -> Verdict:
+        state = STATES[self.shown("rank")]
+        if state == State.LOSS and self.loss is not None:
+            return self._loss_verdict(self.loss)
+        if self.judged is None:
+            return self._never_judged(state)
+        silent = self._broker_reason(self.shown("silent_by"))
+        if silent is not None and (self.still_read is None or state == State.UNKNOWN):
+            return Verdict(state, [silent], None, {}, self.shown("taken_at"))
+        if self.is_late:
+            return self._late_verdict(state, self.judged)
+        if silent is None or self.still_read is None:
+            return self._judged_verdict(state, self.judged, self.judged.worst_queue)
+        return self._judged_verdict(state, self.still_read, self.still_read.queue)
+
+    def _never_judged(self, state: State) -> Verdict:
+        if state == State.STOP:
+            return self._stopped_verdict()
+        reason = self.unread_reason or NOT_JUDGED_YET
+        return Verdict(state, [reason], None, {}, self.group.first_seen_at)
+
+    def _late_verdict(self, state: State, judged: GroupState) -> Verdict:
+        """The last state that holds, of the group or of the queue that is now its worst; else what rows tell."""
+        worst = self.still_read
+        if state == State.STOP and self.group.pk in self.overlay.live.stopped:
+            return self._stopped_verdict()
+        if state == judged.state and (worst is None or worst.state == state):
+            return replace(self._judged_verdict(state, judged, judged.worst_queue), stale=True)
+        if worst is not None and worst.state == state:
+            return replace(self._judged_verdict(state, worst, worst.queue), stale=True)
+        if state == State.OK:
+            return self._caught_up_verdict()
+        why = _("the lag has grown, or stands still, since")
+        if judged.state not in CALM:
+            why = _("offsets have moved, or members are back, since")
+        reason = f"{self.unread_reason or self.unjudged_reason}; {why}"
+        return Verdict(state, [reason], None, {}, judged.judged_at)
+
+    def _stopped_verdict(self) -> Verdict:
+        """By the answers of brokers: no evaluation is needed."""
+        since = self.overlay.live.stopped.get(self.group.pk)
+        detail = {"lag_messages": self.shown("lag_messages")}
+        if since is not None:
+            detail["without_members_seconds"] = (self.overlay.now - since).total_seconds()
+        return Verdict(
+            State.STOP, state_parts(State.STOP, RuleCode.NO_MEMBERS, detail), RuleCode.NO_MEMBERS, detail, since
+        )
+
+    def _caught_up_verdict(self) -> Verdict:
+        detail = {"lag_messages": self.shown("lag_messages")}
+        since = self.total.changed_at if self.total is not None else None
+        return Verdict(State.OK, state_parts(State.OK, RuleCode.CAUGHT_UP, detail), RuleCode.CAUGHT_UP, detail, since)
+
+    def _loss_verdict(self, loss: GroupLoss) -> Verdict:
+        detail: dict[str, Any] = {"lost_queues": loss.queues, "lost_offset": loss.lost_offset, "brokers": loss.brokers}
+        detail |= {"lost_at": loss.lost_at.isoformat() if loss.lost_at else None}
+        parts = group_loss_parts(loss, self.total.queues if self.total else loss.queues)
+        return Verdict(State.LOSS, parts, RuleCode.OFFSET_LOST, detail, loss.lost_at, loss.worst)
+
+    def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
+        place = queue_words(queue.topic.name, queue.broker, queue.queue_id) if queue is not None else None
+        detail = judged.detail | self.cause
+        if judged.rule == RuleCode.NO_MEMBERS:
+            detail |= without_members(self.group)
+        if self.blocked is not None:
+            parts = [self.blocked.sentence, *evidence({name: detail.get(name) for name in BESIDE_BLOCKED})]
+        else:
+            parts = state_parts(state, judged.rule, detail, place=place)
+        return Verdict(state, parts, judged.rule, detail, judged.since, queue)
+
+
+def queues_reason(reason: str | None, lost_queues: int | None, slaves: list[str]) -> str:
+    """The words of a stored `reason`, with how many queues it is of where offsets are lost, and with the slaves that do
+    not know them."""
+    if reason == UnknownReason.SLAVE_BEHIND:
+        return sentence(behind_words(slaves))
+    why = reason_words(reason or UnknownReason.QUEUE_UNKNOWN)
+    if reason != UnknownReason.OFFSET_LOST or not lost_queues:
+        return why
+    return ngettext("%(why)s: %(n)d queue", "%(why)s: %(n)d queues", lost_queues) % {"why": why, "n": lost_queues}

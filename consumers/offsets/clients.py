@@ -1,0 +1,126 @@
+"""What the members of a group said of the queues they hold: the client side of the stores."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from consumers.models import Assignment, Client, ConsumerGroup
+from consumers.ownership.unowned import no_owner_reason
+from consumers.queries.queues.starts import told_start
+from consumers.stores.exposure import NOT_SAMPLED, Held
+from consumers.vocabulary.groups import BROADCASTING, POPPING
+
+from .rows import CLIENT_MEMORY, PopRow, StoreRow
+
+# RocketMQ 5.4.0, ClientConfig.persistConsumerOffsetInterval, where no member says another.
+USUAL_COMMIT_SECONDS = 5.0
+INTERVAL = "persistConsumerOffsetInterval"
+NOBODY_HOLDS = "popping: no member holds a queue; what is popped and not acknowledged comes again"
+SPOKE = ("client_id", "running_info_at", "running_info_error", "settings", "pop_queues", "started_at")
+HELD = ("queue_id", "client_id", "last_seen", "commit_offset", "cached_min", "cached_max", "cached_count")
+
+
+@dataclass(frozen=True)
+class Members:
+    """`held` by the queue's key in the database; `silent`: why a member that did not answer last said nothing."""
+
+    clients: tuple[dict[str, Any], ...]
+    held: dict[int, list[Held]]
+    silent: dict[str, str]
+    no_owner: str
+    is_broadcasting: bool
+    is_popping: bool
+
+    @property
+    def told_commit_seconds(self) -> float | None:
+        """The longest interval at which a member says it commits; null while none does."""
+        told = [_whole((client["settings"] or {}).get(INTERVAL)) for client in self.clients]
+        milliseconds = [value for value in told if value is not None]
+        return max(milliseconds) / 1000 if milliseconds else None
+
+    @property
+    def commit_seconds(self) -> float:
+        return self.told_commit_seconds or USUAL_COMMIT_SECONDS
+
+    @property
+    def start(self) -> tuple[str | None, datetime | None]:
+        """consumeTimestamp, and the start of the member that says it: the newest one's."""
+        return told_start(self.clients)
+
+    def pops(self) -> list[PopRow]:
+        return [
+            PopRow(
+                client_id=client["client_id"],
+                topic=queue["topic"],
+                broker=queue["broker"],
+                queue_id=queue["queue_id"],
+                wait_ack_count=queue.get("wait_ack_count"),
+                last_pop_at=queue.get("last_pop_at"),
+            )
+            for client in self.clients
+            for queue in client["pop_queues"] or ()
+        ]
+
+    def pop_unknown(self) -> str | None:
+        """Why the un-acknowledged messages of some member are not known."""
+        for client in self.clients:
+            if client["pop_queues"] is None:
+                return f"{client['client_id']}: {self.silent.get(client['client_id'], NOT_SAMPLED)}"
+        return None if self.clients else self.no_owner
+
+    def stores(self, queue: int | None, broker_offset: int | None) -> list[StoreRow]:
+        """One per owner; without an owner one that says why there is none."""
+        owners = self.held.get(queue, ()) if queue is not None else ()
+        if not owners:
+            return [StoreRow(kind=CLIENT_MEMORY, offset=None, at=None, source=None, finding=self.no_owner)]
+        return [self._store(owner, broker_offset) for owner in owners]
+
+    def _store(self, owner: Held, broker_offset: int | None) -> StoreRow:
+        finding = self.silent.get(owner.client_id)
+        if owner.commit_offset is None:
+            none = NOT_SAMPLED if owner.cached_count is None else "the client's memory has no offset of this queue"
+            finding = finding or none
+        return StoreRow(
+            kind=CLIENT_MEMORY,
+            offset=owner.commit_offset,
+            at=owner.said_at,
+            source=owner.client_id,
+            client_id=owner.client_id,
+            finding=finding,
+            lag_messages=behind(owner.commit_offset, broker_offset),
+        )
+
+
+def members_of(group: ConsumerGroup) -> Members:
+    """Two queries."""
+    clients = tuple(Client.objects.filter(group=group, gone_by=None).order_by("client_id").values(*SPOKE))
+    held: dict[int, list[Held]] = defaultdict(list)
+    rows = Assignment.objects.filter(group=group, gone_by=None).order_by("client_id").values_list(*HELD)
+    for queue, client_id, *said in rows:
+        held[queue].append(Held(client_id, *said))
+    is_popping = group.consume_type == POPPING or any(client["pop_queues"] for client in clients)
+    answers = [client["running_info_at"] is not None and client["running_info_error"] is None for client in clients]
+    return Members(
+        clients=clients,
+        held=held,
+        silent={c["client_id"]: _silence(c["running_info_error"]) for c in clients if c["running_info_error"]},
+        no_owner=NOBODY_HOLDS if is_popping else no_owner_reason(group, answers),
+        is_broadcasting=group.message_model == BROADCASTING,
+        is_popping=is_popping,
+    )
+
+
+def behind(offset: int | None, broker_offset: int | None) -> int | None:
+    """Null where an end is not known, and where the offset is ahead of the broker."""
+    if offset is None or broker_offset is None or offset > broker_offset:
+        return None
+    return broker_offset - offset
+
+
+def _silence(error: str) -> str:
+    return f"did not answer when it was asked last: {error}"
+
+
+def _whole(text: object) -> int | None:
+    return int(text) if isinstance(text, str) and text.isdigit() else None

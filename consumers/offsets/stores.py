@@ -1,0 +1,205 @@
+"""The offset stores of one group side by side: the broker's memory, its file, the clients' files, their memory."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Max
+
+from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, TopicKind
+from consumers.polling.brokers.rows import kind_in_group
+from consumers.polling.flags import outside_reason
+from consumers.queries.brokers import BrokerAge, broker_ages
+from consumers.queries.limits import Limits, limits
+from consumers.queries.queues.overlay import OWN_DEAD_LETTERS, Offsets, offsets, unread_reason
+from consumers.queries.queues.starts import start_without_offset
+from consumers.stores.exposure import NUMBERS, Exposure, Stored, exposure
+from consumers.stores.start import Start
+from consumers.vocabulary.unknown import UnknownReason
+
+from .clients import Members, behind, members_of
+from .files import NO_BROKER, Files, QueueKey, files_of
+from .rows import BROKER_FILE, BROKER_MEMORY, GroupOffsets, OffsetRow, StoreRow
+
+# From what each store says of one queue to its row: every null with its reason.
+
+NO_OFFSET = "the broker's memory has no offset of this group here"
+EACH_ITS_OWN = "broadcasting: each member goes on from its own file"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A queue that some store knows. `pk` None: no reading has seen it; `snapshot` None: not as the group's."""
+
+    topic: str
+    broker: str | None
+    queue_id: int
+    pk: int | None
+    snapshot: QueueSnapshot | None
+    broker_offset: int | None
+
+    @classmethod
+    def of(cls, queue: Queue, snapshot: QueueSnapshot | None, broker_offset: int | None) -> "Place":
+        return cls(queue.topic.name, queue.broker, queue.queue_id, queue.pk, snapshot, broker_offset)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What all queues of a group share. `samples` by the queue's key in the database."""
+
+    group: ConsumerGroup
+    brokers: dict[str, BrokerAge]
+    members: Members
+    files: Files
+    samples: dict[int, QueueSample]
+    now: datetime
+    limits: Limits
+    max_age: timedelta
+
+
+# The broker has no offset, and nothing to repeat from.
+EMPTY = (UnknownReason.NEVER_COMMITTED, UnknownReason.OFFSET_LOST)
+
+
+def offset_row(place: Place, facts: Facts) -> OffsetRow:
+    broker = facts.brokers.get(place.broker) if place.broker is not None else None
+    read = _read(place, broker, facts)
+    memory = _memory(place, broker, read, facts)
+    files = facts.files.stores(
+        (place.topic, place.broker, place.queue_id), facts.members.is_broadcasting, read.broker_offset
+    )
+    exposed = _exposure(place, read, memory, files, facts)
+    start = _start(place, read, facts)
+    values = {"min_offset": read.min_offset, "broker_offset": read.broker_offset, "would_start_at": start.offset}
+    why = {
+        "min_offset": read.reason if read.unread and read.reason else "the min offset was not read",
+        "broker_offset": read.reason or "the broker offset was not read",
+        "would_start_at": start.reason or "",
+    }
+    taken_at = broker.last_read_at if broker else None
+    unknown = {name: why[name] for name, value in values.items() if value is None}
+    unknown |= {f"exposure.{name}": exposed.unknown[name] for name in NUMBERS if name in exposed.unknown}
+    if taken_at is None:
+        unknown["taken_at"] = read.reason or "it was not read"
+    if read.unread:
+        unknown["never_committed"] = read.reason or "it was not read"
+    return OffsetRow(
+        topic=place.topic,
+        broker=place.broker,
+        queue_id=place.queue_id,
+        kind=kind_in_group(facts.group.name, place.topic),
+        stores=[memory, *files, *facts.members.stores(place.pk, read.broker_offset)],
+        exposure=exposed,
+        would_start_rule=start.rule,
+        never_committed=None if read.unread else _is_never_committed(place, read),
+        taken_at=taken_at,
+        unknown=unknown,
+        **values,
+    )
+
+
+def _read(place: Place, broker: BrokerAge | None, facts: Facts) -> Offsets:
+    if place.snapshot is not None:
+        return offsets(place.snapshot, broker, facts.now, facts.limits)
+    unread = unread_reason(place.broker, broker, facts.now, facts.limits) if place.broker else NO_BROKER
+    end = place.broker_offset if unread is None else None
+    return Offsets(None, end, None, None, None, None, None, None, unread or NO_OFFSET, unread is not None)
+
+
+def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: Facts) -> StoreRow:
+    return StoreRow(
+        kind=BROKER_MEMORY,
+        offset=read.consumer_offset,
+        at=broker.last_read_at if broker else None,
+        source=place.broker,
+        finding=read.reason or outside_reason(facts.group),
+        usual_period_seconds=facts.members.commit_seconds,
+        lag_messages=behind(read.consumer_offset, read.broker_offset),
+    )
+
+
+def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRow], facts: Facts) -> Exposure:
+    if elsewhere := _elsewhere(facts):
+        return Exposure(unknown=dict.fromkeys(NUMBERS, elsewhere))
+    file = next((store for store in files if store.kind == BROKER_FILE), None)
+    return exposure(
+        Stored(memory.offset, memory.at, memory.finding, is_empty=read.code in EMPTY),
+        Stored(file.offset, file.at, file.finding) if file else Stored(None, None, NO_BROKER),
+        facts.members.held.get(place.pk, ()) if place.pk is not None else (),
+        facts.members.no_owner,
+        facts.now,
+        facts.max_age,
+    )
+
+
+def _elsewhere(facts: Facts) -> str | None:
+    """Why members do not go on from what brokers hold; None where they do."""
+    return EACH_ITS_OWN if facts.members.is_broadcasting else outside_reason(facts.group)
+
+
+def _is_never_committed(place: Place, read: Offsets) -> bool:
+    return read.consumer_offset is None and not read.unread and read.code == UnknownReason.NEVER_COMMITTED
+
+
+def _start(place: Place, read: Offsets, facts: Facts) -> Start:
+    kind = kind_in_group(facts.group.name, place.topic)
+    if kind == TopicKind.DLQ:
+        return Start(None, OWN_DEAD_LETTERS, OWN_DEAD_LETTERS)
+    if elsewhere := _elsewhere(facts):
+        return Start(None, elsewhere, elsewhere)
+    if not _is_never_committed(place, read) and read.code != UnknownReason.OFFSET_LOST:
+        return _after_commit(read)
+    sample = facts.samples.get(place.pk) if place.pk is not None else None
+    return start_without_offset(kind, facts.group.consume_from_where, facts.members.start, read, sample)
+
+
+def _after_commit(read: Offsets) -> Start:
+    """A committed offset always wins; one that is out of range is moved by the first pull."""
+    if read.consumer_offset is None or read.reason is not None:
+        return Start(None, "the committed offset", read.reason or "the consumer offset was not read")
+    if read.min_offset is not None and read.min_offset > read.consumer_offset:
+        return Start(read.min_offset, "the committed offset, moved up to the min offset")
+    return Start(read.consumer_offset, "the committed offset")
+
+
+def group_offsets(group: ConsumerGroup, *, now: datetime, topic: str | None = None) -> GroupOffsets:
+    """Every queue that any of the stores knows, in order of topic, broker and id. A fixed number of queries."""
+    members = members_of(group)
+    files = files_of(group, members.commit_seconds)
+    bounds = limits()
+    facts = Facts(
+        group=group,
+        brokers={broker.name: broker for broker in broker_ages([group.cluster_id])[group.cluster_id].brokers},
+        members=members,
+        files=files,
+        samples={sample.queue_id: sample for sample in QueueSample.objects.filter(group=group, offset=None)},
+        now=now,
+        limits=bounds,
+        max_age=timedelta(seconds=bounds.late_seconds),
+    )
+    places = _places(group, members, files, topic)
+    return GroupOffsets(
+        rows=[offset_row(place, facts) for place in places],
+        files=files.file_rows(),
+        names_files=files.names_files,
+        is_broadcasting=members.is_broadcasting,
+        is_popping=members.is_popping,
+        pops=members.pops(),
+        pop_unknown=members.pop_unknown() if members.is_popping else None,
+        commit_interval_seconds=members.told_commit_seconds,
+    )
+
+
+def _places(group: ConsumerGroup, members: Members, files: Files, topic: str | None) -> list[Place]:
+    """The broker offset of a queue without a snapshot of this group is that of another group's."""
+    places: dict[QueueKey, Place] = {}
+    for snapshot in QueueSnapshot.objects.filter(group=group).select_related("queue__topic"):
+        queue = snapshot.queue
+        places[queue.topic.name, queue.broker, queue.queue_id] = Place.of(queue, snapshot, snapshot.broker_offset)
+    seen = {place.pk for place in places.values()}
+    held = Queue.objects.filter(pk__in=members.held.keys() - seen).select_related("topic")
+    for queue in held.annotate(end=Max("snapshots__broker_offset")):
+        places[queue.topic.name, queue.broker, queue.queue_id] = Place.of(queue, None, queue.end)
+    for key in files.rows.keys() - places.keys():
+        places[key] = Place(*key, pk=None, snapshot=None, broker_offset=None)
+    chosen = [place for place in places.values() if topic in (None, place.topic)]
+    return sorted(chosen, key=lambda place: (place.topic, place.broker or "", place.queue_id))

@@ -1,0 +1,374 @@
+"""Values for rocketmq-exporter's metric names, of one cluster."""
+
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from django.db.models import Case, Count, F, FloatField, JSONField, Max, OuterRef, Q, Subquery, Sum, When
+
+from consumers.groups.gauges import GroupGauges
+from consumers.groups.overlay import NO_BROKER, Overlay
+from consumers.lake.moment import read_moment
+from consumers.lake.store import Lake
+from consumers.models import Broker, Client, Queue, QueueSample, QueueSnapshot, QueueState, Reading, Topic
+from consumers.ownership.timeline.claims import LEAST_SECONDS
+from consumers.queries.brokers import MASTER, ClusterAge
+from consumers.queries.columns import as_list
+from consumers.queries.limits import Limits
+from consumers.vocabulary.groups import BROADCASTING
+from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
+
+# The offsets of each group, topic and broker, as sums of their queues: what is not known of one is known of no sum.
+# The consumer offset of such a queue is what the broker says, although there is no lag.
+WITH_OFFSET = (
+    UnknownReason.CONSUMER_AHEAD,
+    UnknownReason.NO_BROKER_OFFSET,
+    UnknownReason.TOPIC_GONE,
+    UnknownReason.QUEUE_GONE,
+)
+
+KNOWN_LAG = Q(unknown_reason=None, consumer_offset__isnull=False, broker_offset__isnull=False)
+
+KNOWN_OFFSET = Q(consumer_offset__isnull=False) & (Q(unknown_reason=None) | Q(unknown_reason__in=WITH_OFFSET))
+
+CHUNK = 2000
+
+
+class TopicPart(NamedTuple):
+    """What a group has of a topic on one broker. Null is not known, or that no queue of it has an offset.
+
+    `is_idle`: no queue of it has a lag by its nature (never committed, or gone): sums are whole without it.
+    """
+
+    group_id: int
+    topic: str
+    broker: str
+    consumer_offset: int | None
+    lag_messages: int | None
+    is_idle: bool
+
+
+def topic_parts(cluster_id: int, groups: Collection[int], read: Container[str]) -> list[TopicPart]:
+    """In the order of `groups`, then by topic and broker. What is on no broker of `read` is not known.
+
+    Two queries.
+    """
+    no_lag = Q(unknown_reason__in=NO_LAG_REASONS)
+    rows = (
+        QueueSnapshot.objects.filter(group__cluster=cluster_id)
+        .values_list("group_id", "queue__topic_id", "queue__broker")
+        .annotate(
+            unknown=Count("pk", filter=~KNOWN_LAG & ~no_lag),
+            known=Count("pk", filter=KNOWN_LAG),
+            lag=Sum(F("broker_offset") - F("consumer_offset"), filter=KNOWN_LAG),
+            untold=Count("pk", filter=~KNOWN_OFFSET & ~Q(unknown_reason=UnknownReason.NEVER_COMMITTED)),
+            offset=Sum("consumer_offset", filter=KNOWN_OFFSET),
+        )
+        .order_by()
+    )
+    found = [row for row in rows.iterator(chunk_size=CHUNK) if row[0] in groups]
+    # After the rows: those of a topic that came meanwhile have a name, those of one that went are of nothing any more.
+    topics = dict(Topic.objects.filter(cluster=cluster_id).values_list("pk", "name"))
+    parts: dict[int, list[TopicPart]] = {}
+    for group, topic, broker, unknown, known, lag, untold, offset in found:
+        if topic in topics:
+            is_read = broker in read
+            part = TopicPart(
+                group, topics[topic], broker,
+                None if untold or not is_read else offset,
+                None if unknown or not is_read else lag,
+                is_read and not known and not unknown,
+            )  # fmt: skip
+            parts.setdefault(group, []).append(part)
+    place = attrgetter("topic", "broker")
+    return [part for group in groups for part in sorted(parts.get(group, ()), key=place)]
+
+
+def broker_ends(cluster_id: int, topics: Container[str], read: Container[str]) -> dict[tuple[str, str], int | None]:
+    """By topic and broker, in their order, the sum of the broker offsets; null where one of them is not known.
+
+    Of the topics that groups have offsets of, no others: no end of the rest is read. Two queries.
+    """
+    rows = (
+        QueueSnapshot.objects.filter(group__cluster=cluster_id)
+        .exclude(unknown_reason__in=(UnknownReason.TOPIC_GONE, UnknownReason.QUEUE_GONE))
+        .values_list("queue__topic__name", "queue__broker", "queue_id")
+        .annotate(
+            end=Max(
+                "broker_offset", filter=~Q(unknown_reason__in=(UnknownReason.NOT_REPORTED, UnknownReason.SLAVE_BEHIND))
+            )
+        )
+        .order_by()
+    )
+    ends: dict[tuple[str, str], int | None] = {}
+    for topic, broker, _queue, end in rows.iterator(chunk_size=CHUNK):
+        if topic in topics:
+            before = ends.get((topic, broker), 0)
+            ends[topic, broker] = None if before is None or end is None or broker not in read else before + end
+    # Queues that take messages and give none are in no reading of offsets.
+    unseen = Queue.objects.filter(topic__cluster=cluster_id, readable=False, writable=True, snapshots=None)
+    unknown = dict.fromkeys(unseen.values_list("topic__name", "broker"))
+    return {key: None if key in unknown else end for key, end in sorted(ends.items())}
+
+
+# What rocketmq-exporter's families say of groups as a whole, of one cluster.
+class ExporterGroup(NamedTuple):
+    """`members` and `dead_letters` are null where not known. `is_hidden`: on a broker that was never read it may have
+
+    queues that nobody knows of. `is_outside`: its offsets on brokers are not its progress.
+    """
+
+    id: int
+    name: str
+    members: int | None
+    is_broadcasting: bool
+    is_outside: bool
+    is_judged: bool
+    is_hidden: bool
+    dead_letters: int | None
+
+
+def exporter_groups(overlay: Overlay, groups: Iterable[GroupGauges]) -> dict[int, ExporterGroup]:
+    """By id, in the order of `groups`."""
+    never_read = {broker.id for broker in overlay.brokers.values() if broker.last_read_at is None} | {NO_BROKER}
+    return {
+        group.id: ExporterGroup(
+            group.id, group.name, group.members, group.message_model == BROADCASTING, group.outside_store is not None,
+            bool(group.is_fresh), group.unread_by in never_read, group.dlq_messages,
+        )
+        for group in groups
+    }  # fmt: skip
+
+
+def cluster_names(cluster_id: int) -> dict[str, str | None]:
+    """What RocketMQ calls the cluster of each broker, by the broker's name; null where no name server told yet."""
+    rows = Broker.objects.filter(cluster=cluster_id, broker_id=MASTER)
+    return dict(rows.order_by("name").values_list("name", "cluster_name"))
+
+
+# What rocketmq-exporter's names are filled from, of one cluster.
+# Messages per second, by how far offsets moved over the last minute of readings; and where dead letters end.
+# Two readings of the lake are compared, whatever the number of groups.
+
+MINUTE = timedelta(seconds=60)
+
+QUEUE = ["topic", "broker", "queue_id"]
+
+OFFSETS = ("consumer_offset", "broker_offset")
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Messages per second between two readings. Absent where an offset of it was not read twice, or went back.
+
+    `consumed`: by group, topic and broker · `produced`: by topic and broker · `dead_letters`: the sum of the broker
+    offsets by dead-letter topic and broker. The latter two null where the readings are not kept.
+    """
+
+    consumed: Mapping[tuple[str, ...], float] | None = None
+    produced: Mapping[tuple[str, ...], float] = field(default_factory=dict)
+    dead_letters: Mapping[tuple[str, str], int] | None = None
+
+
+def moved(lake: Lake, cluster_id: int, cluster: str, now: datetime, limits: Limits) -> Moved:
+    """One query, and three files at the most."""
+    times = list(
+        Reading.objects.filter(cluster=cluster_id, taken_at__gte=limits.read_since(now) - 3 * MINUTE, taken_at__lte=now)
+        .order_by("-taken_at")
+        .values_list("taken_at", flat=True)
+    )
+    if not times or times[0] < limits.read_since(now):
+        return Moved()
+    newest = _offsets(lake, cluster, times[0])
+    if newest is None:
+        return Moved()
+    letters = _dead_letters(lake, cluster, times[0])
+    earlier = next((at for at in times if at <= times[0] - MINUTE), None)
+    before = _offsets(lake, cluster, earlier) if earlier is not None else None
+    if earlier is None or before is None:
+        return Moved(dead_letters=letters)
+    seconds = (times[0] - earlier).total_seconds()
+    consumed = _rates(before, newest, ["group", *QUEUE], "consumer_offset", seconds)
+    produced = _rates(_ends(before), _ends(newest), QUEUE, "broker_offset", seconds)
+    return Moved(consumed, produced, letters)
+
+
+def _offsets(lake: Lake, cluster: str, at: datetime) -> pa.Table | None:
+    return read_moment(lake, "readings", cluster, at, ["group", *QUEUE, *OFFSETS], pc.scalar(True))
+
+
+def _ends(rows: pa.Table) -> pa.Table:
+    """The groups of a queue share its end."""
+    ends = rows.group_by(QUEUE).aggregate([("broker_offset", "max")])
+    return ends.rename_columns([*QUEUE, "broker_offset"])
+
+
+def _rates(
+    before: pa.Table, after: pa.Table, key: list[str], column: str, seconds: float
+) -> dict[tuple[str, ...], float]:
+    """By the key without the queue id. A queue that was never committed, then and now, has moved by nothing."""
+    both = after.select([*key, column]).join(
+        before.select([*key, column]).rename_columns([*key, "before"]), keys=key, join_type="left outer"
+    )
+    steps = pc.subtract(both[column], both["before"])
+    is_idle = pc.and_(pc.is_null(both[column]), pc.is_null(both["before"]))
+    is_known = pc.fill_null(pc.greater_equal(steps, 0), False)
+    both = both.append_column("step", pc.if_else(is_known, steps, 0))
+    both = both.append_column("untold", pc.cast(pc.invert(pc.or_(is_idle, is_known)), pa.int64()))
+    both = both.append_column("known", pc.cast(is_known, pa.int64()))
+    place = key[:-1]
+    sums = both.group_by(place).aggregate([("step", "sum"), ("untold", "sum"), ("known", "sum")])
+    sums = sums.filter(pc.and_(pc.equal(sums["untold_sum"], 0), pc.greater(sums["known_sum"], 0)))
+    names = zip(*(as_list(sums[name]) for name in place), strict=True)
+    return {name: step / seconds for name, step in zip(names, as_list(sums["step_sum"]), strict=True)}
+
+
+def _dead_letters(lake: Lake, cluster: str, at: datetime) -> dict[tuple[str, str], int]:
+    """A reading without such a file saw no dead-letter topic."""
+    rows = read_moment(lake, "dead_letters", cluster, at, ["topic", "broker", "broker_offset"], pc.scalar(True))
+    if rows is None:
+        return {}
+    sums = rows.group_by(["topic", "broker"]).aggregate(
+        [("broker_offset", "sum", pc.ScalarAggregateOptions(skip_nulls=False))]
+    )
+    values = zip(*(as_list(sums[name]) for name in ("topic", "broker", "broker_offset_sum")), strict=True)
+    return {(topic, broker): end for topic, broker, end in values if end is not None}
+
+
+# How long the first unconsumed message of each group, topic and broker has waited, as pages say it of each queue.
+
+PartKey = tuple[int, str, str]  # group id, topic, broker
+
+
+def part_waits(
+    overlay: Overlay, cluster_id: int, groups: Mapping[int, ExporterGroup], parts: Iterable[TopicPart]
+) -> dict[PartKey, float]:
+    """Seconds, the longest of the queues; absent where that of a queue is not known. Two queries."""
+    waits: dict[PartKey, float | None] = {
+        (part.group_id, part.topic, part.broker): 0.0 for part in parts if part.lag_messages is not None
+    }
+    samples = _samples(cluster_id)
+    read_at = {broker.name: broker.last_read_at for broker in overlay.clusters[cluster_id].brokers}
+    for group, queue, topic, broker, offset, judged in _behind(cluster_id):
+        key = (group, topic, broker)
+        before = waits.get(key)
+        if before is not None:
+            judged = judged if groups[group].is_judged else None
+            wait = _wait(samples.get((group, queue)), offset, read_at[broker], judged)
+            waits[key] = None if wait is None else max(before, wait)
+    return {key: wait for key, wait in waits.items() if wait is not None}
+
+
+def _behind(cluster_id: int) -> Iterable[tuple[int, int, str, str, int, float | None]]:
+    """The queues with lag: group and queue id, topic, broker, consumer offset, judged seconds."""
+    state = QueueState.objects.filter(group=OuterRef("group_id"), queue=OuterRef("queue_id"))
+    rows = QueueSnapshot.objects.filter(KNOWN_LAG, group__cluster=cluster_id, broker_offset__gt=F("consumer_offset"))
+    judged = Subquery(state.values("time_lag_seconds")[:1], output_field=FloatField())
+    columns = ("group_id", "queue_id", "queue__topic__name", "queue__broker", "consumer_offset", "judged_seconds")
+    return rows.annotate(judged_seconds=judged).values_list(*columns).order_by().iterator(chunk_size=CHUNK)
+
+
+def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetime]]:
+    rows = QueueSample.objects.filter(group__cluster=cluster_id, first_stored_at__isnull=False)
+    return {
+        (group, queue): (offset, at)
+        for group, queue, offset, at in rows.values_list("group_id", "queue_id", "offset", "first_stored_at")
+        if at is not None
+    }
+
+
+def _wait(
+    sample: tuple[int | None, datetime] | None, offset: int, read_at: datetime | None, judged: float | None
+) -> float | None:
+    """By the broker's store time of the message at this very offset, else by the judgement: as overlay.time_lag."""
+    if sample is not None and sample[0] == offset and read_at is not None:
+        seconds = (read_at - sample[1]).total_seconds()
+        if seconds > 0:
+            return seconds
+    return judged if judged is not None and judged > 0 else None
+
+
+# Members as rocketmq-exporter's families name them: those in the newest full answer, and what they said lately.
+
+
+class ExporterClient(NamedTuple):
+    """`said`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}}, null where it
+
+    has not spoken for so long that it says nothing of now.
+    """
+
+    client_id: str
+    address: str
+    said: Mapping[str, Mapping[str, float | int | None]] | None
+
+
+def exporter_clients(
+    cluster_id: int, groups: Container[int], now: datetime, limits: Limits
+) -> dict[int, list[ExporterClient]]:
+    """The present members of the `groups`, by group id, in the order of their ids. One query."""
+    since = now - timedelta(seconds=max(limits.late_seconds, LEAST_SECONDS))
+    fresh = When(running_info_at__gte=since, running_info_error=None, then=F("consume_status"))
+    present = Client.objects.filter(group__cluster=cluster_id, gone_by=None).order_by("client_id")
+    rows = present.annotate(said=Case(fresh, output_field=JSONField()))
+    found: dict[int, list[ExporterClient]] = {}
+    for group, *client in rows.values_list("group_id", "client_id", "address", "said").iterator(chunk_size=CHUNK):
+        if group in groups:
+            found.setdefault(group, []).append(ExporterClient._make(client))
+    return found
+
+
+@dataclass(frozen=True)
+class ExporterCluster:
+    """`clusters`: what RocketMQ calls the cluster of each broker that is read, by its name; null: nobody told."""
+
+    name: str
+    clusters: Mapping[str, str | None]
+    groups: Mapping[int, ExporterGroup]
+    parts: Sequence[TopicPart]
+    waits: Mapping[PartKey, float]
+    ends: Mapping[tuple[str, str], int | None]
+    moved: Moved
+    clients: Mapping[int, Sequence[ExporterClient]]
+
+
+def exporter_cluster(overlay: Overlay, age: ClusterAge, lake: Lake, gauges: Iterable[GroupGauges]) -> ExporterCluster:
+    """`gauges` of groups of this cluster. Nine queries and three files at the most, however many groups there are."""
+    groups = exporter_groups(overlay, gauges)
+    read = {broker.name for broker in age.brokers if not overlay.is_unread(broker)}
+    parts = topic_parts(age.id, groups, read)
+    return ExporterCluster(
+        name=age.name,
+        clusters={name: cluster for name, cluster in cluster_names(age.id).items() if name in read},
+        groups=groups,
+        parts=parts,
+        waits=part_waits(overlay, age.id, groups, parts),
+        ends=broker_ends(age.id, {part.topic for part in parts}, read),
+        moved=moved(lake, age.id, age.name, overlay.now, overlay.limits),
+        clients=exporter_clients(age.id, groups, overlay.now, overlay.limits),
+    )
+
+
+# The lag of single queues of all groups, the greatest first: for scrapers that want so many series.
+class QueueLag(NamedTuple):
+    group_id: int
+    topic: str
+    broker: str
+    queue_id: int
+    lag_messages: int
+
+
+def queue_lags(overlay: Overlay, cluster: str | None = None) -> Iterator[QueueLag]:
+    """Of the queues that are known, on brokers that are read. One query."""
+    rows = QueueSnapshot.objects.filter(KNOWN_LAG)
+    if cluster is not None:
+        rows = rows.filter(group__cluster__name=cluster)
+    read = {(age.cluster_id, age.name) for age in overlay.brokers.values() if not overlay.is_unread(age)}
+    columns = ("group_id", "queue__topic__name", "queue__broker", "queue__queue_id", "lag")
+    found = rows.annotate(lag=F("broker_offset") - F("consumer_offset")).order_by("-lag", "pk")
+    for of_cluster, *values in found.values_list("group__cluster_id", *columns).iterator(chunk_size=2000):
+        if (of_cluster, values[2]) in read:
+            yield QueueLag(*values)

@@ -1,0 +1,135 @@
+"""Who owns which queue by the newest answers, or owned it at a past time as far as the answers around it prove."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from consumers.models import Client, ConsumerGroup
+from consumers.ownership.shares.facts import OwnableQueue, ownable_queues, why_ownerless
+from consumers.ownership.shares.group_shares import ExpectedOwners, expected_owners
+from consumers.ownership.timeline.claims import INSTANT, Claim, Claims, claims_between, first_claims, newest_claims
+from consumers.ownership.timeline.doubts import GroupDoubts
+from consumers.ownership.timeline.segments import Segment, segments
+from consumers.ownership.unowned import no_owner_reason, why_nothing_is_read
+from consumers.queries.brokers import broker_ages
+from consumers.queries.queues.overlay import iso
+
+from .rows import AssignmentRow, Holding
+
+STILL = "it held it when it was asked last"
+OF_AN_OWNER = ("owner", "seen_since", "last_seen", "gone_by")
+NO_MEMBER = "the group had no member"
+NO_HOLDER = "no member held it: all had said what they hold"
+
+Owners = Callable[[OwnableQueue], tuple[Sequence[Claim], str]]  # and why there is none
+
+
+def assignments(
+    group: ConsumerGroup,
+    *,
+    now: datetime,
+    at: datetime | None = None,
+    topic: str | None = None,
+    expected: ExpectedOwners | None = None,
+) -> list[AssignmentRow]:
+    """A row for each owner of a queue, and for each queue without: by topic, broker, queue and owner.
+
+    Without `at` the newest; `expected` is then what `expected_owners` gives, for who has it at hand. The number of
+    queries does not depend on that of queues and members.
+    """
+    return _at(group, at, topic) if at is not None else _newest(group, now, topic, expected)
+
+
+def _newest(
+    group: ConsumerGroup, now: datetime, topic: str | None, expected: ExpectedOwners | None
+) -> list[AssignmentRow]:
+    claims = newest_claims(group)
+    unread = why_nothing_is_read(broker_ages([group.cluster_id])[group.cluster_id].brokers, now)
+    expected = (expected or expected_owners(group)) if unread is None else ExpectedOwners(why=unread)
+    spoke = Client.objects.filter(group=group, gone_by=None).values_list("running_info_at", "running_info_error")
+    reason = why_ownerless(group) or no_owner_reason(group, [at is not None and error is None for at, error in spoke])
+
+    def owners(queue: OwnableQueue) -> tuple[Sequence[Claim], str]:
+        held = claims.get(queue.pk, ())
+        if unread is None:
+            return held, reason
+        before = "; ".join(f"{claim.owner} held it at {iso(claim.told)}" for claim in held)
+        return (), f"{unread}; {before}" if before else unread
+
+    return _rows(ownable_queues(group, claims.keys(), topic=topic), owners, expected)
+
+
+def _at(group: ConsumerGroup, at: datetime, topic: str | None) -> list[AssignmentRow]:
+    claims = claims_between(group, at, at + INSTANT)
+    doubts = GroupDoubts.of(group, claims, at, at + INSTANT, why_ownerless(group))
+    then = first_claims(group, at, _last_denial(claims, at))
+    queues = ownable_queues(group, claims.keys(), topic=topic)
+
+    def told(queue: OwnableQueue) -> Segment:
+        of_queue = [*claims.get(queue.pk, ()), *then.get(queue.pk, ())]
+        return segments(of_queue, doubts.of_queue(queue), at, at + INSTANT)[0]
+
+    without = NO_HOLDER if doubts.listed.members else NO_MEMBER
+
+    def owners(queue: OwnableQueue) -> tuple[Sequence[Claim], str]:
+        segment = told(queue)
+        if segment.holding in (Holding.OWNER, Holding.SEVERAL):
+            return segment.claims, ""
+        if segment.holding is Holding.CHANGED:
+            return (), changed_words(segment)
+        return (), segment.reason or without
+
+    return _rows(queues, owners, expected_owners(group, at))
+
+
+def _last_denial(claims: Claims, at: datetime) -> datetime:
+    """The answer by which the last of those was denied that had been told before."""
+    denials = [claim.gone_by for of_queue in claims.values() for claim in of_queue if claim.gone_by and claim.told < at]
+    return max(denials, default=at)
+
+
+def changed_words(segment: Segment) -> str:
+    """Between which answers a queue changed hands, and from whom to whom."""
+    left = [claim for claim in segment.claims if claim.gone_by is not None and claim.told < segment.since]
+    if not left:
+        return f"named at once by {', '.join(claim.owner for claim in segment.claims)}: one took it over just then"
+    told, denied = (max(times) for times in zip(*((c.told, c.gone_by or c.told) for c in left), strict=True))
+    between = f"between {iso(told)} and {iso(denied)}"
+    names, after = _names(left), _names([claim for claim in segment.claims if claim not in left])
+    if not after:
+        return f"let go {between} by {names}"
+    return (
+        f"let go and taken again {between} by {names}"
+        if names == after
+        else f"changed hands {between}: {names}, then {after}"
+    )
+
+
+def _names(claims: Sequence[Claim]) -> str:
+    return ", ".join(dict.fromkeys(claim.owner for claim in claims))
+
+
+def _rows(queues: Sequence[OwnableQueue], owners: Owners, expected: ExpectedOwners) -> list[AssignmentRow]:
+    rows: list[AssignmentRow] = []
+    for queue in queues:
+        expected_owner, unexpected = expected.of_queue(queue.pk)
+        place: dict[str, Any] = {"topic": queue.topic, "broker": queue.broker, "queue_id": queue.queue_id}
+        reasons = {"expected_owner": unexpected} if expected_owner is None else {}
+        held, why = owners(queue)
+        if not held:
+            nothing: dict[str, Any] = dict.fromkeys(OF_AN_OWNER)
+            unknown = reasons | dict.fromkeys(OF_AN_OWNER, why)
+            rows.append(AssignmentRow(**place, **nothing, expected_owner=expected_owner, unknown=unknown))
+        for claim in sorted(held):
+            rows.append(
+                AssignmentRow(
+                    **place,
+                    owner=claim.owner,
+                    seen_since=claim.since,
+                    last_seen=claim.told,
+                    gone_by=claim.gone_by,
+                    expected_owner=expected_owner,
+                    unknown=reasons | ({"gone_by": STILL} if claim.gone_by is None else {}),
+                )
+            )
+    return rows

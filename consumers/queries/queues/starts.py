@@ -1,0 +1,160 @@
+"""What offsets alone do not tell: tag filters, popped messages without ack, and where a member would start."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from consumers.models import Client, ConsumerGroup, QueueSample, TagSample
+from consumers.polling.flags import EVERY_TAG
+from consumers.polling.samples.tags import TAG_TYPES
+from consumers.queries.declared import public
+from consumers.queries.queues.overlay import Offsets
+from consumers.stores.start import AT_END, Start, would_start
+
+# How much of what waits a group would take at all: the next messages of each topic that it filters.
+NOT_TAGS = "it looks at properties of messages, of which a consume queue tells nothing"
+
+NOT_LOOKED_AT = "not sampled: nothing waits there, or its turn has not come"
+
+
+@dataclass(frozen=True)
+class TagSampleRow:
+    """Of the `looked_at` next messages of the topic's most lagging queue `matching` match; null has its reason.
+
+    Matches are counted by the tags' hashes, as a broker does: another tag may share one, so there may be fewer.
+    """
+
+    topic: str
+    expression: str
+    expression_type: str
+    looked_at: int | None = field(metadata=public("Messages of the topic's most lagging queue"))
+    matching: int | None = field(metadata=public("By the hashes of their tags: at most so many"))
+    asked_at: datetime | None
+    sentence: str
+    unknown_reason: str | None
+
+
+def tag_samples(group: ConsumerGroup) -> list[TagSampleRow]:
+    """One for each subscription that leaves something out, by topic. One query."""
+    samples = {sample.topic: sample for sample in TagSample.objects.filter(group=group)}
+    filtered = [one for one in group.subscriptions if one["topic"] and one["expression"] not in (*EVERY_TAG, None)]
+    return [_row(one, samples.get(one["topic"])) for one in sorted(filtered, key=lambda one: str(one["topic"]))]
+
+
+def _row(subscription: dict[str, str], sample: TagSample | None) -> TagSampleRow:
+    topic, expression = subscription["topic"], subscription["expression"]
+    kind = subscription.get("expression_type") or "TAG"
+    if kind not in TAG_TYPES:
+        return _unknown(topic, expression, kind, NOT_TAGS)
+    if sample is None or sample.expression != expression:
+        return _unknown(topic, expression, kind, NOT_LOOKED_AT)
+    return TagSampleRow(
+        topic=topic,
+        expression=expression,
+        expression_type=kind,
+        looked_at=sample.looked_at,
+        matching=sample.matching,
+        asked_at=sample.asked_at,
+        sentence=_sentence(sample),
+        unknown_reason=None,
+    )
+
+
+def _sentence(sample: TagSample) -> str:
+    if sample.looked_at == 1:
+        does = "matches" if sample.matching else "does not match"
+        return f"the next message of {sample.topic} {does} {sample.expression}"
+    matching = f"{sample.matching} of" if sample.matching else "none of"
+    matches = "match" if sample.matching > 1 else "matches"
+    return f"{matching} the next {sample.looked_at} messages of {sample.topic} {matches} {sample.expression}"
+
+
+def _unknown(topic: str, expression: str, kind: str, reason: str) -> TagSampleRow:
+    sentence = f"how many messages of {topic} match {expression} is not known: {reason}"
+    return TagSampleRow(topic, expression, kind, None, None, None, sentence, reason)
+
+
+# Messages that members have popped and not acknowledged. Offsets advance on pop, so a lag says nothing of them.
+#
+# Each member counts its own. What members that are gone have popped comes back later, and nobody counts it until
+# then.
+ANY_QUEUE = -1
+
+NOBODY = "no member is there to say what it has popped"
+
+NOT_TOLD = "not every member has said what it has popped"
+
+PULLS = "its members do not pop"
+
+WITH_ITS_TOPIC = "counted with the topic that it is the retry topic of"
+
+
+@dataclass(frozen=True)
+class Unacked:
+    """`reason` says why nothing is known of any queue; else `counts` has them by topic, broker and queue id.
+
+    A client that pops from any queue of a topic counts per broker, under the queue id -1.
+    """
+
+    reason: str | None
+    counts: dict[tuple[str, str, int], int]
+
+    @classmethod
+    def of(cls, group: ConsumerGroup) -> "Unacked":
+        """One query."""
+        present = Client.objects.filter(group=group, gone_by=None)
+        said = [None if error else queues for queues, error in present.values_list("pop_queues", "running_info_error")]
+        if not said:
+            return cls(NOBODY, {})
+        if any(queues is None for queues in said):
+            return cls(NOT_TOLD, {})
+        counts: dict[tuple[str, str, int], int] = {}
+        for queue in (queue for queues in said for queue in queues or ()):
+            key = queue["topic"], queue["broker"], queue["queue_id"]
+            counts[key] = counts.get(key, 0) + queue["wait_ack_count"]
+        return cls(None if counts else PULLS, counts)
+
+    def of_queue(self, topic: str, broker: str, queue_id: int, kind: str) -> tuple[int | None, str]:
+        """The count, and why it is null where it is."""
+        if self.reason is not None:
+            return None, self.reason
+        if kind == "retry":
+            return None, WITH_ITS_TOPIC
+        own, shared = self.counts.get((topic, broker, queue_id)), self.counts.get((topic, broker, ANY_QUEUE))
+        if shared:
+            return None, f"{shared} of {topic} on {broker}, in whichever of its queues"
+        if own is None and shared is None:
+            return None, "no member pops this queue"
+        return own or 0, ""
+
+
+# Where a member of a group would start on a queue without a committed offset, by the newest readings and answers.
+Told = tuple[str | None, datetime | None]
+
+
+def told_start(clients: Iterable[Mapping[str, Any]]) -> Told:
+    """consumeTimestamp, and the start of the member that says it: the newest one's. Of `settings`, `started_at`."""
+    told = [client for client in clients if client["settings"] and client["started_at"]]
+    newest = max(told, key=lambda client: client["started_at"], default=None)
+    return (newest["settings"].get("consumeTimestamp"), newest["started_at"]) if newest else (None, None)
+
+
+def start_without_offset(
+    kind: str, consume_from_where: str | None, told: Told, read: Offsets, sample: QueueSample | None
+) -> Start:
+    """`sample`: what the broker answered, asked as a starting member asks it; None: it was not asked."""
+    if sample is not None and (sample.start_offset is not None or sample.start_error is not None):
+        return _as_of_now(Start(sample.start_offset, sample.start_rule or "", sample.start_error), read)
+    return would_start(kind, consume_from_where, *told, read.min_offset, read.broker_offset, None)
+
+
+def _as_of_now(start: Start, read: Offsets) -> Start:
+    """The broker was asked a while ago: since then the queue has grown at one end, and may have lost the other."""
+    if start.offset is None:
+        return start
+    if start.rule in AT_END:
+        return Start(read.broker_offset, start.rule, None if read.broker_offset is not None else read.reason)
+    if read.min_offset is not None and read.min_offset > start.offset:
+        return Start(read.min_offset, f"{start.rule}, moved up to the min offset")
+    return start

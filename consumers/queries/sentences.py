@@ -1,0 +1,151 @@
+"""A state, its rule and the numbers it looked at as one sentence, in the language of the request."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext, gettext_lazy
+
+from consumers.queries.queues.lost_offsets import utc
+from consumers.vocabulary.rules import RuleCode
+from consumers.vocabulary.states import State
+from consumers.words.rules import OF_EVIDENCE, rule_words
+from consumers.words.states import STATES
+from consumers.words.unknown import reason_words
+
+from .texts import age, count, messages, rate
+
+# How a number of `detail` is said. One that is not listed is said by its own name and the unit in it.
+PHRASES = {
+    "still_seconds": gettext_lazy("offset still for %s"),
+    "lag_messages": gettext_lazy("%s behind"),
+    "time_lag_seconds": gettext_lazy("oldest waits %s"),
+    "without_members_seconds": gettext_lazy("no member for %s"),
+    "unowned_seconds": gettext_lazy("owned by nobody for %s"),
+    "drain_seconds": gettext_lazy("drains in %s"),
+    "consume_rate": gettext_lazy("consumes %s"),
+    "produce_rate": gettext_lazy("produced %s"),
+    "client_id": gettext_lazy("owned by %s"),
+    "owners": gettext_lazy("%s owners at once"),
+    "owner": gettext_lazy("owner %s"),
+    "owner_error": gettext_lazy("owner %s"),
+    "members": gettext_lazy("members: %s"),
+    "blocked_by": gettext_lazy("by: %s"),
+    "expired_messages": gettext_lazy("%s expired unread"),
+    "lost_messages_at_least": gettext_lazy("at least %s lost"),
+    "lost_messages_at_most": gettext_lazy("at most %s lost"),
+    "lost_offset": gettext_lazy("last known offset %s"),
+    "lost_at": gettext_lazy("last read %s"),
+    "missing_messages": gettext_lazy("back by %s"),
+    "from_offset": gettext_lazy("from offset %s"),
+    "to_offset": gettext_lazy("to offset %s"),
+    "allowance_seconds": gettext_lazy("%s are allowed"),
+    "time_lag_at_least_seconds": gettext_lazy("oldest waits at least %s"),
+    "limit_seconds": gettext_lazy("limit %s"),
+    "readings": gettext_lazy("readings: %s"),
+    "seen_seconds": gettext_lazy("seen for %s"),
+    "seconds_since_read": gettext_lazy("not read for %s"),
+    "seconds_since_known": gettext_lazy("lag not known for %s"),
+    "reason": gettext_lazy("%s"),
+    "expires_in_seconds": gettext_lazy("expires in %s"),
+    "expiry": gettext_lazy("expiry %s"),
+    "unacked_messages": gettext_lazy("%s wait for their ack"),
+    "usual_limit_seconds": gettext_lazy("waits up to %s by habit"),
+    "outside_store": gettext_lazy("kept by %s"),
+    "cause": gettext_lazy("%s"),
+}
+PLACES = {name: place for place, name in enumerate(PHRASES)}
+# Where it was stands in the opening, how many queues there are beside it; a reset is named by its cause.
+SAID_ELSEWHERE = frozenset({"topic", "broker", "queue_id", "queues", "reset"})
+# What every queue is like goes without saying.
+PLAIN = {"lag_messages": 0, "owners": 1}
+
+
+def sentence(parts: list[str]) -> str:
+    return " · ".join(parts)
+
+
+def state_parts(state: State, rule: str | None, detail: Mapping[str, Any], *, place: str | None = None) -> list[str]:
+    """`stalled: blocked`, `queue 3 of Stock on broker-a: offset still for 12 min, 9,120 messages behind`.
+
+    `place` is the queue that decided, where `detail` does not name it. Of a group's state the numbers are that queue's,
+    not the group's, so its name stands before them, in one part with them. A number that is null in `detail` was not
+    known and is left out.
+    """
+    opening = str(STATES[state])
+    if rule == RuleCode.OFFSET_LOST:
+        # Whether messages are lost depends on where the group goes on.
+        opening = rule_words(rule)
+    elif rule:
+        opening = gettext("%(state)s: %(rule)s") % {"state": opening, "rule": rule_words(rule)}
+    where, numbers = place or _place_in(detail), evidence(detail)
+    if where is None:
+        return [opening, *numbers]
+    if numbers:
+        return [opening, gettext("%(place)s: %(numbers)s") % {"place": where, "numbers": ", ".join(numbers)}]
+    return [opening] if state == State.OK else [opening, where]
+
+
+def queue_words(topic: str, broker: str, queue_id: int) -> str:
+    """`queue 3 of Stock on broker-a`"""
+    words = {"queue": queue_id, "topic": topic, "broker": broker}
+    return gettext("queue %(queue)s of %(topic)s on %(broker)s") % words
+
+
+def _place_in(detail: Mapping[str, Any]) -> str | None:
+    topic, broker, queue_id = (detail.get(name) for name in ("topic", "broker", "queue_id"))
+    return None if topic is None or broker is None or queue_id is None else queue_words(topic, broker, queue_id)
+
+
+def evidence(detail: Mapping[str, Any]) -> list[str]:
+    """The numbers of a rule, each said with its unit, a trend's two ends as one; in the order of PHRASES.
+
+    Not in the rule's own order: PostgreSQL keeps none of it.
+    """
+    shown = {
+        name: value
+        for name, value in sorted(detail.items(), key=_place_in_sentence)
+        if value is not None
+        and name not in SAID_ELSEWHERE
+        and not isinstance(value, dict | list)
+        and PLAIN.get(name) != value
+    }
+    parts: list[str] = []
+    if {"time_lag_from_seconds", "time_lag_to_seconds"} <= shown.keys():
+        ends = age(shown.pop("time_lag_from_seconds")), age(shown.pop("time_lag_to_seconds"))
+        parts.append(gettext("time lag rose from %s to %s") % ends if ends[0] != ends[1] else ends[0])
+    parts.extend(_phrase(name, value) for name, value in shown.items())
+    return parts
+
+
+def _place_in_sentence(item: tuple[str, Any]) -> tuple[int, str]:
+    return PLACES.get(item[0], len(PLACES)), item[0]
+
+
+def _phrase(name: str, value: Any) -> str:
+    said = _said(name, value)
+    if name in PHRASES:
+        return str(PHRASES[name]) % said
+    words = name
+    for unit in ("_seconds", "_messages", "_per_second", "_rate"):
+        words = words.removesuffix(unit)
+    return f"{words.replace('_', ' ')}: {said}"
+
+
+def _said(name: str, value: Any) -> str:
+    """A number with the unit that its name carries; anything else as it is."""
+    if name == "lost_at":
+        return utc(datetime.fromisoformat(value))
+    if name == "reason":
+        return reason_words(str(value))
+    if name in OF_EVIDENCE:
+        return str(OF_EVIDENCE[name].get(str(value), value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if name.endswith("_seconds") or name.startswith("seconds_"):
+        return age(value)
+    if "_messages" in name:
+        return messages(round(value))
+    if name.endswith(("_per_second", "_rate")):
+        return rate(value)
+    return count(value) if isinstance(value, int) else f"{value:,.3g}"

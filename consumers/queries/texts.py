@@ -1,0 +1,58 @@
+"""Numbers, durations and places in words: what every page, error and notification shares."""
+
+from collections.abc import Sequence
+
+from django.utils.translation import gettext, ngettext
+
+from consumers.stores.spans import Part, exact_parts, span_parts
+
+
+# Numbers as people read them: thousands apart, lengths of time in two units at most and capped at 30 days.
+def count(number: int) -> str:
+    return f"{number:,}"
+
+
+def messages(number: int) -> str:
+    return ngettext("%(count)s message", "%(count)s messages", number) % {"count": count(number)}
+
+
+def rate(per_second: float) -> str:
+    """Messages per second, with as many digits as matter."""
+    return gettext("%(rate)s/s") % {"rate": f"{per_second:,.0f}" if abs(per_second) >= 10 else f"{per_second:.2g}"}
+
+
+def age(seconds: float) -> str:
+    """`41 min`, `3 min 12 s`, `2 d 4 h`; `> 30 d` for what is longer. All lengths of time on pages are worded here.
+
+    What somebody chose is worded by `chosen`: `> 30 d` would not say what was chosen.
+    """
+    is_capped, parts = span_parts(seconds)
+    return gettext("> %s") % _worded(parts) if is_capped else _worded(parts)
+
+
+def chosen(seconds: float) -> str:
+    """A length of time that somebody set, in full."""
+    return _worded(exact_parts(seconds))
+
+
+def _worded(parts: list[Part]) -> str:
+    units = {"s": gettext("%d s"), "min": gettext("%d min"), "h": gettext("%d h"), "d": gettext("%d d")}
+    return " ".join(units[unit] % number for number, unit in parts)
+
+
+# Where something is, in words: which queues of which topic on which broker.
+def place(topic: str, broker: str, ids: Sequence[int]) -> str:
+    """`queue 3 of Orders on broker-a`, `6 queues of Orders on broker-a (0–3, 6, 7)`."""
+    words = {"n": count(len(ids)), "ids": _spans(ids), "topic": topic, "broker": broker}
+    one, many = "queue %(ids)s of %(topic)s on %(broker)s", "%(n)s queues of %(topic)s on %(broker)s (%(ids)s)"
+    return ngettext(one, many, len(ids)) % words
+
+
+def _spans(ids: Sequence[int]) -> str:
+    spans: list[list[int]] = []
+    for queue_id in sorted(ids):
+        if spans and queue_id == spans[-1][-1] + 1:
+            spans[-1].append(queue_id)
+        else:
+            spans.append([queue_id])
+    return ", ".join(f"{span[0]}–{span[-1]}" if len(span) > 2 else ", ".join(map(str, span)) for span in spans)

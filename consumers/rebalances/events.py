@@ -1,0 +1,206 @@
+"""Rebalances, one row each: the list over all groups, newest first, and the newest of one group."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Prefetch, Q, QuerySet
+from django.utils.translation import gettext, ngettext
+
+from consumers.models import ConsumerGroup, GroupKind, Rebalance, RebalanceTopic
+from consumers.queries.texts import count
+from consumers.rebalances.costs import NOT_TOLD, cost_of_all, name_resets
+from consumers.rebalances.rows import EventPage, RebalanceEvent, RebalanceFilters, words_of
+from consumers.rebalances.sentences import evidence_opening, evidence_sentence
+from consumers.vocabulary.causes import RebalanceCause
+
+# The name of a rebalance, which is also its address: `prod/billing/2026-03-14T02:14:24.123456Z`.
+FORM = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+def event_name(rebalance: Rebalance) -> str:
+    group = rebalance.group
+    return f"{group.cluster.name}/{group.name}/{moment_text(rebalance.started_before)}"
+
+
+def moment_text(at: datetime) -> str:
+    return at.astimezone(UTC).strftime(FORM)
+
+
+def moment_of(text: str) -> datetime | None:
+    """None where `text` is no moment as `moment_text` writes it."""
+    try:
+        return datetime.strptime(text, FORM).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+# Which rebalances a list is of, in SQL. Without a join: a hundred thousand rows are counted out of an index.
+# No rebalance is longer: a group that never settles has one after the other.
+LONGEST = timedelta(hours=1)
+
+
+def filtered(filters: RebalanceFilters, *, by_cause: bool = True) -> QuerySet[Rebalance]:
+    """Newest first; ties by group. Two queries: the groups first."""
+    found = Rebalance.objects.filter(_of_groups(filters)).order_by("-started_before", "pk")
+    if filters.since:
+        found = found.filter(_since(filters))
+    if filters.until:
+        found = found.filter(started_before__lt=filters.until)
+    if by_cause and filters.cause:
+        # No word of a cause is part of another.
+        found = found.filter(cause__contains=filters.cause)
+    return found
+
+
+def _of_groups(filters: RebalanceFilters) -> Q:
+    groups = ConsumerGroup.objects.all()
+    if filters.group:
+        named = groups.filter(name=filters.group)
+        return Q(group__in=_ids(named.filter(cluster__name=filters.cluster) if filters.cluster else named))
+    own = ~Q(group__in=_ids(groups.filter(kind=GroupKind.SYSTEM)))
+    return own & Q(group__in=groups.filter(cluster__name=filters.cluster).values("pk")) if filters.cluster else own
+
+
+def _ids(groups: QuerySet[Any]) -> list[int]:
+    return list(groups.values_list("pk", flat=True))
+
+
+def _since(filters: RebalanceFilters) -> Q:
+    begun = Q(started_before__gte=filters.since)
+    if not filters.touching or filters.since is None:
+        return begun
+    near = Q(started_before__gte=filters.since - LONGEST)
+    return near & (begun | Q(last_change_at__gte=filters.since))
+
+
+# Rebalances, one row each: the list over all groups, newest first, and the newest of one group.
+NO_READING_BEFORE = "no reading before it is known"
+
+NOT_SETTLED = "no two readings in a row have agreed since"
+
+NOT_DATED = "no member's clock dates it between the two readings"
+
+
+def rebalance_list(filters: RebalanceFilters, *, page: int = 1, page_size: int = 50) -> EventPage:
+    """One page; one beyond the last is the last. Seven queries at most, however many rebalances."""
+    found = filtered(filters)
+    count = found.count()
+    pages = max(1, -(-count // page_size))
+    page = min(max(page, 1), pages)
+    start = (page - 1) * page_size
+    chosen = list(found.values_list("pk", flat=True)[start : start + page_size])
+    return EventPage(events_of(chosen), count, page, pages)
+
+
+def rebalance_count(filters: RebalanceFilters) -> int:
+    return filtered(filters).count()
+
+
+def newest_rebalances(cluster: str, group: str, count: int = 5) -> list[RebalanceEvent]:
+    """Of one group, newest first. Six queries at most."""
+    found = filtered(RebalanceFilters(cluster=cluster, group=group))
+    return events_of(list(found.values_list("pk", flat=True)[:count]))
+
+
+def events_of(ids: Sequence[int]) -> list[RebalanceEvent]:
+    """In the order of `ids`. Without the queues that moved, which may be thousands."""
+    light = Prefetch("topics", RebalanceTopic.objects.defer("moves").order_by("topic"))
+    rows = Rebalance.objects.select_related("group__cluster").prefetch_related(light)
+    found = {row.pk: row for row in rows.filter(pk__in=ids)}
+    name_resets(found.values())
+    sizes = episode_sizes(found.values())
+    return [
+        RebalanceEvent(**event_fields(found[pk], sizes[found[pk].group_id, found[pk].episode_since]))
+        for pk in ids
+        if pk in found
+    ]
+
+
+def episode_sizes(rows: Iterable[Rebalance]) -> Counter[Any]:
+    """How many rebalances each episode of `rows` has, by group and beginning."""
+    return sizes_of({(row.group_id, row.episode_since) for row in rows})
+
+
+def sizes_of(episodes: Collection[tuple[int, datetime]]) -> Counter[Any]:
+    """How many rebalances each of these has. One query."""
+    groups, begun = {group for group, _since in episodes}, {since for _group, since in episodes}
+    if not begun:
+        return Counter()
+    # The first of an episode is its beginning: what is older need not be looked at.
+    near = Rebalance.objects.filter(group__in=groups, started_before__gte=min(begun), episode_since__in=begun)
+    counted = near.order_by().values("group_id", "episode_since").annotate(events=Count("pk"))
+    return Counter({(row["group_id"], row["episode_since"]): row["events"] for row in counted})
+
+
+def cause_counts(filters: RebalanceFilters) -> dict[RebalanceCause, int]:
+    """How many rebalances have each cause, those that have any; `filters.cause` itself is left aside."""
+    found = filtered(filters, by_cause=False).order_by().values("cause").annotate(events=Count("pk"))
+    counts: Counter[str] = Counter()
+    for row in found:
+        for word in set(words_of(row["cause"])):
+            counts[word] += row["events"]
+    return {cause: counts[cause] for cause in RebalanceCause if counts[cause]}
+
+
+def event_fields(row: Rebalance, episode: int) -> dict[str, Any]:
+    """The values of all fields of RebalanceEvent, as a detail needs them too."""
+    # It may have begun right after the reading before it.
+    begun = row.started_after or row.started_before
+    settled = None if row.settled_at is None else (row.settled_at - begun).total_seconds()
+    first = row.evidence[0] if row.evidence else {"cause": words_of(row.cause)[0]}
+    return {
+        "id": row.pk,
+        "event": event_name(row),
+        "cluster": row.group.cluster.name,
+        "group": row.group.name,
+        "at": moment_text(row.started_before),
+        "settled_seconds": settled,
+        "causes": words_of(row.cause),
+        "more": max(0, len(row.evidence) - 1),
+        "opening": evidence_opening(first),
+        "sentence": evidence_sentence(first, row.started_after, row.started_before),
+        "episode": episode,
+        "cost": cost_of_all(list(row.topics.all())),
+        "unknown": event_reasons(row),
+    } | {name: getattr(row, name) for name in STORED}
+
+
+STORED = (
+    "started_after",
+    "started_before",
+    "last_change_at",
+    "settled_at",
+    "dated_at",
+    "polls",
+    "members_before",
+    "members_after",
+    "rollout",
+    "episode_since",
+    "judged_at",
+)
+
+
+def event_reasons(row: Rebalance) -> dict[str, str]:
+    """A reason for each null of the event itself."""
+    usual = {
+        "started_after": NO_READING_BEFORE,
+        "settled_at": NOT_SETTLED,
+        "dated_at": NOT_DATED,
+        "members_before": NOT_TOLD,
+        "members_after": NOT_TOLD,
+        "client_ids_before": NOT_TOLD,
+        "client_ids_after": NOT_TOLD,
+    }
+    return {name: row.unknown.get(name) or reason for name, reason in usual.items() if getattr(row, name) is None}
+
+
+# How many rebalances there were, always beside how many episodes they make: the two are never taken for each other.
+def rebalance_counts(rebalances: int, episodes: int) -> str:
+    """`14 rebalances in 1 episode`: those with less than a minute between two are one episode."""
+    words = {
+        "rebalances": ngettext("%(n)s rebalance", "%(n)s rebalances", rebalances) % {"n": count(rebalances)},
+        "episodes": ngettext("%(n)s episode", "%(n)s episodes", episodes) % {"n": count(episodes)},
+    }
+    return gettext("%(rebalances)s in %(episodes)s") % words

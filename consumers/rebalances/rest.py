@@ -1,0 +1,91 @@
+"""GET rebalances/ and GET groups/{cluster}/{group}/rebalances/"""
+
+from typing import Any
+
+from django.http.response import HttpResponseBase
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from consumers.models import Cluster, ConsumerGroup
+from consumers.rebalances.detail import rebalance_rows
+from consumers.rebalances.rows import RebalanceFilters, RebalanceRow
+from consumers.rest.answers import Found, list_response
+from consumers.rest.problems import group_missing
+from consumers.rest.requests import PAGE, Choice, Paging, Ranged, taken
+from consumers.rest.schema.derived import made_serializer
+from consumers.rest.schema.described import described
+from consumers.vocabulary.causes import RebalanceCause
+
+
+class OfGroupParameters(Paging, Ranged):
+    """`from` and `to` are for the reading that first saw the rebalance: in [from, to)."""
+
+    cause = Choice(
+        [cause.value for cause in RebalanceCause], required=False, help_text="Has this cause, perhaps among others"
+    )
+
+
+class RebalanceParameters(OfGroupParameters):
+    cluster = serializers.CharField(required=False)
+    group = serializers.CharField(required=False, help_text="The whole name; of RocketMQ's own groups only by name")
+
+
+class EvidenceSerializer(serializers.Serializer[Any]):
+    """What one cause was told by. Beside these the facts of the cause: `client_id`, `address`, `topic`, `before` …"""
+
+    cause = serializers.ChoiceField([cause.value for cause in RebalanceCause])
+    sentence = serializers.CharField()
+
+    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
+        return dict(instance)
+
+
+RebalanceSerializer = made_serializer(RebalanceRow, evidence=EvidenceSerializer(many=True))
+
+
+class RebalanceListView(APIView):
+    @described("rebalances", RebalanceSerializer, parameters=RebalanceParameters, paged=True)
+    def get(self, request: Request) -> HttpResponseBase:
+        """Rebalances of all groups, the newest first: one row for each topic of one."""
+        values = RebalanceParameters.of(request)
+        cluster, group = values.get("cluster"), values.get("group")
+        if cluster is not None and not Cluster.objects.filter(name=cluster).exists():
+            raise NotFound(f"There is no cluster {cluster!r}.")
+        if group is not None and not _exists(cluster, group):
+            raise NotFound(f"There is no group {group!r}{f' in cluster {cluster!r}' if cluster else ''}.")
+        return _rows(request, values, cluster, group)
+
+
+class GroupRebalanceListView(APIView):
+    @described("group_rebalances", RebalanceSerializer, parameters=OfGroupParameters, paged=True)
+    def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
+        """Rebalances of one group, the newest first: one row for each topic of one."""
+        values = OfGroupParameters.of(request)
+        if not _exists(cluster, group):
+            raise group_missing(cluster, group)
+        return _rows(request, values, cluster, group)
+
+
+def _exists(cluster: str | None, group: str) -> bool:
+    found = ConsumerGroup.objects.filter(name=group)
+    return (found if cluster is None else found.filter(cluster__name=cluster)).exists()
+
+
+def _rows(request: Request, values: dict[str, Any], cluster: str | None, group: str | None) -> HttpResponseBase:
+    cause = values.get("cause")
+    filters = RebalanceFilters(
+        cluster=cluster,
+        group=group,
+        cause=None if cause is None else RebalanceCause(cause),
+        since=values.get("from"),
+        until=values.get("to"),
+    )
+    paging = taken(values, *PAGE)
+
+    def find(page: int, page_size: int) -> Found:
+        found = rebalance_rows(filters, page=page, page_size=page_size)
+        return Found(found.rows, found.count)
+
+    return list_response(request, RebalanceSerializer, find, **paging)

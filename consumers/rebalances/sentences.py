@@ -1,0 +1,216 @@
+"""What a rebalance was concluded from, in words, and what to search RocketMQ's logs for."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
+from consumers.rebalances.rows import LogLine
+from consumers.vocabulary.causes import RebalanceCause
+
+# What a rebalance was told by, in words. Each cause says its own facts; a fact that is missing was not told.
+# Facts that a sentence of their cause says already.
+SAID = {
+    "cause", "client_id", "address", "as", "topic", "broker", "queue_id", "before", "after", "at", "last_seen",
+    "silent_since", "last_pull", "read_again_at", "reset",
+}  # fmt: skip
+
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+
+Facts = Mapping[str, Any]
+
+
+def evidence_sentence(found: Facts, started_after: datetime | None, started_before: datetime) -> str:
+    """`found` is one entry of `Rebalance.evidence`. Times are those of the readings around the change, in UTC."""
+    opening, *more = OPENINGS.get(str(found.get("cause")), _unnamed)(found)
+    rest = [
+        f"{name.replace('_', ' ')}: {_said(value)}" for name, value in sorted(found.items()) if _is_more(name, value)
+    ]
+    return " · ".join([f"{opening} {_when(found, started_after, started_before)}", *more, *rest])
+
+
+def evidence_opening(found: Facts) -> str:
+    """What happened and to whom, without its times and all that is to be said beside it."""
+    return OPENINGS.get(str(found.get("cause")), _unnamed)(found)[0]
+
+
+def moment(value: Any) -> datetime | None:
+    """A moment out of JSON; None where `value` is none."""
+    if not isinstance(value, str) or not MOMENT.match(value):
+        return None
+    at = parse_datetime(value)
+    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
+
+
+def _is_more(name: str, value: Any) -> bool:
+    return name not in SAID and value is not None and not isinstance(value, dict | list)
+
+
+def _when(found: Facts, started_after: datetime | None, started_before: datetime) -> str:
+    """The readings around it, as far as they are named; else those that the rebalance began between."""
+    at = moment(found.get("at")) or moment(found.get("read_again_at")) or started_before
+    after = moment(found.get("last_seen")) or (started_after if at == started_before else None)
+    if after is None:
+        return _("by %s UTC") % _time(at)
+    return _("between %(after)s and %(before)s UTC") % {"after": _time(after), "before": _time(at)}
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%H:%M:%S}"
+
+
+def _said(value: Any) -> str:
+    at = moment(value)
+    if at is not None:
+        return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _who(found: Facts) -> str:
+    return str(found.get("client_id") or _("a member"))
+
+
+def _ends(found: Facts) -> list[str]:
+    """`before → after`, as far as they are known."""
+    before, after = found.get("before"), found.get("after")
+    if before is None and after is None:
+        return []
+    ends = [_("unknown") if value is None else _said(value) for value in (before, after)]
+    return [" → ".join(ends)]
+
+
+def _since(found: Facts, name: str, said: str, otherwise: str) -> str:
+    """`said` with the moment of the fact `name`; `otherwise` where that was not told."""
+    at = moment(found.get(name))
+    return _(otherwise) if at is None else _(said) % _time(at)
+
+
+def _joined(found: Facts) -> list[str]:
+    more = [str(found["as"])] if found.get("as") else []
+    if not found.get("address"):
+        return [_("%s joined") % _who(found), *more]
+    return [_("%(who)s joined from %(address)s") % {"who": _who(found), "address": found["address"]}, *more]
+
+
+def _left(found: Facts) -> list[str]:
+    return [_("%s left") % _who(found), _("its final commit was seen")]
+
+
+def _gone(found: Facts) -> list[str]:
+    return [_("%s went away") % _who(found), _("whether it left or died cannot be told")]
+
+
+def _silent(found: Facts) -> list[str]:
+    return [_("%s was dropped by its broker") % _who(found), _since(found, "silent_since", *NOT_ANSWERED)]
+
+
+def _reconnected(found: Facts) -> list[str]:
+    return [_("%s connected anew") % _who(found), *_ends(found), _("it had not started anew")]
+
+
+def _restarted(found: Facts) -> list[str]:
+    return [_("%s started anew under the same id") % _who(found), *_ends(found)]
+
+
+def _queue_count(found: Facts) -> list[str]:
+    topic, before, after = found.get("topic") or _("a topic"), found.get("before"), found.get("after")
+    if not isinstance(before, int) or not isinstance(after, int):
+        return [_("the number of queues of %s changed") % topic, *_ends(found)]
+    words = {"topic": topic, "before": before, "after": after}
+    one, many = (
+        "%(topic)s went from %(before)s to %(after)s queue",
+        "%(topic)s went from %(before)s to %(after)s queues",
+    )
+    return [ngettext(one, many, after) % words]
+
+
+def _subscription(found: Facts) -> list[str]:
+    words = {"who": _who(found), "topic": found.get("topic")}
+    changed = (
+        _("%(who)s changed its subscription to %(topic)s") if words["topic"] else _("%(who)s changed its subscription")
+    )
+    return [changed % words, *_ends(found)]
+
+
+def _strategy(found: Facts) -> list[str]:
+    return [_("%s shares queues out by another strategy") % _who(found), *_ends(found)]
+
+
+def _broker(found: Facts) -> list[str]:
+    name = found.get("broker") or _("a broker")
+    return [(_("%s could be read again") if found.get("read_again_at") else _("%s could not be read")) % name]
+
+
+def _pull_stuck(found: Facts) -> list[str]:
+    place = "/".join(str(found[name]) for name in ("topic", "broker", "queue_id") if found.get(name) is not None)
+    taken = _("%(who)s took %(queue)s anew") % {"who": _who(found), "queue": place or _("its own queue")}
+    return [taken, _since(found, "last_pull", *NOT_PULLED)]
+
+
+def _unknown(found: Facts) -> list[str]:
+    if reset := found.get("reset"):
+        follow = _("members drop queues whose offset was moved, and take them anew")
+        return [_("queues changed hands"), _("during the reset by %s") % reset, follow]
+    return [_("queues changed hands"), _("nothing that was read says why")]
+
+
+def _unnamed(found: Facts) -> list[str]:
+    return [str(found.get("cause") or RebalanceCause.UNKNOWN)]
+
+
+# With the moment and without.
+NOT_ANSWERED = (gettext_noop("it had not answered since %s UTC"), gettext_noop("it had not answered any more"))
+
+NOT_PULLED = (gettext_noop("it had not pulled since %s UTC"), gettext_noop("it had not pulled for 120 s"))
+
+OPENINGS: dict[str, Callable[[Facts], list[str]]] = {
+    RebalanceCause.JOINED: _joined,
+    RebalanceCause.LEFT: _left,
+    RebalanceCause.GONE: _gone,
+    RebalanceCause.SILENT: _silent,
+    RebalanceCause.RECONNECTED: _reconnected,
+    RebalanceCause.RESTARTED: _restarted,
+    RebalanceCause.QUEUE_COUNT: _queue_count,
+    RebalanceCause.SUBSCRIPTION: _subscription,
+    RebalanceCause.STRATEGY: _strategy,
+    RebalanceCause.BROKER: _broker,
+    RebalanceCause.PULL_STUCK: _pull_stuck,
+    RebalanceCause.UNKNOWN: _unknown,
+}
+
+
+# What to search RocketMQ's own logs for. The texts are those of RocketMQ 5.4.0.
+#
+# Brokers: ConsumerGroupInfo and ConsumerManager, into broker.log. Members: RebalanceImpl, into rocketmq_client.log of
+# the member's own host.
+OF_BROKERS = "broker.log"
+
+OF_MEMBERS = "rocketmq_client.log"
+
+TEXTS = {
+    RebalanceCause.JOINED: (OF_BROKERS, "new consumer connected, group: {group} "),
+    RebalanceCause.RECONNECTED: (OF_BROKERS, "new consumer connected, group: {group} "),
+    RebalanceCause.RESTARTED: (OF_BROKERS, "new consumer connected, group: {group} "),
+    RebalanceCause.LEFT: (OF_BROKERS, "unregister a consumer[{group}] from consumerGroupInfo"),
+    # A closed socket; one that left in order has the line of LEFT instead.
+    RebalanceCause.GONE: (OF_BROKERS, "from ConsumerGroupInfo groupChannelTable, consumer group: {group}"),
+    RebalanceCause.SILENT: (OF_BROKERS, "SCAN: remove expired channel from ConsumerManager consumerTable"),
+    RebalanceCause.SUBSCRIPTION: (OF_BROKERS, "subscription changed, "),
+    RebalanceCause.QUEUE_COUNT: (OF_MEMBERS, "client rebalanced result changed"),
+    RebalanceCause.STRATEGY: (OF_MEMBERS, "client rebalanced result changed"),
+    RebalanceCause.UNKNOWN: (OF_MEMBERS, "client rebalanced result changed"),
+    RebalanceCause.PULL_STUCK: (OF_MEMBERS, "[BUG]doRebalance, {group}, try remove unnecessary mq"),
+}
+
+
+def log_line(found: Mapping[str, Any], group: str) -> LogLine | None:
+    """None for a cause that RocketMQ writes no line of."""
+    cause = found.get("cause")
+    if cause not in TEXTS:
+        return None
+    file, text = TEXTS[RebalanceCause(cause)]
+    return LogLine(file, text.format(group=group))

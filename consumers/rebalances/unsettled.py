@@ -1,0 +1,196 @@
+"""Groups whose members keep changing, for how long, and when nobody read them."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
+
+from consumers.models import Client, ConsumerGroup, QueueSnapshot, Reading, Rebalance
+from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import age
+from consumers.rebalances.events import LONGEST
+
+# Times in which groups were not read: whether their members came to rest meanwhile nobody knows.
+Span = tuple[datetime, datetime]  # the last reading before it, and the first one after it
+
+Key = tuple[int, str]  # cluster and broker; of the whole cluster under no name
+
+# SQLite takes no more than some thousand parameters in one statement.
+AT_ONCE = 500
+
+
+def unread_spans(
+    groups: Collection[int], since: datetime, until: datetime, longest: timedelta
+) -> Mapping[int, Sequence[Span]]:
+    """By group id, in order: what is longer than `longest` within [since, until] and in which its cluster was not read,
+    or a broker that holds queues of it. What was before the first reading that is kept counts as not read.
+
+    Groups that were always read are left out. Two queries, and one for each 500 groups where a broker was not read.
+    """
+    clusters = {pk: cluster for pk, cluster in ConsumerGroup.objects.values_list("pk", "cluster") if pk in groups}
+    spans = _by_broker(set(clusters.values()), since, until, longest)
+    held = _brokers(groups) if any(broker for _, broker in spans) else {}
+    found = {
+        group: {span for broker in ("", *held.get(group, ())) for span in spans.get((cluster, broker), ())}
+        for group, cluster in clusters.items()
+    }
+    return {group: sorted(own) for group, own in found.items() if own}
+
+
+def _brokers(groups: Collection[int]) -> dict[int, set[str]]:
+    held: dict[int, set[str]] = {}
+    ordered = sorted(groups)
+    for start in range(0, len(ordered), AT_ONCE):
+        rows = QueueSnapshot.objects.filter(group__in=ordered[start : start + AT_ONCE]).order_by()
+        for group, broker in rows.values_list("group_id", "queue__broker").distinct():
+            held.setdefault(group, set()).add(broker)
+    return held
+
+
+def _by_broker(
+    clusters: Collection[int], since: datetime, until: datetime, longest: timedelta
+) -> dict[Key, list[Span]]:
+    read: dict[Key, list[datetime]] = {(cluster, ""): [since] for cluster in clusters}
+    rows = Reading.objects.filter(cluster__in=clusters, taken_at__gte=since - longest, taken_at__lte=until)
+    columns = ("cluster", "taken_at", "brokers", "error")
+    for cluster, at, brokers, error in rows.order_by("taken_at").values_list(*columns).iterator():
+        for one in brokers:
+            # Nothing was missed of one that no reading named before.
+            times = read.setdefault((cluster, str(one["name"])), [at])
+            if one["read"]:
+                times.append(at)
+        if error is None or any(one["read"] for one in brokers):
+            read[cluster, ""].append(at)
+    spans = {key: list(_longer([*times, until], longest)) for key, times in read.items()}
+    return {key: found for key, found in spans.items() if found}
+
+
+def _longer(times: Sequence[datetime], longest: timedelta) -> Iterator[Span]:
+    return ((before, after) for before, after in pairwise(times) if after - before > longest)
+
+
+# Groups whose members go on changing, and for how long: what pages, rules and /metrics say of it is this.
+#
+# An episode is over once its last rebalance has settled for a minute (JUDGE's rebalance_merge_seconds). Crashes with
+# less
+# than a minute between two are one episode, however many there are.
+# A rollout starts each member once, and once more where it is taken back. What starts them more often is none.
+STARTS_OF_A_ROLLOUT = 2
+
+
+class Newest(NamedTuple):
+    """The newest rebalance of a group."""
+
+    group_id: int
+    started_before: datetime
+    last_change_at: datetime
+    settled_at: datetime | None
+    episode_since: datetime
+    rollout: bool
+    polls: int
+    members_before: int | None
+    members_after: int | None
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """`seconds`: from `since` to the last change that was seen; null where it is not known, and `reason` says why.
+
+    `since`: the begin of the episode, or of the time of it in which it was read without a gap.
+    """
+
+    since: datetime
+    seconds: float | None
+    reason: str
+    is_rollout: bool
+
+
+def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, Unsettled]:
+    """Of the groups of `found`, by id; those that rest are left out. One query; some more where one does not."""
+    rows = {row.group_id: row for row in _newest(found, judged_until)}
+    lasting = [row.group_id for row in rows.values() if row.last_change_at > row.episode_since]
+    spans: Mapping[int, Sequence[Span]] = {}
+    if lasting:
+        since = min(rows[group].episode_since for group in lasting)
+        spans = unread_spans(set(lasting), since, judged_until, quiet())
+    came = comings({pk: row.episode_since for pk, row in rows.items() if row.rollout})
+    return {
+        pk: _judged(row, spans.get(pk, ()), is_rollout(row, came.get(pk, ())), judged_until) for pk, row in rows.items()
+    }
+
+
+def quiet() -> timedelta:
+    """So long a group must have settled for its episode to be over."""
+    return timedelta(seconds=settings.JUDGE["rebalance_merge_seconds"])
+
+
+def enough() -> timedelta:
+    return timedelta(seconds=settings.JUDGE["unsettled_after_seconds"])
+
+
+def comings(since: Mapping[int, datetime]) -> dict[int, list[datetime]]:
+    """When members came, by group id, from these moments on; one that came again counts again."""
+    ordered, came = sorted(since), dict[int, list[datetime]]()
+    for start in range(0, len(ordered), AT_ONCE):
+        part = ordered[start : start + AT_ONCE]
+        rows = Client.objects.filter(group__in=part, seen_since__gte=min(since[pk] for pk in part)).order_by()
+        for group, at in rows.values_list("group_id", "seen_since"):
+            if at >= since[group]:
+                came.setdefault(group, []).append(at)
+    return came
+
+
+def is_rollout(row: Newest, came: Collection[datetime]) -> bool:
+    """Every member has started since the episode began: so it is where all of them crash again and again, too."""
+    members = max(row.members_before or 0, row.members_after or 0, 1)
+    return row.rollout and len(came) <= STARTS_OF_A_ROLLOUT * members
+
+
+def is_over_by(row: Newest) -> datetime:
+    """When it is over at the latest, whether it has settled or was given up, if no other begins before."""
+    if row.settled_at is not None:
+        return row.settled_at + quiet()
+    return row.last_change_at + timedelta(seconds=settings.JUDGE["rebalance_longest_seconds"])
+
+
+def told_until(row: Newest) -> datetime:
+    """Until when it is known to go on: had readings been whole since its last change, they had agreed by then."""
+    if row.settled_at is not None:
+        return is_over_by(row)
+    return row.last_change_at + quiet() + timedelta(seconds=settings.JUDGE["rebalance_patience_seconds"])
+
+
+def seldom_asked(row: Newest) -> bool:
+    """Between two of its readings on average there was time to come to rest."""
+    end = row.settled_at or row.last_change_at
+    return end - row.started_before > quiet() * max(1, row.polls - 1)
+
+
+def _newest(found: QuerySet[Rebalance], until: datetime) -> list[Newest]:
+    longest = timedelta(seconds=settings.JUDGE["rebalance_longest_seconds"])
+    is_open = Q(settled_at=None, last_change_at__gt=until - longest)
+    later = Rebalance.objects.filter(group=OuterRef("group"), started_before__gt=OuterRef("started_before"))
+    rows = found.filter(is_open | Q(settled_at__gt=until - quiet()), ~Exists(later))
+    rows = rows.filter(started_before__gte=until - LONGEST, started_before__lte=until).order_by()
+    return [Newest._make(values) for values in rows.values_list(*Newest._fields)]
+
+
+def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) -> Unsettled:
+    gap = next((span for span in reversed(spans) if span[1] > row.episode_since), None)
+    since = row.episode_since if gap is None else gap[1]
+    lasted = row.last_change_at - since
+    reason = ""
+    if gap is not None and lasted < enough():
+        said = {"begin": iso(gap[0]), "end": iso(gap[1])}
+        reason = gettext("not read from %(begin)s to %(end)s: it may have come to rest meanwhile") % said
+    elif seldom_asked(row):
+        asked = {"count": row.polls, "age": age((row.last_change_at - row.started_before).total_seconds())}
+        reason = gettext("its members were asked only %(count)d times within %(age)s of changes") % asked
+    elif until > told_until(row):
+        reason = gettext("not every member has said since %s what it holds") % iso(row.last_change_at)
+    return Unsettled(since, None if reason else lasted.total_seconds(), reason, rollout)

@@ -1,0 +1,63 @@
+"""Offset resets as tasks of the general worker. Beat takes up again what a worker has left behind."""
+
+import logging
+import time
+from uuid import UUID
+
+from celery import shared_task
+from django.utils import timezone
+
+from consumers.jobs.asking import RedisDown, publish
+from consumers.jobs.hold import left_behind, stale_after
+from consumers.models import Reset, ResetStatus
+from consumers.polling.locks import Locked, lock
+from consumers.resets.applying.hopeless import give_up_hopeless
+from consumers.resets.applying.run import run
+from consumers.resets.overdue import PLANNED_WITHIN, expire, expire_untaken, refuse_forgotten, refuse_unplanned
+from consumers.resets.planning.run import run_plan
+
+logger = logging.getLogger(__name__)
+
+
+def hand_over_plan(reset_id: UUID) -> None:
+    """Tells the workers of a reset that is to be planned. Raises RedisDown, and then it is refused with that reason."""
+    try:
+        publish(reset_plan, expires_seconds=PLANNED_WITHIN.total_seconds(), reset_id=str(reset_id))
+    except RedisDown as down:
+        refuse_unplanned(reset_id, str(down), timezone.now())
+        raise
+
+
+def hand_over(reset_id: UUID) -> bool:
+    """Tells the workers of one that is to be applied. False where Redis is down: then beat finds it in its turn."""
+    try:
+        publish(reset_apply, expires_seconds=stale_after().total_seconds(), reset_id=str(reset_id))
+    except RedisDown:
+        return False
+    return True
+
+
+@shared_task(name="consumers.reset_plan")
+def reset_plan(reset_id: str) -> None:
+    run_plan(UUID(reset_id), timezone.now)
+
+
+@shared_task(name="consumers.reset_apply")
+def reset_apply(reset_id: str) -> None:
+    """The lock is for the beginning alone: what runs for longer is kept by its mark of life in the row."""
+    try:
+        with lock(f"reset:{reset_id}", stale_after().total_seconds()):
+            run(UUID(reset_id), timezone.now, time.sleep)
+    except Locked:
+        logger.warning("Another worker has the reset %s.", reset_id)
+
+
+@shared_task(name="consumers.resets_due")
+def resets_due() -> None:
+    now = timezone.now()
+    expire(now)
+    expire_untaken(now)
+    refuse_forgotten(now)
+    give_up_hopeless(now)
+    for reset_id in left_behind(Reset, ResetStatus.APPLYING, now):
+        reset_apply.apply_async((str(reset_id),), expires=stale_after().total_seconds())

@@ -1,0 +1,135 @@
+"""Who asks, who may change something, and how many requests a minute each may make."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from consumers.jobs.counts import counts
+from consumers.models import ApiToken
+from consumers.models.site.token import token_digest
+
+if TYPE_CHECKING:
+    # Views import this.
+    from rest_framework.views import APIView
+
+
+# Who asks: `Authorization: Token …`; and who may change something. Everybody who is let in may look.
+#
+# Tokens are looked up by their digest, so that the database alone lets nobody in.
+NOTED_EVERY = timedelta(minutes=1)
+
+
+class TokenAuthentication(BaseAuthentication):
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        words = get_authorization_header(request).split()
+        if not words or words[0].lower() != b"token":
+            return None
+        if len(words) != 2:
+            raise AuthenticationFailed("The Authorization header must be 'Token' and one token, without spaces in it.")
+        digest = token_digest(words[1].decode("latin-1"))
+        token = ApiToken.objects.select_related("user").filter(digest=digest).first()
+        if token is None or not token.user.is_active:
+            raise AuthenticationFailed("This token is not known. 'manage.py token create' makes one.")
+        if token.expires_at is not None and token.expires_at <= timezone.now():
+            raise AuthenticationFailed("This token has expired. 'manage.py token create' makes another.")
+        _note_use(token, timezone.now())
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Token"
+
+
+def _note_use(token: ApiToken, now: datetime) -> None:
+    """Once a minute is enough to know which tokens are in use, and spares a write a request."""
+    if token.last_used_at is None or now - token.last_used_at >= NOTED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+
+
+class MayChange(BasePermission):
+    """`permission`: what whoever changes something holds. `why_not()`: a sentence for whoever does not."""
+
+    permission: str
+    why_not: Callable[[], str]
+
+    @property
+    def message(self) -> str:
+        return type(self).why_not()
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        return request.method in SAFE_METHODS or request.user.has_perm(self.permission)
+
+
+# How many requests one token, or one user's sessions, may make in a minute.
+WINDOW_SECONDS = 60
+
+# Not /metrics: a scrape that is refused leaves a hole in every chart.
+LIMITED = "/api/"
+
+# What takes as long as a usual request: 50 ms. Wider answers count for several.
+POINTS_OF_A_REQUEST = 2_000
+
+ROWS_OF_A_REQUEST = 100
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`left` requests in the `seconds` that are left of the window."""
+
+    most: int
+    left: int
+    seconds: int
+
+    def headers(self) -> dict[str, str]:
+        """As draft-ietf-httpapi-ratelimit-headers has them."""
+        return {
+            "RateLimit-Policy": f'"minute";q={self.most};w={WINDOW_SECONDS}',
+            "RateLimit": f'"minute";r={self.left};t={self.seconds}',
+        }
+
+
+class RateLimit(BaseThrottle):
+    """Counts who is let in; who is not has been refused before. Its rate stands on the request, for conditional.py."""
+
+    def allow_request(self, request: Request, view: "APIView") -> bool:
+        most = settings.API_RATE
+        if not most or not request.path.startswith(LIMITED):
+            return True
+        now = time.time()
+        used = counts().add(_who(request), now=now, seconds=WINDOW_SECONDS)
+        self._seconds = WINDOW_SECONDS - int(now) % WINDOW_SECONDS
+        _note(request, used, self._seconds)
+        return used <= most
+
+    def wait(self) -> float:
+        return self._seconds
+
+
+def charge(request: Request, *, points: int = 0, rows: int = 0) -> None:
+    """What an answer costs beyond the one request that it was let in for. Whoever has any left is let in: what
+    nobody could know before leaves less for the rest of the minute."""
+    more = max(points // POINTS_OF_A_REQUEST, rows // ROWS_OF_A_REQUEST) - 1
+    if more > 0 and hasattr(request._request, "rate"):
+        now = time.time()
+        used = counts().add(_who(request), now=now, seconds=WINDOW_SECONDS, more=more)
+        _note(request, used, WINDOW_SECONDS - int(now) % WINDOW_SECONDS)
+
+
+def _note(request: Request, used: int, seconds: int) -> None:
+    most = settings.API_RATE
+    request._request.rate = Rate(most, max(0, most - used), seconds)  # type: ignore[attr-defined]
+
+
+def _who(request: Request) -> str:
+    auth: Any = request.auth
+    return f"token-{auth.pk}" if isinstance(auth, ApiToken) else f"user-{request.user.pk}"

@@ -1,0 +1,102 @@
+"""What cannot be answered: refused as things stand, not there, not valid; all as RFC 9457 problem documents."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import JsonResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.exceptions import APIException, NotFound, Throttled, ValidationError
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView, exception_handler
+
+from consumers.models import Cluster, ConsumerGroup
+from consumers.queries.groups import find_group
+
+
+class Refused(APIException):
+    """As things stand; the same request may be fine another time. `beside`: more members of the problem document."""
+
+    status_code: int = status.HTTP_409_CONFLICT
+
+    def __init__(self, sentence: str, **beside: Any) -> None:
+        super().__init__(sentence)
+        self.beside = beside
+
+
+class NotNow(Refused):
+    """Something that it needs does not answer."""
+
+    status_code: int = status.HTTP_503_SERVICE_UNAVAILABLE
+
+
+def group_missing(cluster: str, group: str) -> NotFound:
+    if not Cluster.objects.filter(name=cluster).exists():
+        return NotFound(f"There is no cluster {cluster!r}.")
+    return NotFound(f"There is no group {group!r} in cluster {cluster!r}.")
+
+
+def found_group(cluster: str, group: str) -> ConsumerGroup:
+    """Raises NotFound."""
+    found = find_group(cluster, group)
+    if found is None:
+        raise group_missing(cluster, group)
+    return found
+
+
+PROBLEM = "application/problem+json"
+
+
+class TooLong(APIException):
+    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    default_detail = "The request's body is longer than this site takes: ask for less at once."
+
+
+def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
+    """None for an error of ours: server_error answers it, once it is logged with its traceback."""
+    if isinstance(error, RequestDataTooBig):
+        # Django's own answer is a page.
+        error = TooLong()
+    response = exception_handler(error, context)
+    if response is None:
+        return None
+    said = response.data
+    response.data = _problem(response.status_code, _detail(error, said))
+    if isinstance(error, ValidationError):
+        response.data["errors"] = said
+    if isinstance(error, Refused):
+        response.data |= error.beside
+    response.content_type = PROBLEM
+    # A problem is JSON, whatever the answer would have been.
+    request = context["request"]
+    request.accepted_renderer, request.accepted_media_type = JSONRenderer(), PROBLEM
+    return response
+
+
+def plain_problem(status: int, detail: str) -> JsonResponse:
+    """Of a request that no resource was found for, or whose resource failed."""
+    return JsonResponse(_problem(status, detail), status=status, content_type=PROBLEM)
+
+
+def _problem(status: int, detail: str) -> dict[str, Any]:
+    return {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+
+
+def _detail(error: Exception, said: Any) -> str:
+    if isinstance(error, ValidationError):
+        return "Some parameters are not valid."
+    if isinstance(error, Throttled):
+        most = f"{settings.API_RATE:,}"
+        return f"More than {most} requests in a minute: try again in {error.wait:.0f} s."  # type: ignore[attr-defined]
+    return str(said.get("detail", error))
+
+
+@extend_schema(exclude=True)
+class AbsentView(APIView):
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise NotFound(f"There is no {request.path}. What there is: /api/schema/ or, to read, /api/docs/.")

@@ -1,0 +1,275 @@
+"""Whether brokers take failed messages: their permissions, routes, and the retry and dead-letter topics."""
+
+from collections.abc import Iterator, Sequence
+
+from django.utils.translation import gettext
+
+from consumers.retries.checks.condition_rows import Condition, ConditionName, Severity
+from consumers.retries.checks.facts import READ, WRITE, BrokerFacts, ClientFacts, GroupConfigured, GroupFacts
+from consumers.retries.checks.outcome import (
+    fails,
+    holds,
+    is_way_round,
+    names,
+    nobody_holds,
+    oldest,
+    takes_back,
+    topic_permission,
+    unknown,
+    unread_reason,
+    why_not_taken_back,
+    why_unknown,
+)
+from consumers.rocketmq.names import dlq_topic
+
+# Whether a failed message finds a broker that takes it, its own or another; else the offset stands.
+NAME = ConditionName.ACCEPTED
+
+
+def accepted(facts: GroupFacts) -> Condition:
+    """Orderly members try on the spot, and write only what is past its tries, by the second way alone (RocketMQ 5.4.0,
+    ConsumeMessageOrderlyService.sendMessageBack)."""
+    if not facts.holders:
+        return unknown(NAME, Severity.CRITICAL, nobody_holds(facts), _cure(()))
+    if facts.orderly:
+        return _of_orderly(facts)
+    refusing = [broker for broker in facts.holders if takes_back(broker) is False]
+    unclear = [broker for broker in facts.holders if takes_back(broker) is None]
+    around = way_round(facts)
+    if refusing or unclear:
+        return _beside(facts, refusing, unclear, around)
+    detail = gettext("Its failed messages are taken back by %(brokers)s.") % {"brokers": names(facts.holders)}
+    return holds(NAME, Severity.CRITICAL, detail, _cure(()), oldest(facts.holders))
+
+
+def way_round(facts: GroupFacts) -> list[BrokerFacts]:
+    """Where members can write what its own broker does not take back."""
+    return [broker for broker in facts.brokers if is_way_round(broker)]
+
+
+def _beside(
+    facts: GroupFacts, refusing: list[BrokerFacts], unclear: list[BrokerFacts], around: list[BrokerFacts]
+) -> Condition:
+    if around:
+        landing = gettext("%(why)s: its failed messages go to %(others)s.")
+        whatever = gettext("Whatever its own broker does, failed messages can go to %(others)s.")
+        words = {"others": names(around), "why": _why(refusing)}
+        detail = (landing if refusing else whatever) % words
+        return holds(NAME, Severity.CRITICAL, detail, _cure(refusing), oldest(around))
+    unread = [broker for broker in facts.brokers if is_way_round(broker) is None]
+    if not refusing or unread:
+        return unknown(NAME, Severity.CRITICAL, _unclear([*unclear, *unread]), _cure(refusing))
+    detail = gettext(
+        "%(why)s, and no other broker takes %(topic)s: members keep what fails and try it every 5 s, and its offset "
+        "stands."
+    )
+    words = {"why": _why(refusing), "topic": facts.retry_topic}
+    return fails(NAME, Severity.CRITICAL, detail % words, _cure(refusing), refusing, oldest(facts.brokers))
+
+
+def _of_orderly(facts: GroupFacts) -> Condition:
+    around, tries = way_round(facts), [_tries(client) for client in facts.clients]
+    if all(one == -1 for one in tries):
+        detail = gettext("Its members are orderly and try a failed message on the spot without limit: nothing is sent.")
+        return holds(NAME, Severity.CRITICAL, detail, _cure(()))
+    if around:
+        detail = gettext("What orderly members have tried too often goes to %(others)s.") % {"others": names(around)}
+        return holds(NAME, Severity.CRITICAL, detail, _cure(()), oldest(around))
+    unread = [broker for broker in facts.brokers if is_way_round(broker) is None]
+    if unread:
+        return unknown(NAME, Severity.CRITICAL, _unclear(unread), _cure(()))
+    detail = gettext(
+        "Its members are orderly, and clients are told of no broker that takes %(topic)s: what they have tried too "
+        "often finds no place, and its queue stands."
+    )
+    words = {"topic": facts.retry_topic}
+    return fails(NAME, Severity.CRITICAL, detail % words, _cure(facts.brokers), facts.brokers, oldest(facts.brokers))
+
+
+def _tries(client: ClientFacts) -> int | None:
+    said = (client.settings or {}).get("maxReconsumeTimes", "")
+    return int(said) if said.removeprefix("-").isdecimal() else None
+
+
+def _why(brokers: Sequence[BrokerFacts]) -> str:
+    sentence = "; ".join(why_not_taken_back(broker) for broker in brokers[:3])
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _unclear(brokers: Sequence[BrokerFacts]) -> str:
+    return why_unknown(brokers[0]) if brokers else gettext("It is not known which brokers take its retry topic.")
+
+
+def _cure(brokers: Sequence[BrokerFacts]) -> str:
+    closed = [broker for broker in brokers if broker.permission.has(WRITE) is False]
+    address = closed[0].address if len(closed) == 1 else "ADDRESS"
+    words = {"command": f"mqadmin updateBrokerConfig -b {address} -k brokerPermission -v 6"}
+    return (
+        gettext(
+            "Open one broker that the group's topics are on: “%(command)s”; or start its master, or give it the group."
+        )
+        % words
+    )
+
+
+# What brokers as such allow, whatever the group: their own permission, and what name servers route.
+def brokers_take_back(facts: GroupFacts) -> Condition:
+    """A broker that does not is no harm where another takes its failed messages: `accepted` says so."""
+    name, holders = ConditionName.TAKES_BACK, facts.holders
+    closed = [broker for broker in holders if False in (broker.has_master, broker.permission.has(WRITE))]
+    around = way_round(facts)
+    severity = Severity.NOTE if around else Severity.WARNING
+    if closed:
+        why = "; ".join(why_not_taken_back(broker) for broker in closed[:3])
+        words = {"why": why[:1].upper() + why[1:], "others": names(around)}
+        landing = gettext("%(why)s. What fails of its messages is retried through %(others)s.")
+        nowhere = gettext("%(why)s. What fails of its messages is not taken elsewhere either, as far as is known.")
+        since = min((broker.permission.at for broker in closed if broker.permission.at), default=None)
+        return fails(name, severity, (landing if around else nowhere) % words, _open(closed), closed, since)
+    silent = [broker for broker in holders if broker.has_master is None or broker.permission.has(WRITE) is None]
+    if silent or not holders:
+        reason = silent[0].permission.unknown or silent[0].unread if silent else nobody_holds(facts)
+        return unknown(name, severity, reason or nobody_holds(facts), _open(silent))
+    told = min((broker.permission.at for broker in holders if broker.permission.at), default=None)
+    return holds(name, severity, gettext("%(brokers)s: open.") % {"brokers": names(holders)}, _open(()), told)
+
+
+def routed(facts: GroupFacts) -> Condition:
+    """Name servers can be told to route no writes to a broker; the broker does not know of it, and takes back all the
+    same what is sent back to it. Only writing a copy needs the route."""
+    name, holders = ConditionName.ROUTED, facts.holders
+    wiped = [
+        broker for broker in holders if broker.routed.has(WRITE) is False and broker.permission.has(WRITE) is not False
+    ]
+    if wiped:
+        severity = Severity.WARNING if facts.orderly else Severity.NOTE
+        detail = gettext(
+            "Name servers tell clients that %(brokers)s takes no messages (wipeWritePerm): what it does not take back "
+            "itself, and what orderly members have tried too often, cannot be written there. New messages go elsewhere."
+        )
+        since = min((broker.routed.at for broker in wiped if broker.routed.at), default=None)
+        return fails(name, severity, detail % {"brokers": names(wiped)}, _route(facts, wiped), wiped, since)
+    silent = [broker for broker in holders if broker.routed.has(WRITE) is None]
+    if silent or not holders:
+        reason = silent[0].routed.unknown if silent else None
+        return unknown(name, Severity.NOTE, reason or nobody_holds(facts), _route(facts, silent))
+    told = min((broker.routed.at for broker in holders if broker.routed.at), default=None)
+    detail = gettext("Name servers route to %(brokers)s what it allows itself.")
+    return holds(name, Severity.NOTE, detail % {"brokers": names(holders)}, _route(facts, ()), told)
+
+
+def _open(brokers: Sequence[BrokerFacts]) -> str:
+    address = brokers[0].address if len(brokers) == 1 else "ADDRESS"
+    command = f"mqadmin updateBrokerConfig -b {address} -k brokerPermission -v 6"
+    return gettext("Open it when what it was closed for is done: “%(command)s”; or start its master.") % {
+        "command": command
+    }
+
+
+def _route(facts: GroupFacts, brokers: Sequence[BrokerFacts]) -> str:
+    name = brokers[0].name if len(brokers) == 1 else "BROKER"
+    return gettext("“%(command)s”, on every name server.") % {
+        "command": f"mqadmin addWritePerm -n '{facts.namesrv}' -b {name}"
+    }
+
+
+# The group's retry and dead-letter topics on its brokers: whether they may be written and read.
+def retry_writable(facts: GroupFacts) -> Condition:
+    """POP retries are written by the broker itself, which asks no permission (RocketMQ 5.4.0, PopReviveService)."""
+    name, severity = ConditionName.RETRY_WRITABLE, Severity.WARNING
+    shut = [
+        one for one, said in _told(facts) if said.retry_permission is not None and not said.retry_permission & WRITE
+    ]
+    words = {"topic": facts.retry_topic, "brokers": names(shut)}
+    cure = gettext("“%(command)s”.") % {"command": topic_permission(facts, shut, facts.retry_topic)}
+    if shut:
+        detail = gettext("%(topic)s may not be written on %(brokers)s: failed messages are not taken back there.")
+        return fails(name, severity, detail % words, cure, shut, oldest(shut))
+    return _whole(facts, name, severity, gettext("%(topic)s may be written.") % words, cure)
+
+
+def retry_readable(facts: GroupFacts) -> Condition:
+    name, severity = ConditionName.RETRY_READABLE, Severity.CRITICAL
+    shut: dict[str, list[BrokerFacts]] = {}
+    for broker, said in _told(facts):
+        for topic, permission in _retry_topics(facts, said).items():
+            if not permission & READ:
+                shut.setdefault(topic, []).append(broker)
+    topics = ", ".join(sorted(shut)) or facts.retry_topic
+    brokers = [broker for each in shut.values() for broker in each]
+    cure = gettext("“%(command)s”.") % {
+        "command": topic_permission(facts, brokers, next(iter(shut), facts.retry_topic))
+    }
+    if shut:
+        detail = gettext("%(topics)s may not be read on %(brokers)s: what is retried there never comes back.")
+        words = {"topics": topics, "brokers": names(brokers)}
+        return fails(name, severity, detail % words, cure, brokers, oldest(brokers))
+    return _whole(facts, name, severity, gettext("Its retry topics may be read."), cure)
+
+
+def retry_queues(facts: GroupFacts) -> Condition:
+    """A broker spreads retries over retryQueueNums queues, and makes the topic once, with as many as were set then:
+    it does not look at how many the topic has (RocketMQ 5.4.0, TopicConfigManager.createTopicInSendMessageBackMethod).
+    """
+    name, severity = ConditionName.RETRY_QUEUES, Severity.CRITICAL
+    few: list[BrokerFacts] = []
+    unclear = False
+    for broker, said in _told(facts):
+        if said.retry_permission is None or not said.retry_queue_nums or said.retry_queue_nums <= 0:
+            continue
+        unclear = unclear or said.read_queues is None
+        if said.read_queues is not None and said.read_queues < said.retry_queue_nums:
+            few.append(broker)
+    told = few[0].group if few else None
+    wanted, found = (told.retry_queue_nums, told.read_queues) if told else (1, None)
+    command = f"mqadmin updateTopic -n '{facts.namesrv}' -b {few[0].address if few else 'ADDRESS'}"
+    cure = gettext("“%(command)s”.") % {"command": f"{command} -t '{facts.retry_topic}' -r {wanted} -w {wanted}"}
+    if few:
+        detail = gettext(
+            "%(topic)s gives messages of %(found)s queues on %(broker)s, and retries are spread over %(wanted)s "
+            "(retryQueueNums): the others' are read by nobody."
+        )
+        words = {"topic": facts.retry_topic, "found": found, "wanted": wanted, "broker": few[0].name}
+        return fails(name, severity, detail % words, cure, few, oldest(few))
+    if unclear:
+        reason = gettext("No reading has seen the queues of %(topic)s yet.") % {"topic": facts.retry_topic}
+        return unknown(name, severity, reason, cure)
+    return _whole(facts, name, severity, gettext("It has no fewer queues than retries are spread over."), cure)
+
+
+def dead_readable(facts: GroupFacts) -> Condition:
+    """Brokers up to 4.9.1 make the topic with write alone, and a later one keeps it so. That it may be written is asked
+    by nobody (RocketMQ 5.4.0, AbstractSendMessageProcessor, SendMessageProcessor.handleRetryAndDLQ)."""
+    name, severity = ConditionName.DLQ_READABLE, Severity.WARNING
+    shut = [
+        broker for broker, said in _told(facts) if said.dlq_permission is not None and not said.dlq_permission & READ
+    ]
+    topic = dlq_topic(facts.group)
+    cure = gettext("“%(command)s”.") % {"command": topic_permission(facts, shut, topic)}
+    if shut:
+        detail = gettext(
+            "%(topic)s may not be read on %(brokers)s: its dead letters cannot be looked at or sent again."
+        )
+        return fails(name, severity, detail % {"topic": topic, "brokers": names(shut)}, cure, shut, oldest(shut))
+    there = any(said.dlq_permission is not None for _, said in _told(facts))
+    detail = gettext("%(topic)s may be read.") if there else gettext("There is no %(topic)s: nothing has died.")
+    return _whole(facts, name, severity, detail % {"topic": topic}, cure)
+
+
+def _told(facts: GroupFacts) -> Iterator[tuple[BrokerFacts, GroupConfigured]]:
+    """Of all brokers: a copy of a failed message may be on another than the group's own."""
+    return ((broker, broker.group) for broker in facts.brokers if broker.group is not None)
+
+
+def _retry_topics(facts: GroupFacts, said: GroupConfigured) -> dict[str, int]:
+    own = {} if said.retry_permission is None else {facts.retry_topic: said.retry_permission}
+    return own | dict(said.pop_permissions)
+
+
+def _whole(facts: GroupFacts, name: ConditionName, severity: Severity, detail: str, cure: str) -> Condition:
+    """It holds, unless a broker was not read."""
+    silent = [broker for broker in facts.brokers if broker.group is None]
+    if silent or not facts.brokers:
+        none = gettext("No broker of %(cluster)s has been read yet.") % {"cluster": facts.cluster}
+        return unknown(name, severity, unread_reason(silent) or none, cure)
+    return holds(name, severity, detail, cure, oldest(facts.brokers))

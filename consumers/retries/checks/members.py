@@ -1,0 +1,251 @@
+"""Whether the group and the settings of its members let failed messages come back."""
+
+from datetime import timedelta
+
+from django.utils.translation import gettext
+
+from consumers.ownership.troubles.evidence import ids
+from consumers.queries.texts import age, count
+from consumers.retries.checks.condition_rows import Condition, ConditionName, Severity
+from consumers.retries.checks.facts import ClientFacts, GroupFacts
+from consumers.retries.checks.outcome import (
+    fails,
+    holds,
+    names,
+    nobody_holds,
+    oldest,
+    sub_group,
+    unknown,
+    unread_reason,
+)
+
+
+# What follows from how members are set, and from the messages that they hold.
+def originals(facts: GroupFacts) -> Condition:
+    """A broker cannot take back what it no longer has; the member then writes its own copy (RocketMQ 5.4.0,
+    AbstractSendMessageProcessor.consumerSendMsgBack, DefaultMQPushConsumerImpl.sendMessageBack)."""
+    name, severity = ConditionName.ORIGINALS, Severity.NOTE
+    cure = gettext("Let members catch up before messages expire, or keep them longer (fileReservedTime).")
+    known = [one for one in facts.held if one.held_min is not None and one.min_offset is not None]
+    gone = [one for one in known if (one.held_min or 0) < (one.min_offset or 0)]
+    if gone:
+        detail = gettext(
+            "Members hold messages of %(n)s queues that their broker has deleted (%(place)s: held from %(held)s on, "
+            "stored from %(least)s on): it cannot take these back, and members write copies of their own instead."
+        )
+        first = gone[0]
+        words = {"n": count(len(gone)), "place": first.place}
+        words |= {"held": count(first.held_min or 0), "least": count(first.min_offset or 0)}
+        return fails(name, severity, detail % words, cure)
+    unclear = [one for one in facts.held if one.held_min is not None and one.min_offset is None]
+    if unclear:
+        unread = gettext("The min offset of %(place)s is not known.") % {"place": unclear[0].place}
+        return unknown(name, severity, unread, cure)
+    if (reason := _unasked(facts)) is not None:
+        return unknown(name, severity, reason, cure)
+    detail = gettext("Every message that members hold is still stored (%(n)s queues with some).")
+    return holds(name, severity, detail % {"n": count(len(known))}, cure)
+
+
+def timeout(facts: GroupFacts) -> Condition:
+    """Each consumeTimeout (15 min) a concurrent member sends back, of each queue, up to 16 of its oldest messages whose
+    listener has run for longer than that, and goes on running them (RocketMQ 5.4.0, ProcessQueue.cleanExpiredMsg)."""
+    name, severity = ConditionName.TIMEOUT, Severity.WARNING
+    cure = gettext("Let the listener give up earlier, or raise consumeTimeout (minutes) of the members.")
+    limits = {client.client_id: _number(client, "consumeTimeout") for client in facts.clients}
+    late = [
+        (one, facts.now - one.head_since)
+        for one in facts.held
+        if one.head_since is not None
+        and (minutes := limits.get(one.client_id)) is not None
+        and facts.now - one.head_since > timedelta(minutes=minutes)
+    ]
+    if late:
+        one, since = max(late, key=lambda found: found[1])
+        detail = gettext(
+            "%(client)s has held the oldest message of %(place)s for %(age)s, longer than its consumeTimeout of "
+            "%(minutes)s min: it is sent back while its listener still runs, and consumed twice."
+        )
+        words = {"client": one.client_id, "place": one.place, "age": age(since.total_seconds())}
+        return fails(name, severity, detail % (words | {"minutes": limits[one.client_id]}), cure)
+    if (reason := _unsaid(facts, "consumeTimeout")) is not None:
+        return unknown(name, severity, reason, cure)
+    detail = gettext("No message has been held for longer than consumeTimeout (%(minutes)s min).")
+    shortest = min((minutes for minutes in limits.values() if minutes is not None), default=0)
+    return holds(name, severity, detail % {"minutes": shortest}, cure)
+
+
+def single(facts: GroupFacts) -> Condition:
+    """RECONSUME_LATER sends the whole batch back, SUCCESS with an ackIndex its tail (RocketMQ 5.4.0,
+    ConsumeMessageConcurrentlyService.processConsumeResult)."""
+    name, severity = ConditionName.SINGLE, Severity.NOTE
+    cure = gettext("Set consumeMessageBatchMaxSize to 1, or tell by ackIndex up to where a batch succeeded.")
+    sizes = {client.client_id: _number(client, "consumeMessageBatchMaxSize") for client in facts.clients}
+    batches = {client_id: size for client_id, size in sizes.items() if size is not None and size > 1}
+    if batches:
+        detail = gettext(
+            "Up to %(size)s messages at once are consumed by %(clients)s: one that fails sends all of its batch back, "
+            "those that succeeded among them (with ackIndex, what follows it)."
+        )
+        words = {"clients": ids(batches), "size": max(batches.values())}
+        return fails(name, severity, detail % words, cure)
+    if (reason := _unsaid(facts, "consumeMessageBatchMaxSize")) is not None:
+        return unknown(name, severity, reason, cure)
+    return holds(name, severity, gettext("Members consume one message at a time."), cure)
+
+
+def in_turn(facts: GroupFacts) -> Condition:
+    """RocketMQ 5.4.0, ConsumeMessageOrderlyService.checkReconsumeTimes: tried on the spot, by default without limit."""
+    name, severity = ConditionName.IN_TURN, Severity.NOTE
+    cure = gettext("Set maxReconsumeTimes of the members: what fails more often goes to the dead letters.")
+    orderly = [client for client in facts.clients if client.orderly]
+    if orderly:
+        unlimited = [client for client in orderly if _number(client, "maxReconsumeTimes") == -1]
+        detail = gettext("Orderly: %(clients)s. A message that fails is tried again on the spot, and its queue waits.")
+        endless = gettext(
+            "Orderly, and without a limit of tries: %(clients)s. A message that fails is tried again on the spot, and "
+            "one that always fails holds its queue for ever."
+        )
+        chosen, template = (unlimited, endless) if unlimited else (orderly, detail)
+        return fails(name, severity, template % {"clients": ids(client.client_id for client in chosen)}, cure)
+    if (reason := _unsaid(facts, None)) is not None:
+        return unknown(name, severity, reason, cure)
+    return holds(name, severity, gettext("Members consume concurrently: what fails does not hold up the rest."), cure)
+
+
+def acknowledged(facts: GroupFacts) -> Condition:
+    """Only for groups that pop: RocketMQ 5.4.0, PopMessageProcessor."""
+    detail = gettext(
+        "Members pop: offsets advance when a message is given out, before its outcome; one that fails comes again "
+        "after its invisible time, through a retry topic for each topic."
+    )
+    cure = gettext("Judge such a group by its unacknowledged messages, not by its lag alone.")
+    return fails(ConditionName.ACKNOWLEDGED, Severity.NOTE, detail, cure)
+
+
+def _number(client: ClientFacts, name: str) -> int | None:
+    said = (client.settings or {}).get(name, "")
+    return int(said) if said.removeprefix("-").isdecimal() else None
+
+
+def _unasked(facts: GroupFacts) -> str | None:
+    """Why it is not known what members hold; None where it is, as far as they hold anything."""
+    if not facts.clients:
+        return facts.membership_unknown or (gettext("The group has no member.") if facts.online is False else None)
+    silent = [client.client_id for client in facts.clients if client.told_at is None]
+    return gettext("Not heard yet: %(clients)s.") % {"clients": ids(silent)} if silent else None
+
+
+def _unsaid(facts: GroupFacts, setting: str | None) -> str | None:
+    """Why a setting of the members is not known; None where all of them said it. Without a name: whether they are
+    orderly."""
+    if not facts.clients:
+        return facts.membership_unknown or gettext("The group has no member: how it is set is not known.")
+    silent = [
+        one.client_id for one in facts.clients if (one.orderly if setting is None else _number(one, setting)) is None
+    ]
+    return gettext("How they are set is not known of: %(clients)s.") % {"clients": ids(silent)} if silent else None
+
+
+# What brokers know of the group itself: that it is there, keeps its retries and may consume.
+# Members are heard by every broker each 30 s, and it makes a group then that it does not know, if it may
+# (RocketMQ 5.4.0, ClientManageProcessor.heartBeat, autoCreateSubscriptionGroup).
+HEARTBEATS = timedelta(seconds=60)
+
+
+def kept(facts: GroupFacts) -> Condition:
+    """With retryQueueNums 0 the broker answers success and drops the message (RocketMQ 5.4.0,
+    AbstractSendMessageProcessor.consumerSendMsgBack). A proxy sends dead letters by the same call."""
+    name, severity = ConditionName.KEPT, Severity.CRITICAL
+    told = [broker for broker in facts.holders if broker.group is not None and broker.group.configured]
+    dropping = [
+        one for one in told if one.group and one.group.retry_queue_nums is not None and one.group.retry_queue_nums <= 0
+    ]
+    cure = gettext(
+        "“%(command)s” with the group's other values, which the command sets too; then give %(topic)s as many queues "
+        "(“mqadmin updateTopic … -r 1 -w 1”): it may have been made without any."
+    ) % {"command": sub_group(facts, dropping, "-q 1"), "topic": facts.retry_topic}
+    if dropping:
+        detail = gettext(
+            "Failed messages of this group are silently discarded on %(brokers)s: its retryQueueNums is 0."
+        )
+        if facts.is_popping:
+            detail = gettext(
+                "Dead letters of this group are silently discarded on %(brokers)s: its retryQueueNums is 0."
+            )
+        return fails(name, severity, detail % {"brokers": names(dropping)}, cure, dropping, oldest(dropping))
+    silent = [
+        one
+        for one in facts.holders
+        if one.group is None or (one.group.configured and one.group.retry_queue_nums is None)
+    ]
+    if silent or not told:
+        none = gettext("No broker that holds its topics has said how many retry queues the group has.")
+        return unknown(name, severity, unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
+    least = min(broker.group.retry_queue_nums or 0 for broker in told if broker.group)
+    detail = gettext("retryQueueNums is %(least)s or more on %(brokers)s.") % {"least": least, "brokers": names(told)}
+    return holds(name, severity, detail, cure, oldest(told))
+
+
+def exists(facts: GroupFacts) -> Condition:
+    """A broker that does not know the group gives it nothing and takes nothing back (26), unless it makes groups by
+    itself: then it does so as soon as a member speaks to it."""
+    name, severity = ConditionName.GROUP_EXISTS, Severity.CRITICAL
+    absent = [one for one in facts.holders if one.group is not None and not one.group.configured]
+    since = [one.group.since for one in absent if one.group]
+    cure = gettext("“%(command)s”.") % {"command": sub_group(facts, absent, "-q 1 -r 16")}
+    words = {"brokers": names(absent)}
+    if absent and facts.online and all(facts.now - one > HEARTBEATS for one in since):
+        detail = gettext(
+            "The group is not known on %(brokers)s, though it has members: they get nothing of its topics there, and "
+            "nothing is taken back."
+        )
+        return fails(name, severity, detail % words, cure, absent, min(since))
+    if absent:
+        reason = gettext(
+            "The group is not known on %(brokers)s; whether groups are made there by themselves "
+            "(autoCreateSubscriptionGroup) shows only once a member has been online for a minute."
+        )
+        return unknown(name, severity, reason % words, cure)
+    silent = [one for one in facts.holders if one.group is None]
+    if silent or not facts.holders:
+        return unknown(name, severity, unread_reason(silent) or nobody_holds(facts), cure)
+    detail = gettext("It is known on %(brokers)s.") % {"brokers": names(facts.holders)}
+    return holds(name, severity, detail, cure, oldest(facts.holders))
+
+
+def enabled(facts: GroupFacts) -> Condition:
+    name, severity = ConditionName.ENABLED, Severity.WARNING
+    paused = [one for one in facts.holders if one.group is not None and one.group.consume_enable is False]
+    cure = gettext("“%(command)s” with the group's other values, which the command sets too.") % {
+        "command": sub_group(facts, paused, "-s true")
+    }
+    if paused:
+        detail = gettext("Nothing is given to the group on %(brokers)s, its retries neither: consumeEnable is false.")
+        return fails(name, severity, detail % {"brokers": names(paused)}, cure, paused, oldest(paused))
+    told = [one for one in facts.holders if one.group is not None and one.group.consume_enable]
+    silent = [one for one in facts.holders if one.group is None]
+    if silent or not told:
+        none = gettext("No broker that holds its topics has said whether the group may consume.")
+        return unknown(name, severity, unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
+    return holds(name, severity, gettext("consumeEnable is true on %(b)s.") % {"b": names(told)}, cure, oldest(told))
+
+
+def retried(facts: GroupFacts) -> Condition:
+    """RocketMQ 5.4.0: ConsumeMessageConcurrentlyService.processConsumeResult drops what fails in a broadcasting group;
+    pull consumers send nothing back by themselves."""
+    name = ConditionName.RETRIED
+    cure = gettext(
+        "Catch failures in the listener and keep them yourself, or consume as CLUSTERING with a push consumer."
+    )
+    if facts.is_broadcasting:
+        detail = gettext("The group is broadcasting: a failed message is only logged by its member, and never retried.")
+        return fails(name, Severity.WARNING, detail, cure)
+    if facts.is_pulling:
+        detail = gettext("Its members pull: a failed message is retried only where the application sends it back.")
+        return fails(name, Severity.NOTE, detail, cure)
+    if facts.message_model is None:
+        never = gettext("no member has been seen: how the group consumes is not known")
+        return unknown(name, Severity.WARNING, facts.membership_unknown or never, cure)
+    detail = gettext("The group is clustering: what fails comes again.")
+    return holds(name, Severity.WARNING, detail, cure)

@@ -1,0 +1,322 @@
+"""Delay levels of brokers: what waits, whether what is due is delivered, and why that is not known."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db.models import OuterRef, Subquery
+from django.utils.translation import gettext, ngettext
+
+from consumers.models import Broker, Cluster, DelayLevel, Reading
+from consumers.queries.brokers import MASTER, BrokerAge, ClusterAge, broker_ages
+from consumers.queries.declared import INSIDE, answer, public
+from consumers.queries.limits import Limits, limits
+from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import age, messages
+from consumers.retries.levels.ladder_rows import DelayFinding
+from consumers.rocketmq.bodies.delay_levels import level_delays
+from consumers.rocketmq.wire.errors import RemoteProtocolError
+
+# One delay level of one broker: what waits, since when it should have come, and why that is not known.
+#
+# Whether a level is late is said of the moment of its newest reading. What became of it since, nobody knows.
+# A broker looks every 0.1 s at the head of each level (RocketMQ 5.4.0, ScheduleMessageService).
+LATE_SECONDS = 10
+
+NO_OFFSETS = "the broker gave no offsets of this level"
+
+NOT_CONFIGURED = "it is not among the levels that the broker is configured with"
+
+NOTHING_WAITS = "nothing waits at this level"
+
+NOT_ASKED = "it was not asked when its first message is due"
+
+
+@answer(name="Level")
+@dataclass(frozen=True, kw_only=True)
+class BrokerLevel:
+    """Nulls: `unknown`. `next_due_at` is null too where nothing waits, `overdue_seconds` is 0 then.
+
+    `row`: as it is stored; null where the broker has not said anything of the level.
+    """
+
+    level: int
+    delay_seconds: float | None
+    backlog: int | None = field(metadata=public("Messages of all groups"))
+    next_due_at: datetime | None = field(metadata=public("Null too where nothing waits"))
+    overdue_seconds: float | None = field(
+        metadata=public("How long before the newest reading its first message should have come, at least")
+    )
+    row: DelayLevel | None = field(metadata=INSIDE)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_late(self) -> bool:
+        return self.overdue_seconds is not None and self.overdue_seconds > LATE_SECONDS
+
+
+@dataclass(frozen=True)
+class Told:
+    """What all levels of a broker share. `delays` by level, or `no_delays`; `unread`: why no offset of it counts.
+
+    `read_at`: the least that the broker's own clock showed when its levels were read.
+    """
+
+    delays: Sequence[int]
+    no_delays: str
+    unread: str | None
+    read_at: datetime | None
+
+
+def broker_level(level: int, row: DelayLevel | None, told: Told) -> BrokerLevel:
+    delay = told.delays[level - 1] if level <= len(told.delays) else None
+    backlog, no_backlog = _backlog(row, told.unread)
+    due, no_due = _due(row, backlog, no_backlog)
+    overdue = 0.0 if backlog == 0 else _overdue(due, told)
+    reasons = {
+        "delay_seconds": None if delay is not None else told.no_delays or NOT_CONFIGURED,
+        "backlog": None if backlog is not None else no_backlog,
+        "next_due_at": None if due is not None else no_due,
+        "overdue_seconds": None if overdue is not None else no_due,
+    }
+    return BrokerLevel(
+        level=level,
+        delay_seconds=delay,
+        backlog=backlog,
+        next_due_at=due,
+        overdue_seconds=overdue,
+        row=row,
+        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+    )
+
+
+def _backlog(row: DelayLevel | None, unread: str | None) -> tuple[int | None, str]:
+    if unread is not None:
+        return None, unread
+    if row is None or row.delay_offset is None or row.broker_offset is None:
+        return None, NO_OFFSETS
+    if row.broker_offset < row.delay_offset:
+        ends = f"it delivered up to {row.delay_offset}, and the level ends at {row.broker_offset}"
+        return None, f"{ends}: one of them is from before it was created anew"
+    return row.broker_offset - row.delay_offset, ""
+
+
+def _due(row: DelayLevel | None, backlog: int | None, no_backlog: str) -> tuple[datetime | None, str]:
+    if backlog is None or row is None:
+        return None, no_backlog
+    if backlog == 0:
+        return None, NOTHING_WAITS
+    return row.next_due_at, row.next_error or NOT_ASKED
+
+
+def _overdue(due: datetime | None, told: Told) -> float | None:
+    return None if due is None or told.read_at is None else max(0.0, (told.read_at - due).total_seconds())
+
+
+# All delay levels of a broker, from its rows, and whether it delivers what is due.
+# A broker whose delayed messages do not come when they are due: retries wait on, and no lag shows them.
+
+# RocketMQ 5.4.0, ScheduleMessageService: what it logs when a round of deliveries fails.
+LOGGED = "ScheduleMessageService, executeOnTimeUp exception"
+
+
+def late_finding(broker: str, late: Sequence[BrokerLevel]) -> DelayFinding:
+    """`late`: the levels that are, one at least."""
+    worst = max(late, key=_known_overdue)
+    waiting = sum(level.backlog or 0 for level in late)
+    words = {"broker": broker, "level": worst.level, "age": age(_known_overdue(worst)), "messages": messages(waiting)}
+    return DelayFinding(
+        broker=broker,
+        sentence=f"{_what(words)} {_how_much(words, len(late))}",
+        cure=gettext(
+            "See whether the broker is the master and can store messages (its disk, its load), and look into its log: "
+            "a delayed message is delivered by storing it once more, and those behind it wait until that succeeds."
+        ),
+        facts={
+            "levels": sorted(level.level for level in late),
+            "overdue_seconds": round(_known_overdue(worst), 1),
+            "waiting_messages": waiting,
+        },
+        since=worst.next_due_at,
+        grep=LOGGED,
+    )
+
+
+def _known_overdue(level: BrokerLevel) -> float:
+    return level.overdue_seconds or 0.0
+
+
+def _what(words: dict[str, object]) -> str:
+    text = gettext(
+        "%(broker)s delivers delayed messages late: "
+        "the first of level %(level)d was due %(age)s before the newest reading."
+    )
+    return text % words
+
+
+def _how_much(words: dict[str, object], levels: int) -> str:
+    text = ngettext(
+        "%(messages)s wait at the level that is late.", "%(messages)s wait at the %(n)d levels that are late.", levels
+    )
+    return text % (words | {"n": levels})
+
+
+NO_LEVELS = "it has not said which levels it has"
+
+
+@answer(
+    "Where failed messages wait for their next try, delayed ones of applications among them.",
+    last=("levels", "unknown"),
+)
+@dataclass(frozen=True, kw_only=True)
+class BrokerLevels:
+    """`configured` is how many levels the broker has; null while it has not said. `backlog`: of all of them."""
+
+    broker: str
+    levels: Sequence[BrokerLevel]
+    configured: int | None = field(metadata=public("How many levels it has"))
+    backlog: int | None = field(metadata=public("Messages of all levels"))
+    read_at: datetime | None
+    findings: Sequence[DelayFinding] = field(metadata=INSIDE)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+
+def broker_levels(
+    broker: Broker,
+    age: BrokerAge,
+    rows: Sequence[DelayLevel],
+    clock: Sequence[float | None],
+    now: datetime,
+    limits: Limits,
+) -> BrokerLevels:
+    """`rows` of this broker; `clock`: the bounds of how far its clock is ahead of this host's, null where not known."""
+    told = _told(broker, age, clock, now, limits)
+    stored = {row.level: row for row in rows}
+    configured = range(1, len(told.delays) + 1)
+    further = (level for level, row in stored.items() if not told.delays or _waits(row))
+    levels = [broker_level(level, stored.get(level), told) for level in sorted({*configured, *further})]
+    why = next((level.unknown["backlog"] for level in levels if level.backlog is None), None)
+    no_backlog = why if levels else told.unread or NO_LEVELS
+    reasons = {
+        "backlog": no_backlog,
+        "configured": None if told.delays else told.no_delays,
+        "read_at": None if broker.delays_at else told.unread,
+    }
+    return BrokerLevels(
+        broker=broker.name,
+        levels=levels,
+        configured=len(told.delays) or None,
+        backlog=None if no_backlog is not None else sum(level.backlog or 0 for level in levels),
+        read_at=broker.delays_at,
+        findings=_findings(broker.name, levels),
+        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+    )
+
+
+def _told(broker: Broker, age: BrokerAge, clock: Sequence[float | None], now: datetime, limits: Limits) -> Told:
+    delays, no_delays = _delays(broker)
+    # Of the reading itself, which began no earlier: what was due before then had its time.
+    read_at = None if broker.delays_at is None else broker.delays_at + _ahead(clock, limits)
+    return Told(delays, no_delays, _unread(broker, age, now, limits), read_at)
+
+
+def _unread(broker: Broker, age: BrokerAge, now: datetime, limits: Limits) -> str | None:
+    if (reason := age.unread_reason(now, limits)) is not None:
+        return reason
+    if broker.delays_error is not None:
+        return f"{broker.name} did not give its delay levels: {broker.delays_error}"
+    if broker.delays_at is None:
+        return f"the delay levels of {broker.name} have not been read yet"
+    if broker.delays_at < limits.read_since(now):
+        return f"the delay levels of {broker.name} have not been read since {iso(broker.delays_at)}"
+    return None
+
+
+def _delays(broker: Broker) -> tuple[tuple[int, ...], str]:
+    """Seconds by level, and why there are none."""
+    if broker.delay_levels is None:
+        said = broker.config_error or "its configuration does not say how long its levels delay"
+        return (), f"{broker.name}: {said}"
+    try:
+        return level_delays(broker.delay_levels), ""
+    except RemoteProtocolError as wrong:
+        return (), f"{broker.name}: {wrong}"
+
+
+def _waits(row: DelayLevel) -> bool:
+    """Levels beyond the configured ones are shown only where something lies in them."""
+    return row.broker_offset is None or row.delay_offset is None or row.broker_offset != row.delay_offset
+
+
+def _ahead(clock: Sequence[float | None], limits: Limits) -> timedelta:
+    """The least that the broker's clock is ahead by: as much behind as is allowed for, unless store times prove more
+    or less."""
+    low, high = clock
+    ahead = -limits.clock_error_seconds
+    ahead = ahead if low is None else max(ahead, low)
+    return timedelta(seconds=ahead if high is None else min(ahead, high))
+
+
+def _findings(broker: str, levels: Sequence[BrokerLevel]) -> list[DelayFinding]:
+    late = [level for level in levels if level.is_late]
+    return [late_finding(broker, late)] if late else []
+
+
+# The delay levels of every broker of a cluster, from rows, for the ladder of a group and for the clusters page.
+NO_CLOCK = (None, None)
+
+
+def cluster_levels(clusters: Iterable[int], now: datetime) -> dict[int, list[BrokerLevels]]:
+    """By the cluster's id, its brokers by name. Five queries, however many clusters there are."""
+    ids = list(clusters)
+    return levels_of(broker_ages(ids), now)
+
+
+def levels_by_name(now: datetime) -> dict[str, list[BrokerLevels]]:
+    """Of every cluster, by its name. Five queries."""
+    ages = broker_ages()
+    found = levels_of(ages, now)
+    return {age.name: found[pk] for pk, age in ages.items()}
+
+
+def levels_of(ages: dict[int, ClusterAge], now: datetime) -> dict[int, list[BrokerLevels]]:
+    """The same where the ages are known already. Three queries."""
+    limit, clocks = limits(), _clocks(ages)
+    rows: defaultdict[tuple[int, str], list[DelayLevel]] = defaultdict(list)
+    for row in DelayLevel.objects.filter(cluster__in=ages).order_by("level"):
+        rows[row.cluster_id, row.broker].append(row)
+    masters = {row.pk: row for row in Broker.objects.filter(cluster__in=ages, broker_id=MASTER)}
+    return {
+        pk: [
+            broker_levels(masters[age.id], age, rows[pk, age.name], clocks[pk].get(age.name, NO_CLOCK), now, limit)
+            for age in cluster.brokers
+            if age.id in masters
+        ]
+        for pk, cluster in ages.items()
+    }
+
+
+def _clocks(ages: Iterable[int]) -> dict[int, dict[str, Sequence[float | None]]]:
+    """By cluster and broker, the bounds that its newest reading noted."""
+    newest = Reading.objects.filter(cluster=OuterRef("pk")).order_by("-taken_at").values("members")[:1]
+    told = Cluster.objects.filter(pk__in=ages).annotate(newest_members=Subquery(newest))
+    return {
+        pk: ((members or {}).get("samples") or {}).get("clocks") or {}
+        for pk, members in told.values_list("pk", "newest_members")
+    }
+
+
+# What waits on the delay levels of every broker, in one row each, those that deliver late first.
+@dataclass(frozen=True)
+class BrokerDelays:
+    cluster: str
+    levels: BrokerLevels
+
+
+def delay_summary(cluster: str | None, now: datetime) -> list[BrokerDelays]:
+    """Of one cluster or of all. Six queries, however many brokers there are."""
+    named = dict(Cluster.objects.values_list("pk", "name"))
+    wanted = [pk for pk, name in named.items() if cluster in (None, name)]
+    rows = [BrokerDelays(named[pk], one) for pk, brokers in cluster_levels(wanted, now).items() for one in brokers]
+    return sorted(rows, key=lambda row: (not row.levels.findings, row.cluster, row.levels.broker))

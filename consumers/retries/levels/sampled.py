@@ -1,0 +1,147 @@
+"""What of a group was among the sampled messages of a delay level, and which wait for their last retry."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from consumers.models import Client, ConsumerGroup, Rung
+from consumers.queries.queues.overlay import iso
+from consumers.retries.levels.broker_levels import BrokerLevel
+from consumers.retries.levels.ladder_rows import LadderRung, LastAttempts, SampledRung
+
+# What of a group was among the messages of a delay level that were looked into, over all brokers.
+#
+# One broker whose level was not looked into makes the whole unknown: its messages may all be the group's.
+# So many turns of sampling may be missed, as they are where there are more levels than calls.
+TURNS_HELD = 3
+
+
+def sampled_rung(
+    levels: Sequence[tuple[str, BrokerLevel]], rungs: Sequence[Rung], now: datetime
+) -> tuple[SampledRung | None, str]:
+    """`levels`: by broker, those of one number; `rungs`: the group's own of that number. With why there is none."""
+    times: list[datetime] = []
+    looked_at, of = 0, 0
+    for broker, level in levels:
+        if (why := _not_sampled(broker, level, now)) is not None:
+            return None, why
+        row = level.row
+        assert row is not None
+        assert row.sampled_at is not None
+        times.append(row.sampled_at)
+        looked_at, of = looked_at + (row.looked_at or 0), of + (row.sampled_of or 0)
+    attempts: Counter[int] = Counter()
+    for rung in rungs:
+        attempts.update({int(retry): count for retry, count in rung.attempts.items()})
+    due = [rung.next_due_at for rung in rungs if rung.next_due_at is not None]
+    return (
+        SampledRung(
+            messages=sum(rung.messages for rung in rungs),
+            looked_at=looked_at,
+            of=of,
+            attempts=dict(sorted(attempts.items())),
+            oldest_waiting_at=min((rung.oldest_stored_at for rung in rungs), default=None),
+            next_due_at=min(due, default=None) if len(due) == len(rungs) else None,
+            sampled_at=min(times),
+        ),
+        "",
+    )
+
+
+def _not_sampled(broker: str, level: BrokerLevel, now: datetime) -> str | None:
+    row = level.row
+    if level.backlog is None or row is None:
+        return level.unknown["backlog"]
+    if row.sample_error is not None:
+        return f"{broker} did not let its level {level.level} be looked into: {row.sample_error}"
+    if row.sampled_at is None:
+        return f"level {level.level} of {broker} has not been looked into yet"
+    if now - row.sampled_at > sample_holds():
+        return f"level {level.level} of {broker} has not been looked into since {iso(row.sampled_at)}"
+    return None
+
+
+def sample_holds() -> timedelta:
+    """How old a sample may be."""
+    seconds = max(settings.POLL_RETRY_SAMPLE_SECONDS, settings.CONSUMERSCOPE_POLL_SECONDS)
+    return timedelta(seconds=TURNS_HELD * seconds)
+
+
+# Which sampled messages of a group wait for their last retry, by the limit that counts for it.
+#
+# A member's own maxReconsumeTimes goes before the group's configuration: it is sent with every message that it sends
+# back
+# (RocketMQ 5.4.0, AbstractSendMessageProcessor.consumerSendMsgBack). -1 is 16, and no limit for orderly members.
+DEFAULT_MAX_RETRIES = 16
+
+NO_LIMIT = 2**31 - 1
+
+BY_MEMBERS, BY_GROUP = "its members", "the group's configuration"
+
+NOBODY = "neither a member nor a broker has said how often the group's messages are tried again"
+
+UNLIMITED = "nothing limits how often the group's messages are tried again"
+
+NO_LAST = "no sampled message waits for its last retry"
+
+
+def last_attempts(group: ConsumerGroup, rungs: Sequence[LadderRung], not_sampled: str | None) -> LastAttempts:
+    """`not_sampled`: why some level was not looked into; messages are then not known. One query."""
+    limit, told_by, why = max_retries(group)
+    if told_by is None:
+        return _of(None, None, None, None, dict.fromkeys(("messages", "next_due_at", "max_retries", "told_by"), why))
+    if limit is None:
+        none = {"max_retries": UNLIMITED, "next_due_at": UNLIMITED}
+        return _of(0, None, None, told_by, none)
+    if not_sampled is not None:
+        return _of(None, None, limit, told_by, dict.fromkeys(("messages", "next_due_at"), not_sampled))
+    last = [(rung, count) for rung in rungs if (count := _waiting_for_last(rung, limit))]
+    due = [rung.sampled.next_due_at for rung, _ in last if rung.sampled and rung.sampled.next_due_at]
+    if last and not due:
+        return _of(
+            sum(n for _, n in last), None, limit, told_by, {"next_due_at": "how long its level delays is not known"}
+        )
+    found = sum(count for _, count in last)
+    return _of(found, min(due, default=None), limit, told_by, {} if due else {"next_due_at": NO_LAST})
+
+
+def max_retries(group: ConsumerGroup) -> tuple[int | None, str | None, str]:
+    """The limit, who told it, and why nobody did. A limit that is null though it was told is none at all."""
+    told = {limit for client in Client.objects.filter(group=group, gone_by=None) if (limit := _own(client)) is not None}
+    if len(told) > 1:
+        named = " and ".join("no limit" if limit == NO_LIMIT else str(limit) for limit in sorted(told))
+        return None, None, f"its members differ in how often a message is tried again: {named}"
+    if told:
+        [limit] = told
+        return (None if limit == NO_LIMIT else limit), BY_MEMBERS, ""
+    if group.retry_max_times is None:
+        return None, None, NOBODY
+    return group.retry_max_times, BY_GROUP, ""
+
+
+def _own(client: Client) -> int | None:
+    """Null where it has not said, or not what -1 means to it."""
+    said = (client.settings or {}).get("maxReconsumeTimes")
+    try:
+        times = int(said) if said is not None else None
+    except ValueError:
+        return None
+    if times is None or times >= 0:
+        return None if times is None else min(times, NO_LIMIT)
+    if client.orderly is None:
+        return None
+    return NO_LIMIT if client.orderly else DEFAULT_MAX_RETRIES
+
+
+def _waiting_for_last(rung: LadderRung, limit: int) -> int:
+    """The r-th retry waits with reconsumeTimes r, and dies if it fails and r has reached the limit."""
+    attempts = rung.sampled.attempts if rung.sampled else {}
+    return sum(count for times, count in attempts.items() if times >= limit)
+
+
+def _of(
+    messages: int | None, next_due_at: datetime | None, limit: int | None, told_by: str | None, unknown: dict[str, str]
+) -> LastAttempts:
+    return LastAttempts(messages=messages, next_due_at=next_due_at, max_retries=limit, told_by=told_by, unknown=unknown)

@@ -1,0 +1,72 @@
+"""Rows of queues whose oldest message is not finished. Null has its reason in `unknown`."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from consumers.queries.declared import INSIDE, answer, public
+
+
+# What the selectors say of a queue whose oldest message is not finished. Null stands with its reason in `unknown`.
+class BlockedKind(StrEnum):
+    """Why the oldest message that a member holds stays, as far as the client itself tells it.
+
+    ORDERLY_SUSPEND: it fails and is tried again on the spot, the queue waits. LOCAL_RETRY: it fails, and sending it
+    back fails too. TIMEOUT_NEAR: its listener runs for so long that it is sent back while it still runs. SLOW_MESSAGE:
+    its listener runs. NOT_COMMITTED: the listener takes messages, none fails, and nothing is committed.
+    """
+
+    ORDERLY_SUSPEND = "orderly suspend"
+    LOCAL_RETRY = "local retry"
+    TIMEOUT_NEAR = "consume timeout near"
+    SLOW_MESSAGE = "slow message"
+    NOT_COMMITTED = "not committed"
+    UNKNOWN = "unknown"
+
+
+@answer(name="Head")
+@dataclass(frozen=True, kw_only=True)
+class HeadFacts:
+    """The message itself, as it is stored."""
+
+    message_id: str
+    origin_topic: str | None = field(metadata=public("Null where it is no retried message"))
+    keys: str | None
+    tags: str | None
+    reconsume_times: int = field(metadata=public("Through the broker: tries on the spot are not stored"))
+    size: int = field(metadata=public("Bytes of the stored body"))
+    born_at: datetime
+    stored_at: datetime
+
+
+@answer(name="Blocked")
+@dataclass(frozen=True, kw_only=True)
+class BlockedQueue:
+    """`offset` is that of the oldest message that `client_id` holds and has not finished, `since` at least that long.
+
+    `behind`: later ones of the queue that wait, at least; `finished_out_of_order`: those that the member has finished
+    all the same, at most (what its tags leave out counts too). `told_at` is when the client was last heard.
+    `evidence` says in words what the kind was told by, `facts` the same as numbers for JSON. `unknown` gives the reason
+    of each null, and for "kind" that of UNKNOWN.
+    """
+
+    cluster: str = field(metadata=INSIDE)
+    group: str = field(metadata=INSIDE)
+    topic: str
+    broker: str
+    queue_id: int
+    offset: int = field(metadata=public("Of the oldest message that the member holds and has not finished"))
+    kind: BlockedKind
+    since: datetime
+    seconds: float
+    client_id: str = field(metadata=public("Its client id", name="member"))
+    address: str | None
+    message: HeadFacts | None
+    finished_out_of_order: int | None = field(metadata=public("At most so many"))
+    behind: int | None = field(metadata=public("Messages that wait behind it"))
+    told_at: datetime = field(metadata=public("When the member was last heard"))
+    sentence: str
+    evidence: list[str] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)

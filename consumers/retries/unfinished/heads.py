@@ -1,0 +1,413 @@
+"""Oldest unfinished messages of queues, with all that is known of each."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Max, Min, QuerySet
+
+from consumers.models import Assignment, Client, ConsumerGroup, GroupWindow, HeadMessage, QueueSnapshot, Rung, TopicKind
+from consumers.ownership.timeline.claims import patience_of
+from consumers.polling.heads.standing import standing_heads
+from consumers.queries.brokers import BrokerAge, broker_ages
+from consumers.queries.limits import limits
+from consumers.queries.queues.overlay import offsets
+from consumers.retries.checks.brokers import accepted
+from consumers.retries.checks.facts import facts_of
+from consumers.retries.unfinished.blocked_rows import HeadFacts
+from consumers.vocabulary.groups import BROADCASTING, PULLING
+
+
+# All that is known of one message that a member holds and has not finished. Plain facts; null is: not known.
+@dataclass(frozen=True)
+class Sendbacks:
+    """Whether failed messages of a group came back since its head stands, and why it is not known where it is not.
+
+    `refused`: what is known to keep all of them from being taken back; null where nothing is known to.
+    """
+
+    arrive: bool | None = None
+    why_unknown: str | None = None
+    refused: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """A head as it is at `now`, by what its client said at `told_at`. Times of the client are by its own clock.
+
+    `patience`: for how long its words stand. `status` is what it says of the head's topic, of all its queues of it
+    together. `broker_offset` null has `unread`.
+    """
+
+    cluster: str
+    group: str
+    topic: str
+    broker: str
+    queue_id: int
+    offset: int
+    since: datetime
+    told_at: datetime
+    now: datetime
+    patience: timedelta
+    client_id: str
+    address: str | None = None
+    client_error: str | None = None
+    orderly: bool | None = None
+    message_model: str | None = None
+    consume_type: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    status: Mapping[str, float | int | None] = field(default_factory=dict)
+    cached_max: int | None = None
+    cached_count: int | None = None
+    commit_offset: int | None = None
+    last_pull_at: datetime | None = None
+    last_consume_at: datetime | None = None
+    last_lock_at: datetime | None = None
+    broker_offset: int | None = None
+    unread: str | None = None
+    sendbacks: Sendbacks = field(default_factory=Sendbacks)
+
+    @property
+    def seconds(self) -> float:
+        return (self.now - self.since).total_seconds()
+
+    @property
+    def seen_seconds(self) -> float:
+        """How long it is proven to have stood when the client was last heard."""
+        return (self.told_at - self.since).total_seconds()
+
+    @property
+    def is_stale(self) -> bool:
+        return self.now - self.told_at > self.patience
+
+    @property
+    def is_broadcasting(self) -> bool:
+        return self.message_model == BROADCASTING
+
+    @property
+    def is_pulling(self) -> bool:
+        return self.consume_type == PULLING
+
+    @property
+    def failed_per_second(self) -> float | None:
+        return self.status.get("consume_failed_tps")
+
+    @property
+    def ok_per_second(self) -> float | None:
+        return self.status.get("consume_ok_tps")
+
+    @cached_property
+    def client_clock(self) -> datetime | None:
+        """A moment of its own clock shortly before it was heard: it pulls again after 30 s at most, even
+        where it holds too much; an orderly one locks its queues every 20 s (RocketMQ 5.4.0, DefaultMQPushConsumerImpl.
+        pullMessage, ProcessQueue.REBALANCE_LOCK_INTERVAL)."""
+        return max((at for at in (self.last_pull_at, self.last_lock_at, self.last_consume_at) if at), default=None)
+
+    def ago(self, at: datetime | None) -> float | None:
+        """Seconds by the client's clock, at least, between such a time of it and its answer."""
+        return (self.client_clock - at).total_seconds() if at is not None and self.client_clock is not None else None
+
+    @property
+    def timeout_seconds(self) -> float | None:
+        """Its consumeTimeout, which it says in minutes."""
+        said = self.settings.get("consumeTimeout", "")
+        return 60.0 * int(said) if said.isdecimal() and int(said) > 0 else None
+
+    @property
+    def cached_span(self) -> int | None:
+        return None if self.cached_max is None else self.cached_max - self.offset
+
+    @property
+    def flow_control(self) -> tuple[str, int] | None:
+        """The setting and its value by which it pulls no more of the queue (RocketMQ 5.4.0, DefaultMQPushConsumerImpl.
+        pullMessage); None where it is not known to do so."""
+        limits = [("pullThresholdForQueue", self.cached_count)]
+        if self.orderly is False:
+            limits.append(("consumeConcurrentlyMaxSpan", self.cached_span))
+        for name, value in limits:
+            said = self.settings.get(name, "")
+            if said.isdecimal() and value is not None and value >= int(said):
+                return name, int(said)
+        return None
+
+    @property
+    def after(self) -> int | None:
+        """How many messages of the queue come after it."""
+        if self.broker_offset is None or self.broker_offset <= self.offset:
+            return None
+        return self.broker_offset - self.offset - 1
+
+    @property
+    def behind(self) -> int | None:
+        """Those that it has not finished, at least. What a concurrent member has finished it holds no more, so later
+        ones that it does not hold are finished, unless it has not pulled them."""
+        if self.orderly:
+            return self.after
+        if self.cached_count is None or self.after is None:
+            return None
+        return max(0, self.cached_count - 1) + self._not_pulled
+
+    @property
+    def finished_out_of_order(self) -> int | None:
+        """At most: what its tags leave out, and what it is about to pull, counts too."""
+        if self.behind is None or self.after is None:
+            return None
+        return max(0, self.after - self.behind)
+
+    @property
+    def _not_pulled(self) -> int:
+        if self.flow_control is None or self.cached_max is None or self.broker_offset is None:
+            return 0
+        return max(0, self.broker_offset - self.cached_max - 1)
+
+
+# Heads that stand, with what is known of them: rows into plain facts, for one group or for many at once.
+# Whether what a group sends back comes back: into its retry topics, its dead letters, or onto a delay level.
+
+MINUTE = timedelta(minutes=1)
+
+# What failed longer ago says nothing of what fails now.
+LOOKED_BACK = timedelta(minutes=3)
+
+OLD_WAITING = "some wait on delay levels, and when the newest of them was sent back is not known"
+
+NO_WINDOWS = "what came back of them is not aggregated yet"
+
+MAYBE_EARLIER = "whether any came back since is not known yet"
+
+
+@dataclass(frozen=True)
+class MinuteVolumes:
+    """What one minute from `start` saw."""
+
+    start: datetime
+    into_retry: int | None
+    into_dlq: int | None
+
+    @property
+    def something(self) -> bool:
+        return bool(self.into_retry) or bool(self.into_dlq)
+
+    @property
+    def nothing(self) -> bool:
+        return self.into_retry == 0 and self.into_dlq == 0
+
+
+@dataclass(frozen=True)
+class CameBack:
+    """Of one group: its last minutes, when a number of its retry topics last changed, and since when the longest
+    waiting of those that were found on delay levels waits. Null is none; `unread` is why that is not known."""
+
+    minutes: Sequence[MinuteVolumes] = field(default_factory=list)
+    changed_at: datetime | None = None
+    waiting_since: datetime | None = None
+    unread: str | None = None
+
+    def since(self, moment: datetime) -> tuple[bool | None, str | None]:
+        """Whether anything did since then, and why that is not known where it is not."""
+        minutes = [one for one in self.minutes if one.start > moment - MINUTE]
+        if any(one.something for one in minutes if one.start >= moment):
+            return True, None
+        if self.unread is not None:
+            return None, self.unread
+        if self.waiting_since is not None:
+            return (True, None) if self.waiting_since >= moment else (None, OLD_WAITING)
+        if not minutes:
+            return None, NO_WINDOWS
+        is_quiet = self.changed_at is None or self.changed_at <= moment
+        if all(one.nothing or (is_quiet and one.into_dlq == 0) for one in minutes):
+            return False, None
+        return None, MAYBE_EARLIER
+
+
+def came_back(
+    groups: Collection[ConsumerGroup], brokers: Mapping[int, Sequence[BrokerAge]], now: datetime
+) -> dict[int, CameBack]:
+    """By the group's id. Three queries. `brokers`: of each cluster, by its id."""
+    keys = [group.pk for group in groups]
+    if not keys:
+        return {}
+    unread = {cluster: _unread(ages, now) for cluster, ages in brokers.items()}
+    minutes = _minutes(keys, now)
+    retries = QueueSnapshot.objects.filter(group__in=keys, queue__topic__kind=TopicKind.RETRY)
+    changed = dict(retries.values_list("group").annotate(at=Max("changed_at")))
+    rungs = Rung.objects.filter(group__in=keys, messages__gt=0)
+    waiting = dict(rungs.values_list("group").annotate(since=Min("oldest_stored_at")))
+    return {
+        group.pk: CameBack(
+            minutes.get(group.pk, []), changed.get(group.pk), waiting.get(group.pk), unread.get(group.cluster_id)
+        )
+        for group in groups
+    }
+
+
+def _minutes(groups: Collection[int], now: datetime) -> dict[int, list[MinuteVolumes]]:
+    rows = GroupWindow.objects.filter(group__in=groups, step_seconds=60, start__gte=now - LOOKED_BACK - MINUTE)
+    found: dict[int, list[MinuteVolumes]] = {}
+    names = ("group", "start", "into_retry", "into_dlq")
+    for group, start, into_retry, into_dlq in rows.order_by("start").values_list(*names):
+        found.setdefault(group, []).append(MinuteVolumes(start, into_retry, into_dlq))
+    return found
+
+
+def _unread(brokers: Iterable[BrokerAge], now: datetime) -> str | None:
+    reasons = (broker.unread_reason(now, limits()) for broker in brokers)
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+# What keeps every failed message of a group from being taken back, as its retry conditions tell it.
+
+
+def refusals(groups: Sequence[ConsumerGroup], now: datetime) -> dict[int, str]:
+    """By the group's id, in a sentence, those of which it is known. Their clusters must be loaded with them."""
+    if not groups:
+        return {}
+    found = ((group.pk, accepted(facts)) for group, facts in zip(groups, facts_of(groups, now), strict=True))
+    return {pk: condition.detail.removesuffix(".") for pk, condition in found if condition.is_failing}
+
+
+HeadKey = tuple[int, int, str]  # group id, queue id, client id
+
+NOT_LOOKED_UP = "the message has not been looked up yet"
+
+
+def blocked_heads(now: datetime, **of_groups: Any) -> QuerySet[Assignment]:
+    """Those that stand for as long as the setting says, with all that `standings` needs."""
+    rows = standing_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now, **of_groups)
+    return rows.select_related("group__cluster", "queue__topic")
+
+
+def standings(rows: Collection[Assignment], now: datetime) -> list[Standing]:
+    """In the order of the rows, in a fixed number of queries."""
+    groups = {row.group_id: row.group for row in rows}
+    clients = _clients(groups)
+    ages = broker_ages({group.cluster_id for group in groups.values()})
+    brokers = {cluster: age.brokers for cluster, age in ages.items()}
+    returned = came_back(groups.values(), brokers, now)
+    failing = {row.group_id: row.group for row in rows if _fails(clients.get((row.group_id, row.client_id)), row)}
+    refused = refusals(list(failing.values()), now)
+    snapshots = _snapshots(rows)
+    found = []
+    for row in rows:
+        of_broker = {age.name: age for age in brokers.get(row.group.cluster_id, ())}
+        found.append(
+            _standing(
+                row,
+                clients.get((row.group_id, row.client_id)),
+                _end(snapshots.get((row.group_id, row.queue_id)), of_broker, now),
+                _sendbacks(row, returned[row.group_id], refused.get(row.group_id), now),
+                now,
+            )
+        )
+    return found
+
+
+def message_facts(rows: Collection[Assignment]) -> dict[HeadKey, tuple[HeadFacts | None, str | None]]:
+    """What the poll found of these very heads, or why it found nothing."""
+    held = {_key(row): row.cached_min for row in rows}
+    looked_up = HeadMessage.objects.filter(
+        group__in={group for group, _, _ in held}, queue__in={queue for _, queue, _ in held}
+    )
+    facts: dict[HeadKey, tuple[HeadFacts | None, str | None]] = dict.fromkeys(held, (None, NOT_LOOKED_UP))
+    for head in looked_up:
+        key = (head.group_id, head.queue_id, head.client_id)
+        if held.get(key) == head.offset:
+            facts[key] = _message(head)
+    return facts
+
+
+def _key(row: Assignment) -> HeadKey:
+    return row.group_id, row.queue_id, row.client_id
+
+
+def _message(head: HeadMessage) -> tuple[HeadFacts | None, str | None]:
+    known = (head.message_id, head.reconsume_times, head.size, head.born_at, head.stored_at)
+    if head.error is not None or None in known:
+        return None, head.error or NOT_LOOKED_UP
+    names = ("message_id", "origin_topic", "keys", "tags", "reconsume_times", "size", "born_at", "stored_at")
+    return HeadFacts(**{name: getattr(head, name) for name in names}), None
+
+
+def _clients(groups: Collection[int]) -> dict[tuple[int, str], Client]:
+    rows = Client.objects.filter(group__in=groups, gone_by=None).only(
+        "group_id", "client_id", "address", "orderly", "settings", "consume_status", "running_info_error"
+    )
+    return {(row.group_id, row.client_id): row for row in rows}
+
+
+def _status(client: Client, row: Assignment) -> dict[str, float | int | None]:
+    return dict((client.consume_status or {}).get(row.queue.topic.name, {}))
+
+
+def _fails(client: Client | None, row: Assignment) -> bool:
+    return client is not None and bool(_status(client, row).get("consume_failed_tps"))
+
+
+def _snapshots(rows: Collection[Assignment]) -> dict[tuple[int, int], QueueSnapshot]:
+    found = QueueSnapshot.objects.filter(
+        group__in={row.group_id for row in rows}, queue__in={row.queue_id for row in rows}
+    ).select_related("queue")
+    return {(row.group_id, row.queue_id): row for row in found}
+
+
+def _end(
+    snapshot: QueueSnapshot | None, brokers: Mapping[str, BrokerAge], now: datetime
+) -> tuple[int | None, str | None]:
+    """The broker offset, or why it is not known."""
+    if snapshot is None:
+        return None, "the queue's broker offset has not been read"
+    read = offsets(snapshot, brokers.get(snapshot.queue.broker), now, limits())
+    if read.broker_offset is None:
+        return None, read.reason or "the broker offset was not read"
+    return read.broker_offset, None
+
+
+def _sendbacks(row: Assignment, returned: CameBack, refused: str | None, now: datetime) -> Sendbacks:
+    assert row.head_since is not None
+    arrive, why_unknown = returned.since(max(row.head_since, now - LOOKED_BACK))
+    return Sendbacks(arrive, why_unknown, refused)
+
+
+def _standing(
+    row: Assignment, client: Client | None, end: tuple[int | None, str | None], sendbacks: Sendbacks, now: datetime
+) -> Standing:
+    assert row.head_since is not None
+    assert row.cached_min is not None
+    group: ConsumerGroup = row.group
+    said: dict[str, Any] = {}
+    if client is not None:
+        said = {
+            "address": client.address,
+            "client_error": client.running_info_error,
+            "orderly": client.orderly,
+            "settings": client.settings or {},
+            "status": _status(client, row),
+        }
+    return Standing(
+        cluster=group.cluster.name,
+        group=group.name,
+        topic=row.queue.topic.name,
+        broker=row.queue.broker,
+        queue_id=row.queue.queue_id,
+        offset=row.cached_min,
+        since=row.head_since,
+        told_at=row.last_seen,
+        now=now,
+        patience=patience_of(group).length,
+        client_id=row.client_id,
+        message_model=group.message_model,
+        consume_type=group.consume_type,
+        cached_max=row.cached_max,
+        cached_count=row.cached_count,
+        commit_offset=row.commit_offset,
+        last_pull_at=row.last_pull_at,
+        last_consume_at=row.last_consume_at,
+        last_lock_at=row.last_lock_at,
+        broker_offset=end[0],
+        unread=end[1],
+        sendbacks=sendbacks,
+        **said,
+    )

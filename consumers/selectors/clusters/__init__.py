@@ -1,1 +1,0 @@
-"""Clusters, brokers, runs, and the room that history takes."""

@@ -1,1 +1,0 @@
-"""Dead letters as rows tell of them."""

@@ -1,1 +1,0 @@
-"""Who is to own each queue: what members compute."""

@@ -1,1 +1,0 @@
-"""Who subscribed to what, and how members differ."""

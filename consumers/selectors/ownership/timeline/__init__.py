@@ -1,1 +1,0 @@
-"""Who owned which queue when."""

@@ -1,1 +1,0 @@
-"""Queues of groups: rows under the overlay, what is lost or unacknowledged."""

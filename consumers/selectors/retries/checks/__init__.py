@@ -1,1 +1,0 @@
-"""What must hold for failed messages to come back."""

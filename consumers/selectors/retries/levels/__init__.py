@@ -1,1 +1,0 @@
-"""Delay levels and what of a group waits there."""

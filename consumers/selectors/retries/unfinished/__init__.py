@@ -1,1 +1,0 @@
-"""Messages that members hold and have not finished."""

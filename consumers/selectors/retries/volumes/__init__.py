@@ -1,1 +1,0 @@
-"""How much was retried, died and was consumed."""

@@ -1,1 +1,0 @@
-"""Numbers, places and states as people read them."""

@@ -1,0 +1,67 @@
+"""What a kind was told by, in words and as numbers: only what the member said."""
+
+from dataclasses import replace
+
+import pytest
+
+from consumers.retries.unfinished.blocked import evidence_of, facts_of
+from consumers.retries.unfinished.heads import Sendbacks
+from tests.consumers.retries.test_blocked_kinds import CONCURRENT, FAILING, FINE, HEAD, ORDERLY
+
+FAIL = "of Stock 0.9/s fail at this member in its last minute, all its queues together"
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        (replace(ORDERLY, status=FAILING), FAIL),
+        (replace(ORDERLY, status=FAILING), "it last took a message of the queue 1 s before it was heard"),
+        (replace(ORDERLY, status=FINE), "an orderly listener with autoCommit off that does not commit looks the same"),
+        (replace(CONCURRENT, status=FINE), "it has finished up to 46 messages behind it, or its tags leave them out"),
+        (replace(CONCURRENT, status=FINE), "consumeTimeout is 15 min: what runs longer is sent back while it runs"),
+        (
+            replace(CONCURRENT, status=FAILING, sendbacks=Sendbacks(arrive=False)),
+            "nothing came into the group's retry topic meanwhile",
+        ),
+        (
+            replace(CONCURRENT, status=FAILING, sendbacks=Sendbacks(arrive=True)),
+            "failed messages of the group come back through its retry topic",
+        ),
+        (
+            replace(CONCURRENT, status=FINE, settings={"pullThresholdForQueue": "4"}),
+            "flow control: it pulls no more of the queue (pullThresholdForQueue 4)",
+        ),
+        (
+            replace(CONCURRENT, status=FINE, message_model="BROADCASTING"),
+            "the group broadcasts: what fails is dropped, never sent back",
+        ),
+        (
+            replace(CONCURRENT, commit_offset=90),
+            "its offset in memory is 90, before the oldest that it holds (100)",
+        ),
+        (
+            replace(
+                CONCURRENT,
+                status={"consume_failed_tps": 0.0, "consume_ok_tps": 0.0},
+                settings={"consumeThreadMax": "20"},
+            ),
+            "nothing of the topic was finished: its threads (20) may all be busy",
+        ),
+    ],
+)
+def test_a_fact_is_said_with_its_numbers(head, words):
+    assert words in evidence_of(head)
+
+
+def test_what_the_member_does_not_say_is_neither_said_nor_zero():
+    silent = replace(
+        HEAD,
+        settings={},
+        cached_max=None,
+        cached_count=None,
+        last_pull_at=None,
+        last_consume_at=None,
+        last_lock_at=None,
+    )
+    assert evidence_of(silent) == []
+    assert {name for name, fact in facts_of(silent).items() if fact is not None} == {"told_at"}
