@@ -14,7 +14,7 @@ from consumers.polling.reading import (
     OffsetsReading,
     OwnedQueue,
 )
-from consumers.rocketmq.bodies.broker_values import GroupConfig, TopicConfig
+from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 
 T0 = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
 ROW = pa.schema(

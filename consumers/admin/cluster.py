@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from consumers.models import Broker, Cluster
-from consumers.polling.registration.cluster_options import (
+from consumers.polling.registration import (
     WrongOption,
     checked_addresses,
     checked_name,

@@ -13,13 +13,11 @@ from consumers.dead_letters.index.read_queue import reason_of
 from consumers.jobs import asking, audit
 from consumers.jobs.wires import connected, masters
 from consumers.models import ConsumerGroup, DeadLetter
-from consumers.polling.registration.access import NoAccess
+from consumers.polling.registration import NoAccess
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.bodies import BodyKind, DecodedBody, decoded_body
-from consumers.rocketmq.messages.dead_messages import DeadMessage, dead_message
-from consumers.rocketmq.messages.message_values import StoredMessage
-from consumers.rocketmq.messages.stored_bodies import Compression
-from consumers.rocketmq.messages.system_properties import SYSTEM_PROPERTIES
+from consumers.rocketmq.messages.bodies import BodyKind, Compression, DecodedBody, decoded_body
+from consumers.rocketmq.messages.dead import DeadMessage, dead_message
+from consumers.rocketmq.messages.stored import SYSTEM_PROPERTIES, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.errors import RocketMQError
 

@@ -21,7 +21,7 @@ from consumers.models import (
     State,
 )
 from consumers.polling.flags import ghosts
-from consumers.polling.members.popping import NO_ANSWER, pop_answers
+from consumers.polling.members.membership import NO_ANSWER, pop_answers
 from consumers.queries.queues.lost_offsets import group_losses
 from consumers.queries.queues.overlay import is_late
 from consumers.retries.unfinished.blocked import blocked_places

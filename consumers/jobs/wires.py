@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from consumers.models import Cluster
 from consumers.polling.pollers import registration
-from consumers.polling.registration.access import access_of
+from consumers.polling.registration import access_of
 from consumers.polling.wire import Wire, WireClosed
 from consumers.queries.brokers import MASTER
 from consumers.queries.read_only import ALL, marked_by

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from consumers.models import Cluster
-from consumers.polling.registration.cluster_options import (
+from consumers.polling.registration import (
     WrongOption,
     checked_addresses,
     checked_name_servers,

@@ -1,34 +1,41 @@
 """Django rows: entities, newest snapshots, judged states, group windows, events. Each file says who writes it."""
 
-from consumers.models.alerts.alert_rule import AlertRule, Comparison, GroupNote, Measure, Severity, Silence
-from consumers.models.alerts.channel import (
-    Channel,
-    ChannelKind,
-    Delivery,
-    DeliveryAttempt,
-    DeliveryEvent,
-    DeliveryStatus,
+from consumers.models.channels import Channel, ChannelKind, Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
+from consumers.models.clusters import Broker, Cluster, PipelineRun, Queue, Reading, Topic, TopicKind
+from consumers.models.dead_letters import (
+    DeadLetter,
+    DeadLetterLook,
+    Destination,
+    Resend,
+    ResendItem,
+    ResendOutcome,
+    ResendStatus,
 )
-from consumers.models.alerts.health import GroupHealth, HealthLevel
-from consumers.models.alerts.incident import (
+from consumers.models.delays import DelayLevel, OffsetFile, OffsetFileKind, Rung
+from consumers.models.groups import (
+    ConsumerGroup,
+    GroupBroker,
+    GroupKind,
+    GroupTotal,
+    QueueSample,
+    QueueSnapshot,
+    TagSample,
+)
+from consumers.models.incidents import (
     AlertEngine,
     Ending,
+    GroupHealth,
+    HealthLevel,
     Incident,
     IncidentEvent,
     IncidentEventKind,
     IncidentStatus,
     SubjectKind,
 )
-from consumers.models.alerts.rule_preview import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
-from consumers.models.evaluated.history_size import HistorySize
-from consumers.models.evaluated.rebalance import Rebalance, RebalanceTopic
-from consumers.models.evaluated.state import GroupState, QueueState, StateChange, TimeLagKind
-from consumers.models.evaluated.thresholds import GroupThresholds
-from consumers.models.evaluated.window import DueWindow, GroupWindow
-from consumers.models.operations.dead_letter import DeadLetter, DeadLetterLook
-from consumers.models.operations.loss import LossAcknowledgement
-from consumers.models.operations.resend import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
-from consumers.models.operations.reset import (
+from consumers.models.members import Assignment, Client, ClientSubscription, HeadMessage
+from consumers.models.rebalances import Rebalance, RebalanceTopic
+from consumers.models.resets import (
+    LossAcknowledgement,
     Reset,
     ResetEvent,
     ResetKind,
@@ -38,21 +45,28 @@ from consumers.models.operations.reset import (
     ResetStatus,
     ResetStep,
 )
-from consumers.models.site.audit import AuditAction, AuditEvent
-from consumers.models.site.clock import ClockChange, Doubt, MachineClock
-from consumers.models.site.lease import Lease
-from consumers.models.site.token import ApiToken
-from consumers.models.watched.client import Assignment, Client, ClientSubscription
-from consumers.models.watched.cluster import Broker, Cluster
-from consumers.models.watched.delay import DelayLevel, Rung
-from consumers.models.watched.group import ConsumerGroup, GroupKind, GroupTotal
-from consumers.models.watched.group_broker import GroupBroker
-from consumers.models.watched.head import HeadMessage
-from consumers.models.watched.offset_file import OffsetFile, OffsetFileKind
-from consumers.models.watched.reading import PipelineRun, Reading
-from consumers.models.watched.sample import QueueSample, TagSample
-from consumers.models.watched.snapshot import QueueSnapshot
-from consumers.models.watched.topic import Queue, Topic, TopicKind
+from consumers.models.rules import (
+    UNFINISHED_PREVIEWS,
+    AlertRule,
+    Comparison,
+    GroupNote,
+    Measure,
+    PreviewStatus,
+    RulePreview,
+    Severity,
+    Silence,
+)
+from consumers.models.site import ApiToken, AuditAction, AuditEvent, ClockChange, Doubt, Lease, MachineClock
+from consumers.models.states import (
+    DueWindow,
+    GroupState,
+    GroupThresholds,
+    GroupWindow,
+    HistorySize,
+    QueueState,
+    StateChange,
+    TimeLagKind,
+)
 from consumers.vocabulary.states import State
 
 __all__ = [

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Max
 
 from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, TopicKind
-from consumers.polling.brokers.rows import kind_in_group
+from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.flags import outside_reason
 from consumers.queries.brokers import BrokerAge, broker_ages
 from consumers.queries.limits import Limits, limits

@@ -8,7 +8,7 @@ from typing import Any
 
 from consumers.ownership.shares.group_shares import ExpectedOwners
 from consumers.rebalances.rows import LogLine
-from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.rocketmq.allocation.strategies import QueueKey
 
 
 class Level(StrEnum):

@@ -28,7 +28,7 @@ from consumers.pipeline.publish.queue_rows import write_queue_states
 from consumers.pipeline.publish.rebalance_rows import write_rebalances
 from consumers.pipeline.publish.window_rows import write_group_windows
 from consumers.polling.flags import GroupFlags, group_flags, retired_topics
-from consumers.polling.members.popping import NO_ANSWER, PopAnswer, pop_answers
+from consumers.polling.members.membership import NO_ANSWER, PopAnswer, pop_answers
 from consumers.vocabulary.groups import Flag
 
 from . import known

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from consumers.lake.schemas import TEXT
 from consumers.models import Broker, Client, ConsumerGroup, QueueSnapshot, QueueState, Reading, ResetMethod, ResetQueue
-from consumers.polling.record.offsets.own_resets import TOLD
+from consumers.polling.record.offsets.moves import TOLD
 from consumers.vocabulary.states import State
 from consumers.vocabulary.unknown import UnknownReason
 

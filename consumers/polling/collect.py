@@ -8,8 +8,7 @@ from consumers.rocketmq.admin import NameServer
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
 
-from .cadence import Cadence
-from .memory import ClusterMemory
+from .memory import Cadence, ClusterMemory
 from .reading import BrokerListing, BrokerReading, OffsetsReading
 
 MASTER = 0

@@ -1,9 +1,10 @@
-"""Who holds a lease: a process of this machine, told apart from all others, so that one that is gone is known to be."""
+"""Who holds a lease: a process of this machine, told apart from all others, so that one that is gone is noticed."""
 
 import os
 import uuid
 from pathlib import Path
 
+# Who holds a lease: a process of this machine, told apart from all others, so that one that is gone is known to be.
 PROC = Path("/proc")
 
 

@@ -1,11 +1,4 @@
-"""One of a kind at a time, over all processes: a lock in Redis, and a lease in the database, which is what counts.
-
-Redis refuses most who come second, without a write to the database. It may be down, hang, or forget what it held when
-it is started anew: the lease holds all the same. Both expire by themselves (by the clock of Redis or of the database),
-so that a killed holder blocks nobody for long; one of this machine whose process is gone blocks nobody at all. Where a
-clock was ahead and is set back, a killed holder's lock would last for longer: a lease with more time left than it was
-taken for is void, and so is a lock of Redis with more time left, where there is no lease.
-"""
+"""One of a kind at a time over all processes: a lock in Redis, and a lease in the database, which is what counts."""
 
 import contextlib
 import logging
@@ -22,16 +15,29 @@ from django.db.models.functions import Now
 from redis.lock import Lock
 
 from consumers.models import Lease
+from consumers.polling.holder import is_gone, new_holder
 
-from .holder import is_gone, new_holder
-
+# One of a kind at a time, over all processes: a lock in Redis, and a lease in the database, which is what counts.
+#
+# Redis refuses most who come second, without a write to the database. It may be down, hang, or forget what it held
+# when
+# it is started anew: the lease holds all the same. Both expire by themselves (by the clock of Redis or of the
+# database),
+# so that a killed holder blocks nobody for long; one of this machine whose process is gone blocks nobody at all.
+# Where a
+# clock was ahead and is set back, a killed holder's lock would last for longer: a lease with more time left than it
+# was
+# taken for is void, and so is a lock of Redis with more time left, where there is no lease.
 logger = logging.getLogger(__name__)
 
 REDIS_ANSWER_SECONDS = 2.0
+
 # A clock that is set back by no more is put right every day, and no lock is void for it.
 NTP_SECONDS = 60.0
+
 # Of the time that a lock lasts: how often one that is renewed is.
 RENEWED_AFTER = 1 / 3
+
 # Holders of this process whose block is over, and whose row is still there.
 _not_given_back: set[str] = set()
 

@@ -13,22 +13,23 @@ from django.db.models import Q
 from consumers.lake.disk import below_floor
 from consumers.lake.store import Lake
 from consumers.models import Cluster, QueueSnapshot, Reading
-from consumers.polling.brokers.committed_pairs import Pair
-from consumers.polling.brokers.routed_permissions import RoutedPermission, read_routed_permissions
-from consumers.polling.brokers.store_configs import StoreConfigMemory, read_store_configs
+from consumers.polling.brokers.joined import Pair
+from consumers.polling.brokers.remembered import (
+    RoutedPermission,
+    StoreConfigMemory,
+    read_routed_permissions,
+    read_store_configs,
+)
 from consumers.polling.delays.delay_poller import DelayPoller
 from consumers.polling.files.file_poller import OffsetFilePoller
 from consumers.polling.heads.head_poller import HeadPoller
-from consumers.polling.heads.standing import groups_with_standing_heads
-from consumers.polling.members.collect_members import collect_members
-from consumers.polling.members.known_groups import rotation
-from consumers.polling.members.silences import Silences
-from consumers.polling.members.turn import AskedBroker, Turn
-from consumers.polling.record.brokers.routed_permissions import record_routed_permissions
-from consumers.polling.record.brokers.store_configs import record_store_configs
+from consumers.polling.heads.look_up import groups_with_standing_heads
+from consumers.polling.members.collected import collect_members, rotation
+from consumers.polling.members.turn import AskedBroker, Silences, Turn
+from consumers.polling.record.brokers import record_routed_permissions, record_store_configs
+from consumers.polling.record.delays import remembered_samples
 from consumers.polling.record.recorder import Recorder
-from consumers.polling.record.samples import remembered_samples
-from consumers.polling.registration.access import NoAccess, access_of
+from consumers.polling.registration import NoAccess, access_of
 from consumers.polling.samples.planner import SamplePlanner, ask_samples
 from consumers.polling.samples.reading import SamplesReading
 from consumers.polling.samples.tags import note_filters

@@ -5,8 +5,8 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from consumers.polling.delays.delay_offsets import DelayOffsets
-from consumers.rocketmq.bodies.broker_values import GroupConfig, TopicConfig
+from consumers.polling.delays.answers import DelayOffsets
+from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.wire.errors import RocketMQError
 
 

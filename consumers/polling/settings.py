@@ -11,7 +11,7 @@ from consumers.polling.heads.look_up import HeadLimits
 from consumers.polling.members.turn import Budget
 from consumers.polling.samples.reading import SampleBudget
 
-from .cadence import Cadence
+from .memory import Cadence
 
 
 @dataclass(frozen=True)

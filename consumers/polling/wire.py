@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
-from consumers.polling.registration.access import Access
+from consumers.polling.registration import Access
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from django.conf import settings
 
 from consumers.models import Broker, Cluster
-from consumers.rocketmq.wire.addresses import registered_address
 from consumers.rocketmq.wire.errors import LocalProtocolError
+from consumers.rocketmq.wire.values import registered_address
 
 ALL = "*"
 Addresses = frozenset[tuple[str, int]]

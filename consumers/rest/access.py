@@ -17,7 +17,7 @@ from rest_framework.throttling import BaseThrottle
 
 from consumers.jobs.counts import counts
 from consumers.models import ApiToken
-from consumers.models.site.token import token_digest
+from consumers.models.site import token_digest
 
 if TYPE_CHECKING:
     # Views import this.

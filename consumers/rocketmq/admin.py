@@ -5,10 +5,18 @@ Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates t
 
 import json
 
-from consumers.rocketmq.bodies.broker_values import GroupConfigs, TopicConfigs, TopicQueueStats
-from consumers.rocketmq.bodies.client_bodies import assigned_queues, group_connections, running_info
-from consumers.rocketmq.bodies.client_values import AssignedQueue, GroupConnections, RunningInfo
+from consumers.rocketmq.bodies.client_bodies import (
+    AssignedQueue,
+    GroupConnections,
+    RunningInfo,
+    assigned_queues,
+    group_connections,
+    running_info,
+)
 from consumers.rocketmq.bodies.config_bodies import (
+    GroupConfigs,
+    TopicConfigs,
+    TopicQueueStats,
     broker_config,
     broker_runtime,
     delay_offsets,
@@ -17,7 +25,7 @@ from consumers.rocketmq.bodies.config_bodies import (
     timer_counts,
     topic_configs,
 )
-from consumers.rocketmq.bodies.stats_bodies import topic_queue_stats
+from consumers.rocketmq.bodies.queue_bodies import topic_queue_stats
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 import pyarrow as pa
 
 from consumers.rocketmq.bodies.config_bodies import offset_of_header
-from consumers.rocketmq.bodies.offset_tables import BROKER_OFFSETS, broker_offsets_table, consumer_offsets_table
+from consumers.rocketmq.bodies.offsets import BROKER_OFFSETS, broker_offsets_table, consumer_offsets_table
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, RocketMQError
 from consumers.rocketmq.wire.frames import Command
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.versions import BULK_OFFSETS_VERSION, mq_version_name
+from consumers.rocketmq.wire.values import BULK_OFFSETS_VERSION, mq_version_name
 
 from .calls import DEADLINE_SECONDS, blaming, call, parsed
 

@@ -6,7 +6,7 @@ What an answer says is what the broker did then; where the offset is afterwards,
 
 from collections.abc import Mapping
 
-from consumers.rocketmq.bodies.stats_bodies import reset_offsets
+from consumers.rocketmq.bodies.queue_bodies import reset_offsets
 from consumers.rocketmq.wire.codes import RequestCode, call_name
 from consumers.rocketmq.wire.errors import RemoteProtocolError, RocketMQError
 from consumers.rocketmq.wire.frames import Command

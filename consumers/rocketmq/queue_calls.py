@@ -6,8 +6,8 @@ commits nothing: bit 0 of its flags is off.
 """
 
 from consumers.rocketmq.bodies.config_bodies import offset_of_header
-from consumers.rocketmq.bodies.pull_bodies import PULL_OUTCOMES, pulled, queue_entries
-from consumers.rocketmq.messages.message_values import Pulled, QueueEntries
+from consumers.rocketmq.bodies.queue_bodies import PULL_OUTCOMES, pulled, queue_entries
+from consumers.rocketmq.messages.stored import Pulled, QueueEntries
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, refused
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from consumers.rocketmq.wire.tls import TlsOptions
+from consumers.rocketmq.wire.connection import TlsOptions
 
 from .broker_settings import CLUSTER, BrokerPlace, broker_properties
 from .children import kill_child, start_child

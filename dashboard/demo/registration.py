@@ -10,8 +10,8 @@ import socket
 import time
 
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
+from consumers.rocketmq.wire.connection import TlsOptions, client_context
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
-from consumers.rocketmq.wire.tls import TlsOptions, client_context
 
 from .failures import DemoFailed
 

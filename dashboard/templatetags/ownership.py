@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consumers.ownership.finding import Level
-from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.rocketmq.allocation.strategies import QueueKey
 from dashboard.wording.numbers import count
 
 from .drawings import like_state

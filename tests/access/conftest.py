@@ -33,7 +33,7 @@ from consumers.models import (
     MachineClock,
     TagSample,
 )
-from consumers.models.site.token import token_digest
+from consumers.models.site import token_digest
 from tests.access.addresses import Address
 from tests.plugins.made_once import MadeOnce
 from tests.store_rows import an_offset_file

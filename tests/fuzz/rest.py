@@ -282,7 +282,7 @@ def _people() -> tuple[dict[str, str], dict[str, str]]:
     from django.test import Client
 
     from consumers.models import ApiToken
-    from consumers.models.site.token import token_digest
+    from consumers.models.site import token_digest
     from tests.world import NOW, ago
 
     tokens = {}

@@ -10,7 +10,7 @@ from django.test import Client
 
 from consumers.jobs import counts
 from consumers.models import ApiToken
-from consumers.models.site.token import token_digest
+from consumers.models.site import token_digest
 from tests.world import NOW
 
 TOKEN = "a-token-of-a-test"

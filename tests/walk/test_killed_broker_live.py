@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.urls import urlpatterns

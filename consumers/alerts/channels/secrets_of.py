@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from consumers.models import Channel
-from consumers.polling.registration.sealed_secret import OF_CHANNELS, SecretNotReadable, seal, unseal
+from consumers.polling.registration import OF_CHANNELS, SecretNotReadable, seal, unseal
 
 # By kind, as `checked_channel` names the fields.
 Told = dict[str, Any]

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from consumers.alerts.measured import Column
 from consumers.groups.row import NOT_ASKED
 from consumers.models import GroupKind
-from consumers.polling.heads.standing import standing_heads
+from consumers.polling.heads.look_up import standing_heads
 from consumers.queries.texts import age
 
 from .number_column import number_column

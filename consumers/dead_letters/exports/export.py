@@ -9,12 +9,12 @@ from consumers.dead_letters.index.read_queue import DeadQueue, Ends, Place, Trie
 from consumers.dead_letters.queries.filters import MAYBE_SENT
 from consumers.jobs.wires import connected, masters
 from consumers.models import Cluster, ConsumerGroup, ResendItem
-from consumers.polling.registration.access import NoAccess
+from consumers.polling.registration import NoAccess
 from consumers.polling.wire import Wire
 from consumers.queries.groups import find_group
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.dead_messages import DeadMessage, dead_message
-from consumers.rocketmq.messages.message_values import PullOutcome, StoredMessage
+from consumers.rocketmq.messages.dead import DeadMessage, dead_message
+from consumers.rocketmq.messages.stored import PullOutcome, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError, RocketMQError

@@ -21,8 +21,8 @@ from consumers.dead_letters.queries.filters import DeadLetterFilters, filters_of
 from consumers.jobs.asking import RedisDown
 from consumers.jobs.csv_cells import LINE_END, cell, line_of
 from consumers.rocketmq.messages.bodies import DecodedBody, decoded_body
-from consumers.rocketmq.messages.dead_messages import DeadMessage
-from consumers.rocketmq.messages.message_values import StoredMessage
+from consumers.rocketmq.messages.dead import DeadMessage
+from consumers.rocketmq.messages.stored import StoredMessage
 
 # What an export says of a letter: the fields of REST, and with bodies also the body and all properties.
 FACTS = (

@@ -27,10 +27,10 @@ from consumers.jobs.asking import PATIENCE, put_answer, put_question, what_is_sa
 from consumers.jobs.wires import connected, masters
 from consumers.models import Cluster, ConsumerGroup, DeadLetter, DeadLetterLook, GroupBroker, GroupKind
 from consumers.polling.record.tables.keyed_rows import upsert
-from consumers.polling.registration.access import NoAccess
+from consumers.polling.registration import NoAccess
 from consumers.polling.wire import Wire
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.dead_messages import DeadMessage
+from consumers.rocketmq.messages.dead import DeadMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError

@@ -8,8 +8,8 @@ from django.db.models import Q
 
 from consumers.models import Client, ConsumerGroup
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.dead_messages import DeadMessage, dead_message
-from consumers.rocketmq.messages.message_values import Pulled, PullOutcome
+from consumers.rocketmq.messages.dead import DeadMessage, dead_message
+from consumers.rocketmq.messages.stored import Pulled, PullOutcome
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 

@@ -16,8 +16,8 @@ from consumers.jobs.wires import Ports, reading
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome
 from consumers.polling.wire import WireClosed
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.message_values import StoredMessage
-from consumers.rocketmq.messages.resent_message import RESEND_PROPERTY, resent
+from consumers.rocketmq.messages.dead import RESEND_PROPERTY, resent
+from consumers.rocketmq.messages.stored import StoredMessage
 from consumers.rocketmq.name_server import QueueRoute, Route
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.sends import Outgoing

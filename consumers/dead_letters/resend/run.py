@@ -14,7 +14,7 @@ from consumers.dead_letters.resend.search import DIVERTED, Search, search, verdi
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.jobs.wires import Ports, connected, why_read_only
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
-from consumers.polling.registration.access import NoAccess
+from consumers.polling.registration import NoAccess
 from consumers.polling.wire import WireClosed
 from consumers.rocketmq.wire.errors import RocketMQError
 

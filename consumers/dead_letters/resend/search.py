@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from consumers.models import ResendOutcome
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.message_values import PullOutcome
-from consumers.rocketmq.messages.resent_message import RESEND_PROPERTY
+from consumers.rocketmq.messages.dead import RESEND_PROPERTY
+from consumers.rocketmq.messages.stored import PullOutcome
 
 # Looks for messages that may have been sent: by our mark, from where their queue ended before, to its end.
 # A broker gives no more at once (5.4.0, MessageStoreConfig).

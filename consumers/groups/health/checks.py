@@ -14,7 +14,7 @@ from consumers.ownership.finding import Level, OwnershipCheck
 from consumers.ownership.findings import ownership_check
 from consumers.pipeline.slices import MINUTE, floor
 from consumers.polling.flags import ghosts
-from consumers.polling.heads.standing import standing_heads
+from consumers.polling.heads.look_up import standing_heads
 from consumers.queries.limits import limits
 from consumers.rebalances.flapping import DAY, flapping_by_group
 from consumers.rebalances.unsettled import enough, unsettled

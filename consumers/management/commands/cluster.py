@@ -9,8 +9,8 @@ from django.utils import timezone
 from consumers.management.cluster_arguments import add_cluster_arguments, apply_cluster_arguments
 from consumers.models import Cluster
 from consumers.polling.locks import Locked, lock
-from consumers.polling.record.brokers.forgotten_broker import BrokerStays, forget_broker
-from consumers.polling.registration.cluster_options import WrongOption, checked_name, described
+from consumers.polling.record.stand_ins import BrokerStays, forget_broker
+from consumers.polling.registration import WrongOption, checked_name, described
 
 LOCK_SECONDS = 120
 

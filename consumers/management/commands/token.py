@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from consumers.models import ApiToken
-from consumers.models.site.token import token_digest
+from consumers.models.site import token_digest
 
 TOKEN_BYTES = 32
 

@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup, Queue, QueueSnapshot, Topic, TopicKind
 from consumers.ownership.subscriptions import Expression, expression
-from consumers.polling.members.popping import pop_answers
-from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.polling.members.membership import pop_answers
+from consumers.rocketmq.allocation.strategies import QueueKey
 from consumers.vocabulary.groups import BROADCASTING, POPPING, PULLING
 
 # A queue as the rows know it, and whether clients could read it at a moment.

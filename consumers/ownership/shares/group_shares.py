@@ -23,7 +23,7 @@ from consumers.ownership.shares.topic_share import TopicShare, topic_share
 from consumers.ownership.timeline.claims import Holders, holders_at
 from consumers.queries.brokers import MASTER
 from consumers.queries.queues.overlay import iso
-from consumers.rocketmq.allocation.named import CONSISTENT_HASH
+from consumers.rocketmq.allocation.strategies import CONSISTENT_HASH
 from consumers.vocabulary.groups import BROADCASTING
 
 

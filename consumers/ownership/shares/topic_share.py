@@ -7,10 +7,7 @@ from datetime import datetime
 
 from consumers.ownership.shares.facts import KnownQueue, MemberFacts, Sort, Why
 from consumers.rocketmq.allocation.allocate import allocate
-from consumers.rocketmq.allocation.java_order import java_order
-from consumers.rocketmq.allocation.named import NotSimulable, named_strategy
-from consumers.rocketmq.allocation.queue_key import QueueKey
-from consumers.rocketmq.allocation.strategy import Shares
+from consumers.rocketmq.allocation.strategies import NotSimulable, QueueKey, Shares, java_order, named_strategy
 
 # Who is to own the queues of one topic: what its members compute, each for itself, from the same lists. Pure.
 POP = "POP"

@@ -13,7 +13,7 @@ from consumers.ownership.shares.facts import MemberFacts, Sort
 from consumers.ownership.shares.group_shares import GroupShares, strategies
 from consumers.ownership.shares.topic_share import TopicShare
 from consumers.queries.texts import count, place
-from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.rocketmq.allocation.strategies import QueueKey
 from consumers.rocketmq.names import RETRY_PREFIX
 
 # What findings are told by: members, what they hold, and what they compute. Retry topics are left out.

@@ -15,7 +15,7 @@ from consumers.ownership.shares.topic_share import TopicShare
 from consumers.ownership.troubles.evidence import Effects, Evidence, ids, keys, queues
 from consumers.rebalances.rows import LogLine
 from consumers.rebalances.sentences import OF_MEMBERS
-from consumers.rocketmq.allocation.named import MACHINE_ROOM
+from consumers.rocketmq.allocation.strategies import MACHINE_ROOM
 
 # Queues that two members hold, or another one than is expected.
 LOG_LINE = LogLine(OF_MEMBERS, "client rebalanced result changed")

@@ -17,7 +17,7 @@ from django.db.models import Q
 from consumers.models import Client, ClientSubscription, ConsumerGroup, Queue, Reading, Rebalance
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.slices import microseconds
-from consumers.polling.members.popping import NO_ANSWER, pop_answers
+from consumers.polling.members.membership import NO_ANSWER, pop_answers
 from consumers.rocketmq.names import RETRY_PREFIX
 
 from .tables import GROUPS

@@ -6,7 +6,7 @@ Silence changes nothing. Offsets do not count.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from consumers.polling.members.collect_members import BEHIND_A_PROXY
+from consumers.polling.members.collected import BEHIND_A_PROXY
 
 from .history import CLUSTERING, PUSH, GroupHistory, GroupReading, MemberAnswer
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.pipeline.kernel.arrays.columns import bools
-from consumers.polling.members.collect_members import BEHIND_A_PROXY
+from consumers.polling.members.collected import BEHIND_A_PROXY
 from consumers.rocketmq.names import RETRY_PREFIX
 
 from .tables import GROUP

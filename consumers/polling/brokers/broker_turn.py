@@ -13,22 +13,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumers.polling.cadence import Cadence
-from consumers.polling.delays.delay_offsets import read_delivered, take_level_ends
-from consumers.polling.memory import BrokerMemory, ClusterMemory
+from consumers.polling.delays.answers import read_delivered, take_level_ends
+from consumers.polling.memory import BrokerMemory, Cadence, ClusterMemory
 from consumers.polling.reading import BrokerCost, BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.bodies.delay_levels import SCHEDULE_TOPIC
-from consumers.rocketmq.bodies.offset_tables import BROKER_OFFSETS
+from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC
+from consumers.rocketmq.bodies.offsets import BROKER_OFFSETS
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
 from consumers.rocketmq.wire.errors import BrokerRefused, DeadlineExceeded, RemoteProtocolError, RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.versions import BULK_OFFSETS_VERSION, mq_version_name
+from consumers.rocketmq.wire.values import BULK_OFFSETS_VERSION, mq_version_name
 
-from .committed_pairs import listed_pairs
-from .min_offset_memory import NEVER, MinOffsets, microseconds
-from .rows import join_rows
-from .topic_queues import QUEUE_BITS
+from .joined import QUEUE_BITS, join_rows, listed_pairs
+from .remembered import NEVER, MinOffsets, microseconds
 
 # Min offsets, under a budget: queues with lag and dead letters first, the longest unasked before the others.
 

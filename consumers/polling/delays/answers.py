@@ -1,9 +1,19 @@
-"""What one reading learns of brokers' delay levels and timer wheels beyond their offsets."""
+"""What a reading of delay levels is given, and what it learns and remembers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
+import numpy as np
+import pyarrow as pa
+
+from consumers.polling.brokers.joined import encoded
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC, level_delays, level_of_queue
+from consumers.rocketmq.wire.errors import RemoteProtocolError, RocketMQError
+from consumers.rocketmq.wire.pool import ConnectionPool
+
+# What one reading learns of brokers' delay levels and timer wheels beyond their offsets.
 LevelKey = tuple[str, int]  # broker, level
 
 
@@ -90,3 +100,108 @@ class DelaysReading:
         looked_at = sum(sample.looked_at for broker in self.brokers for sample in broker.samples.values())
         cost = {"calls": self.calls, "bytes": self.bytes, "seconds": round(self.seconds, 4)}
         return {"levels_waiting": len(waiting), "looked_at": looked_at, **cost}
+
+
+# How far the delay levels of a broker are delivered, and where they end: two numbers a level, in the lag reading.
+#
+# The first is asked before the second: what comes between them makes a backlog too large for a moment, never
+# negative.
+# A failure is the delay levels' own; consumer and broker offsets are read all the same.
+@dataclass(frozen=True)
+class DelayOffsets:
+    """By level. A level that is not in `delivered` has delivered nothing yet. Where `error` is set nothing counts."""
+
+    delivered: Mapping[int, int] = field(default_factory=dict)
+    ends: Mapping[int, int] = field(default_factory=dict)
+    error: str | None = None
+
+    def delay_offset(self, level: int) -> int:
+        """0 before the first message of a level was delivered (RocketMQ 5.4.0, ScheduleMessageService.start)."""
+        return self.delivered.get(level, 0)
+
+    @property
+    def backlogs(self) -> dict[int, int]:
+        """Messages that wait, of levels that have some."""
+        return {
+            level: end - self.delay_offset(level)
+            for level, end in sorted(self.ends.items())
+            if end > self.delay_offset(level)
+        }
+
+
+async def read_delivered(admin: BrokerAdmin, deadline_seconds: float) -> DelayOffsets:
+    try:
+        return DelayOffsets(await admin.delay_offsets(deadline_seconds=deadline_seconds))
+    except RocketMQError as failure:
+        return DelayOffsets(error=str(failure))
+
+
+def take_level_ends(ends: pa.Table, *, keep: bool) -> tuple[pa.Table, dict[int, int]]:
+    """`ends` (topic, queue_id, broker_offset) and the schedule topic's ends by level; its rows go unless `keep`."""
+    topics = encoded(ends["topic"])
+    place = topics.dictionary.index(pa.scalar(SCHEDULE_TOPIC, topics.dictionary.type)).as_py()
+    if place < 0:
+        return ends, {}
+    scheduled = topics.indices.to_numpy() == place
+    rows = ends.take(pa.array(np.flatnonzero(scheduled)))
+    queues, offsets = rows["queue_id"].to_pylist(), rows["broker_offset"].to_pylist()
+    found = {level_of_queue(queue_id): end for queue_id, end in zip(queues, offsets, strict=True)}
+    return ends if keep else ends.filter(pa.array(~scheduled)), found
+
+
+# What one reading of delay levels is given, and what a process remembers of them between two readings.
+# What is refused now is refused a minute later too, and a broker without a timer wheel writes an error into its log
+# whenever it is asked (5.4.0, AdminBrokerProcessor).
+REFUSAL_HOLDS = timedelta(minutes=10)
+
+
+@dataclass
+class DelayMemory:
+    """One per cluster and process. Losing it costs some calls."""
+
+    dues: dict[LevelKey, NextDue] = field(default_factory=dict)
+    sampled_at: dict[LevelKey, datetime] = field(default_factory=dict)
+    sampled: datetime | None = None
+    wheels_refused: dict[str, datetime] = field(default_factory=dict)
+    pulls_refused: dict[str, datetime] = field(default_factory=dict)
+
+    def samples_are_due(self, limits: DelayLimits, now: datetime) -> bool:
+        return self.sampled is None or now - self.sampled >= timedelta(seconds=limits.sample_seconds)
+
+    def wheel_is_due(self, broker: str, now: datetime) -> bool:
+        return _is_over(self.wheels_refused.get(broker), now)
+
+    def may_pull(self, broker: str, now: datetime) -> bool:
+        return _is_over(self.pulls_refused.get(broker), now)
+
+    def note_samples(self, asked: Sequence[LevelKey], waiting: Mapping[LevelKey, object], now: datetime) -> None:
+        kept = {key: at for key, at in self.sampled_at.items() if key in waiting}
+        self.sampled_at, self.sampled = kept | dict.fromkeys(asked, now), now
+
+
+def _is_over(refused: datetime | None, now: datetime) -> bool:
+    return refused is None or now - refused >= REFUSAL_HOLDS
+
+
+@dataclass(frozen=True)
+class DelayTurn:
+    """`delays`: by broker, its messageDelayLevel where that is known. `group_of`: see sample_level."""
+
+    pool: ConnectionPool
+    limits: DelayLimits
+    delays: Mapping[str, str | None]
+    group_of: Callable[[str], str | None]
+    now: datetime
+    deadline_seconds: float
+
+    def level_delays(self, broker: str) -> Sequence[int]:
+        """Seconds by level; none where they are not known."""
+        text = self.delays.get(broker)
+        try:
+            return level_delays(text) if text is not None else ()
+        except RemoteProtocolError:
+            return ()
+
+    def level_delay(self, broker: str, level: int) -> int | None:
+        delays = self.level_delays(broker)
+        return delays[level - 1] if level <= len(delays) else None

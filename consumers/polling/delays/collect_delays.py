@@ -11,16 +11,26 @@ from datetime import UTC, datetime, timedelta
 
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.bodies.delay_levels import SCHEDULE_TOPIC, queue_of_level
-from consumers.rocketmq.messages.message_values import PullOutcome, QueueEntries, StoredMessage
+from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC, queue_of_level
+from consumers.rocketmq.messages.stored import PullOutcome, QueueEntries, StoredMessage
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, DeadlineExceeded, RemoteProtocolError, RocketMQError
-from consumers.rocketmq.wire.times import time_of
+from consumers.rocketmq.wire.values import time_of
 
-from .answers import BrokerDelays, DelaysReading, GroupRung, LevelKey, LevelReading, LevelSample, NextDue, WheelAnswer
-from .delay_offsets import DelayOffsets
-from .turn import DelayMemory, DelayTurn
+from .answers import (
+    BrokerDelays,
+    DelayMemory,
+    DelayOffsets,
+    DelaysReading,
+    DelayTurn,
+    GroupRung,
+    LevelKey,
+    LevelReading,
+    LevelSample,
+    NextDue,
+    WheelAnswer,
+)
 
 # Which messages of which delay levels to look into, under a budget of calls: all of a level where they fit.
 # Else they are spread over what waits, from its head on: what fires next is always among them.

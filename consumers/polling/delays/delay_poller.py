@@ -6,13 +6,12 @@ from datetime import datetime
 from consumers.models import Cluster
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.reading import OffsetsReading
-from consumers.polling.record.brokers.delays import record_delays
+from consumers.polling.record.delays import record_delays
 from consumers.polling.wire import Wire
 from consumers.rocketmq.names import group_of_retry_topic
 
-from .answers import DelayLimits
+from .answers import DelayLimits, DelayMemory, DelayTurn
 from .collect_delays import collect_delays
-from .turn import DelayMemory, DelayTurn
 
 MASTER = 0
 

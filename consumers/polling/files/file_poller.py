@@ -18,10 +18,8 @@ from consumers.polling.record.offset_files import (
     record_files,
     remembered_files,
 )
+from consumers.stores.checks.compared import MemoryOffsets, assign_brokers, mark_vanished, mark_went_back
 from consumers.stores.checks.known_names import KnownNames, PresentMembers, mark_abandoned, mark_unknown_names
-from consumers.stores.checks.owners import assign_brokers
-from consumers.stores.checks.vanished import mark_vanished
-from consumers.stores.checks.went_back import MemoryOffsets, mark_went_back
 from consumers.stores.files.stored_file import StoredFile
 
 from .offset_files import FileLimits, FilesReading, OffsetFileThread, read_files

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from consumers.stores.files.find_files import find_files
-from consumers.stores.files.globs import WrongFileGlob, parse_offset_files
+from consumers.stores.files.places import find_files
 from consumers.stores.files.read_file import read_offset_file
-from consumers.stores.files.stored_file import StoredFile
+from consumers.stores.files.stored_file import StoredFile, WrongFileGlob, parse_offset_files
 
 MEBIBYTE = 1024 * 1024
 # All waits for files that are being rewritten; dozens may be missing at once where a disk is not mounted.

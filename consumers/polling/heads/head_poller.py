@@ -8,12 +8,11 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from consumers.models import Assignment, Cluster, HeadMessage, Queue
 from consumers.polling.reading import OffsetsReading
-from consumers.polling.record.heads import forget_heads, record_heads
+from consumers.polling.record.delays import forget_heads, record_heads
 from consumers.polling.wire import Wire
 from consumers.rocketmq.admin import BrokerAdmin
 
-from .look_up import CALLS_EACH, Head, HeadLimits, look_up
-from .standing import standing_heads
+from .look_up import CALLS_EACH, Head, HeadLimits, look_up, standing_heads
 
 FAILURE_HOLDS = timedelta(seconds=60)
 

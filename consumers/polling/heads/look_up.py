@@ -1,16 +1,22 @@
-"""Looks single messages up at the brokers that store them: the poll's only look into what members hold."""
+"""Looks up single unfinished messages at the brokers that store them, and which rows name one."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from consumers.models import Assignment, Cluster, ConsumerGroup, QueueSnapshot
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.message_values import Pulled, PullOutcome, StoredMessage
+from consumers.rocketmq.messages.stored import Pulled, PullOutcome, StoredMessage
 from consumers.rocketmq.wire.errors import RocketMQError
-from consumers.rocketmq.wire.times import time_of
+from consumers.rocketmq.wire.values import time_of
 
+# Looks single messages up at the brokers that store them: the poll's only look into what members hold.
 CALLS_EACH = 2
+
 NO_TIME = "the message at {offset} bears a time that no calendar has"
 
 
@@ -96,3 +102,27 @@ def head_answer(message: StoredMessage) -> HeadAnswer:
         born_at=born_at,
         stored_at=stored_at,
     )
+
+
+# Oldest messages that members hold and do not finish: which rows tell of one.
+def standing_heads(seconds: float, now: datetime, **of_groups: Any) -> QuerySet[Assignment]:
+    """Present ones that stand for so long, the longest first: seen twice at least, and not known to be finished.
+
+    A consumer offset beyond it is read more often than its member is heard. `of_groups`: which groups, as a filter;
+    asked of each head, since SQLite would begin with all queues of all such groups.
+    """
+    finished = QueueSnapshot.objects.filter(
+        group=OuterRef("group"), queue=OuterRef("queue"), consumer_offset__gt=OuterRef("cached_min")
+    )
+    rows = Assignment.objects.filter(
+        gone_by=None, head_since__lte=now - timedelta(seconds=seconds), last_seen__gt=F("head_since")
+    )
+    if of_groups:
+        rows = rows.filter(Exists(ConsumerGroup.objects.filter(pk=OuterRef("group"), **of_groups)))
+    return rows.filter(~Exists(finished)).order_by("head_since", "pk")
+
+
+def groups_with_standing_heads(cluster: Cluster, seconds: float, now: datetime) -> frozenset[str]:
+    """Their names."""
+    rows = standing_heads(seconds, now, cluster=cluster).order_by()
+    return frozenset(rows.values_list("group__name", flat=True).distinct())

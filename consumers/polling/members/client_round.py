@@ -1,24 +1,17 @@
-"""The round over the clients of a reading: bounded in calls by its plan, and in time by the budget.
-
-A client that hangs holds its call for seconds, and one of the broker's threads for 10 s (RocketMQ 5.4.0,
-Broker2Client), the same threads that grant locks to orderly clients: after a few of them the broker is asked no more.
-What is not reached in time is not asked; that is no error of a client.
-
-A client is asked one question at a time, whichever of its groups it is about. To tell of a queue of which it has no
-offset it asks a broker, and waits for the answer in one of the threads that take answers in: as many as it has
-processors. Questions in each of them leave none, and the client closes its connections (5.4.0,
-DefaultMQPushConsumerImpl.consumerRunningInfo, NettyRemotingAbstract.invokeSyncImpl, NettyClientConfig).
-"""
+"""The round over a reading's clients, bounded in calls and time, and which of their settings are kept."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 
-from consumers.polling.brokers.circuit import is_busy
-from consumers.polling.brokers.rows import kind_in_group
+from consumers.polling.brokers.joined import kind_in_group
+from consumers.polling.members.membership import newest_change
+from consumers.polling.members.turn import AT_ONCE, Silences, Turn
+from consumers.polling.memory import is_busy
 from consumers.polling.reading import ClientReading, Member, OwnedQueue
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.bodies.client_values import (
+from consumers.rocketmq.bodies.client_bodies import (
     AssignedQueue,
     ConsumeStatus,
     PopQueue,
@@ -27,14 +20,91 @@ from consumers.rocketmq.bodies.client_values import (
     Subscription,
 )
 from consumers.rocketmq.wire.errors import DeadlineExceeded, RocketMQError, Unreachable
-from consumers.rocketmq.wire.times import time_of
+from consumers.rocketmq.wire.values import time_of
 
-from .client_settings import UNNAMED_CLASS, kept_settings, printed_class
-from .membership import newest_change
-from .silences import Silences
-from .sweep import AT_ONCE
-from .turn import Turn
+# What of a client's own settings is kept: a list of names, since the rest of its properties may hold secrets
+# (proxies,
+# hooks, whatever its classes print of themselves).
+# Fields of DefaultMQPushConsumer, DefaultLitePullConsumer and ClientConfig (RocketMQ 5.4.0, MixAll.object2Properties).
+KEPT = (
+    "PROP_CLIENT_VERSION",
+    "PROP_CONSUME_TYPE",
+    "adjustThreadPoolNumsThreshold",
+    "clientRebalance",
+    "consumeConcurrentlyMaxSpan",
+    "consumeFromWhere",
+    "consumeMessageBatchMaxSize",
+    "consumeThreadMax",
+    "consumeThreadMin",
+    "consumeTimeout",
+    "consumeTimestamp",
+    "heartbeatBrokerInterval",
+    "maxReconsumeTimes",
+    "messageModel",
+    "persistConsumerOffsetInterval",
+    "popBatchNums",
+    "popInvisibleTime",
+    "popThresholdForQueue",
+    "pullBatchSize",
+    "pullInterval",
+    "pullThresholdForQueue",
+    "pullThresholdForTopic",
+    "pullThresholdSizeForQueue",
+    "suspendCurrentQueueTimeMillis",
+    "vipChannelEnabled",
+)
 
+LONGEST_SETTING = 200
+
+OFFSET_STORE = "offsetStore"
+
+OWN_STORES = frozenset(
+    "org.apache.rocketmq.client.consumer.store." + name for name in ("RemoteBrokerOffsetStore", "LocalFileOffsetStore")
+)
+
+UNNAMED_CLASS = "a class that does not print its name"
+
+_PRINTED_OBJECT = re.compile(r"([\w.$/]{1,255})@[0-9a-f]+")
+
+
+def kept_settings(properties: Mapping[str, str]) -> dict[str, str]:
+    """By name; the class of the offset store in the place of what it prints."""
+    kept = {name: properties[name][:LONGEST_SETTING] for name in KEPT if name in properties}
+    store = offset_store(properties)
+    return kept if store is None else kept | {OFFSET_STORE: store}
+
+
+def offset_store(properties: Mapping[str, str]) -> str | None:
+    """The class of the store that keeps the client's progress; None where it has none yet, or did not say so."""
+    printed = properties.get(OFFSET_STORE)
+    if printed is None:
+        return None
+    return printed_class(printed) or UNNAMED_CLASS
+
+
+def printed_class(printed: str) -> str | None:
+    """Java prints an object as class@hash, unless its class prints something else, which may be anything: None."""
+    match = _PRINTED_OBJECT.fullmatch(printed)
+    return match[1] if match else None
+
+
+def outside_store(settings: Mapping[str, str] | None) -> str | None:
+    """The class of a store that is not RocketMQ's own: neither brokers nor RocketMQ's files know its progress."""
+    store = (settings or {}).get(OFFSET_STORE)
+    return None if store in OWN_STORES else store
+
+
+# The round over the clients of a reading: bounded in calls by its plan, and in time by the budget.
+#
+# A client that hangs holds its call for seconds, and one of the broker's threads for 10 s (RocketMQ 5.4.0,
+# Broker2Client), the same threads that grant locks to orderly clients: after a few of them the broker is asked no
+# more.
+# What is not reached in time is not asked; that is no error of a client.
+#
+# A client is asked one question at a time, whichever of its groups it is about. To tell of a queue of which it has no
+# offset it asks a broker, and waits for the answer in one of the threads that take answers in: as many as it has
+# processors. Questions in each of them leave none, and the client closes its connections (5.4.0,
+# DefaultMQPushConsumerImpl.consumerRunningInfo, NettyRemotingAbstract.invokeSyncImpl, NettyClientConfig).
 # What a client says of itself, in our words: the queues it holds and how far each is.
 
 
@@ -120,6 +190,7 @@ def _truth(text: str | None) -> bool | None:
 # RocketMQ's own classes by their simple name, any other with its package: one may bear the name of RocketMQ's.
 
 OWN = "org.apache.rocketmq.client.consumer.rebalance."
+
 LONGEST = 100
 
 
@@ -137,6 +208,7 @@ def strategy_class(printed: str | None) -> str | None:
 
 # Those that a broker knows, by their class at the client (5.4.0, QueryAssignmentProcessor).
 STRATEGIES = {"AllocateMessageQueueAveragely": "AVG", "AllocateMessageQueueAveragelyByCircle": "AVG_BY_CIRCLE"}
+
 CLUSTERING = "CLUSTERING"
 
 
@@ -176,6 +248,7 @@ def _place(queue: AssignedQueue) -> tuple[str, str, int]:
 
 
 Asked = tuple[str, Member]  # group, member
+
 # So many given up calls, and those at work beside them, leave some of a broker's 16 threads for admin calls.
 HUNG = 4
 

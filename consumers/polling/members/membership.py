@@ -1,22 +1,23 @@
-"""Who is in a group: asked of every broker, since a client registers with the brokers of its own topics only.
-
-Costs one call per group and broker, so it has a budget; the groups that were asked longest ago come first.
-"""
+"""Who is in a group, asked of every broker; and which groups pop."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from consumers.polling.brokers.rows import kind_in_group
+from django.db.models import Count, QuerySet
+
+from consumers.models import Client, ConsumerGroup
+from consumers.polling.brokers.joined import kind_in_group
+from consumers.polling.members.turn import AskedBroker, SweptBroker, Turn
 from consumers.polling.reading import GroupMembers, Member
-from consumers.rocketmq.bodies.client_values import ClientConnection, GroupConnections, Subscription
+from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections, Subscription
 from consumers.rocketmq.wire.errors import RocketMQError
-from consumers.rocketmq.wire.times import time_of
-from consumers.rocketmq.wire.versions import mq_version_name
+from consumers.rocketmq.wire.values import mq_version_name, time_of
 
-from .sweep import SweptBroker
-from .turn import AskedBroker, Turn
-
+# Who is in a group: asked of every broker, since a client registers with the brokers of its own topics only.
+#
+# Costs one call per group and broker, so it has a budget; the groups that were asked longest ago come first.
 Answer = tuple[AskedBroker, GroupConnections | RocketMQError]
 
 
@@ -99,3 +100,36 @@ def _members(told: Sequence[tuple[AskedBroker, GroupConnections]]) -> Iterator[M
             broker_address=broker.address,
             connections=connections[client_id],
         )
+
+
+# Which groups pop, as far as their present members say, and how many popped messages wait for their ack.
+@dataclass(frozen=True)
+class PopAnswer:
+    """`pops` null: no member said how it consumes. `unacked_messages` null: not every member did."""
+
+    pops: bool | None
+    unacked_messages: int | None
+
+
+NO_ANSWER = PopAnswer(None, None)
+
+
+def pop_answers(groups: QuerySet[ConsumerGroup] | Iterable[int]) -> dict[int, PopAnswer]:
+    """By group id; groups without members are left out. Two queries, of which the second reads only what is popped."""
+    members = Client.objects.filter(group__in=groups, gone_by=None)
+    counted = members.order_by().values_list("group_id").annotate(Count("pk"), Count("pop_queues"))
+    unacked: dict[int, int] = {}
+    popping = members.exclude(pop_queues=None).exclude(pop_queues=[])
+    for group, queues in popping.values_list("group_id", "pop_queues"):
+        unacked[group] = unacked.get(group, 0) + sum(queue["wait_ack_count"] for queue in queues or ())
+    return {
+        group: _answer(all_told=told == present, none_told=not told, unacked=unacked.get(group))
+        for group, present, told in counted
+    }
+
+
+def _answer(*, all_told: bool, none_told: bool, unacked: int | None) -> PopAnswer:
+    """`unacked` null: no member that has told pops."""
+    if none_told:
+        return NO_ANSWER
+    return PopAnswer(unacked is not None, (unacked or 0) if all_told else None)

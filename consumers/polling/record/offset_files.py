@@ -16,7 +16,7 @@ from consumers.lake.schemas import STORED_OFFSETS, TEXT, TIME
 from consumers.lake.store import Lake
 from consumers.models import Cluster, OffsetFile
 from consumers.polling.files.offset_files import FilesReading
-from consumers.stores.files.find_files import LONGEST_PATH
+from consumers.stores.files.places import LONGEST_PATH
 from consumers.stores.files.stored_file import ROWS, StoredFile
 
 logger = logging.getLogger(__name__)

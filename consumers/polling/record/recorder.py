@@ -18,27 +18,26 @@ from django.db import transaction
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, LossAcknowledgement, Reading
-from consumers.polling.brokers.min_offset_memory import microseconds
-from consumers.polling.brokers.rows import kind_in_group
+from consumers.polling.brokers.joined import kind_in_group
+from consumers.polling.brokers.remembered import microseconds
 from consumers.polling.kind_limits import KindLimits
 from consumers.polling.reading import GroupMembers, MembersReading, OffsetsReading
-from consumers.polling.record.brokers.brokers import (
+from consumers.polling.record.brokers import (
     MASTER,
+    GroupBrokers,
     broker_entries,
     record_brokers,
     record_group_config,
     record_topic_config,
     write_only_queues,
 )
-from consumers.polling.record.brokers.group_brokers import GroupBrokers
-from consumers.polling.record.brokers.stand_ins import without_older
+from consumers.polling.record.members.intervals import record_unsubscribed
 from consumers.polling.record.members.members import record_members
-from consumers.polling.record.members.unsubscribed import record_unsubscribed
-from consumers.polling.record.offsets.group_kinds import GroupKinds
 from consumers.polling.record.offsets.lost import LOST_AT, GivenUp, Losses, remembering
 from consumers.polling.record.offsets.moves import Moves
 from consumers.polling.record.offsets.snapshots import NULL, OFFSETS, Columns, changed, forget, stored_columns, write
-from consumers.polling.record.offsets.totals import totals, write_totals
+from consumers.polling.record.offsets.totals import GroupKinds, totals, write_totals
+from consumers.polling.record.stand_ins import without_older
 from consumers.polling.record.tables.columns import reading_columns, reading_rows
 from consumers.polling.record.tables.ids import EntityIds
 from consumers.polling.record.tables.row_queues import RowQueues
@@ -46,8 +45,8 @@ from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
 from consumers.vocabulary.unknown import UnknownReason, of_broker
 
+from .delays import record_samples
 from .history import write_history
-from .samples import record_samples
 
 # How often each group was without a member, by day: what tells a habit from a crash.
 # Counts are held back for ten minutes, because ten thousand groups must not cost ten thousand writes a reading. A

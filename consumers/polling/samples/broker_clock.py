@@ -1,32 +1,63 @@
-"""How far a broker's clock is from this host's, as far as store times prove it.
-
-No call tells a broker's time. But a message that came between two readings was stored between them by this host's
-clock, and its store time is the broker's: that bounds the difference from both sides. Bounds of several readings hold
-at once; where they contradict each other a clock was set, and only the newest counts.
-"""
+"""How far a broker's clock is from this host's, as far as store times prove it; and queues in a broker's rows."""
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.message_values import StoredMessage
+from consumers.rocketmq.messages.stored import StoredMessage
 from consumers.rocketmq.wire.errors import RocketMQError
 
-from .queue_places import Place, places
+# Finds single queues in a broker's rows, which may be a million.
+Place = tuple[str, str, int]  # group, topic, queue id
 
+
+def places(rows: pa.Table, wanted: Collection[Place]) -> dict[Place, int]:
+    """The index in `rows` (group, topic, queue_id, …) of each wanted queue that is there."""
+    if not wanted or not rows.num_rows:
+        return {}
+    groups = pa.array(sorted({group for group, _, _ in wanted}), pa.string())
+    at = np.flatnonzero(pc.is_in(rows["group"].cast(pa.string()), value_set=groups).to_numpy())
+    names = [rows[name].take(pa.array(at)).cast(pa.string()) for name in ("group", "topic", "queue_id")]
+    keys = list(wanted)
+    # No name of RocketMQ's holds a line feed.
+    texts = pa.array([f"{group}\n{topic}\n{queue_id}" for group, topic, queue_id in keys], pa.string())
+    found = pc.index_in(pc.binary_join_element_wise(*names, "\n"), value_set=texts)
+    hits = np.flatnonzero(found.is_valid().to_numpy())
+    which = found.take(pa.array(hits)).to_numpy()
+    return {keys[key]: int(at[hit]) for hit, key in zip(hits.tolist(), which.tolist(), strict=True)}
+
+
+def behind(rows: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """The indices of the rows whose lag is known and above zero, and those lags."""
+    lag = pc.fill_null(pc.subtract(rows["broker_offset"], rows["consumer_offset"]), 0).to_numpy()
+    at = np.flatnonzero((lag > 0) & rows["unknown_reason"].is_null().to_numpy())
+    return at, lag[at]
+
+
+# How far a broker's clock is from this host's, as far as store times prove it.
+#
+# No call tells a broker's time. But a message that came between two readings was stored between them by this host's
+# clock, and its store time is the broker's: that bounds the difference from both sides. Bounds of several readings
+# hold
+# at once; where they contradict each other a clock was set, and only the newest counts.
 logger = logging.getLogger(__name__)
 
 ASKED_EVERY = timedelta(seconds=60)
+
 # Quartz drifts by some 50 millionths: 0.03 s in this time.
 COUNTS_FOR = timedelta(minutes=10)
+
 # From the commit log into its queue, or to enough replicas, a message takes milliseconds; at most this is allowed for.
 INTO_QUEUE_SECONDS = 1.0
+
 # Rows of a broker whose offsets are compared with the next reading's, a different part of them each time.
 WATCHED = 64
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.message_values import Pulled, PullOutcome
+from consumers.rocketmq.messages.stored import Pulled, PullOutcome
 from consumers.rocketmq.names import is_system_group
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
-from .queue_places import behind, places
+from .broker_clock import behind, places
 from .reading import FAILURE_HOLDS, REFUSAL_HOLDS, FirstStored, QueueKey, SampleMemory
 
 CALLS_EACH = 2

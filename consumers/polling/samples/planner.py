@@ -18,9 +18,8 @@ from consumers.rocketmq.wire.pool import ConnectionPool
 from consumers.stores.start import TIMESTAMP, BrokerAnswer, start_time, would_start
 from consumers.vocabulary.unknown import UnknownReason
 
-from .broker_clock import Arrivals, BrokerClock, ClockBounds, plan_clocks, read_clocks
+from .broker_clock import Arrivals, BrokerClock, ClockBounds, places, plan_clocks, read_clocks
 from .first_stored import Lagging, ask_first, forget_moved, plan_first
-from .queue_places import places
 from .reading import (
     FAILURE_HOLDS,
     FirstStored,

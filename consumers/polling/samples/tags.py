@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from consumers.polling.reading import BrokerReading, GroupMembers
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.message_values import QueueEntries
+from consumers.rocketmq.messages.stored import QueueEntries
 from consumers.rocketmq.names import is_system_group
 from consumers.rocketmq.wire.errors import RocketMQError
 
-from .queue_places import behind
+from .broker_clock import behind
 from .reading import SampleMemory, TagCount, TopicKey
 
 logger = logging.getLogger(__name__)

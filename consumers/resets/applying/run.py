@@ -11,7 +11,7 @@ from django.db import transaction
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.jobs.wires import Ports, connected
 from consumers.models import Cluster, ConsumerGroup, Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
-from consumers.polling.registration.access import NoAccess
+from consumers.polling.registration import NoAccess
 from consumers.polling.wire import WireClosed
 from consumers.resets.acts.events import note_work
 from consumers.resets.facts import GroupFacts

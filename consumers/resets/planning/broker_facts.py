@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from consumers.resets.facts import BrokerFacts
 from consumers.rocketmq.wire.errors import RocketMQError
-from consumers.rocketmq.wire.versions import mq_version_name
+from consumers.rocketmq.wire.values import mq_version_name
 
 from .masters import Master, Masters
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from consumers.jobs.wires import Ports, reading
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.bodies.client_values import GroupConnections
+from consumers.rocketmq.bodies.client_bodies import GroupConnections
 from consumers.rocketmq.wire.errors import RocketMQError
 
 from .masters import Masters

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.jobs.wires import Ports, connected, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
-from consumers.polling.registration.access import NoAccess
+from consumers.polling.registration import NoAccess
 from consumers.polling.wire import WireClosed
 from consumers.resets.acts.events import note_work
 from consumers.resets.facts import GroupFacts, QueueFacts
@@ -27,7 +27,7 @@ from consumers.resets.targets.value_of import moment_of
 from consumers.resets.wish import QueueKey, ResetRefused
 from consumers.rocketmq.name_server import Route
 from consumers.rocketmq.wire.errors import RocketMQError
-from consumers.rocketmq.wire.times import time_of
+from consumers.rocketmq.wire.values import time_of
 
 from .amounts import amounts_of
 from .broker_facts import NO_MASTER

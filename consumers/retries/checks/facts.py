@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from consumers.models import Assignment, Broker, Client, ConsumerGroup, GroupBroker, QueueSnapshot, TopicKind
-from consumers.polling.members.popping import NO_ANSWER, pop_answers
+from consumers.polling.members.membership import NO_ANSWER, pop_answers
 from consumers.queries.brokers import MASTER, broker_ages
 from consumers.queries.limits import Limits, limits
 from consumers.rocketmq.names import retry_topic

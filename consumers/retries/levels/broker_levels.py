@@ -15,7 +15,7 @@ from consumers.queries.limits import Limits, limits
 from consumers.queries.queues.overlay import iso
 from consumers.queries.texts import age, messages
 from consumers.retries.levels.ladder_rows import DelayFinding
-from consumers.rocketmq.bodies.delay_levels import level_delays
+from consumers.rocketmq.bodies.config_bodies import level_delays
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 
 # One delay level of one broker: what waits, since when it should have come, and why that is not known.

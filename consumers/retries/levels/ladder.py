@@ -17,14 +17,12 @@ from consumers.models import (
     Topic,
     TopicKind,
 )
-from consumers.polling.brokers.rows import kind_in_group
-from consumers.polling.members.popping import pop_answers
+from consumers.polling.brokers.joined import kind_in_group
+from consumers.polling.members.membership import pop_answers
 from consumers.queries.brokers import MASTER, ClusterAge, broker_ages
 from consumers.queries.limits import limits
 from consumers.queries.queues.overlay import asked_time_lag, iso, offsets, time_lag, unjudged_reason
-from consumers.rocketmq.bodies.broker_values import RetryPolicy
-from consumers.rocketmq.bodies.delay_levels import FIRST_RETRY_LEVEL
-from consumers.rocketmq.bodies.retry_policy import retry_delay_ms
+from consumers.rocketmq.bodies.config_bodies import FIRST_RETRY_LEVEL, RetryPolicy, retry_delay_ms
 from consumers.rocketmq.names import RETRY_PREFIX, is_retry_topic_of, retry_topic
 from consumers.vocabulary.groups import POPPING
 

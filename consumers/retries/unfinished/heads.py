@@ -11,7 +11,7 @@ from django.db.models import Max, Min, QuerySet
 
 from consumers.models import Assignment, Client, ConsumerGroup, GroupWindow, HeadMessage, QueueSnapshot, Rung, TopicKind
 from consumers.ownership.timeline.claims import patience_of
-from consumers.polling.heads.standing import standing_heads
+from consumers.polling.heads.look_up import standing_heads
 from consumers.queries.brokers import BrokerAge, broker_ages
 from consumers.queries.limits import limits
 from consumers.queries.queues.overlay import offsets

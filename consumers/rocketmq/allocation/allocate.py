@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-from .java_order import java_order, queue_order
-from .queue_key import QueueKey
-from .strategy import Shares, Strategy
+from .strategies import QueueKey, Shares, Strategy, java_order, queue_order
 
 
 class NothingToShare(ValueError):

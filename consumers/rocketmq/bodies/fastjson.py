@@ -1,16 +1,19 @@
-"""The JSON that RocketMQ's brokers write: fastjson leaves map keys unquoted that are not text.
-
-5.4.0 (fastjson2 2.0.43) and earlier write `{0:10}` for Map<Integer, …>, `{{"queueId":3}:{…}}` for Map<MessageQueue, …>.
-An object used as a key becomes a tuple of its sorted (name, value) pairs. A key given twice is an error, not a choice.
-"""
+"""JSON as RocketMQ's brokers write it: fastjson leaves map keys unquoted that are not text."""
 
 import json
 import math
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 
+# The JSON that RocketMQ's brokers write: fastjson leaves map keys unquoted that are not text.
+#
+# 5.4.0 (fastjson2 2.0.43) and earlier write `{0:10}` for Map<Integer, …>, `{{"queueId":3}:{…}}` for Map<MessageQueue,
+# …>.
+# An object used as a key becomes a tuple of its sorted (name, value) pairs. A key given twice is an error, not a
+# choice.
 MAX_DEPTH = 64
 
 _TOKEN = re.compile(
@@ -23,14 +26,20 @@ _TOKEN = re.compile(
     r"|(?P<word>true|false|null)"
     r")"
 )
+
 _SPACE = re.compile(r"[ \t\r\n]*")
+
 # What can be left of a text that was cut off: nothing, or the beginning of a token.
 _UNFINISHED = re.compile(r'[ \t\r\n]*(?:"(?:[^"\\]|\\.)*\\?|-|t|tr|tru|f|fa|fal|fals|n|nu|nul)?', re.DOTALL)
+
 # Only an escape can bring half of a UTF-16 pair, or a NUL. Nobody means them, and PostgreSQL keeps neither: the body of
 # one member would take the whole reading with it.
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+
 _REPLACED = "\ufffd"
+
 NO_TEXT = "half of a character, or a NUL, in a text"
+
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -198,3 +207,50 @@ class Reader:
         if not all(isinstance(name, str) and not isinstance(value, dict | list) for name, value in key.items()):
             raise self.malformed("a key that is not made of names and plain values")
         return tuple(sorted(key.items()))
+
+
+# The same JSON for readers of files that people edit: every entry of an object as it stands, with its place.
+#
+# A key that stands twice is two entries: what it means is for the reader of the file to say.
+class Entry(NamedTuple):
+    """`position` is the character after the key."""
+
+    key: object
+    value: object
+    position: int
+
+
+class Entries(list[Entry]):
+    """An object of the text, in the order of the text."""
+
+
+def loads_entries(body: bytes) -> object:
+    """Objects come as Entries, keys that are objects as in `loads`. Raises MalformedJson, or RemoteProtocolError."""
+    return _EntryReader(body).whole()
+
+
+class _EntryReader(Reader):
+    def mapping(self, depth: int) -> Entries:  # type: ignore[override]
+        entries = Entries()
+        token = self.token()
+        if token["mark"] == "}":
+            return entries
+        while True:
+            key, position = self.key(token, depth), self.position
+            if self.token()["mark"] != ":":
+                raise self.malformed("no colon after a key")
+            entries.append(Entry(key, self.value(self.token(), depth), position))
+            if self.closes("}"):
+                return entries
+            token = self.token()
+
+    def key(self, token: re.Match[str], depth: int) -> object:
+        key = super().key(token, depth)
+        if not isinstance(key, Entries):
+            return key
+        fields = {entry.key: entry.value for entry in key}
+        if len(fields) < len(key) or not all(isinstance(name, str) for name in fields):
+            raise self.malformed("a key with a name that stands twice or is no text")
+        if any(isinstance(value, list) for value in fields.values()):
+            raise self.malformed("a key that is not made of names and plain values")
+        return tuple(sorted(fields.items(), key=lambda field: str(field[0])))

@@ -1,25 +1,126 @@
-"""Bytes to commands and back. No socket, no clock: the connection feeds bytes in and takes commands out.
-
-A frame, all big-endian (5.4.0, RemotingCommand.encode and decode; NettyDecoder):
-u32 length of the rest | u8 header kind | u24 header length | header | body
-"""
+"""Bytes to commands and back. No socket, no clock: the connection feeds bytes in and takes commands out."""
 
 import json
 import struct
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from consumers.rocketmq.bodies.fastjson import readable
+from consumers.rocketmq.wire.values import CLIENT_VERSION
 
-from .binary_header import decode_binary_header
-from .command import Command
 from .errors import LocalProtocolError, RemoteProtocolError
 
+# One request or answer of RocketMQ's remoting protocol, as a value (5.4.0, RemotingCommand).
+RESPONSE_FLAG = 1
+
+ONEWAY_FLAG = 2
+
+
+@dataclass(frozen=True)
+class Command:
+    """`opaque` joins an answer to its request. `version` and `language` are None where a peer left them out."""
+
+    code: int
+    opaque: int
+    flag: int = 0
+    ext_fields: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    remark: str | None = None
+    version: int | None = CLIENT_VERSION
+    language: str | None = "PYTHON"
+
+    @property
+    def is_response(self) -> bool:
+        return bool(self.flag & RESPONSE_FLAG)
+
+    @property
+    def is_oneway(self) -> bool:
+        return bool(self.flag & ONEWAY_FLAG)
+
+
+# The ROCKETMQ header, which a server may answer with (5.4.0, RocketMQSerializable.rocketMQProtocolDecode).
+#
+# i16 code, u8 language, i16 version, i32 opaque, i32 flag, i32 length + remark,
+# i32 length + {i16 length + key, i32 length + value}*
+# LanguageCode; the position is the code.
+_LANGUAGES = (
+    "JAVA",
+    "CPP",
+    "DOTNET",
+    "PYTHON",
+    "DELPHI",
+    "ERLANG",
+    "RUBY",
+    "OTHER",
+    "HTTP",
+    "GO",
+    "PHP",
+    "OMS",
+    "RUST",
+    "NODE_JS",
+)
+
+_FIXED = struct.Struct(">hBhii")
+
+_INT, _SHORT = struct.Struct(">i"), struct.Struct(">h")
+
+
+def decode_binary_header(header: bytes, body: bytes) -> Command:
+    """Raises RemoteProtocolError for lengths that do not add up, bad UTF-8 and trailing bytes."""
+    if len(header) < _FIXED.size:
+        raise RemoteProtocolError(f"a binary header of only {len(header)} bytes")
+    code, language, version, opaque, flag = _FIXED.unpack_from(header)
+    remark, position = _header_text(header, _FIXED.size, _INT)
+    ext_length, position = _length(header, position, _INT)
+    if position + ext_length != len(header):
+        raise RemoteProtocolError("a binary header whose extFields do not end where the header ends")
+    ext_fields: dict[str, str] = {}
+    while position < len(header):
+        key, position = _header_text(header, position, _SHORT)
+        ext_fields[key], position = _header_text(header, position, _INT)
+    return Command(
+        code=code,
+        opaque=opaque,
+        flag=flag,
+        ext_fields=ext_fields,
+        body=body,
+        remark=remark or None,
+        version=version,
+        language=_LANGUAGES[language] if language < len(_LANGUAGES) else None,
+    )
+
+
+def _length(header: bytes, position: int, kind: struct.Struct) -> tuple[int, int]:
+    after = position + kind.size
+    if after > len(header):
+        raise RemoteProtocolError("a binary header that ends within a length")
+    (length,) = kind.unpack_from(header, position)
+    if length < 0 or after + length > len(header):
+        raise RemoteProtocolError(f"a length of {length} bytes in a binary header of {len(header)}")
+    return length, after
+
+
+def _header_text(header: bytes, position: int, kind: struct.Struct) -> tuple[str, int]:
+    length, start = _length(header, position, kind)
+    try:
+        return readable(header[start : start + length].decode()), start + length
+    except UnicodeDecodeError as error:
+        raise RemoteProtocolError("a binary header with text that is not UTF-8") from error
+
+
+# Bytes to commands and back. No socket, no clock: the connection feeds bytes in and takes commands out.
+#
+# A frame, all big-endian (5.4.0, RemotingCommand.encode and decode; NettyDecoder):
+# u32 length of the rest | u8 header kind | u24 header length | header | body
 __all__ = ["MAX_ANSWER", "MAX_REQUEST", "Command", "FrameReader", "encode"]
 
 MAX_ANSWER = 256 * 1024 * 1024
+
 # Servers refuse longer frames (com.rocketmq.remoting.frameMaxLength).
 MAX_REQUEST = 16 * 1024 * 1024
+
 JSON_HEADER, BINARY_HEADER = 0, 1
+
 _LENGTHS = struct.Struct(">II")
 
 

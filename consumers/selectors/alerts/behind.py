@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db.models import Exists, Min, OuterRef, QuerySet
 
 from consumers.models import Delivery, DeliveryEvent, IncidentEvent
-from consumers.models.alerts.channel import TO_GO
+from consumers.models.channels import TO_GO
 
 
 def told_before() -> QuerySet[DeliveryEvent]:

@@ -10,7 +10,7 @@ from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 
 from consumers.models import Delivery, DeliveryAttempt, DeliveryEvent, DeliveryStatus
-from consumers.models.alerts.channel import TO_GO
+from consumers.models.channels import TO_GO
 
 from .behind import first_before, told_before
 from .rows import AttemptRow, DeliveryRow

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 
 from consumers.models import Channel
-from consumers.models.alerts.channel import SEVERAL
+from consumers.models.channels import SEVERAL
 
 from .waiting import NONE_WAIT, waits_by_channel
 

@@ -8,7 +8,7 @@ from operator import or_
 from django.db.models import Count, Exists, Min, OuterRef, Q
 
 from consumers.models import Channel, Delivery, DeliveryStatus
-from consumers.models.alerts.channel import TO_GO
+from consumers.models.channels import TO_GO
 
 NONE_WAIT: tuple[int, datetime | None] = (0, None)
 

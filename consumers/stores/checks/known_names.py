@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from consumers.stores.files.stored_file import StoredFile
 
+from .compared import mark
 from .findings import Finding
-from .marks import mark
 
 # Brokers and clients write every 5 s; so long without a write is no accident of timing.
 STALE = timedelta(minutes=10)

@@ -5,8 +5,7 @@ from bisect import bisect
 from dataclasses import dataclass
 from functools import cached_property
 
-from consumers.rocketmq.bodies.fastjson import MalformedJson
-from consumers.rocketmq.bodies.fastjson_entries import Entries, loads_entries
+from consumers.rocketmq.bodies.fastjson import Entries, MalformedJson, loads_entries
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 from consumers.stores.checks.findings import Finding
 

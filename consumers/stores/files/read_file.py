@@ -15,15 +15,11 @@ import pyarrow as pa
 from consumers.stores.checks.findings import Finding, listed
 from consumers.stores.spans import span
 
-from .broker_file import broker_rows, broker_rows_at_once
-from .consumer_file import client_and_group, consumer_rows
 from .content import BOM, read_content, refuse_what_holds_nothing
-from .delay_file import delay_rows
 from .disk import read_bytes, rocksdb_beside
-from .globs import BACKUP_SUFFIX
-from .kinds import NAMES, kind_by_name
+from .parsed import broker_rows, broker_rows_at_once, client_and_group, consumer_rows, delay_rows
 from .problems import FileProblem, NotAllowed
-from .stored_file import Kind, StoredFile
+from .stored_file import BACKUP_SUFFIX, NAMES, Kind, StoredFile, kind_by_name
 
 Wait = Callable[[float], None]
 # A file of 5 MB is written within some 20 ms; a slow disk may take longer.

@@ -18,8 +18,7 @@ from consumers.dead_letters.queries.listing import DeadLetterRow, letter_at
 from consumers.dead_letters.tasks import ask_look
 from consumers.jobs.asking import PATIENCE, RedisDown
 from consumers.queries.groups import find_group
-from consumers.rocketmq.messages.bodies import BodyKind
-from consumers.rocketmq.messages.json_text import laid_out
+from consumers.rocketmq.messages.bodies import BodyKind, laid_out
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of
 from dashboard.pages.groups.group_tabs import tabs

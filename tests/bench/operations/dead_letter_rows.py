@@ -19,7 +19,7 @@ def main(namesrv: str, address: str) -> None:
     from django.test import Client
 
     from consumers.models import ApiToken
-    from consumers.models.site.token import token_digest
+    from consumers.models.site import token_digest
 
     call_command("migrate", verbosity=0)
     now = datetime.now(UTC)

@@ -5,8 +5,7 @@ import random
 import time
 from collections.abc import Callable
 
-from consumers.rocketmq.bodies.offset_memory import OffsetMemory
-from consumers.rocketmq.bodies.offset_tables import broker_offsets_table, consumer_offsets_table
+from consumers.rocketmq.bodies.offsets import OffsetMemory, broker_offsets_table, consumer_offsets_table
 from tests.bench.result import Result
 
 QUEUES, MESSAGES = 16, 10**10

@@ -29,7 +29,7 @@ def main(groups: int, members: int, addresses: list[str]) -> None:
     from django.core.management import call_command
 
     from consumers.models import Cluster
-    from consumers.polling.members.known_groups import rotation
+    from consumers.polling.members.collected import rotation
 
     call_command("migrate", verbosity=0)
     cluster = Cluster.objects.create(name="bench", namesrv="127.0.0.1:1", created_at=NOW)
@@ -44,11 +44,8 @@ def main(groups: int, members: int, addresses: list[str]) -> None:
 
 
 async def _read(known: object, addresses: Sequence[str]) -> dict[str, float]:
-    from consumers.polling.members.collect_members import collect_members
-    from consumers.polling.members.known_groups import Rotation
-    from consumers.polling.members.silences import Silences
-    from consumers.polling.members.sweep import AT_ONCE
-    from consumers.polling.members.turn import AskedBroker, Budget, Turn
+    from consumers.polling.members.collected import Rotation, collect_members
+    from consumers.polling.members.turn import AT_ONCE, AskedBroker, Budget, Silences, Turn
     from consumers.polling.settings import PollSettings
     from consumers.rocketmq.wire.pool import ConnectionPool
 

@@ -3,7 +3,7 @@
 import json
 import random
 
-from consumers.rocketmq.bodies.offset_tables import broker_offsets_table, consumer_offsets_table
+from consumers.rocketmq.bodies.offsets import broker_offsets_table, consumer_offsets_table
 from tests.bench.polling.parsing import QUEUES, broker_body, consumer_body, run, standard_body
 
 SMALL = 20_000

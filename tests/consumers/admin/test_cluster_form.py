@@ -6,8 +6,8 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from consumers.models import Cluster
-from consumers.polling.registration.access import access_of
-from consumers.rocketmq.wire.acl import Credentials
+from consumers.polling.registration import access_of
+from consumers.rocketmq.wire.values import Credentials
 
 pytestmark = pytest.mark.django_db
 

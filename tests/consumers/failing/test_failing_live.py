@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling.cadence import Cadence
 from consumers.polling.delays.answers import DelayLimits
 from consumers.polling.heads.look_up import HeadLimits
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.calls import call

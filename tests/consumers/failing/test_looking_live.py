@@ -12,9 +12,9 @@ from consumers import urls as api_urls
 from consumers.dead_letters.index.look import LookRules, look_into
 from consumers.lake.store import Lake
 from consumers.models import Cluster, DeadLetter
-from consumers.polling.cadence import Cadence
 from consumers.polling.delays.answers import DelayLimits
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from dashboard.demo.cluster import RocketMQ

@@ -13,8 +13,8 @@ from consumers.ownership.finding import Kind
 from consumers.ownership.findings import findings
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from tests.consumers.fleet.changes import Crew

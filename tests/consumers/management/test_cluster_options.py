@@ -7,9 +7,9 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from consumers.models import Cluster
-from consumers.polling.registration.access import access_of
-from consumers.rocketmq.wire.acl import Credentials
-from consumers.rocketmq.wire.tls import TlsOptions
+from consumers.polling.registration import access_of
+from consumers.rocketmq.wire.connection import TlsOptions
+from consumers.rocketmq.wire.values import Credentials
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ from consumers.models import Assignment, Client, ConsumerGroup, Queue
 from consumers.ownership.finding import Kind, OwnershipFinding
 from consumers.ownership.findings import findings
 from consumers.ownership.shares.group_shares import expected_owners
-from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.rocketmq.allocation.strategies import QueueKey
 from tests.world import NOW, a_broker, a_client, a_cluster, a_group, a_queue, ago
 
 AVERAGELY, RING = "AllocateMessageQueueAveragely", "AllocateMessageQueueConsistentHash"

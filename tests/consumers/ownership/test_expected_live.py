@@ -10,8 +10,8 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup
 from consumers.ownership.shares.group_shares import expected_owners
 from consumers.ownership.timeline.claims import holders_at
-from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 

@@ -14,8 +14,8 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupState, QueueState
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.job import run
-from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings

@@ -4,9 +4,9 @@ import asyncio
 import json
 import time
 
-from consumers.rocketmq.wire.acl import Credentials
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.values import Credentials
 
 PROVIDERS = "org.apache.rocketmq.auth.{}.provider."
 ADMIN = Credentials("admin", "admin-secret")

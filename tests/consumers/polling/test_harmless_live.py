@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster, QueueSample
-from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.rocketmq.wire.codes import RequestCode

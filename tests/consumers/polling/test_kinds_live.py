@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Broker, Cluster, ConsumerGroup
-from consumers.polling.cadence import Cadence
 from consumers.polling.flags import retired_topics
 from consumers.polling.kind_limits import KindLimits
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 

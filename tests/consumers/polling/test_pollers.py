@@ -12,18 +12,16 @@ from django.conf import settings as site
 from consumers.lake.store import Lake
 from consumers.models import Cluster
 from consumers.polling import pollers
-from consumers.polling.cadence import Cadence
 from consumers.polling.collect import collect_offsets
 from consumers.polling.locks import Locked
 from consumers.polling.members.turn import Budget
-from consumers.polling.memory import ClusterMemory
+from consumers.polling.memory import Cadence, ClusterMemory
 from consumers.polling.poll import ClusterPoller
-from consumers.polling.registration.access import Access
-from consumers.polling.registration.cluster_options import set_secret
+from consumers.polling.registration import Access, set_secret
 from consumers.polling.settings import PollSettings
 from consumers.polling.wire import Wire
-from consumers.rocketmq.wire.acl import Credentials
-from consumers.rocketmq.wire.tls import TlsOptions
+from consumers.rocketmq.wire.connection import TlsOptions
+from consumers.rocketmq.wire.values import Credentials
 from tests.consumers.polling.fake_broker import FakeBroker
 from tests.consumers.rocketmq.fake_server import served, silence
 from tests.readings import T0, at

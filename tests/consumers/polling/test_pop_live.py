@@ -13,8 +13,8 @@ from consumers.groups.queue_list import queue_list
 from consumers.groups.rows import GroupFilters
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster
-from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from dashboard.demo.cluster import RocketMQ

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from consumers.models import Client, Cluster
-from consumers.polling.members.known_groups import KnownGroup, KnownMember, rotation
+from consumers.polling.members.collected import KnownGroup, KnownMember, rotation
 from consumers.polling.members.turn import AskedBroker
 from consumers.polling.memory import ClusterMemory
 from consumers.polling.poll import asked_brokers, remember_subscriptions, remembered

@@ -21,8 +21,8 @@ from consumers.groups.rows import GroupFilters
 from consumers.lake.store import Lake
 from consumers.models import AlertRule, Broker, Cluster, ConsumerGroup, Incident, QueueSnapshot, State
 from consumers.overview.queries import overview
-from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.reading import BrokerReading
 from consumers.polling.settings import PollSettings

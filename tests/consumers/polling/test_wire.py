@@ -8,9 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from consumers.polling.registration.access import Access
+from consumers.polling.registration import Access
 from consumers.polling.wire import Wire, WireClosed
-from consumers.rocketmq.wire.acl import Credentials
+from consumers.rocketmq.wire.values import Credentials
 
 SOON_SECONDS = 5.0
 

@@ -7,7 +7,7 @@ import time_machine
 from django.test import Client
 
 from consumers.models import ApiToken, ConsumerGroup
-from consumers.models.site.token import token_digest
+from consumers.models.site import token_digest
 from tests.world import NOW, a_cluster, a_group
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]

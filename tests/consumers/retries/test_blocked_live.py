@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling.cadence import Cadence
 from consumers.polling.heads.look_up import HeadLimits
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.retries.unfinished.blocked import CLOCK_SLACK_SECONDS, blocked_queues

@@ -10,15 +10,15 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Cluster
-from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.retries.checks.condition_rows import Condition, ConditionName, FailingGroup, Severity
 from consumers.retries.checks.conditions import conditions_of
 from consumers.retries.checks.failing import failing_groups
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.bodies.delay_levels import SCHEDULE_TOPIC
+from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC
 from consumers.rocketmq.calls import call
 from consumers.rocketmq.wire.codes import RequestCode
 from dashboard.demo.cluster import RocketMQ

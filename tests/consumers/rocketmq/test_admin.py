@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.bodies.client_values import GroupConnections
+from consumers.rocketmq.bodies.client_bodies import GroupConnections
 from consumers.rocketmq.broker_offset_calls import MAX_TOPIC_LIST
 from consumers.rocketmq.wire.errors import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
 from consumers.rocketmq.wire.frames import Command

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.bodies.client_values import RunningInfo
+from consumers.rocketmq.bodies.client_bodies import RunningInfo
 from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.java_admin import JavaAdmin

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.message_values import PullOutcome
+from consumers.rocketmq.messages.stored import PullOutcome
 from consumers.rocketmq.wire.errors import BrokerRefused
 from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ

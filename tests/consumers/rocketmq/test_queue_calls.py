@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.rocketmq.messages.message_values import PullOutcome, QueueEntries, QueueEntry
+from consumers.rocketmq.messages.stored import PullOutcome, QueueEntries, QueueEntry
 from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError
 from consumers.rocketmq.wire.frames import Command
 from tests.consumers.rocketmq.asking import Use, ask, golden_answer

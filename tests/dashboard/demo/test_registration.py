@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from consumers.rocketmq.wire.connection import TlsOptions
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
-from consumers.rocketmq.wire.tls import TlsOptions
 from dashboard.demo.registration import NotRegistered, wait_until_registered
 from tests.certificates import Authority
 

@@ -16,7 +16,7 @@ from consumers.alerts.channels.kinds.scrubbed import shown
 from consumers.alerts.channels.secrets_of import ChannelNotReadable, told_of
 from consumers.jobs.hold import LEAST_STALE, Hold, NotHeld
 from consumers.models import Channel, ChannelKind, Delivery
-from consumers.models.alerts.channel import SEVERAL
+from consumers.models.channels import SEVERAL
 
 from .attempt import Clock, attempt, means, note_standing
 from .back_off import is_held

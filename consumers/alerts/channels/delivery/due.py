@@ -6,7 +6,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from consumers.alerts.channels.kinds.alertmanager import REPEAT_SECONDS
 from consumers.models import Channel, ChannelKind, Delivery, Incident, IncidentStatus
-from consumers.models.alerts.channel import TO_GO
+from consumers.models.channels import TO_GO
 
 from .back_off import LONGEST_HOLD, is_held
 from .queue import is_due, is_ready, next_moment

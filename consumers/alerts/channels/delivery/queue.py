@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Exists, Min, Q, QuerySet
 
 from consumers.models import Channel, Delivery, DeliveryStatus
-from consumers.models.alerts.channel import TO_GO
+from consumers.models.channels import TO_GO
 from consumers.selectors.alerts.behind import told_before
 
 from .back_off import LONGEST_PAUSE, is_held

@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from consumers.models import Channel
-from consumers.models.alerts.channel import SEVERAL
+from consumers.models.channels import SEVERAL
 
 from .back_off import pause_after
 from .outcome import Outcome

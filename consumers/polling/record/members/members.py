@@ -8,17 +8,14 @@ from typing import Any
 from django.db import transaction
 
 from consumers.models import Client, ClientSubscription, Cluster, ConsumerGroup
-from consumers.polling.members.client_settings import OFFSET_STORE, outside_store
+from consumers.polling.members.client_round import OFFSET_STORE, outside_store
 from consumers.polling.reading import GroupMembers, Member, MembersReading
 from consumers.polling.record.tables.ids import BATCH, EntityIds
 from consumers.polling.record.tables.keyed_rows import rewrite
 from consumers.polling.record.tables.stamps import stamp
 
-from .assignments import record_assignments
-from .client_rows import ClientKey, ClientRows
-from .continuity import Continuity
-from .let_go import LetGo
-from .spoken import Spoken, by_topic, note_words
+from .clients import ClientKey, ClientRows, Continuity, Spoken, by_topic, note_words
+from .intervals import LetGo, record_assignments
 
 # Under which addresses each broker lists a member, from one answer about its group to the next.
 

@@ -13,16 +13,16 @@ import numpy as np
 import pyarrow as pa
 
 from consumers.models import ConsumerGroup, Queue
-from consumers.polling.brokers.min_offset_memory import microseconds
-from consumers.polling.brokers.topic_queues import encoded
+from consumers.polling.brokers.joined import encoded
+from consumers.polling.brokers.remembered import microseconds
 from consumers.polling.reading import BrokerReading, OffsetsReading
 from consumers.polling.record.tables.columns import ROWS, stored_keys
 from consumers.polling.record.tables.ids import EntityIds
 from consumers.polling.record.tables.row_queues import RowQueues
 from consumers.vocabulary.unknown import UnknownReason
 
-from .group_kinds import GroupKinds
 from .snapshots import NULL, Columns
+from .totals import GroupKinds
 
 CONSUMER, BROKER, LOST_OFFSET, LOST_AT = 0, 1, 4, 5
 # A group's own dead letters are consumed by nobody.

@@ -1,28 +1,66 @@
-"""When each group last consumed, as far as readings tell: written at most once a minute and group.
+"""When each group last consumed, apart from moves of our own resets: written at most once a minute and group."""
 
-A consumer offset that moves forward is consumption. What falls, and what a reset from here moved, is none. Of a group
-without a member somebody else may have set the offsets: one jump proves nothing, moves in several readings do.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import numpy as np
+from django.db.models import Q
 
-from consumers.models import Broker, Cluster, ConsumerGroup
+from consumers.models import Broker, Cluster, ConsumerGroup, Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.polling.kind_limits import KindLimits
-from consumers.polling.record.brokers.brokers import MASTER
+from consumers.polling.record.brokers import MASTER
 from consumers.polling.record.tables.ids import EntityIds
 from consumers.polling.record.tables.stamps import stamp, stamp_each
 from consumers.vocabulary.unknown import UnknownReason
 
-from .own_resets import moved_by_resets
 from .snapshots import NULL, Columns
 
+# Which queues a reset from here may have moved since they were last read: such a move is no consumption.
+# Of these the broker may have been told.
+TOLD = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK)
+
+# The clocks of workers differ a little, and members commit what a broker tells them some seconds later.
+LEEWAY = timedelta(seconds=30)
+
+
+def moved_by_resets(cluster: Cluster, ids: EntityIds, last_read: Mapping[str, datetime]) -> np.ndarray:
+    """Keys (group id << 32 | queue id). `last_read`: when each broker was read before this reading.
+
+    One query where no reset is being applied, or was lately.
+    """
+    if not last_read:
+        return np.empty(0, np.int64)
+    lately = Q(status=ResetStatus.APPLYING) | Q(finished_at__gte=min(last_read.values()) - LEEWAY)
+    resets = dict(
+        Reset.objects.filter(lately, group__cluster=cluster, started_at__isnull=False)
+        .order_by()
+        .values_list("pk", "group_id")
+    )
+    if not resets:
+        return np.empty(0, np.int64)
+    rows = ResetQueue.objects.filter(reset__in=list(resets), step__in=TOLD).exclude(method=ResetMethod.NOTHING)
+    fields = ("reset_id", "topic", "broker", "queue_id", "step", "after_at", "reset__finished_at")
+    found = []
+    for reset, topic, broker, queue_id, step, after_at, finished_at in rows.order_by().values_list(*fields).iterator():
+        queue, read_at = ids.queues.get((topic, broker, queue_id)), last_read.get(broker)
+        until = after_at if step == ResetStep.READ_BACK and after_at is not None else finished_at
+        # What was read at its target before moves on from there by itself.
+        if queue is not None and read_at is not None and (until is None or until >= read_at - LEEWAY):
+            found.append(resets[reset] << 32 | queue)
+    return np.array(found, np.int64)
+
+
+# When each group last consumed, as far as readings tell: written at most once a minute and group.
+#
+# A consumer offset that moves forward is consumption. What falls, and what a reset from here moved, is none. Of a
+# group
+# without a member somebody else may have set the offsets: one jump proves nothing, moves in several readings do.
 CONSUMER, LOST_OFFSET = 0, 4
+
 EVERY = timedelta(seconds=60)
+
 # Of a group without a member so many readings see a move, two of them in a row; or so many, with pauses between them.
 READINGS, WITH_PAUSES = 3, 10
 

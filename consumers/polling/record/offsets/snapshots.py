@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from consumers.models import Cluster, QueueSnapshot, QueueState
-from consumers.polling.brokers.min_offset_memory import EPOCH, microseconds
+from consumers.polling.brokers.remembered import EPOCH, microseconds
 from consumers.polling.record.tables.coded import Coded
 from consumers.polling.record.tables.keyed_rows import BATCH, delete, upsert
 

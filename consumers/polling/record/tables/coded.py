@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from consumers.polling.brokers.topic_queues import encoded
+from consumers.polling.brokers.joined import encoded
 
 
 @dataclass(frozen=True)

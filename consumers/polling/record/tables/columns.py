@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.lake.schemas import TIME
-from consumers.polling.brokers.topic_queues import encoded
+from consumers.polling.brokers.joined import encoded
 from consumers.polling.reading import MembersReading, OffsetsReading
 from consumers.polling.record.offsets.snapshots import LOST, NULL, OFFSETS, Columns
-from consumers.polling.samples.queue_places import places
+from consumers.polling.samples.broker_clock import places
 from consumers.polling.samples.reading import FirstStored, QueueKey
 
 from .coded import Coded

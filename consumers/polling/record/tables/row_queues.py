@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from consumers.polling.brokers.topic_queues import QUEUE_BITS, QUEUE_MASK, encoded, queue_ids
+from consumers.polling.brokers.joined import QUEUE_BITS, QUEUE_MASK, encoded, queue_ids
 
 from .ids import QueueKey
 

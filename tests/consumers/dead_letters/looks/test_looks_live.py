@@ -14,7 +14,7 @@ from django.utils import timezone
 from consumers.dead_letters.inspection import MessagePlace, look_at
 from consumers.jobs.wires import close_wires
 from consumers.models import Broker, Cluster
-from consumers.rocketmq.messages.stored_bodies import Compression, opened_body
+from consumers.rocketmq.messages.bodies import Compression, opened_body
 from dashboard.demo.cluster import RocketMQ
 from tests.plugins.calling import JavaCallFailed
 from tests.plugins.java_admin import JavaAdmin

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from consumers.rocketmq.admin import BrokerAdmin
-from consumers.rocketmq.messages.message_values import StoredMessage
-from consumers.rocketmq.messages.resent_message import RESEND_PROPERTY
+from consumers.rocketmq.messages.dead import RESEND_PROPERTY
+from consumers.rocketmq.messages.stored import StoredMessage
 from consumers.rocketmq.sends import BrokerSends, Outgoing
 from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.children import kill_child, start_child

@@ -1,7 +1,7 @@
 """Histories of groups, and the rebalances in them: (after, before, last change, settled) in seconds; of EPISODES the
 first rebalance of the episode, and whether it is a rollout. Beside each history what else the group's row says."""
 
-from consumers.polling.members.collect_members import BEHIND_A_PROXY
+from consumers.polling.members.collected import BEHIND_A_PROXY
 from tests.pipeline_rows import at, us
 from tests.rebalance_histories import NOT_ASKED, Seen, clients, every, of_group, partly, queues, saying, see
 

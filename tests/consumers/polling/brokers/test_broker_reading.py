@@ -6,8 +6,7 @@ import json
 import pytest
 
 from consumers.polling.brokers.broker_turn import read_broker
-from consumers.polling.cadence import Cadence
-from consumers.polling.memory import BrokerMemory, ClusterMemory
+from consumers.polling.memory import BrokerMemory, Cadence, ClusterMemory
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.rocketmq.wire.frames import encode

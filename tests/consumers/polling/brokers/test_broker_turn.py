@@ -5,13 +5,11 @@ import contextlib
 
 import pytest
 
-from consumers.polling.brokers.circuit import Patience
-from consumers.polling.cadence import Cadence
 from consumers.polling.collect import collect_offsets
-from consumers.polling.memory import ClusterMemory
+from consumers.polling.memory import Cadence, ClusterMemory, Patience
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.rocketmq.wire.pool import ConnectionPool
-from consumers.rocketmq.wire.versions import BULK_OFFSETS_VERSION
+from consumers.rocketmq.wire.values import BULK_OFFSETS_VERSION
 from tests.consumers.polling.fake_broker import VERSION_4_9_7, FakeBroker
 from tests.consumers.rocketmq.fake_server import served, silence
 from tests.readings import at

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.polling.brokers.circuit import Circuit, Patience
+from consumers.polling.memory import Circuit, Patience
 from consumers.rocketmq.wire.errors import DeadlineExceeded, Unreachable, refused
 from tests.readings import at
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.polling.brokers.broker_turn import plan, with_min_offsets
-from consumers.polling.brokers.min_offset_memory import MinOffsets
-from consumers.polling.cadence import Cadence
+from consumers.polling.brokers.remembered import MinOffsets
+from consumers.polling.memory import Cadence
 from tests.readings import T0, at
 
 CADENCE = Cadence(config_seconds=60, min_offset_seconds=60, min_offset_calls=10)

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from consumers.models import Broker
-from consumers.polling.brokers.routed_permissions import RoutedPermission, read_routed_permissions
-from consumers.polling.record.brokers.routed_permissions import record_routed_permissions
+from consumers.polling.brokers.remembered import RoutedPermission, read_routed_permissions
+from consumers.polling.record.brokers import record_routed_permissions
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served

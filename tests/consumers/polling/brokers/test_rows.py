@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.polling.brokers.rows import join_rows, kind_in_group
+from consumers.polling.brokers.joined import join_rows, kind_in_group
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 
 

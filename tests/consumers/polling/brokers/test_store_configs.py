@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from consumers.models import Broker
-from consumers.polling.brokers.store_configs import StoreConfig, StoreConfigMemory, read_store_configs, store_config
+from consumers.polling.brokers.remembered import StoreConfig, StoreConfigMemory, read_store_configs, store_config
 from consumers.polling.reading import BrokerReading
-from consumers.polling.record.brokers.store_configs import record_store_configs
+from consumers.polling.record.brokers import record_store_configs
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served

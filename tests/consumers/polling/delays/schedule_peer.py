@@ -6,10 +6,8 @@ import struct
 from collections import Counter
 from datetime import timedelta
 
-from consumers.polling.delays.answers import DelayLimits
+from consumers.polling.delays.answers import DelayLimits, DelayMemory, DelayOffsets, DelayTurn
 from consumers.polling.delays.collect_delays import collect_delays
-from consumers.polling.delays.delay_offsets import DelayOffsets
-from consumers.polling.delays.turn import DelayMemory, DelayTurn
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.names import group_of_retry_topic
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode

@@ -10,9 +10,9 @@ import pytest
 
 from consumers.lake.store import Lake
 from consumers.models import Broker, Cluster, DelayLevel, Rung
-from consumers.polling.cadence import Cadence
 from consumers.polling.delays.answers import DelayLimits
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.samples.reading import SampleBudget
 from consumers.polling.settings import PollSettings

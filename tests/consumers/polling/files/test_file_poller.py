@@ -9,7 +9,7 @@ from consumers.models import Client, OffsetFile
 from consumers.polling.files.file_poller import OffsetFilePoller
 from consumers.polling.files.offset_files import FileLimits
 from consumers.polling.memory import ClusterMemory
-from consumers.rocketmq.bodies.broker_values import GroupConfig, TopicConfig
+from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from tests.consumers.stores.stored_samples import broker_file, write
 from tests.readings import at, broker, reading, row
 from tests.world import a_cluster, a_group

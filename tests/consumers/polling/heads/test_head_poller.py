@@ -7,9 +7,8 @@ import pytest
 
 from consumers.models import Assignment, Cluster, ConsumerGroup, HeadMessage, Queue, QueueSnapshot, Topic
 from consumers.polling.heads.head_poller import HeadPoller, due_heads
-from consumers.polling.heads.look_up import HeadAnswer, HeadLimits
-from consumers.polling.heads.standing import groups_with_standing_heads
-from consumers.polling.record.heads import forget_heads, record_heads
+from consumers.polling.heads.look_up import HeadAnswer, HeadLimits, groups_with_standing_heads
+from consumers.polling.record.delays import forget_heads, record_heads
 from tests.readings import T0, at, broker, reading
 
 pytestmark = pytest.mark.django_db

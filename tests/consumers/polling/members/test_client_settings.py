@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.polling.members.client_settings import UNNAMED_CLASS, kept_settings, offset_store, outside_store
+from consumers.polling.members.client_round import UNNAMED_CLASS, kept_settings, offset_store, outside_store
 from consumers.rocketmq.bodies.client_bodies import running_info
 from tests.consumers.rocketmq.golden import golden
 

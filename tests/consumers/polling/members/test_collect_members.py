@@ -5,10 +5,8 @@ import json
 
 import pytest
 
-from consumers.polling.members.collect_members import collect_members
-from consumers.polling.members.known_groups import KnownGroup, KnownMember, Rotation
-from consumers.polling.members.silences import Silences
-from consumers.polling.members.turn import AskedBroker, Budget, Turn
+from consumers.polling.members.collected import KnownGroup, KnownMember, Rotation, collect_members
+from consumers.polling.members.turn import AskedBroker, Budget, Silences, Turn
 from consumers.rocketmq.wire.codes import RequestCode
 from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, reply, served

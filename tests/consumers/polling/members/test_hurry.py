@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from consumers.polling.members.collect_members import has_changed, is_restless
-from consumers.polling.members.known_groups import NEVER_SEEN, KnownGroup, KnownMember
+from consumers.polling.members.collected import NEVER_SEEN, KnownGroup, KnownMember, has_changed, is_restless
 from tests.readings import T0, at, group_members
 
 HERE, ELSEWHERE = ("10.0.0.1:5",), ("10.0.0.1:6",)

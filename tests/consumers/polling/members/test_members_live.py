@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from consumers.polling.members.collect_members import collect_members
-from consumers.polling.members.known_groups import Rotation
-from consumers.polling.members.silences import Silences
-from consumers.polling.members.turn import AskedBroker, Budget, Turn
+from consumers.polling.members.collected import Rotation, collect_members
+from consumers.polling.members.turn import AskedBroker, Budget, Silences, Turn
 from consumers.polling.reading import ClientReading, MembersReading
 from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ

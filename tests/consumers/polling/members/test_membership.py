@@ -6,7 +6,7 @@ import pytest
 
 from consumers.polling.members.membership import unite
 from consumers.polling.members.turn import AskedBroker
-from consumers.rocketmq.bodies.client_values import ClientConnection, GroupConnections, Subscription
+from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections, Subscription
 from consumers.rocketmq.wire.errors import Unreachable
 
 ORDERS = Subscription(topic="Orders", expression="*", expression_type="TAG", tags=(), sub_version=1)

@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.polling.members.collect_members import plan_clients, plan_sweep
-from consumers.polling.members.known_groups import KnownGroup, KnownMember, Rotation
-from consumers.polling.members.silences import Silences
-from consumers.polling.members.turn import Budget
+from consumers.polling.members.collected import KnownGroup, KnownMember, Rotation, plan_clients, plan_sweep
+from consumers.polling.members.turn import Budget, Silences
 from tests.readings import at, group_members
 
 NOW = at(1000)

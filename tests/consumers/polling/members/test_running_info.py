@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from consumers.polling.members.client_round import client_reading
-from consumers.rocketmq.bodies.client_values import ConsumeStatus, PopQueue, ProcessQueue, RunningInfo, Subscription
+from consumers.rocketmq.bodies.client_bodies import ConsumeStatus, PopQueue, ProcessQueue, RunningInfo, Subscription
 
 QUEUE = ProcessQueue(
     topic="Orders",

@@ -6,11 +6,8 @@ import json
 
 import pytest
 
-from consumers.polling.members.collect_members import BEHIND_A_PROXY, collect_members
-from consumers.polling.members.known_groups import Rotation
-from consumers.polling.members.silences import Silences
-from consumers.polling.members.sweep import AT_ONCE
-from consumers.polling.members.turn import AskedBroker, Budget, Turn
+from consumers.polling.members.collected import BEHIND_A_PROXY, Rotation, collect_members
+from consumers.polling.members.turn import AT_ONCE, AskedBroker, Budget, Silences, Turn
 from consumers.rocketmq.wire.frames import encode
 from consumers.rocketmq.wire.pool import ConnectionPool
 from tests.consumers.rocketmq.fake_server import answering, commands, reply, served, silence

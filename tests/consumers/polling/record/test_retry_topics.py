@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.polling.record.brokers.group_brokers import retry_permissions
-from consumers.rocketmq.bodies.broker_values import TopicConfig
+from consumers.polling.record.brokers import retry_permissions
+from consumers.rocketmq.bodies.config_bodies import TopicConfig
 from consumers.rocketmq.names import is_retry_topic_of
 
 NAMES = st.text("ab_", min_size=1, max_size=4)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from consumers.models import ConsumerGroup
-from consumers.polling.members.collect_members import BEHIND_A_PROXY
+from consumers.polling.members.collected import BEHIND_A_PROXY
 from tests.readings import at, client, group_members, member, owned
 
 pytestmark = pytest.mark.django_db

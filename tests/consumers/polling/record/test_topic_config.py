@@ -7,7 +7,7 @@ import pytest
 from consumers.lake.store import Lake
 from consumers.models import Cluster, Queue
 from consumers.polling.record.recorder import Recorder
-from consumers.rocketmq.bodies.broker_values import TopicConfig
+from consumers.rocketmq.bodies.config_bodies import TopicConfig
 from tests.readings import T0, at, broker, reading, row
 
 pytestmark = pytest.mark.django_db

@@ -3,9 +3,16 @@
 import pytest
 
 from consumers.models import Cluster
-from consumers.polling.registration.access import NoAccess, access_of
-from consumers.polling.registration.sealed_secret import OF_CHANNELS, OF_CLUSTERS, SecretNotReadable, seal, unseal
-from consumers.rocketmq.wire.tls import TlsOptions
+from consumers.polling.registration import (
+    OF_CHANNELS,
+    OF_CLUSTERS,
+    NoAccess,
+    SecretNotReadable,
+    access_of,
+    seal,
+    unseal,
+)
+from consumers.rocketmq.wire.connection import TlsOptions
 from tests.readings import T0
 
 SITE_KEY = "the key of this site"

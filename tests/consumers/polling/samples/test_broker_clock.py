@@ -18,7 +18,7 @@ from consumers.polling.samples.broker_clock import (
 from consumers.polling.samples.first_stored import plan_first
 from consumers.polling.samples.planner import distrust, note_future
 from consumers.polling.samples.reading import FirstStored, SampleMemory
-from consumers.rocketmq.messages.messages import stored_messages
+from consumers.rocketmq.messages.stored import stored_messages
 from tests.consumers.polling.peer import ask, found, stored
 from tests.readings import T0, at, broker, row
 

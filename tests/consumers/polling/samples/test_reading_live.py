@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from consumers.lake.store import Lake
 from consumers.models import Client, Cluster, ConsumerGroup, QueueSample, TagSample
-from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
+from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
 from consumers.queries.queues.starts import tag_samples

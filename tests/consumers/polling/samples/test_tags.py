@@ -17,7 +17,7 @@ from consumers.polling.samples.tags import (
     tag_filters,
     tag_hashes,
 )
-from consumers.rocketmq.messages.message_values import QueueEntries, QueueEntry
+from consumers.rocketmq.messages.stored import QueueEntries, QueueEntry
 from tests.consumers.polling.peer import ask
 from tests.readings import at, broker, group_members, row
 

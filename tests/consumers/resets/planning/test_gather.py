@@ -10,7 +10,7 @@ from consumers.resets.planning.gather import gather
 from consumers.resets.planning.known import Known, known_of
 from consumers.resets.planning.membership import united
 from consumers.resets.wish import QueueKey
-from consumers.rocketmq.bodies.client_values import ClientConnection, GroupConnections
+from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.errors import Unreachable
 from tests.reset_cluster import FakeCluster

@@ -7,10 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.rocketmq.allocation.allocate import allocate, owners
-from consumers.rocketmq.allocation.averagely import Averagely
-from consumers.rocketmq.allocation.averagely_by_circle import AveragelyByCircle
-from consumers.rocketmq.allocation.consistent_hash import ConsistentHash
-from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.rocketmq.allocation.strategies import Averagely, AveragelyByCircle, ConsistentHash, QueueKey
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 QUEUES = st.sets(st.builds(QueueKey, st.just("T"), st.sampled_from(["a", "A@b", "B@b"]), st.integers(0, 9)), min_size=1)

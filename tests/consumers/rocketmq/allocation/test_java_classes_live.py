@@ -7,11 +7,7 @@ from typing import Any
 import pytest
 
 from consumers.rocketmq.allocation.allocate import NothingToShare, allocate
-from consumers.rocketmq.allocation.averagely import Averagely
-from consumers.rocketmq.allocation.averagely_by_circle import AveragelyByCircle
-from consumers.rocketmq.allocation.consistent_hash import ConsistentHash
-from consumers.rocketmq.allocation.queue_key import QueueKey
-from consumers.rocketmq.allocation.strategy import Strategy
+from consumers.rocketmq.allocation.strategies import Averagely, AveragelyByCircle, ConsistentHash, QueueKey, Strategy
 from tests.plugins.java_admin import JavaAdmin
 
 pytestmark = pytest.mark.live

@@ -2,10 +2,13 @@
 
 import pytest
 
-from consumers.rocketmq.allocation.averagely import Averagely
-from consumers.rocketmq.allocation.averagely_by_circle import AveragelyByCircle
-from consumers.rocketmq.allocation.consistent_hash import ConsistentHash
-from consumers.rocketmq.allocation.named import NotSimulable, named_strategy
+from consumers.rocketmq.allocation.strategies import (
+    Averagely,
+    AveragelyByCircle,
+    ConsistentHash,
+    NotSimulable,
+    named_strategy,
+)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,7 @@
 import pytest
 
 from consumers.rocketmq.allocation.allocate import NothingToShare, allocate, broadcast, owners
-from consumers.rocketmq.allocation.averagely import Averagely
-from consumers.rocketmq.allocation.averagely_by_circle import AveragelyByCircle
-from consumers.rocketmq.allocation.consistent_hash import ConsistentHash
-from consumers.rocketmq.allocation.queue_key import QueueKey
+from consumers.rocketmq.allocation.strategies import Averagely, AveragelyByCircle, ConsistentHash, QueueKey
 
 THREE = ["c1", "c2", "c3"]
 

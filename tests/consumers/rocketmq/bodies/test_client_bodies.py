@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from consumers.rocketmq.bodies.client_bodies import assigned_queues, group_connections, running_info
-from consumers.rocketmq.bodies.client_values import (
+from consumers.rocketmq.bodies.client_bodies import (
     AssignedQueue,
     ClientConnection,
     ConsumeStatus,
@@ -13,6 +12,9 @@ from consumers.rocketmq.bodies.client_values import (
     PopQueue,
     ProcessQueue,
     Subscription,
+    assigned_queues,
+    group_connections,
+    running_info,
 )
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 from tests.consumers.rocketmq.golden import golden

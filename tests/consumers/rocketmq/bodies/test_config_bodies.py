@@ -2,8 +2,11 @@
 
 import pytest
 
-from consumers.rocketmq.bodies.broker_values import DataVersion, GroupConfig, RetryPolicy, TopicConfig
 from consumers.rocketmq.bodies.config_bodies import (
+    DataVersion,
+    GroupConfig,
+    RetryPolicy,
+    TopicConfig,
     broker_config,
     broker_runtime,
     delay_offsets,

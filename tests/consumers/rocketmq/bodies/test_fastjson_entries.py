@@ -2,8 +2,7 @@
 
 import pytest
 
-from consumers.rocketmq.bodies.fastjson import MalformedJson, loads
-from consumers.rocketmq.bodies.fastjson_entries import Entries, Entry, loads_entries
+from consumers.rocketmq.bodies.fastjson import Entries, Entry, MalformedJson, loads, loads_entries
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.bodies.offset_memory import OffsetMemory
-from consumers.rocketmq.bodies.offset_tables import consumer_offsets_table
+from consumers.rocketmq.bodies.offsets import OffsetMemory, consumer_offsets_table
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 
 HEAD = '{"dataVersion":{"counter":0},"offsetTable":{'

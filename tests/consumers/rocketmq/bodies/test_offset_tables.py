@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.bodies.offset_tables import (
+from consumers.rocketmq.bodies.offsets import (
     BROKER_OFFSETS,
     CONSUMER_OFFSETS,
     broker_offsets_table,

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.bodies.broker_values import RetryPolicy
-from consumers.rocketmq.bodies.retry_policy import retry_delay_ms
+from consumers.rocketmq.bodies.config_bodies import RetryPolicy, retry_delay_ms
 
 DEFAULT = RetryPolicy("CUSTOMIZED", None, None, None, None)
 TIMES = st.integers(0, 100)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from consumers.rocketmq.bodies.broker_values import TopicQueueStats
-from consumers.rocketmq.bodies.stats_bodies import reset_offsets, topic_queue_stats
+from consumers.rocketmq.bodies.config_bodies import TopicQueueStats
+from consumers.rocketmq.bodies.queue_bodies import reset_offsets, topic_queue_stats
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 from tests.consumers.rocketmq.golden import golden
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.messages.bodies import BodyKind, decoded_body, is_json
-from consumers.rocketmq.messages.json_text import DEEPEST, laid_out
+from consumers.rocketmq.messages.bodies import DEEPEST, BodyKind, decoded_body, is_json, laid_out
 
 
 @pytest.mark.parametrize(

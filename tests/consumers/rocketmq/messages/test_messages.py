@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.messages.messages import stored_messages
+from consumers.rocketmq.messages.stored import stored_messages
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 from tests.consumers.rocketmq.golden import golden
 

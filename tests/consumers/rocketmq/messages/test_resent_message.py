@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.messages.message_values import StoredMessage
-from consumers.rocketmq.messages.resent_message import resent
+from consumers.rocketmq.messages.dead import resent
+from consumers.rocketmq.messages.stored import StoredMessage
 from consumers.rocketmq.wire.errors import LocalProtocolError
 
 LETTER = StoredMessage(

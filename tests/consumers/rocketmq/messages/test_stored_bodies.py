@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.rocketmq.messages.stored_bodies import Compression, opened_body
+from consumers.rocketmq.messages.bodies import Compression, opened_body
 
 ZLIB, LZ4, ZSTD = 0x301, 0x101, 0x201
 

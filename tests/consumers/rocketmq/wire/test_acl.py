@@ -4,7 +4,7 @@ import hmac
 
 import pytest
 
-from consumers.rocketmq.wire.acl import Credentials
+from consumers.rocketmq.wire.values import Credentials
 
 
 def signature(secret: str, content: bytes) -> str:

@@ -5,9 +5,9 @@ import socket
 
 import pytest
 
-from consumers.rocketmq.wire.addresses import Address, parse_address, registered_address
 from consumers.rocketmq.wire.errors import LocalProtocolError
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.values import Address, parse_address, registered_address
 from tests.consumers.rocketmq.fake_server import answering, reply, served
 
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from consumers.stores.files.find_files import find_files
-from consumers.stores.files.globs import FileGlob
+from consumers.stores.files.places import find_files
+from consumers.stores.files.stored_file import FileGlob
 from tests.consumers.stores.stored_samples import write
 
 NAME = "consumerOffset.json"

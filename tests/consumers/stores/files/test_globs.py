@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.stores.files.globs import FileGlob, WrongFileGlob, parse_offset_files
+from consumers.stores.files.stored_file import FileGlob, WrongFileGlob, parse_offset_files
 
 FILE = "/data/a/config/consumerOffset.json"
 

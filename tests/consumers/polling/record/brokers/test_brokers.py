@@ -6,7 +6,7 @@ import pytest
 
 from consumers.models import Broker, Cluster
 from consumers.polling.reading import BrokerListing
-from consumers.polling.record.brokers.brokers import record_brokers
+from consumers.polling.record.brokers import record_brokers
 from tests.readings import T0, at, broker, reading
 
 pytestmark = pytest.mark.django_db

@@ -3,15 +3,8 @@
 import pytest
 
 from consumers.models import Broker, DelayLevel, Rung
-from consumers.polling.delays.answers import (
-    BrokerDelays,
-    GroupRung,
-    LevelReading,
-    LevelSample,
-    NextDue,
-    WheelAnswer,
-)
-from consumers.polling.record.brokers.delays import record_delays
+from consumers.polling.delays.answers import BrokerDelays, GroupRung, LevelReading, LevelSample, NextDue, WheelAnswer
+from consumers.polling.record.delays import record_delays
 from tests.readings import at
 from tests.world import a_broker, a_cluster, a_group
 

@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from consumers.models import Cluster, ConsumerGroup, GroupBroker
-from consumers.polling.record.brokers.group_brokers import Configured, GroupBrokers
+from consumers.polling.record.brokers import Configured, GroupBrokers
 from consumers.polling.record.tables.ids import EntityIds
-from consumers.rocketmq.bodies.broker_values import GroupConfig, RetryPolicy, TopicConfig
+from consumers.rocketmq.bodies.config_bodies import GroupConfig, RetryPolicy, TopicConfig
 from tests.readings import T0, at, broker, reading
 
 pytestmark = pytest.mark.django_db

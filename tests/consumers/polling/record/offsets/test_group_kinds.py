@@ -7,7 +7,7 @@ import pytest
 from consumers.lake.store import Lake
 from consumers.models import QueueSnapshot
 from consumers.polling.kind_limits import KindLimits
-from consumers.polling.record.offsets.group_kinds import GroupKinds
+from consumers.polling.record.offsets.totals import GroupKinds
 from consumers.polling.record.recorder import Recorder
 from tests.readings import broker, reading, row
 from tests.world import NOW, a_cluster, a_group, a_queue, ago

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from consumers.polling.record.offsets.group_kinds import GroupKinds
 from consumers.polling.record.offsets.snapshots import NULL, Columns
-from consumers.polling.record.offsets.totals import totals
+from consumers.polling.record.offsets.totals import GroupKinds, totals
 from consumers.polling.record.tables.coded import Coded
 from consumers.vocabulary.unknown import UnknownReason
 

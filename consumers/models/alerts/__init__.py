@@ -1,1 +1,0 @@
-"""Rules, channels, incidents, previews and health."""

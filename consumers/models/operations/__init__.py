@@ -1,1 +1,0 @@
-"""Resets, resends and what they are about."""

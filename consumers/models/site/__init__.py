@@ -1,1 +1,0 @@
-"""Tokens, audit, leases and clocks."""

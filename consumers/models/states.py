@@ -1,0 +1,169 @@
+"""What the pipeline evaluates: states, windows and sizes; and thresholds of single groups, which people write."""
+
+from django.core.validators import MinValueValidator
+from django.db import models
+
+from consumers.models.clusters import Cluster, Queue
+from consumers.models.groups import ConsumerGroup
+from consumers.vocabulary.states import State
+
+# What the pipeline judged. Written by the pipeline only; `judged_at` is the end of the judged range.
+STATES = [(state.value, state.value.title()) for state in State]
+
+
+class TimeLagKind(models.TextChoices):
+    EXACT = "exact"
+    INTERPOLATED = "interpolated"
+    AT_LEAST = "at_least"
+    UNKNOWN = "unknown"
+
+
+class QueueState(models.Model):
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="queue_states")
+    queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="states")
+    state = models.CharField(max_length=10, choices=STATES)
+    rule = models.CharField(max_length=60, help_text="The code of the rule that decided")
+    detail = models.JSONField(default=dict, help_text="The numbers that the rule looked at")
+    since = models.DateTimeField()
+    provisional = models.BooleanField(default=False)
+    time_lag_seconds = models.FloatField(null=True)
+    time_lag_kind = models.CharField(max_length=12, choices=TimeLagKind)
+    time_lag_error_seconds = models.FloatField(null=True)
+    judged_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["group", "queue"], name="one_state_per_group_and_queue")]
+
+
+class GroupState(models.Model):
+    """The worst queue of a group's own topics, with the group's rates."""
+
+    group = models.OneToOneField(ConsumerGroup, on_delete=models.CASCADE, primary_key=True, related_name="judged")
+    state = models.CharField(max_length=10, choices=STATES)
+    rule = models.CharField(max_length=60)
+    detail = models.JSONField(default=dict)
+    since = models.DateTimeField()
+    completeness = models.FloatField(help_text="Share of the group's queues that were judged on a full window, 0 to 1")
+    worst_queue = models.ForeignKey(Queue, on_delete=models.SET_NULL, null=True, related_name="+")
+    time_lag_seconds = models.FloatField(null=True)
+    time_lag_kind = models.CharField(max_length=12, choices=TimeLagKind)
+    consume_rate = models.FloatField(null=True, help_text="Messages per second")
+    produce_rate = models.FloatField(null=True, help_text="Messages per second")
+    drain_seconds = models.FloatField(null=True)
+    retry_rate = models.FloatField(null=True, help_text="Messages per second into the retry topic")
+    retry_share = models.FloatField(null=True, help_text="Redeliveries per message consumed, over the last hour")
+    dlq_day_messages = models.BigIntegerField(null=True, help_text="Into its dead-letter topic in 24 hours")
+    volumes_unknown = models.JSONField(default=dict, help_text="{field: reason} of those two that are null")
+    dlq_day_messages_at_least = models.BigIntegerField(null=True, help_text="The part of them that is known")
+    dlq_day_since = models.DateTimeField(null=True, help_text="When that part begins, where the day begins before it")
+    retry_share_known = models.FloatField(null=True, help_text="The share over the part of the hour that is known")
+    retry_share_since = models.DateTimeField(null=True, help_text="When that part begins, if later than the hour")
+    usual_gap_seconds = models.FloatField(
+        null=True, help_text="The 95th percentile of the time between two moves of its queues while behind"
+    )
+    last_rebalance_at = models.DateTimeField(null=True, help_text="The reading that saw its newest rebalance")
+    usual_gap_at = models.DateTimeField(null=True, help_text="When that was last looked for")
+    judged_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["state"])]
+
+
+class StateChange(models.Model):
+    """A group went from one state to another."""
+
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="state_changes")
+    at = models.DateTimeField()
+    before = models.CharField(max_length=10, choices=STATES, null=True)
+    after = models.CharField(max_length=10, choices=STATES)
+    rule = models.CharField(max_length=60)
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-at"]
+        constraints = [models.UniqueConstraint(fields=["group", "at"], name="one_state_change_at_a_time")]
+
+
+# Thresholds of one group that differ from those of the site. Written by people, in the admin pages.
+class GroupThresholds(models.Model):
+    """Null: as for every group. In seconds of time lag, never in messages."""
+
+    group = models.OneToOneField(ConsumerGroup, on_delete=models.CASCADE, primary_key=True, related_name="thresholds")
+    allowance_seconds = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="A time lag up to this is OK. Empty: CONSUMERSCOPE_ALLOWANCE_SECONDS",
+    )
+    behind_seconds = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="A time lag above this that does not drain is WARN. Empty: CONSUMERSCOPE_BEHIND_SECONDS",
+    )
+
+    class Meta:
+        verbose_name = "thresholds of a group"
+        verbose_name_plural = "thresholds of groups"
+
+    def __str__(self) -> str:
+        return str(self.group)
+
+
+# Aggregated windows of a group. Written by the pipeline only; windows per queue are in the lake.
+class GroupWindow(models.Model):
+    """What one window of `step_seconds` from `start` saw. Lag and time lag are those of its last reading."""
+
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="windows")
+    step_seconds = models.IntegerField()
+    start = models.DateTimeField()
+    lag_messages = models.BigIntegerField(null=True)
+    time_lag_seconds = models.FloatField(null=True)
+    consume_rate = models.FloatField(null=True)
+    produce_rate = models.FloatField(null=True)
+    readings = models.IntegerField()
+    unknown_reason = models.TextField(null=True)
+    into_retry = models.BigIntegerField(null=True, help_text="Messages; one for each redelivery")
+    out_of_retry = models.BigIntegerField(null=True)
+    into_dlq = models.BigIntegerField(null=True)
+    consumed = models.BigIntegerField(null=True, help_text="Messages of its own topics")
+    volumes_unknown = models.JSONField(default=dict, help_text="{field: reason} of those four that are null")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["group", "step_seconds", "start"], name="one_row_per_window")]
+        indexes = [
+            models.Index(fields=["step_seconds", "start"]),
+            # Few windows have any: which groups lost messages of late is found without the others.
+            models.Index(
+                fields=["step_seconds", "start"], condition=models.Q(into_dlq__gt=0), name="windows_with_dead_letters"
+            ),
+        ]
+
+
+class DueWindow(models.Model):
+    """A span of an hour or a day whose windows, of a cluster's queues and groups, are to be made from finer ones.
+
+    Written before any of the finer ones is, and deleted after the wide ones are made: a worker that dies forgets none.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="due_windows")
+    step_seconds = models.IntegerField()
+    start = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "step_seconds", "start"], name="one_row_per_due_window")
+        ]
+
+
+# How much room the history takes, as upkeep measured it. Written by upkeep only: one row, replaced each time.
+class HistorySize(models.Model):
+    """`tables`: by cluster and table {"bytes", "days": {"2026-03-01": bytes}}; the days are whole ones, in UTC."""
+
+    measured_at = models.DateTimeField()
+    seconds = models.FloatField(help_text="How long the measuring took")
+    free_bytes = models.BigIntegerField(null=True, help_text="On the lake's disk; null: it does not tell")
+    tables = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"{self.measured_at:%Y-%m-%d %H:%M}"

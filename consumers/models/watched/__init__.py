@@ -1,1 +1,0 @@
-"""What polls read: clusters, groups, members, queues."""

@@ -1,0 +1,208 @@
+"""What is asked of a broker only now and then: min offsets, store settings, routed permissions."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from consumers.polling.brokers.joined import QUEUE_BITS, QUEUE_MASK, codes, distinct_sorted, encoded, queue_ids
+from consumers.polling.reading import BrokerReading
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.name_server import NameServer
+from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.rocketmq.wire.pool import ConnectionPool
+
+# The min offsets of one broker's queues as far as they were asked for, and when that was, as sorted columns.
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+NEVER = np.iinfo(np.int64).min
+
+
+def microseconds(at: datetime) -> int:
+    return (at - EPOCH) // timedelta(microseconds=1)
+
+
+@dataclass
+class MinOffsets:
+    """One row per queue that the broker has, by key: place of the topic in `topics` << 20 | queue id.
+
+    `asked_at` is NEVER, or when the value was read, in microseconds since 1970.
+    """
+
+    topics: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
+    keys: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    values: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    asked_at: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def settle(self, queues: pa.Table) -> None:
+        """Takes the queues of `queues` (topic, queue_id) and forgets the others."""
+        topics = encoded(queues["topic"])
+        keys = distinct_sorted(codes(topics, topics.dictionary) << QUEUE_BITS | queue_ids(queues))
+        old, kept = self._places(keys, topics.dictionary)
+        self.values = np.where(kept, self.values[old], 0) if len(self.keys) else np.zeros(len(keys), np.int64)
+        self.asked_at = np.where(kept, self.asked_at[old], NEVER) if len(self.keys) else np.full(len(keys), NEVER)
+        self.topics, self.keys = topics.dictionary, keys
+
+    def doubt(self, ends: pa.Table) -> None:
+        """Forgets what lies beyond the end of its queue: it is from before the topic was created anew."""
+        if not len(self.keys):
+            return
+        topic = codes(encoded(ends["topic"]), self.topics)
+        at, found = _find(self.keys, topic << QUEUE_BITS | queue_ids(ends))
+        beyond = found & (topic >= 0) & (self.values[at] > ends["broker_offset"].to_numpy())
+        self.asked_at[at[beyond]] = NEVER
+
+    def note(self, places: np.ndarray, answers: Sequence[int], now: datetime) -> None:
+        self.values[places] = answers
+        self.asked_at[places] = microseconds(now)
+
+    def names(self, places: np.ndarray) -> list[tuple[str, int]]:
+        """Topic and queue id of the rows in these places."""
+        keys = self.keys[places]
+        topics = self.topics.take(pa.array(keys >> QUEUE_BITS)).to_pylist()
+        return list(zip(topics, (keys & QUEUE_MASK).tolist(), strict=True))
+
+    def of(self, table: pa.Table) -> pa.Array:
+        """The min offset of each row of `table` (topic, queue_id), null where it was never read."""
+        if not len(self.keys):
+            return pa.nulls(table.num_rows, pa.int64())
+        topics = encoded(table["topic"])
+        topic = codes(topics, self.topics)
+        at, found = _find(self.keys, topic << QUEUE_BITS | queue_ids(table))
+        known = found & (topic >= 0) & (self.asked_at[at] != NEVER)
+        return pa.array(self.values[at], mask=~known)
+
+    def lagging(self, rows: pa.Table) -> np.ndarray:
+        """Which queues a group of `rows` (topic, queue_id, consumer_offset, broker_offset) has lag on."""
+        lag = pc.fill_null(pc.less(rows["consumer_offset"], rows["broker_offset"]), False).to_numpy()
+        wanted = codes(encoded(rows["topic"]), self.topics)[lag] << QUEUE_BITS | queue_ids(rows)[lag]
+        marked = np.zeros(len(self.keys), bool)
+        if len(self.keys):
+            at, found = _find(self.keys, wanted)
+            marked[at[found]] = True
+        return marked
+
+    def _places(self, keys: np.ndarray, topics: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+        """Where each key, coded by `topics`, stands in the columns as they are, and whether it does."""
+        if not len(self.keys):
+            return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
+        before = pc.index_in(topics, value_set=self.topics).fill_null(-1).to_numpy().astype(np.int64)
+        topic = before[keys >> QUEUE_BITS]
+        at, found = _find(self.keys, topic << QUEUE_BITS | (keys & QUEUE_MASK))
+        return at, found & (topic >= 0)
+
+
+def _find(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return at, keys[at] == wanted
+
+
+# How long brokers keep messages and whether they take any, by their own configuration: one call, now and then.
+#
+# A broker that refuses the question (its ACL may) is read all the same: what it says nothing of is not known.
+LONGEST = 1000
+
+
+@dataclass(frozen=True)
+class StoreConfig:
+    """`permission` is a sum of 4 (read) and 2 (write). Where `error` is set nothing else of it counts."""
+
+    broker: str
+    file_reserved_hours: int | None = None
+    delete_when: str | None = None
+    permission: int | None = None
+    delay_levels: str | None = None
+    error: str | None = None
+
+
+@dataclass
+class StoreConfigMemory:
+    """When each broker was last asked, by name."""
+
+    every_seconds: float
+    asked_at: dict[str, datetime] = field(default_factory=dict)
+
+    def due(self, brokers: Sequence[BrokerReading], now: datetime) -> list[tuple[str, str]]:
+        """Names and addresses of masters that were read; they count as asked."""
+        found = []
+        for broker in brokers:
+            asked = self.asked_at.get(broker.name)
+            is_due = asked is None or now - asked >= timedelta(seconds=self.every_seconds)
+            if broker.read and broker.read_from is None and broker.address and is_due:
+                self.asked_at[broker.name] = now
+                found.append((broker.name, broker.address))
+        return found
+
+
+async def read_store_configs(
+    pool: ConnectionPool, brokers: Sequence[tuple[str, str]], deadline_seconds: float
+) -> list[StoreConfig]:
+    async def ask(name: str, address: str) -> StoreConfig:
+        try:
+            return store_config(name, await BrokerAdmin(pool, address).config(deadline_seconds=deadline_seconds))
+        except RocketMQError as error:
+            return StoreConfig(name, error=str(error))
+
+    return list(await asyncio.gather(*(ask(name, address) for name, address in brokers)))
+
+
+def store_config(broker: str, config: Mapping[str, str]) -> StoreConfig:
+    """Names as in RocketMQ 5.4.0, MessageStoreConfig and BrokerConfig."""
+    return StoreConfig(
+        broker,
+        file_reserved_hours=_whole(config.get("fileReservedTime")),
+        delete_when=config.get("deleteWhen"),
+        permission=_whole(config.get("brokerPermission")),
+        delay_levels=_short(config.get("messageDelayLevel")),
+    )
+
+
+def _short(text: str | None) -> str | None:
+    """A part of a list would be another list."""
+    return text if text is not None and len(text) <= LONGEST else None
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
+
+
+# What name servers tell clients that each broker allows: they can take writing away without the broker's knowing.
+#
+# They keep a permission for every topic of every broker, and `wipeWritePerm` takes writing from all of a broker's at
+# once (RocketMQ 5.4.0, RouteInfoManager.operateWritePermOfBroker). SELF_TEST_TOPIC is on every broker with 6 and
+# cannot
+# be configured (TopicConfigManager): its route says what became of that, by one call whatever the number of brokers.
+ON_EVERY_BROKER = "SELF_TEST_TOPIC"
+
+READ_OR_WRITE = 6  # PermName; 1, inherit, says nothing here
+
+
+@dataclass(frozen=True)
+class RoutedPermission:
+    """`permission` is a sum of 4 (read) and 2 (write). Where `error` is set nothing else of it counts."""
+
+    broker: str
+    permission: int | None = None
+    error: str | None = None
+
+
+async def read_routed_permissions(
+    pool: ConnectionPool, name_servers: Sequence[str], brokers: Iterable[str], deadline_seconds: float
+) -> list[RoutedPermission]:
+    """One for each of `brokers`."""
+    try:
+        route = await NameServer(pool, name_servers).route(ON_EVERY_BROKER, deadline_seconds=deadline_seconds)
+    except RocketMQError as error:
+        return [RoutedPermission(broker, error=str(error)) for broker in brokers]
+    permissions = {queues.broker: queues.perm & READ_OR_WRITE for queues in route.queues}
+    absent = f"The name server has no route of {ON_EVERY_BROKER} to it."
+    return [
+        RoutedPermission(broker, permissions[broker])
+        if broker in permissions
+        else RoutedPermission(broker, error=absent)
+        for broker in brokers
+    ]

@@ -1,0 +1,284 @@
+"""The membership part of a reading: who is asked is planned from the rows, under a budget."""
+
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from consumers.models import Client, Cluster, GroupKind
+from consumers.polling.members.client_round import ClientRound
+from consumers.polling.members.membership import read_groups
+from consumers.polling.members.turn import AskedBroker, Budget, Silences, Turn
+from consumers.polling.reading import ClientReading, GroupMembers, Member, MembersReading
+
+
+# What the rows know of groups and their members, from which the questions of a reading are planned.
+@dataclass(frozen=True)
+class KnownMember:
+    """`connections`: its addresses by the name of each broker. `spoke_at` null: it never did."""
+
+    connections: Mapping[str, Sequence[str]]
+    spoke_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class KnownGroup:
+    sub_version: datetime | None = None
+    members_changed_at: datetime | None = None
+    settled_at: datetime | None = None
+    members: dict[str, KnownMember] = field(default_factory=dict)
+
+
+NEVER_SEEN = KnownGroup()
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """`groups` in the order of asking. `topics`: those that brokers have (null: nobody knows).
+
+    `blocked`: groups of which a member holds a message that it does not finish.
+    """
+
+    groups: Sequence[str]
+    known: Mapping[str, KnownGroup] = field(default_factory=dict)
+    topics: Collection[str] | None = None
+    blocked: Collection[str] = frozenset()
+
+    def of(self, group: str) -> KnownGroup:
+        return self.known.get(group, NEVER_SEEN)
+
+
+def rotation(
+    cluster: Cluster,
+    seen: Iterable[str],
+    topics: Collection[str] | None = None,
+    blocked: Collection[str] = frozenset(),
+) -> Rotation:
+    """Groups that were never asked first, then the longest unasked. Two queries."""
+    asked_at: dict[str, datetime | None] = {}
+    known: dict[str, KnownGroup] = {}
+    columns = ("name", "membership_at", "sub_version", "members_changed_at", "settled_at")
+    for name, at, *facts in cluster.groups.filter(kind=GroupKind.USER).values_list(*columns):
+        asked_at[name], known[name] = at, KnownGroup(*facts)
+    present = Client.objects.filter(group__cluster=cluster, gone_by=None)
+    for group, client, connections, at in present.values_list(
+        "group__name", "client_id", "connections", "running_info_at"
+    ):
+        if group in known:
+            known[group].members[client] = KnownMember(connections, at)
+    names = sorted(
+        {*asked_at, *seen}, key=lambda name: (asked_at.get(name) is not None, asked_at.get(name) or name, name)
+    )
+    return Rotation(names, known, topics, blocked)
+
+
+# The membership part of a reading: who to ask is planned from the rows and this very sweep, under a budget.
+# Which groups cannot wait for their turn: their members are sharing queues out anew, or may be.
+
+
+def has_changed(answer: GroupMembers, known: KnownGroup) -> bool:
+    """Members, their connections or the newest change that a broker told of are not what the rows say.
+
+    Where a broker did not answer, a member that is missing is not known to have left. Only a newer time is a change:
+    brokers tell that of the member that registered last, so it comes and goes where members subscribe differently. A
+    client whose clock is ahead hides later changes of others; their turn in the rotation shows them.
+    """
+    present = {member.client_id: member for member in answer.members}
+    if present.keys() - known.members.keys() or (answer.complete and known.members.keys() - present.keys()):
+        return True
+    if answer.sub_version is not None and (known.sub_version is None or answer.sub_version > known.sub_version):
+        return True
+    return any(_is_elsewhere(answer, member, known.members[client_id]) for client_id, member in present.items())
+
+
+def is_restless(known: KnownGroup, patience_seconds: float, now: datetime) -> bool:
+    """It changed a moment ago: what follows of it must not be missed."""
+    changed_at = known.members_changed_at
+    return changed_at is not None and (now - changed_at).total_seconds() < patience_seconds
+
+
+def _is_elsewhere(answer: GroupMembers, member: Member, known: KnownMember) -> bool:
+    return any(
+        sorted(member.connections.get(broker, ())) != sorted(known.connections.get(broker, ()))
+        for broker in answer.answered_by
+    )
+
+
+# Whom a reading asks: groups whole, the hurried before the longest unasked.
+# Two whole readings of a group in a row are what an end of its rebalance is judged by, so a group is never split: the
+# last one may exceed the budget. A quarter of it is kept from the hurried, who would starve the others while they
+# flap. Blocked groups come after those that change: why a message is not finished is told by their members' newest
+# words alone.
+
+KEPT_FOR_ROTATION = 4  # one in four calls
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`clients` in the order of asking: those that fell silent last, since each may hold its call for seconds.
+
+    `groups`: theirs. `hurried`: how many of these are not asked because it is their turn.
+    """
+
+    clients: Sequence[tuple[str, Member]] = ()
+    groups: Collection[str] = ()
+    hurried: int = 0
+
+
+def plan_sweep(rotation: Rotation, groups: int, budget: Budget, now: datetime) -> list[str]:
+    """So many groups, those that changed a moment ago first, but never more than half of them."""
+    if len(rotation.groups) <= groups:
+        return list(rotation.groups)
+    restless = [name for name in rotation.groups if is_restless(rotation.of(name), budget.patience_seconds, now)]
+    chosen = dict.fromkeys(restless[: groups // 2])
+    chosen.update(dict.fromkeys(name for name in rotation.groups if name not in chosen))
+    return list(chosen)[:groups]
+
+
+def plan_clients(
+    answers: Sequence[GroupMembers],
+    askable: Mapping[str, Sequence[Member]],
+    rotation: Rotation,
+    silences: Silences,
+    budget: Budget,
+    now: datetime,
+) -> Plan:
+    """`askable`: the members of each group that a question can reach in this reading."""
+    changed, unsettled, blocked, others = set(), [], [], []
+    for answer in answers:
+        known = rotation.of(answer.group)
+        if not askable.get(answer.group):
+            continue
+        if has_changed(answer, known):
+            changed.add(answer.group)
+        if answer.group in changed or _is_unsettled(answer, askable[answer.group], known, silences, budget, now):
+            unsettled.append(answer.group)
+        elif answer.group in rotation.blocked and _all_answer(answer, askable[answer.group], silences):
+            blocked.append(answer.group)
+        else:
+            others.append(answer.group)
+
+    def turn(group: str) -> tuple[bool, datetime, str]:
+        return group not in changed, _asked_at(rotation.of(group), silences.asked_at.get(group)), group
+
+    chosen = _Chosen(askable)
+    calls = budget.running_info_calls
+    unsettled.sort(key=turn)
+    blocked.sort(key=turn)
+    chosen.take([*unsettled, *blocked], calls - calls // KEPT_FOR_ROTATION)
+    chosen.take(sorted(others, key=turn), max(calls, chosen.calls + calls // KEPT_FOR_ROTATION))
+    chosen.take([*unsettled, *blocked], calls)
+    clients = [(group, member) for group in chosen.groups for member in askable[group]]
+    clients.sort(key=lambda asked: silences.fell_silent((asked[0], asked[1].client_id)))
+    return Plan(clients, chosen.groups, len(chosen.groups.keys() & {*unsettled, *blocked}))
+
+
+class _Chosen:
+    def __init__(self, askable: Mapping[str, Sequence[Member]]) -> None:
+        self.groups: dict[str, None] = {}
+        self._askable = askable
+        self.calls = 0
+
+    def take(self, groups: Sequence[str], calls: int) -> None:
+        """Groups in their order while fewer than so many calls are planned."""
+        for group in groups:
+            if self.calls >= calls:
+                return
+            if group not in self.groups:
+                self.groups[group] = None
+                self.calls += len(self._askable[group])
+
+
+def _is_unsettled(
+    answer: GroupMembers,
+    askable: Sequence[Member],
+    known: KnownGroup,
+    silences: Silences,
+    budget: Budget,
+    now: datetime,
+) -> bool:
+    """It changed a moment ago, or two whole readings that agree are still to come and can be had."""
+    if is_restless(known, budget.patience_seconds, now):
+        return True
+    can_be_whole = answer.complete and len(askable) == len(answer.members)
+    return known.settled_at is None and can_be_whole and _all_answer(answer, askable, silences)
+
+
+def _all_answer(answer: GroupMembers, askable: Sequence[Member], silences: Silences) -> bool:
+    """None of them was silent when it was asked last."""
+    return not any(silences.fell_silent((answer.group, member.client_id)) for member in askable)
+
+
+def _asked_at(known: KnownGroup, asked_at: datetime | None) -> datetime:
+    spoke = [member.spoke_at for member in known.members.values() if member.spoke_at is not None]
+    return max([*spoke, asked_at or LONG_AGO])
+
+
+# 5.4.0, RemotingProtocolServer: GET_CONSUMER_RUNNING_INFO is not among what a proxy serves.
+BEHIND_A_PROXY = "proxies pass no question on to their clients"
+
+
+async def collect_members(
+    turn: Turn,
+    cluster: str,
+    brokers: Sequence[AskedBroker],
+    unread: str | None,
+    rotation: Rotation,
+    silences: Silences,
+) -> MembersReading:
+    """`brokers`, and after them the proxies: clients of a proxy register there, so it is asked like one broker more
+    (5.4.0, ConsumerManagerActivity)."""
+    clock, budget = asyncio.get_running_loop().time, turn.budget
+    before, began = turn.pool.spent(), clock()
+    names = plan_sweep(rotation, budget.membership_calls // max(len(brokers), 1), budget, turn.now)
+    answers = await read_groups(turn, brokers, names, unread, rotation.topics)
+    swept = clock()
+    who = _Reach({broker.address for broker in brokers if broker.passes_on}, silences, turn)
+    askable = {answer.group: who.askable(answer) for answer in answers}
+    plan = plan_clients(answers, askable, rotation, silences, budget, turn.now)
+    unasked = list(who.out_of_reach(answers, plan.groups))
+    asking = ClientRound(turn, silences, rotation.topics)
+    clients = await asking.read(plan.clients)
+    # Never less than a quarter, or they would never be asked where clients are many.
+    left = max(budget.running_info_calls - asking.asked, budget.running_info_calls // KEPT_FOR_ROTATION)
+    clients = await asking.assign(clients, plan.clients, left)
+    spent = turn.pool.spent()
+    return MembersReading(
+        cluster=cluster,
+        taken_at=turn.now,
+        groups=tuple(answers),
+        clients=(*clients, *unasked),
+        calls=spent.calls - before.calls,
+        bytes=spent.bytes_received - before.bytes_received,
+        seconds=clock() - began,
+        sweep_seconds=swept - began,
+        running_info_seconds=clock() - swept,
+        groups_hurried=plan.hurried,
+        clients_asked=asking.asked,
+    )
+
+
+class _Reach:
+    """Who cannot be asked in this reading, and why."""
+
+    def __init__(self, addresses: set[str], silences: Silences, turn: Turn) -> None:
+        self._addresses, self._silences, self._now = addresses, silences, turn.now
+        silences.forget_old(turn.now)
+
+    def askable(self, answer: GroupMembers) -> list[Member]:
+        return [member for member in answer.members if self._hindrance(answer.group, member) is None]
+
+    def out_of_reach(self, answers: Sequence[GroupMembers], asked: Collection[str]) -> Iterator[ClientReading]:
+        """Silent members of groups that were asked, and all that no broker reaches."""
+        for answer in answers:
+            for member in answer.members:
+                reason = self._hindrance(answer.group, member)
+                if reason == BEHIND_A_PROXY or (reason is not None and answer.group in asked):
+                    yield ClientReading(answer.group, member.client_id, error=reason)
+
+    def _hindrance(self, group: str, member: Member) -> str | None:
+        if member.broker_address not in self._addresses:
+            return BEHIND_A_PROXY
+        return self._silences.not_asked((group, member.client_id), self._now)

@@ -1,0 +1,285 @@
+"""Brokers, their topics, and how each configures every group: rewritten only where something differs."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from consumers.models import Broker, Cluster, ConsumerGroup, GroupBroker, Queue
+from consumers.polling.brokers.remembered import RoutedPermission, StoreConfig
+from consumers.polling.reading import BrokerListing, BrokerReading, OffsetsReading
+from consumers.polling.record.tables.ids import EntityIds, QueueKey
+from consumers.polling.record.tables.stamps import stamp_each
+from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
+from consumers.rocketmq.names import RETRY_PREFIX, dlq_topic, is_system_group, retry_topic, topic_kind
+
+# Brokers, their topics' queues and their groups' configuration, rewritten only where something differs.
+MASTER = 0
+
+READ, WRITE = 4, 2  # bits of a topic's perm (RocketMQ 5.4.0, PermName)
+
+
+def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
+    """The master of each broker name carries the outcome of the reading; the others are listed as they are."""
+    outcomes = {broker.name: broker for broker in reading.brokers}
+    stored = {(broker.name, broker.broker_id): broker for broker in cluster.brokers.all()}
+    masters = {BrokerListing(b.name, MASTER, b.address or "") for b in reading.brokers}
+    listed = {(b.name, b.broker_id): b for b in [*masters, *reading.listed]}
+    clusters = {b.name: b.cluster for b in reading.listed if b.cluster}
+    for key, listing in listed.items():
+        row = stored.get(key) or Broker(cluster=cluster, name=listing.name, broker_id=listing.broker_id)
+        row.address = listing.address or row.address
+        # A broker that is listed no more is of the cluster that it was of.
+        row.cluster_name = clusters.get(listing.name, row.cluster_name)
+        if listing.broker_id == MASTER:
+            _note_outcome(row, outcomes[listing.name], reading.taken_at)
+        else:
+            _note_slave(row, outcomes[listing.name], reading.taken_at)
+        row.save()
+    for key in stored.keys() - listed.keys():
+        if key[1] != MASTER:
+            stored[key].delete()
+
+
+def _note_outcome(row: Broker, outcome: BrokerReading, now: datetime) -> None:
+    """A slave in the master's place makes the part a good reading; that the master gave none is said beside it."""
+    row.reachable = outcome.read and outcome.read_from is None
+    row.read_from = outcome.read_from
+    row.error = outcome.error or outcome.master_error
+    row.version = outcome.version or row.version
+    if outcome.read:
+        row.last_read_at, row.failing_since = now, None
+    else:
+        row.failing_since = row.failing_since or now
+
+
+def _note_slave(row: Broker, outcome: BrokerReading, now: datetime) -> None:
+    """A slave that was not asked is neither reachable nor unreachable."""
+    row.reachable = None
+    if row.address == outcome.read_from:
+        row.reachable, row.last_read_at = True, now
+
+
+def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
+    """What the reading's row keeps of each broker."""
+    return [
+        {
+            "name": broker.name,
+            "read": broker.read,
+            "error": broker.error or broker.master_error,
+            "read_from": broker.read_from,
+            "topics_appeared": list(broker.appeared),
+            "calls": broker.cost.calls if broker.cost else None,
+            "bytes": broker.cost.bytes if broker.cost else None,
+            "seconds": round(broker.cost.seconds, 4) if broker.cost else None,
+        }
+        for broker in reading.brokers
+    ]
+
+
+def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading, now: datetime) -> None:
+    """Which queues of the known topics can be read and written on this broker; neither where it has them no more."""
+    # A slave's lists may be a minute old.
+    if broker.topics is None or broker.read_from is not None:
+        return
+    ids.configured[broker.name] = {topic.name: max(topic.read_queues, topic.write_queues) for topic in broker.topics}
+    wanted = {}
+    for topic in broker.topics:
+        for queue_id in range(max(topic.read_queues, topic.write_queues)):
+            pk = ids.queues.get((topic.name, broker.name, queue_id))
+            if pk is not None:
+                readable = queue_id < topic.read_queues and bool(topic.perm & READ)
+                wanted[pk] = (readable, queue_id < topic.write_queues and bool(topic.perm & WRITE))
+    fields = ("readable", "writable", "readable_since")
+    differing = {}
+    stored = Queue.objects.filter(topic__cluster=cluster, broker=broker.name).values_list("pk", *fields)
+    for pk, *before, since in stored.iterator():
+        after = wanted.get(pk, (False, False))
+        if after != tuple(before):
+            # What was not known before has not changed.
+            flipped = before[0] is not None and before[0] != after[0]
+            differing[pk] = (*after, now if flipped else since)
+    stamp_each(Queue.objects.all(), fields, differing)
+
+
+def write_only_queues(reading: OffsetsReading, topics: set[str]) -> set[QueueKey]:
+    """Queues of `topics` that take messages and give none: no offset is ever read of them, but they must be known."""
+    return {
+        (topic.name, broker.name, queue_id)
+        for broker in reading.brokers
+        for topic in broker.topics or ()
+        if topic.name in topics and topic.perm & WRITE
+        for queue_id in range(topic.read_queues, topic.write_queues)
+    }
+
+
+def record_group_config(cluster: Cluster, reading: OffsetsReading) -> None:
+    masters = [broker for broker in reading.brokers if broker.read_from is None]
+    configs = {config.name: config for broker in masters for config in broker.groups or ()}
+    fields = ("consume_enable", "retry_max_times", "retry_queue_nums")
+    if not configs:
+        return
+    wanted = {name: tuple(getattr(config, field) for field in fields) for name, config in configs.items()}
+    stored = cluster.groups.values_list("pk", "name", *fields)
+    differing = {pk: wanted[name] for pk, name, *before in stored if name in wanted and wanted[name] != tuple(before)}
+    stamp_each(ConsumerGroup.objects.all(), fields, differing)
+
+
+# How each broker configures each user group: rows that are written only where a broker says something else.
+# Whose retry topics a broker's topics are.
+
+READ_OR_WRITE = 6  # bits of a topic's perm (RocketMQ 5.4.0, PermName); 1, inherit, says nothing here
+
+
+def retry_permissions(topics: Iterable[TopicConfig], groups: Mapping[str, object]) -> dict[str, dict[str, int]]:
+    """{group: {retry topic: a sum of 4 (read) and 2 (write)}} of those among `groups`.
+
+    POP retries have a topic per group and topic (names.is_retry_topic_of). A name that is a group's own in full is
+    nothing else; where `group_topic` can be split at several places, it counts for each group that it can be of.
+    """
+    listed = list(topics)
+    normal = {topic.name for topic in listed if topic_kind(topic.name) == "normal"}
+    found: dict[str, dict[str, int]] = {}
+    for topic in listed:
+        if topic.name.startswith(RETRY_PREFIX):
+            for group in _groups_of(topic.name.removeprefix(RETRY_PREFIX), groups, normal):
+                found.setdefault(group, {})[topic.name] = topic.perm & READ_OR_WRITE
+    return found
+
+
+def _groups_of(rest: str, groups: Mapping[str, object], normal: set[str]) -> list[str]:
+    if rest in groups:
+        return [rest]
+    group, plus, _ = rest.partition("+")
+    if plus:
+        return [group] if group in groups else []
+    places = [at for at, letter in enumerate(rest) if letter == "_"]
+    return [rest[:at] for at in places if rest[:at] in groups and rest[at + 1 :] in normal]
+
+
+BATCH = 2000
+
+
+class Configured(NamedTuple):
+    """What one broker says of one group, as the columns of GroupBroker."""
+
+    configured: bool
+    consume_enable: bool | None
+    broadcast_enable: bool | None
+    orderly: bool | None
+    retry_max_times: int | None
+    retry_queue_nums: int | None
+    consume_timeout_minutes: int | None
+    retry_policy: dict[str, Any] | None
+    retry_permissions: dict[str, int]
+    retry_read_queues: int | None
+    dlq_permission: int | None
+
+
+@dataclass
+class GroupBrokers:
+    """What the database holds of a cluster, by broker and the group's key: what the next reading is compared with."""
+
+    stored: dict[str, dict[int, Configured]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> "GroupBrokers":
+        rows = GroupBroker.objects.filter(group__cluster=cluster)
+        stored: dict[str, dict[int, Configured]] = {}
+        for broker, group, *values in rows.values_list("broker", "group", *Configured._fields).iterator():
+            stored.setdefault(broker, {})[group] = Configured(*values)
+        return cls(stored)
+
+    def record(self, cluster: Cluster, ids: EntityIds, reading: OffsetsReading) -> None:
+        """Brokers whose configuration was not in the reading keep their rows; those that are gone lose them."""
+        groups = {name: pk for name, pk in ids.groups.items() if not is_system_group(name)}
+        for broker in reading.brokers:
+            if broker.read_from is None and broker.topics is not None and broker.groups is not None:
+                self._write(broker.name, dict(_configured(broker, groups)), reading.taken_at)
+        gone = self.stored.keys() - {broker.name for broker in reading.brokers}
+        if gone and reading.error is None:
+            GroupBroker.objects.filter(group__cluster=cluster, broker__in=gone).delete()
+            self.stored = {name: rows for name, rows in self.stored.items() if name not in gone}
+
+    def _write(self, broker: str, wanted: dict[int, Configured], now: datetime) -> None:
+        stored = self.stored.setdefault(broker, {})
+        differing = {group: values for group, values in wanted.items() if stored.get(group) != values}
+        GroupBroker.objects.bulk_create(
+            [
+                GroupBroker(group_id=group, broker=broker, changed_at=now, **values._asdict())
+                for group, values in differing.items()
+            ],
+            batch_size=BATCH,
+            update_conflicts=True,
+            unique_fields=["group", "broker"],
+            update_fields=[*Configured._fields, "changed_at"],
+        )
+        stored.update(differing)
+
+
+def _configured(broker: BrokerReading, groups: dict[str, int]) -> Iterator[tuple[int, Configured]]:
+    """Of every group, those that the broker does not know among them."""
+    configs = {config.name: config for config in broker.groups or ()}
+    retries = retry_permissions(broker.topics or (), groups)
+    topics = {topic.name: topic for topic in broker.topics or ()}
+    for name, pk in groups.items():
+        own, dead = topics.get(retry_topic(name)), topics.get(dlq_topic(name))
+        yield pk, _of(configs.get(name), retries.get(name, {}), own, dead)
+
+
+def _of(
+    config: GroupConfig | None, retries: dict[str, int], own: TopicConfig | None, dead: TopicConfig | None
+) -> Configured:
+    queues = None if own is None else own.read_queues
+    permission = None if dead is None else dead.perm & READ_OR_WRITE
+    if config is None:
+        return Configured(False, None, None, None, None, None, None, None, retries, queues, permission)
+    return Configured(
+        configured=True,
+        consume_enable=config.consume_enable,
+        broadcast_enable=config.broadcast_enable,
+        orderly=config.orderly,
+        retry_max_times=config.retry_max_times,
+        retry_queue_nums=config.retry_queue_nums,
+        consume_timeout_minutes=config.consume_timeout_minutes,
+        retry_policy=_as_json(config),
+        retry_permissions=retries,
+        retry_read_queues=queues,
+        dlq_permission=permission,
+    )
+
+
+def _as_json(config: GroupConfig) -> dict[str, Any] | None:
+    if config.retry_policy is None:
+        return None
+    policy = asdict(config.retry_policy)
+    return policy | {"delays_ms": None if policy["delays_ms"] is None else list(policy["delays_ms"])}
+
+
+def record_store_configs(cluster: Cluster, configs: Iterable[StoreConfig], now: datetime) -> None:
+    """What brokers said of their own configuration, beside their rows. A refusal leaves what was known, with its
+    reason.
+    """
+    for config in configs:
+        row = cluster.brokers.filter(name=config.broker, broker_id=MASTER)
+        if config.error is not None:
+            row.update(config_error=config.error)
+            continue
+        row.update(
+            file_reserved_hours=config.file_reserved_hours,
+            delete_when=config.delete_when,
+            permission=config.permission,
+            delay_levels=config.delay_levels,
+            config_at=now,
+            config_error=None,
+        )
+
+
+def record_routed_permissions(cluster: Cluster, routed: Iterable[RoutedPermission], now: datetime) -> None:
+    """What name servers tell of brokers, beside their rows. A failure leaves what was known, with its reason."""
+    for told in routed:
+        row = cluster.brokers.filter(name=told.broker, broker_id=MASTER)
+        if told.error is not None:
+            row.update(routed_error=told.error)
+        else:
+            row.update(routed_permission=told.permission, routed_at=now, routed_error=None)

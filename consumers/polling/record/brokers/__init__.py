@@ -1,1 +1,0 @@
-"""Brokers and what they say of themselves and of groups."""

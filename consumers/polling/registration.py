@@ -1,0 +1,199 @@
+"""What a cluster is registered with: addresses, credentials, TLS and offset files, checked without connecting."""
+
+import base64
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+
+from consumers.models import Cluster
+from consumers.rocketmq.names import parse_address
+from consumers.rocketmq.wire.connection import TlsOptions, client_context
+from consumers.rocketmq.wire.errors import LocalProtocolError
+from consumers.rocketmq.wire.values import Credentials
+from consumers.stores.files.disk import begins_inside, outside
+from consumers.stores.files.stored_file import NAMES, WrongFileGlob, may_name_one, parse_offset_files
+
+# Secrets as the database holds them: encrypted under a key that only the site's own key and their purpose give.
+OF_CLUSTERS = "consumerscope: secret keys of clusters"
+
+OF_CHANNELS = "consumerscope: addresses and secrets of channels"
+
+
+class SecretNotReadable(Exception):
+    """It was sealed under another site key, or is damaged."""
+
+
+def seal(secret: str, site_key: str, purpose: str = OF_CLUSTERS) -> str:
+    return _fernet(site_key, purpose).encrypt(secret.encode()).decode()
+
+
+def unseal(sealed: str, site_key: str, purpose: str = OF_CLUSTERS) -> str:
+    """Raises SecretNotReadable: also for what was sealed for another purpose."""
+    try:
+        return _fernet(site_key, purpose).decrypt(sealed.encode()).decode()
+    except InvalidToken:
+        raise SecretNotReadable from None
+
+
+def _fernet(site_key: str, purpose: str) -> Fernet:
+    """The site key signs sessions too: a key derived for each purpose keeps them apart."""
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(site_key.encode())
+    return Fernet(base64.urlsafe_b64encode(derived))
+
+
+# What a cluster wants of those who connect: a signature, TLS, both or neither.
+class NoAccess(Exception):
+    """The cluster cannot be asked anything; str() says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """Two that are equal need no other connections. `stamps` tell files that were replaced at the same path."""
+
+    credentials: Credentials | None = None
+    tls: TlsOptions | None = None
+    stamps: tuple[tuple[str, int], ...] = ()
+
+    def context(self) -> ssl.SSLContext | None:
+        """Raises NoAccess."""
+        if self.tls is None:
+            return None
+        try:
+            return client_context(self.tls)
+        except LocalProtocolError as error:
+            raise NoAccess(f"{error}: correct the file, or name another: manage.py cluster add.") from None
+
+
+def access_of(cluster: Cluster, site_key: str) -> Access:
+    """Raises NoAccess."""
+    tls = tls_of(cluster)
+    return Access(credentials_of(cluster, site_key), tls, stamps_of(tls))
+
+
+def credentials_of(cluster: Cluster, site_key: str) -> Credentials | None:
+    if not cluster.access_key:
+        return None
+    if not cluster.sealed_secret:
+        raise NoAccess(
+            f"{cluster.name} has the access key {cluster.access_key} and no secret key: "
+            f"manage.py cluster add {cluster.name} --secret-key-env VARIABLE."
+        )
+    try:
+        return Credentials(cluster.access_key, unseal(cluster.sealed_secret, site_key))
+    except SecretNotReadable:
+        raise NoAccess(
+            f"The secret key of {cluster.name} was stored under another CONSUMERSCOPE_SECRET_KEY: "
+            f"give it again, manage.py cluster add {cluster.name} --secret-key-env VARIABLE, or set the old one."
+        ) from None
+
+
+def tls_of(cluster: Cluster) -> TlsOptions | None:
+    return None if cluster.tls is None else TlsOptions(**cluster.tls)
+
+
+def stamps_of(tls: TlsOptions | None) -> tuple[tuple[str, int], ...]:
+    """A certificate that was renewed counts from the next poll on. A missing file has no stamp: opening it says so."""
+    named = [tls.ca, tls.certificate, tls.key] if tls else []
+    return tuple((name, Path(name).stat().st_mtime_ns) for name in named if name and Path(name).exists())
+
+
+# What may be said of a cluster when it is registered, checked without connecting anywhere or opening a file.
+#
+# The command and the admin pages ask for the same things; files are those that the poll worker sees.
+LONGEST_NAME = 100
+
+# By whether certificates are verified, and whether they may name any host.
+TLS_IN_WORDS = {
+    (True, False): "TLS",
+    (True, True): "TLS, host names not verified",
+    (False, False): "TLS, certificates not verified",
+}
+
+
+class WrongOption(ValueError):
+    """`option` names it; str() is one sentence."""
+
+    def __init__(self, option: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.option = option
+
+
+def checked_name(name: str) -> str:
+    """The lake keeps each cluster in a folder of its name."""
+    if not name or len(name) > LONGEST_NAME or "/" in name:
+        raise WrongOption("name", f"A cluster's name has 1 to {LONGEST_NAME} characters and no '/'.")
+    return name
+
+
+def checked_addresses(option: str, text: str) -> str:
+    """`host:port;host:port`, without spaces; empty where there is none."""
+    addresses = [address.strip() for address in text.split(";") if address.strip()]
+    for address in addresses:
+        try:
+            parse_address(address)
+        except LocalProtocolError as error:
+            raise WrongOption(option, f"{error}.") from None
+    return ";".join(addresses)
+
+
+def checked_name_servers(text: str) -> str:
+    addresses = checked_addresses("namesrv", text)
+    if not addresses:
+        raise WrongOption("namesrv", "At least one HOST:PORT is needed.")
+    return addresses
+
+
+def checked_offset_files(text: str) -> str:
+    try:
+        globs = parse_offset_files(text)
+    except WrongFileGlob as error:
+        raise WrongOption("offset_files", str(error)) from None
+    folders = settings.POLL_OFFSET_FOLDERS
+    for glob in globs:
+        if not may_name_one(glob.pattern):
+            raise WrongOption("offset_files", f"{glob} names no offset file: they are named {NAMES}.")
+        if not begins_inside(glob.pattern, folders):
+            raise WrongOption("offset_files", f"{glob} {outside(folders)}: name a file in one of them.")
+    return ";".join(map(str, globs))
+
+
+def checked_tls(options: Mapping[str, Any]) -> dict[str, Any]:
+    """`ca`, `certificate`, `key` (paths or None), `verify`, and `any_host` where it was said: as the row keeps them."""
+    tls = {**{name: options.get(name) or None for name in ("ca", "certificate", "key")}, "verify": options["verify"]}
+    for name in ("ca", "certificate", "key"):
+        if tls[name] is not None and not tls[name].startswith("/"):
+            raise WrongOption(f"tls_{name}", "Name the file from '/' on, as the poll worker sees it.")
+    if tls["key"] and not tls["certificate"]:
+        raise WrongOption("tls_key", "A key is of use with its certificate only: name both.")
+    if tls["ca"] and not tls["verify"]:
+        raise WrongOption("tls_ca", "Authorities are of no use where certificates are not verified: name one of both.")
+    if options.get("any_host"):
+        if not tls["ca"]:
+            raise WrongOption(
+                "tls_any_host", "It needs authorities of your own: those of the machine vouch for anybody."
+            )
+        tls["any_host"] = True
+    return tls
+
+
+def set_secret(cluster: Cluster, access_key: str, secret_key: str, site_key: str) -> None:
+    cluster.access_key, cluster.sealed_secret = access_key, seal(secret_key, site_key)
+
+
+def described(cluster: Cluster) -> list[str]:
+    """What was said of it beside its name servers, in words, without anything that is secret."""
+    said = [f"access key {cluster.access_key}"] if cluster.access_key else []
+    if cluster.tls is not None:
+        said.append(TLS_IN_WORDS[cluster.tls["verify"], bool(cluster.tls.get("any_host"))])
+    if cluster.offset_files:
+        said.append(f"offset files {cluster.offset_files}")
+    if cluster.proxy:
+        said.append(f"proxy {cluster.proxy}")
+    return said

@@ -1,0 +1,274 @@
+"""Rows of the three kinds of offset files, each with what is wrong with it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from consumers.rocketmq.bodies.fastjson import Entries, Entry
+from consumers.rocketmq.bodies.offsets import consumer_offsets_table
+from consumers.rocketmq.names import RETRY_PREFIX
+from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.stores.checks.findings import Finding, sentences
+from consumers.stores.files.stored_file import ROWS, readable_name, shown
+
+from .content import Content
+
+# Collects the rows of a file one by one, each with what is wrong with it; a queue that stands twice is one row.
+INT32, INT64 = 1 << 31, 1 << 63
+
+# A row that stands a million times is told about so often: the first few tell what is wrong with it.
+MOST_OF_A_ROW = 10
+
+Row = tuple[str | None, str | None, str | None, int | None, int | None]
+
+
+@dataclass
+class RowCollector:
+    """`add` keeps the last of the rows with one key, as fastjson does when a broker or client loads the file."""
+
+    rows: dict[object, Row] = field(default_factory=dict)
+    of_rows: dict[object, list[Finding]] = field(default_factory=dict)
+    of_file: list[Finding] = field(default_factory=list)
+    twice: set[object] = field(default_factory=set)
+
+    def add(self, key: object, row: Row, findings: list[Finding], where: str) -> None:
+        before, known = self.rows.get(key), self.of_rows.get(key, [])
+        self.rows[key] = row
+        if len(known) >= MOST_OF_A_ROW:
+            return
+        if before is not None and key not in self.twice:
+            self.twice.add(key)
+            sentence = f"{where} stands more than once, first with {before[4]}: the last is what will be loaded."
+            known.append(Finding("stands_twice", where, sentence))
+        known += findings
+        if known:
+            self.of_rows[key] = known
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [*self.of_file, *(finding for findings in self.of_rows.values() for finding in findings)]
+
+    def table(self) -> pa.Table:
+        said = [sentences(self.of_rows.get(key, ())) for key in self.rows]
+        columns = [*zip(*self.rows.values(), strict=True)] or [()] * 5
+        return pa.table([*(list(column) for column in columns), said], schema=ROWS)
+
+
+def held(value: object) -> str:
+    """What stands in the place of something else, by its kind: a text may be anybody's secret."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, (str, bool)):
+        return "a text" if isinstance(value, str) else "true or false"
+    if isinstance(value, (int, float)):
+        return "a whole number" if isinstance(value, int) else "a fraction"
+    return "a list or an object"
+
+
+def read_queue_id(value: object, where: str, word: str = "queue id") -> tuple[int | None, list[Finding]]:
+    """A map's key; a standard JSON encoder writes the number as text. What no queue can have is kept with a finding."""
+    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19 else value
+    if not isinstance(number, int) or isinstance(number, bool):
+        return None, [Finding("wrong_queue_id", where, f"{where}: the {word} is {held(value)}, not a whole number.")]
+    kept = number if -INT32 <= number < INT32 else None
+    if not 0 <= number < INT32:
+        return kept, [Finding("wrong_queue_id", where, f"{where}: the {word} {number} is out of range.")]
+    return kept, []
+
+
+def read_offset(value: object, where: str) -> tuple[int | None, list[Finding]]:
+    """What is not a whole number of 64 bits is no offset; a negative one is kept with a finding."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None, [Finding("wrong_offset", where, f"{where}: the offset is {held(value)}, not a whole number.")]
+    if not -INT64 <= value < INT64:
+        return None, [Finding("wrong_offset", where, f"{where}: the offset {value} is larger than any can be.")]
+    if value < 0:
+        return value, [Finding("wrong_offset", where, f"{where}: the offset {value} is below zero.")]
+    return value, []
+
+
+# `consumerOffset.json` of a broker: `topic@group` → queue id → offset.
+#
+# A file without a flaw, which is nearly every file, goes the way of GET_ALL_CONSUMER_OFFSET's body: columns, no
+# objects.
+# Any other is read entry by entry, so that each flaw is named with its line.
+# What broadcasting clients report stands under `topic@group@broadcast` (RocketMQ 5.1.0, BroadcastOffsetManager).
+BROADCAST = "@broadcast"
+
+_TEXTS = re.compile(rb'"[^"]*"')
+
+_SPACE = b" \t\r\n"
+
+# Without the space between them, two numbers would become one.
+_PARTED_BY_SPACE = re.compile(rb"[\w-][ \t\r\n]+[\w-]")
+
+_LEADING_ZERO = re.compile(rb"[:{,]0[0-9]")
+
+
+def broker_rows_at_once(body: bytes) -> pa.Table | None:
+    """The rows of a file without a flaw; None where there may be one."""
+    if b"\\" in body or any(byte in b"".join(_TEXTS.findall(body)) for byte in _SPACE):
+        return None
+    if _PARTED_BY_SPACE.search(body):
+        return None
+    compact = body.translate(None, _SPACE)
+    try:
+        table = consumer_offsets_table(compact)
+    except RemoteProtocolError:
+        return None
+    return _in_rows(table) if _is_flawless(table, compact) else None
+
+
+def _is_flawless(table: pa.Table, compact: bytes) -> bool:
+    if table.num_rows == 0:
+        return True
+    queue_ids, offsets = table["queue_id"].to_numpy(), table["consumer_offset"].to_numpy()
+    names = [name for column in ("group", "topic") for name in pc.unique(table[column]).to_pylist()]
+    if queue_ids.min() < 0 or offsets.min() < 0 or _LEADING_ZERO.search(compact):
+        return False
+    if any(not name.isprintable() or not name or "@" in name for name in names):
+        return False
+    codes = [table[column].combine_chunks().indices.to_numpy().astype(np.int64) for column in ("group", "topic")]
+    pair = codes[0] << 32 | codes[1]
+    order = np.lexsort((queue_ids, pair))
+    same = (np.diff(pair[order]) == 0) & (np.diff(queue_ids[order]) == 0)
+    return not same.any()
+
+
+def _in_rows(table: pa.Table) -> pa.Table:
+    nulls = pa.nulls(table.num_rows, pa.string())
+    names = [table[name].cast(pa.string()) for name in ("group", "topic")]
+    return pa.table([nulls, *names, table["queue_id"], table["consumer_offset"], nulls], schema=ROWS)
+
+
+def broker_rows(content: Content) -> RowCollector:
+    """Every entry, each with what is wrong with it."""
+    rows = RowCollector()
+    times = Counter(entry.key for entry in content.entries)
+    for entry in content.entries:
+        where = f"line {content.line(entry.position)}, {shown(entry.key)}"
+        group, topic, findings = split_key(entry.key, where)
+        findings += _beside_others(entry.key, times, where)
+        if not isinstance(entry.value, Entries):
+            sentence = f"{where}: holds {held(entry.value)} where queues with offsets belong."
+            findings.append(Finding("wrong_value", where, sentence))
+            rows.add(entry.key, (None, group, topic, None, None), findings, where)
+        elif entry.value:
+            _add_queues(rows, entry, content, group, topic, findings)
+        else:
+            rows.of_file += findings
+    return rows
+
+
+def _beside_others(key: object, times: Counter[object], where: str) -> Iterator[Finding]:
+    if times[key] > 1:
+        sentence = f"{where}: the key stands {times[key]} times: only the last of them will be loaded."
+        yield Finding("stands_twice", where, sentence)
+    if isinstance(key, str) and key.endswith(BROADCAST) and key.removesuffix(BROADCAST) in times:
+        sentence = f"{where}: the group has offsets of clustering members for this topic, too."
+        yield Finding("both_models", where, sentence)
+
+
+def _add_queues(
+    rows: RowCollector,
+    entry: Entry,
+    content: Content,
+    group: str | None,
+    topic: str | None,
+    findings: list[Finding],
+) -> None:
+    for queue in entry.value if isinstance(entry.value, Entries) else ():
+        where = f"line {content.line(queue.position)}, {shown(entry.key)} queue {shown(queue.key)}"
+        queue_id, about_queue = read_queue_id(queue.key, where)
+        offset, about_offset = read_offset(queue.value, where)
+        row = (None, group, topic, queue_id, offset)
+        key = (entry.key, queue.key if queue_id is None else queue_id)
+        rows.add(key, row, [*findings, *about_queue, *about_offset], where)
+
+
+def split_key(key: object, where: str) -> tuple[str | None, str | None, list[Finding]]:
+    """Group and topic of `topic@group`, and what is wrong with it. A part that is not there is None."""
+    if not isinstance(key, str):
+        return None, None, [Finding("wrong_key", where, f"{where}: the key is no text of the form topic@group.")]
+    if key and not key.isprintable():
+        return None, None, [Finding("wrong_key", where, f"{where}: the key holds characters that no name has.")]
+    topic, at, group = key.partition("@")
+    group = group.removesuffix(BROADCAST)
+    if not at and topic.startswith(RETRY_PREFIX):
+        inferred = topic.removeprefix(RETRY_PREFIX) or None
+        sentence = (
+            f"{where}: the key names no group; {inferred} is inferred from the topic. No broker looks such a key up."
+        )
+        return inferred, topic, [Finding("key_without_group", where, sentence)]
+    if not topic or not group:
+        missing = "group" if topic else "topic"
+        sentence = f"{where}: the key names no {missing}; it should be topic@group. No broker looks such a key up."
+        return group or None, topic or None, [Finding(f"key_without_{missing}", where, sentence)]
+    if "@" in group:
+        sentence = f"{where}: the key has more than one '@': read as topic {topic} and group {group}."
+        return group, topic, [Finding("odd_key", where, sentence)]
+    return group, topic, []
+
+
+# `offsets.json` of a broadcasting client: queue → offset, where the queue is an object that is the key itself.
+#
+# Nothing in it names the client or the group: `…/{client id}/{group}/offsets.json` does (5.4.0,
+# LocalFileOffsetStore).
+def client_and_group(path: Path) -> tuple[str | None, str | None, tuple[Finding, ...]]:
+    """From the two folders above the file; a client id has an '@' (ClientConfig.buildMQClientId)."""
+    client_id, group = path.parent.parent.name, path.parent.name
+    if client_id and group and "@" in client_id:
+        return client_id, group, ()
+    sentence = (
+        f"{path} does not lie in CLIENT_ID/GROUP/, so nobody knows whose offsets these are: "
+        "name the folder that clients write to, not a copy."
+    )
+    return None, None, (Finding("owner_not_told", None, sentence),)
+
+
+def consumer_rows(content: Content, group: str | None) -> RowCollector:
+    rows = RowCollector()
+    for entry in content.entries:
+        line = f"line {content.line(entry.position)}"
+        if not isinstance(entry.key, tuple):
+            sentence = f"{line}: the key is {held(entry.key)}, no queue (brokerName, queueId, topic)."
+            rows.add(entry.key, (None, group, None, None, None), [Finding("wrong_key", line, sentence)], line)
+            continue
+        fields = dict(entry.key)
+        broker, topic = readable_name(fields.get("brokerName")), readable_name(fields.get("topic"))
+        where = f"{line}, {topic} {broker} queue {shown(fields.get('queueId'))}"
+        named = {"brokerName": broker, "topic": topic, "queueId": fields.get("queueId")}
+        missing = [name for name, value in named.items() if value is None]
+        findings = [Finding("wrong_key", where, f"{where}: the key has no {name}.") for name in missing]
+        queue_id, about_queue = (None, []) if "queueId" in missing else read_queue_id(named["queueId"], where)
+        offset, about_offset = read_offset(entry.value, where)
+        rows.add(entry.key, (broker, group, topic, queue_id, offset), [*findings, *about_queue, *about_offset], where)
+    return rows
+
+
+SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
+
+
+def delay_rows(content: Content) -> RowCollector:
+    """`delayOffset.json` of a broker: delay level → offset in that level's queue, of messages that were delivered.
+
+    It belongs to no group. The queue of level n is n - 1 of the schedule topic (RocketMQ 5.4.0,
+    ScheduleMessageService).
+    """
+    rows = RowCollector()
+    for entry in content.entries:
+        where = f"line {content.line(entry.position)}, delay level {shown(entry.key)}"
+        level, findings = read_queue_id(entry.key, where, "delay level")
+        if level == 0:
+            findings = [Finding("wrong_queue_id", where, f"{where}: delay levels begin with 1.")]
+        queue_id = None if level is None or level < 1 else level - 1
+        offset, about_offset = read_offset(entry.value, where)
+        key = entry.key if level is None else level
+        rows.add(key, (None, None, SCHEDULE_TOPIC, queue_id, offset), [*findings, *about_offset], where)
+    return rows
