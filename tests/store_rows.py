@@ -1,5 +1,6 @@
 """What clients and offset files say, as rows and as the lake keeps it. Times are given, never read."""
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -73,3 +74,13 @@ def add_stored(cluster: Cluster, read_at: datetime, rows: list[dict[str, Any]]) 
         with lake.filesystem.open_input_file(lake.path(name)) as there:
             table = pa.concat_tables([pq.read_table(there, schema=STORED_OFFSETS), table])
     lake.write(table, name, STORED_OFFSETS)
+
+
+def a_problem(code: str) -> str:
+    """As the poll stores why a file was not read. A code that is not known is shown as it is."""
+    return json.dumps({"code": code, "params": {}})
+
+
+def a_finding(code: str) -> str:
+    """As a row of a file stores what is wrong with it."""
+    return json.dumps([{"code": code, "where": None, "params": {}}])

@@ -12,7 +12,8 @@ from django.db.models import Q
 from consumers.lake.moment import read_moment
 from consumers.lake.store import Lake
 from consumers.models import Cluster, ConsumerGroup, OffsetFile, OffsetFileKind
-from consumers.stores.checks.known_names import LEFT_BEHIND
+from consumers.vocabulary.offset_files import FileCode
+from consumers.words.offset_files import finding_words, problem_words, row_words
 
 from .clients import behind
 from .rows import BROKER_FILE, CONSUMER_FILE, FileRow, StoreRow
@@ -43,8 +44,15 @@ class Files:
         return bool(self.cluster.offset_files)
 
     def file_rows(self) -> list[FileRow]:
-        names = FileRow.__dataclass_fields__
-        return [FileRow(**{name: getattr(file, name) for name in names}) for file in self.found]
+        names = FileRow.__dataclass_fields__.keys() - {"findings", "error"}
+        return [
+            FileRow(
+                **{name: getattr(file, name) for name in names},
+                findings=[_described(finding) for finding in file.findings],
+                error=problem_words(file.error),
+            )
+            for file in self.found
+        ]
 
     def stores(self, key: QueueKey, is_broadcasting: bool, broker_offset: int | None) -> list[StoreRow]:
         """What files say of a queue. Where those that should speak of it do not, one that says why not."""
@@ -60,14 +68,14 @@ class Files:
     def _store(self, row: dict[str, Any], broker_offset: int | None) -> StoreRow:
         file = next(file for file in self.found if file.path == row["source"])
         backup = FROM_BACKUP if file.from_backup else None
-        stale = f"as it was before it could not be read: {file.error}" if file.error else None
+        stale = f"as it was before it could not be read: {problem_words(file.error)}" if file.error else None
         return StoreRow(
             kind=row["kind"],
             offset=row["offset"],
             at=file.read_at,
             source=file.path,
             client_id=row["client_id"],
-            finding="; ".join(filter(None, (row["finding"], backup, stale))) or None,
+            finding="; ".join(filter(None, (row_words(row["finding"]), backup, stale))) or None,
             persisted_at=file.modified_at,
             usual_period_seconds=self._period(row["kind"]),
             # Nobody consumes from there any more: what it is behind is nobody's lag.
@@ -98,7 +106,7 @@ class Files:
             at=file.read_at,
             source=file.path,
             client_id=file.client_id,
-            finding=file.error or self._why_silent(file),
+            finding=problem_words(file.error) or self._why_silent(file),
             persisted_at=file.modified_at,
             usual_period_seconds=self._period(kind),
         )
@@ -138,8 +146,14 @@ def _read(group: ConsumerGroup, read_at: datetime) -> list[dict[str, Any]] | Non
 
 
 def _is_left_behind(file: OffsetFile) -> bool:
-    return any(finding["name"] == LEFT_BEHIND for finding in file.findings)
+    return any(finding["code"] == FileCode.LEFT_BEHIND for finding in file.findings)
 
 
 def _absent(kind: str, why: str) -> StoreRow:
     return StoreRow(kind=kind, offset=None, at=None, source=None, finding=why)
+
+
+def _described(finding: dict[str, Any]) -> dict[str, Any]:
+    """`name`: the part of the code that programs have known a finding by."""
+    name = finding["code"].partition(".")[0]
+    return {"name": name, **finding, "sentence": finding_words(finding)}

@@ -17,7 +17,7 @@ from consumers.rocketmq.names import parse_address
 from consumers.rocketmq.wire.connection import TlsOptions, client_context
 from consumers.rocketmq.wire.errors import LocalProtocolError
 from consumers.rocketmq.wire.values import Credentials
-from consumers.stores.files.disk import begins_inside, outside
+from consumers.stores.files.disk import begins_inside
 from consumers.stores.files.stored_file import NAMES, WrongFileGlob, may_name_one, parse_offset_files
 
 # Secrets as the database holds them: encrypted under a key that only the site's own key and their purpose give.
@@ -160,7 +160,11 @@ def checked_offset_files(text: str) -> str:
         if not may_name_one(glob.pattern):
             raise WrongOption("offset_files", f"{glob} names no offset file: they are named {NAMES}.")
         if not begins_inside(glob.pattern, folders):
-            raise WrongOption("offset_files", f"{glob} {outside(folders)}: name a file in one of them.")
+            sentence = (
+                f"{glob} is outside of the folders that offset files are read from (POLL_OFFSET_FOLDERS: "
+                f"{':'.join(folders)}): name a file in one of them."
+            )
+            raise WrongOption("offset_files", sentence)
     return ";".join(map(str, globs))
 
 

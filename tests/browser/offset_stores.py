@@ -1,15 +1,17 @@
 """What clients and files say of the shop's groups: stores that agree, that are apart, that are silent or wrong."""
 
+import json
+
 from consumers.models import Client, Cluster, ConsumerGroup, Queue
-from tests.store_rows import a_client, a_file_row, an_offset_file, an_owner
+from tests.store_rows import a_client, a_file_row, a_problem, an_offset_file, an_owner
 from tests.world import a_group, a_queue, a_snapshot, a_total, ago
 
 END = 1_250_000
 FILE = "/store/config/consumerOffset.json"
 WENT_BACK = {
-    "name": "went_back",
+    "code": "went_back.reset",
     "where": "Stock@inventory, queue 2",
-    "sentence": "Stock@inventory, queue 2 went back from 1,249,988 to 1,240,000 between two looks at the file.",
+    "params": {"offset": 1_240_000, "before": 1_249_988, "messages": 9_988},
 }
 
 
@@ -33,7 +35,7 @@ def _inventory(group: ConsumerGroup) -> None:
         _hold(group, queue, offset, span)
     retry = a_queue(group.cluster, "%RETRY%inventory", kind="retry")
     a_snapshot(group, retry, None, 310, min_offset=12, unknown_reason="never_committed")
-    rows = [(0, END - 40, None), (1, END, None), (2, 1_240_000, WENT_BACK["sentence"]), (3, END - 9_120, None)]
+    rows = [(0, END - 40, None), (1, END, None), (2, 1_240_000, json.dumps([WENT_BACK])), (3, END - 9_120, None)]
     found = [a_file_row("Stock", n, offset, group="inventory", finding=finding) for n, offset, finding in rows]
     an_offset_file(group.cluster, *found, path=FILE, findings=[WENT_BACK])
 
@@ -62,7 +64,9 @@ def _prices(cluster: Cluster) -> None:
     }
     (one, path), (two, other) = names.items()
     an_offset_file(cluster, *own, path=path, client_id=one, **kind)
-    an_offset_file(cluster, path=other, client_id=two, read_at=None, error="the poll worker may not read it", **kind)
+    an_offset_file(
+        cluster, path=other, client_id=two, read_at=None, error=a_problem("the poll worker may not read it"), **kind
+    )
 
 
 def _pops(group: ConsumerGroup) -> None:

@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from consumers.stores.files.places import find_files
+from consumers.stores.files.problems import Problem
 from consumers.stores.files.read_file import read_offset_file
 from consumers.stores.files.stored_file import StoredFile, WrongFileGlob, parse_offset_files
+from consumers.vocabulary.offset_files import FileCode
 
 MEBIBYTE = 1024 * 1024
 # All waits for files that are being rewritten; dozens may be missing at once where a disk is not mounted.
@@ -44,7 +46,7 @@ def read_files(
     try:
         found = find_files(parse_offset_files(globs), known, limits.files, limits.folders)
     except WrongFileGlob as error:
-        return FilesReading(now, (StoredFile(Path(globs), error=str(error), problem="glob"),), {})
+        return FilesReading(now, (StoredFile(Path(globs), error=Problem(FileCode.GLOB, {"detail": str(error)})),), {})
     patience = _Patience(PATIENCE_SECONDS, sleep)
     largest = int(limits.mebibytes * MEBIBYTE)
     read = [read_offset_file(path, now, largest, patience.wait, limits.folders) for path in found.brokers]

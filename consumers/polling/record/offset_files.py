@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Collection
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -17,14 +16,15 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster, OffsetFile
 from consumers.polling.files.offset_files import FilesReading
 from consumers.stores.files.places import LONGEST_PATH
+from consumers.stores.files.problems import Problem
 from consumers.stores.files.stored_file import ROWS, StoredFile
+from consumers.vocabulary.offset_files import FileCode
 
 logger = logging.getLogger(__name__)
 
 TABLE = "stored_offsets"
 # A file that is gone for so long is not coming back; until then its row says that it is gone.
 GONE_FOR = timedelta(days=7)
-NOT_STORED = "Its offsets are not kept: the lake's disk is full, or cannot be written."
 FIELDS = (
     "kind", "broker", "client_id", "group_name", "modified_at", "read_at", "rows", "from_backup", "findings", "error",
 )  # fmt: skip
@@ -58,10 +58,10 @@ def forget_files(cluster: Cluster, kept: Collection[str]) -> None:
 
 def note_silence(cluster: Cluster, seconds: float) -> None:
     """What was read before stays, with its time. Where there was nothing before, the globs themselves are the row."""
-    sentence = f"Not read within {seconds:g} s: does the disk or mount that holds it still answer?"
+    problem = Problem(FileCode.NO_ANSWER, {"seconds": f"{seconds:g}"}).stored()
     if not cluster.files.exists():
         OffsetFile.objects.create(cluster=cluster, path=cluster.offset_files[:LONGEST_PATH])
-    cluster.files.exclude(error=sentence).update(error=sentence)
+    cluster.files.exclude(error=problem).update(error=problem)
 
 
 def _fill(row: OffsetFile, file: StoredFile, taken_at: datetime, stored: bool) -> OffsetFile:
@@ -69,15 +69,15 @@ def _fill(row: OffsetFile, file: StoredFile, taken_at: datetime, stored: bool) -
     row.kind = file.kind or row.kind
     row.broker = file.broker or row.broker
     row.client_id, row.group_name = file.client_id or row.client_id, file.group or row.group_name
-    row.error = file.error
+    row.error = None if file.error is None else file.error.stored()
     if file.rows is None:
         return row
     if not stored:
-        row.error = NOT_STORED
+        row.error = Problem(FileCode.NOT_STORED).stored()
         return row
     row.broker, row.client_id, row.group_name = file.broker, file.client_id, file.group
     row.modified_at, row.from_backup, row.rows = file.modified_at, file.from_backup, file.rows.num_rows
-    row.findings = [asdict(finding) for finding in file.findings]
+    row.findings = [finding.members() for finding in file.findings]
     row.read_at = taken_at
     return row
 

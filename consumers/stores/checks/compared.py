@@ -3,32 +3,37 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.stores.files.stored_file import ROWS, StoredFile
+from consumers.vocabulary.offset_files import FileCode
 
-from .findings import Finding, listed
+from .findings import Finding, listed, stored
 
-# Says of many rows at once what is wrong with them: at the rows, and once for each sentence in the file's list.
-Say = Callable[[int], str]
+# What is wrong with a row, by its number.
+Describe = Callable[[int], tuple[FileCode, dict[str, Any]]]
 
 
-def mark(file: StoredFile, where: np.ndarray, name: str, say: Say) -> StoredFile:
-    """`where`: one truth a row; `say` gives the sentence of a row by its number."""
+def mark(file: StoredFile, where: np.ndarray, describe: Describe) -> StoredFile:
+    """Gives a finding to many rows at once, and to the file's list once for each that differs. `where`: one truth a
+    row."""
     if file.rows is None or not where.any():
         return file
-    said = file.rows["finding"].to_pylist()
-    places: dict[str, str] = {}
+    of_rows = file.rows["finding"].to_pylist()
+    found: dict[str, Finding] = {}
     for at in np.flatnonzero(where).tolist():
-        sentence = say(at)
-        places.setdefault(sentence, place(file.rows, at))
-        said[at] = sentence if said[at] is None else f"{said[at]} {sentence}"
-    found = [Finding(name, at_row, sentence) for sentence, at_row in places.items()]
-    rows = file.rows.set_column(ROWS.names.index("finding"), ROWS.field("finding"), pa.array(said, pa.string()))
-    return replace(file, rows=rows, findings=(*file.findings, *listed(found)))
+        code, params = describe(at)
+        own = Finding(code, None, params)
+        text = stored([own]) or ""
+        if text not in found:
+            found[text] = replace(own, where=place(file.rows, at))
+        of_rows[at] = text if of_rows[at] is None else stored([own], of_rows[at])
+    rows = file.rows.set_column(ROWS.names.index("finding"), ROWS.field("finding"), pa.array(of_rows, pa.string()))
+    return replace(file, rows=rows, findings=(*file.findings, *listed([*found.values()])))
 
 
 def place(rows: pa.Table, at: int) -> str:
@@ -57,8 +62,8 @@ def _assign(
     if file.broker is None:
         return _infer(file, claims, brokers)
     if claims[file.kind, file.broker] > 1:
-        sentence = f"More than one {file.path.name} is said to be of {file.broker}: name one, of its master."
-        return file.with_findings(Finding("broker_named_twice", None, sentence))
+        named = {"file": file.path.name, "broker": file.broker}
+        return file.with_findings(Finding(FileCode.BROKER_NAMED_TWICE, None, named))
     return file
 
 
@@ -70,8 +75,7 @@ def _infer(
         (only,) = brokers
         if (file.kind, only) not in claims:
             return replace(file, broker=only)
-    sentence = f"Nothing tells which broker this file is of: write BROKER={file.path} in the cluster's offset files."
-    return file.with_findings(Finding("broker_not_told", None, sentence))
+    return file.with_findings(Finding(FileCode.BROKER_UNNAMED, None, {"path": str(file.path)}))
 
 
 # Finds the rows of one table in another by group, topic and queue, as integers.
@@ -180,30 +184,27 @@ def mark_went_back(
     # What is below the earlier memory, but not below today's, was reset meanwhile.
     behind = earlier.above(offsets) & now.above(offsets) & ~lower & _was_written_since(file, memory_before)
 
-    def say_lower(at: int) -> str:
-        offset, before_it = offsets.values[at], held.values[at]
-        cause = _cause(file, int(offset), int(before_it), int(now.values[at]) if now.known[at] else None)
-        return f"{offset} is lower than {before_it}, which this file held before: {cause}"
+    def went_back(at: int) -> tuple[FileCode, dict[str, Any]]:
+        in_memory = int(now.values[at]) if now.known[at] else None
+        return _went_back(file, int(offsets.values[at]), int(held.values[at]), in_memory)
 
-    def say_behind(at: int) -> str:
+    def behind_memory(at: int) -> tuple[FileCode, dict[str, Any]]:
         assert memory_before is not None
-        return (
-            f"{offsets.values[at]} is lower than {earlier.values[at]}, which the broker's memory held at "
-            f"{memory_before.taken_at:%H:%M:%S} UTC, before this file was written: edited, or not this broker's file."
-        )
+        params = {"offset": int(offsets.values[at]), "memory": int(earlier.values[at])}
+        return FileCode.BEHIND_MEMORY, {**params, "at": f"{memory_before.taken_at:%H:%M:%S} UTC"}
 
-    return mark(mark(file, lower, "went_back", say_lower), behind, "behind_memory", say_behind)
+    return mark(mark(file, lower, went_back), behind, behind_memory)
 
 
-def _cause(file: StoredFile, offset: int, held: int, memory: int | None) -> str:
-    again = f"{held - offset} messages are consumed again if the broker starts from it."
+def _went_back(file: StoredFile, offset: int, held: int, memory: int | None) -> tuple[FileCode, dict[str, Any]]:
+    params = {"offset": offset, "before": held, "messages": held - offset}
     if file.from_backup:
-        return f"it is the offset of its backup, which is older. {again}"
+        return FileCode.WENT_BACK_BACKUP, params
     if memory is None:
-        return f"edited, restored from an older copy, or reset (the broker's memory is not known). {again}"
+        return FileCode.WENT_BACK, params
     if memory >= held:
-        return f"edited or restored, as the broker's memory holds {memory} and will be written over it. {again}"
-    return "the broker's memory went back too, as after a reset."
+        return FileCode.WENT_BACK_EDITED, {**params, "memory": memory}
+    return FileCode.WENT_BACK_RESET, params
 
 
 def _was_written_since(file: StoredFile, memory: MemoryOffsets | None) -> bool:
@@ -222,14 +223,9 @@ def mark_vanished(file: StoredFile, before: StoredFile | None, memory: MemoryOff
     held = queues.look_up(before.rows)
     if memory is not None:
         gone &= queues.look_up(memory.rows).known
-    cause = (
-        "edited, as the broker's memory still has it and will write it again."
-        if memory is not None
-        else "edited, or deleted by the broker (its memory is not known)."
-    )
-    found = []
-    for at in np.flatnonzero(gone & held.known).tolist():
-        where = place(before.rows, at)
-        sentence = f"The offset of {where}, {held.values[at]} before, is gone from the file: {cause}"
-        found.append(Finding("vanished", where, sentence))
+    code = FileCode.VANISHED_EDITED if memory is not None else FileCode.VANISHED
+    found = [
+        Finding(code, place(before.rows, at), {"offset": int(held.values[at])})
+        for at in np.flatnonzero(gone & held.known).tolist()
+    ]
     return file.with_findings(*listed(found))

@@ -1,7 +1,11 @@
-"""What is worth saying about a file or a row of it: `name` for programs, `sentence` for people."""
+"""Findings about a file or a row of it: a code and parameters; their words are made in `consumers.words`."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from consumers.vocabulary.offset_files import FileCode
 
 # A file may have a million rows, and the same may be wrong with each: rows keep their finding, the file's list ends.
 LISTED = 100
@@ -11,19 +15,28 @@ LISTED = 100
 class Finding:
     """`where` is a line, a key or a queue; None: the whole file."""
 
-    name: str
-    where: str | None
-    sentence: str
+    code: FileCode
+    where: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """For programs."""
+        return self.code.partition(".")[0]
+
+    def members(self) -> dict[str, Any]:
+        return {"code": self.code.value, "where": self.where, "params": dict(self.params)}
 
 
 def listed(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings that a file's list shows: all, or the first hundred with the number of the others."""
     if len(findings) <= LISTED:
         return tuple(findings)
-    others = len(findings) - LISTED
-    return (*findings[:LISTED], Finding("more", None, f"{others} further findings stand at their rows only."))
+    return (*findings[:LISTED], Finding(FileCode.MORE_FINDINGS, None, {"others": len(findings) - LISTED}))
 
 
-def sentences(findings: Iterable[Finding]) -> str | None:
-    """What a row says of itself; None where nothing is wrong with it."""
-    return " ".join(finding.sentence for finding in findings) or None
+def stored(findings: Iterable[Finding], before: str | None = None) -> str | None:
+    """What a row stores of its findings, after those it has already; None where nothing is wrong with it."""
+    found = [finding.members() for finding in findings]
+    every = [*(json.loads(before) if before else ()), *found]
+    return json.dumps(every, ensure_ascii=False) if every else None

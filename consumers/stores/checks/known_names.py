@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.stores.files.stored_file import StoredFile
+from consumers.vocabulary.offset_files import FileCode
 
 from .compared import mark
 from .findings import Finding
 
 # Brokers and clients write every 5 s; so long without a write is no accident of timing.
 STALE = timedelta(minutes=10)
-LEFT_BEHIND = "left_behind"
 
 
 @dataclass(frozen=True)
@@ -37,28 +37,23 @@ class KnownNames:
 
 
 def mark_unknown_names(file: StoredFile, known: KnownNames) -> StoredFile:
-    for column, names, why in (
-        ("topic", known.topics, "it was deleted, or the name is wrong."),
-        ("group", known.groups, "it was deleted, or the name is wrong."),
-        ("broker", known.brokers, "it is gone, or the file belongs to another cluster."),
+    for column, names, code in (
+        ("topic", known.topics, FileCode.UNKNOWN_TOPIC),
+        ("group", known.groups, FileCode.UNKNOWN_GROUP),
+        ("broker", known.brokers, FileCode.UNKNOWN_BROKER),
     ):
         if names is not None and file.rows is not None:
-            file = _mark_unknown(file, column, names, why)
+            file = _mark_unknown(file, column, names, code)
     if file.broker is not None and known.brokers is not None and file.broker not in known.brokers:
-        sentence = f"The cluster has no broker {file.broker}, which this file was said to belong to."
-        file = file.with_findings(Finding("unknown_broker", None, sentence))
+        file = file.with_findings(Finding(FileCode.BROKER_NOT_IN_CLUSTER, None, {"broker": file.broker}))
     return file
 
 
-def _mark_unknown(file: StoredFile, column: str, names: Iterable[str], why: str) -> StoredFile:
+def _mark_unknown(file: StoredFile, column: str, names: Iterable[str], code: FileCode) -> StoredFile:
     assert file.rows is not None
     values = file.rows[column]
     unknown = pc.and_(pc.is_valid(values), pc.invert(pc.is_in(values, value_set=pa.array(sorted(names), pa.string()))))
-
-    def say(at: int) -> str:
-        return f"No {column} of the cluster is named {values[at]}: {why}"
-
-    return mark(file, np.asarray(unknown.to_numpy(), bool), f"unknown_{column}", say)
+    return mark(file, np.asarray(unknown.to_numpy(), bool), lambda at: (code, {"name": values[at].as_py()}))
 
 
 def mark_abandoned(file: StoredFile, known: KnownNames, now: datetime) -> StoredFile:
@@ -69,26 +64,21 @@ def mark_abandoned(file: StoredFile, known: KnownNames, now: datetime) -> Stored
     if file.kind == "consumer_file" and file.group is not None:
         members = known.members.get(file.group)
         if stale and members and members.client_ids is not None and file.client_id not in members.client_ids:
-            return _mark_all(file, LEFT_BEHIND, f"Left behind by a client that is gone; last written {_at(file)}.")
+            return _mark_all(file, FileCode.LEFT_BEHIND, {"at": _at(file)})
         if members and members.message_model == "CLUSTERING":
-            file = file.with_findings(Finding("not_broadcasting", None, _not_read(file.group)))
+            file = file.with_findings(Finding(FileCode.NOT_BROADCASTING, None, {"group": file.group}))
     if stale:
-        sentence = f"Last written {_at(file)}, though its writer writes every 5 s: it is stopped, or cannot write."
-        file = file.with_findings(Finding("stale", None, sentence))
+        file = file.with_findings(Finding(FileCode.STALE, None, {"at": _at(file)}))
     return file
 
 
-def _mark_all(file: StoredFile, name: str, sentence: str) -> StoredFile:
+def _mark_all(file: StoredFile, code: FileCode, params: dict[str, str]) -> StoredFile:
     assert file.rows is not None
     if not file.rows.num_rows:
-        return file.with_findings(Finding(name, None, sentence))
-    marked = mark(file, np.ones(file.rows.num_rows, bool), name, lambda at: sentence)
-    return replace(marked, findings=(*file.findings, Finding(name, None, sentence)))
-
-
-def _not_read(group: str) -> str:
-    return f"The members of {group} keep their offsets on the brokers: none of them reads this file."
+        return file.with_findings(Finding(code, None, params))
+    marked = mark(file, np.ones(file.rows.num_rows, bool), lambda at: (code, params))
+    return replace(marked, findings=(*file.findings, Finding(code, None, params)))
 
 
 def _at(file: StoredFile) -> str:
-    return f"at {file.modified_at:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{file.modified_at:%Y-%m-%d %H:%M:%S} UTC"

@@ -8,14 +8,13 @@ from functools import cached_property
 from consumers.rocketmq.bodies.fastjson import Entries, MalformedJson, loads_entries
 from consumers.rocketmq.wire.errors import RemoteProtocolError
 from consumers.stores.checks.findings import Finding
+from consumers.vocabulary.offset_files import FileCode, JsonKind
 
-from .problems import CutOff, Empty, Malformed, NotOffsets
+from .problems import FileProblem
 
 BOM = b"\xef\xbb\xbf"
 _TABLE = "offsetTable"
-_WITH_BOM = Finding(
-    "byte_order_mark", "line 1", "An editor has put a byte order mark before the first line: save it without one."
-)
+_WITH_BOM = Finding(FileCode.BYTE_ORDER_MARK, "line 1")
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Content:
 
 
 def read_content(body: bytes) -> Content:
-    """Raises Empty, CutOff, Malformed or NotOffsets."""
+    """Raises FileProblem."""
     refuse_what_holds_nothing(body)
     bare = body.removeprefix(BOM)
     entries = _offset_table(_loads(bare))
@@ -44,9 +43,9 @@ def read_content(body: bytes) -> Content:
 
 def refuse_what_holds_nothing(body: bytes) -> None:
     if not body.strip():
-        raise Empty("is empty. Brokers and clients write it again every 5 s: if it stays empty, look for a full disk.")
+        raise FileProblem(FileCode.EMPTY)
     if not body.strip(b"\0"):
-        raise Malformed("holds zero bytes only, as after a crash of its machine: its writer will write it again.")
+        raise FileProblem(FileCode.ZERO_BYTES)
 
 
 def _loads(body: bytes) -> object:
@@ -54,33 +53,42 @@ def _loads(body: bytes) -> object:
         return loads_entries(body)
     except MalformedJson as error:
         if error.cut_off:
-            raise CutOff(f"is cut off after {len(body)} bytes: {_unless_rewritten()}") from error
-        raise Malformed(f"is broken at {_place(body, error.position)}: {_unless_rewritten()}") from error
+            raise FileProblem(FileCode.CUT_OFF, bytes=len(body)) from error
+        line, column = _place(body, error.position)
+        raise FileProblem(FileCode.MALFORMED, line=line, column=column) from error
     except RemoteProtocolError as error:
         # Its sentence speaks of bodies, and names the byte.
-        raise Malformed(f"is no text: {error.sentence.removeprefix('a body that ')}. Is it an offset file?") from error
+        raise FileProblem(FileCode.NOT_TEXT, detail=error.sentence.removeprefix("a body that ")) from error
 
 
-def _unless_rewritten() -> str:
-    return "if its writer runs, it will write it again within 5 s; else restore it, or copy its .bak over it."
-
-
-def _place(body: bytes, position: int) -> str:
-    """Without what stands there: of a file that is no offset file nothing is shown."""
+def _place(body: bytes, position: int) -> tuple[int, int]:
+    """Line and column, without what is there: of a file that is no offset file nothing is shown."""
     text = body.decode()
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
-    return f"line {line}, column {column}"
+    return line, column
 
 
 def _offset_table(value: object) -> Entries:
     if not isinstance(value, Entries):
-        held = "a list" if isinstance(value, list) else "a single value"
-        raise NotOffsets(f"holds {held} where an object with an {_TABLE} belongs: it is no offset file.")
+        raise FileProblem(FileCode.NOT_OFFSETS, held=json_kind(value))
     tables = [entry.value for entry in value if entry.key == _TABLE]
     if not tables:
-        raise NotOffsets(f"has no {_TABLE}: it is no offset file, or was emptied by hand.")
+        raise FileProblem(FileCode.NO_TABLE)
     if len(tables) > 1:
-        raise NotOffsets(f"has {len(tables)} tables named {_TABLE}: leave one.")
+        raise FileProblem(FileCode.MANY_TABLES, tables=len(tables))
     if not isinstance(tables[0], Entries):
-        raise NotOffsets(f"has an {_TABLE} that is no object: restore it, or copy its .bak over it.")
+        raise FileProblem(FileCode.TABLE_KIND)
     return tables[0]
+
+
+def json_kind(value: object) -> JsonKind:
+    """What is in the place of something else, by its kind: a text may be anybody's secret."""
+    if value is None:
+        return JsonKind.NULL
+    if isinstance(value, bool):
+        return JsonKind.BOOLEAN
+    if isinstance(value, str):
+        return JsonKind.TEXT
+    if isinstance(value, (int, float)):
+        return JsonKind.NUMBER if isinstance(value, int) else JsonKind.FRACTION
+    return JsonKind.LIST if isinstance(value, list) else JsonKind.OBJECT

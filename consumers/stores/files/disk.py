@@ -8,17 +8,9 @@ from datetime import UTC, datetime
 from glob import has_magic
 from pathlib import Path, PurePath
 
-from consumers.stores.files.problems import (
-    Changed,
-    FileProblem,
-    InRocksDB,
-    Missing,
-    NoFile,
-    NotAllowed,
-    NotPermitted,
-    TooLarge,
-)
-from consumers.stores.files.stored_file import NAMES, is_named_so
+from consumers.stores.files.problems import FileProblem
+from consumers.stores.files.stored_file import is_named_so
+from consumers.vocabulary.offset_files import FileCode
 
 # Where offset files may be opened: under folders that the site names, so that a setting of a cluster reaches no
 # other.
@@ -29,21 +21,17 @@ _ESCAPED = re.compile(r"\[([*?[])\]")
 
 
 def real_path(path: Path, folders: Sequence[str]) -> Path:
-    """Where a file really is. Raises NotAllowed where it may not be opened, whether it is there or not."""
+    """Where a file really is. Raises FileProblem where it may not be opened, whether it is there or not."""
     real = Path(os.path.realpath(path))
     if not is_inside(real, folders):
-        raise NotAllowed(f"{outside(folders)}, or is a link that leads out of them.")
+        raise FileProblem(FileCode.OUTSIDE_FOLDERS, folders=":".join(folders))
     if not is_named_so(path) or not is_named_so(real):
-        raise NotAllowed(f"is not named {NAMES}, or is a link to a file that is not: it is not opened.")
+        raise FileProblem(FileCode.LINK_TO_OTHER_NAME)
     return real
 
 
 def is_inside(real: Path, folders: Sequence[str]) -> bool:
     return any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)
-
-
-def outside(folders: Sequence[str]) -> str:
-    return f"lies outside of the folders that offset files are read from (POLL_OFFSET_FOLDERS: {':'.join(folders)})"
 
 
 def begins_inside(pattern: str, folders: Sequence[str]) -> bool:
@@ -74,22 +62,18 @@ def read_bytes(path: Path, max_bytes: int, folders: Sequence[str]) -> tuple[byte
         with real.open("rb") as file:
             before = os.fstat(file.fileno())
             if before.st_size > max_bytes:
-                raise TooLarge(
-                    f"has {before.st_size / MEBIBYTE:.0f} MiB, more than POLL_OFFSET_FILE_MIB "
-                    f"({max_bytes / MEBIBYTE:g}) allows: raise that, if it is an offset file."
-                )
+                mib, allowed = round(before.st_size / MEBIBYTE), f"{max_bytes / MEBIBYTE:g}"
+                raise FileProblem(FileCode.TOO_LARGE, mib=mib, allowed=allowed)
             body = file.read(max_bytes + 1)
             after = os.fstat(file.fileno())
     except FileNotFoundError as error:
         raise _missing(path) from error
     except PermissionError as error:
-        raise NotPermitted(
-            "may not be read by the user that the poll worker runs as: allow it to read the file and enter its folders."
-        ) from error
+        raise FileProblem(FileCode.NOT_PERMITTED) from error
     except OSError as error:
-        raise FileProblem(f"could not be read: {error.strerror or error}. Look at its disk or mount.") from error
+        raise FileProblem(FileCode.UNREADABLE, error=error.strerror or str(error)) from error
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(body) != after.st_size:
-        raise Changed("changed while it was read, again and again: something writes it all the time.")
+        raise FileProblem(FileCode.CHANGED)
     return body, datetime.fromtimestamp(after.st_mtime, UTC)
 
 
@@ -97,9 +81,9 @@ def refuse_no_file(path: Path) -> None:
     """A pipe or a device would keep the reader for ever."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        raise in_rocksdb(path) if os.path.exists(path / ROCKSDB_MARK) else NoFile("is a folder: name the file in it.")
+        raise in_rocksdb(path) if os.path.exists(path / ROCKSDB_MARK) else FileProblem(FileCode.IS_FOLDER)
     if not stat.S_ISREG(mode):
-        raise NoFile("is neither a file nor a link to one.")
+        raise FileProblem(FileCode.NO_FILE)
 
 
 def rocksdb_beside(path: Path) -> Path | None:
@@ -109,17 +93,11 @@ def rocksdb_beside(path: Path) -> Path | None:
     return next((folder for folder in folders if os.path.exists(folder / ROCKSDB_MARK)), None)
 
 
-def in_rocksdb(folder: Path) -> InRocksDB:
-    return InRocksDB(
-        f"is not written: the broker's offsets are in RocksDB ({folder}), no JSON is written. "
-        "Its memory shows them all the same: name no offset file for it."
-    )
+def in_rocksdb(folder: Path) -> FileProblem:
+    return FileProblem(FileCode.IN_ROCKSDB, folder=str(folder))
 
 
 def _missing(path: Path) -> FileProblem:
     if path.name == "consumerOffset.json" and (folder := rocksdb_beside(path)):
         return in_rocksdb(folder)
-    return Missing(
-        "does not exist: is its disk mounted, and is this where the broker (storePathRootDir/config) "
-        "or the client (rocketmq.client.localOffsetStoreDir) keeps it?"
-    )
+    return FileProblem(FileCode.MISSING)

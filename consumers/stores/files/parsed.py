@@ -14,10 +14,11 @@ from consumers.rocketmq.bodies.fastjson import Entries, Entry
 from consumers.rocketmq.bodies.offsets import consumer_offsets_table
 from consumers.rocketmq.names import RETRY_PREFIX
 from consumers.rocketmq.wire.errors import RemoteProtocolError
-from consumers.stores.checks.findings import Finding, sentences
+from consumers.stores.checks.findings import Finding, stored
 from consumers.stores.files.stored_file import ROWS, readable_name, shown
+from consumers.vocabulary.offset_files import FileCode
 
-from .content import Content
+from .content import Content, json_kind
 
 # Collects the rows of a file one by one, each with what is wrong with it; a queue that stands twice is one row.
 INT32, INT64 = 1 << 31, 1 << 63
@@ -44,8 +45,7 @@ class RowCollector:
             return
         if before is not None and key not in self.twice:
             self.twice.add(key)
-            sentence = f"{where} stands more than once, first with {before[4]}: the last is what will be loaded."
-            known.append(Finding("stands_twice", where, sentence))
+            known.append(Finding(FileCode.QUEUE_TWICE, where, {"first": before[4]}))
         known += findings
         if known:
             self.of_rows[key] = known
@@ -55,41 +55,41 @@ class RowCollector:
         return [*self.of_file, *(finding for findings in self.of_rows.values() for finding in findings)]
 
     def table(self) -> pa.Table:
-        said = [sentences(self.of_rows.get(key, ())) for key in self.rows]
+        found = [stored(self.of_rows.get(key, ())) for key in self.rows]
         columns = [*zip(*self.rows.values(), strict=True)] or [()] * 5
-        return pa.table([*(list(column) for column in columns), said], schema=ROWS)
+        return pa.table([*(list(column) for column in columns), found], schema=ROWS)
 
 
-def held(value: object) -> str:
-    """What stands in the place of something else, by its kind: a text may be anybody's secret."""
-    if value is None:
-        return "nothing (null)"
-    if isinstance(value, (str, bool)):
-        return "a text" if isinstance(value, str) else "true or false"
-    if isinstance(value, (int, float)):
-        return "a whole number" if isinstance(value, int) else "a fraction"
-    return "a list or an object"
-
-
-def read_queue_id(value: object, where: str, word: str = "queue id") -> tuple[int | None, list[Finding]]:
+def read_queue_id(value: object, where: str) -> tuple[int | None, list[Finding]]:
     """A map's key; a standard JSON encoder writes the number as text. What no queue can have is kept with a finding."""
+    return _whole_number(value, where, FileCode.QUEUE_ID_KIND, FileCode.QUEUE_ID_RANGE)
+
+
+def _read_level(value: object, where: str) -> tuple[int | None, list[Finding]]:
+    level, findings = _whole_number(value, where, FileCode.LEVEL_KIND, FileCode.LEVEL_RANGE)
+    return level, [Finding(FileCode.LEVEL_ZERO, where)] if level == 0 else findings
+
+
+def _whole_number(
+    value: object, where: str, kind: FileCode, out_of_range: FileCode
+) -> tuple[int | None, list[Finding]]:
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19 else value
     if not isinstance(number, int) or isinstance(number, bool):
-        return None, [Finding("wrong_queue_id", where, f"{where}: the {word} is {held(value)}, not a whole number.")]
+        return None, [Finding(kind, where, {"held": json_kind(value)})]
     kept = number if -INT32 <= number < INT32 else None
     if not 0 <= number < INT32:
-        return kept, [Finding("wrong_queue_id", where, f"{where}: the {word} {number} is out of range.")]
+        return kept, [Finding(out_of_range, where, {"number": str(number)})]
     return kept, []
 
 
 def read_offset(value: object, where: str) -> tuple[int | None, list[Finding]]:
     """What is not a whole number of 64 bits is no offset; a negative one is kept with a finding."""
     if not isinstance(value, int) or isinstance(value, bool):
-        return None, [Finding("wrong_offset", where, f"{where}: the offset is {held(value)}, not a whole number.")]
+        return None, [Finding(FileCode.OFFSET_KIND, where, {"held": json_kind(value)})]
     if not -INT64 <= value < INT64:
-        return None, [Finding("wrong_offset", where, f"{where}: the offset {value} is larger than any can be.")]
+        return None, [Finding(FileCode.OFFSET_TOO_LARGE, where, {"offset": str(value)})]
     if value < 0:
-        return value, [Finding("wrong_offset", where, f"{where}: the offset {value} is below zero.")]
+        return value, [Finding(FileCode.OFFSET_NEGATIVE, where, {"offset": value})]
     return value, []
 
 
@@ -156,8 +156,7 @@ def broker_rows(content: Content) -> RowCollector:
         group, topic, findings = split_key(entry.key, where)
         findings += _beside_others(entry.key, times, where)
         if not isinstance(entry.value, Entries):
-            sentence = f"{where}: holds {held(entry.value)} where queues with offsets belong."
-            findings.append(Finding("wrong_value", where, sentence))
+            findings.append(Finding(FileCode.WRONG_VALUE, where, {"held": json_kind(entry.value)}))
             rows.add(entry.key, (None, group, topic, None, None), findings, where)
         elif entry.value:
             _add_queues(rows, entry, content, group, topic, findings)
@@ -168,11 +167,9 @@ def broker_rows(content: Content) -> RowCollector:
 
 def _beside_others(key: object, times: Counter[object], where: str) -> Iterator[Finding]:
     if times[key] > 1:
-        sentence = f"{where}: the key stands {times[key]} times: only the last of them will be loaded."
-        yield Finding("stands_twice", where, sentence)
+        yield Finding(FileCode.KEY_TWICE, where, {"times": times[key]})
     if isinstance(key, str) and key.endswith(BROADCAST) and key.removesuffix(BROADCAST) in times:
-        sentence = f"{where}: the group has offsets of clustering members for this topic, too."
-        yield Finding("both_models", where, sentence)
+        yield Finding(FileCode.BOTH_MODELS, where)
 
 
 def _add_queues(
@@ -195,24 +192,19 @@ def _add_queues(
 def split_key(key: object, where: str) -> tuple[str | None, str | None, list[Finding]]:
     """Group and topic of `topic@group`, and what is wrong with it. A part that is not there is None."""
     if not isinstance(key, str):
-        return None, None, [Finding("wrong_key", where, f"{where}: the key is no text of the form topic@group.")]
+        return None, None, [Finding(FileCode.KEY_FORM, where)]
     if key and not key.isprintable():
-        return None, None, [Finding("wrong_key", where, f"{where}: the key holds characters that no name has.")]
+        return None, None, [Finding(FileCode.KEY_CHARACTERS, where)]
     topic, at, group = key.partition("@")
     group = group.removesuffix(BROADCAST)
     if not at and topic.startswith(RETRY_PREFIX):
         inferred = topic.removeprefix(RETRY_PREFIX) or None
-        sentence = (
-            f"{where}: the key names no group; {inferred} is inferred from the topic. No broker looks such a key up."
-        )
-        return inferred, topic, [Finding("key_without_group", where, sentence)]
+        return inferred, topic, [Finding(FileCode.KEY_GROUP_INFERRED, where, {"group": inferred})]
     if not topic or not group:
-        missing = "group" if topic else "topic"
-        sentence = f"{where}: the key names no {missing}; it should be topic@group. No broker looks such a key up."
-        return group or None, topic or None, [Finding(f"key_without_{missing}", where, sentence)]
+        missing = FileCode.KEY_WITHOUT_GROUP if topic else FileCode.KEY_WITHOUT_TOPIC
+        return group or None, topic or None, [Finding(missing, where)]
     if "@" in group:
-        sentence = f"{where}: the key has more than one '@': read as topic {topic} and group {group}."
-        return group, topic, [Finding("odd_key", where, sentence)]
+        return group, topic, [Finding(FileCode.ODD_KEY, where, {"topic": topic, "group": group})]
     return group, topic, []
 
 
@@ -225,11 +217,7 @@ def client_and_group(path: Path) -> tuple[str | None, str | None, tuple[Finding,
     client_id, group = path.parent.parent.name, path.parent.name
     if client_id and group and "@" in client_id:
         return client_id, group, ()
-    sentence = (
-        f"{path} does not lie in CLIENT_ID/GROUP/, so nobody knows whose offsets these are: "
-        "name the folder that clients write to, not a copy."
-    )
-    return None, None, (Finding("owner_not_told", None, sentence),)
+    return None, None, (Finding(FileCode.OWNER_UNNAMED, None, {"path": str(path)}),)
 
 
 def consumer_rows(content: Content, group: str | None) -> RowCollector:
@@ -237,15 +225,15 @@ def consumer_rows(content: Content, group: str | None) -> RowCollector:
     for entry in content.entries:
         line = f"line {content.line(entry.position)}"
         if not isinstance(entry.key, tuple):
-            sentence = f"{line}: the key is {held(entry.key)}, no queue (brokerName, queueId, topic)."
-            rows.add(entry.key, (None, group, None, None, None), [Finding("wrong_key", line, sentence)], line)
+            finding = Finding(FileCode.KEY_NO_QUEUE, line, {"held": json_kind(entry.key)})
+            rows.add(entry.key, (None, group, None, None, None), [finding], line)
             continue
         fields = dict(entry.key)
         broker, topic = readable_name(fields.get("brokerName")), readable_name(fields.get("topic"))
         where = f"{line}, {topic} {broker} queue {shown(fields.get('queueId'))}"
         named = {"brokerName": broker, "topic": topic, "queueId": fields.get("queueId")}
         missing = [name for name, value in named.items() if value is None]
-        findings = [Finding("wrong_key", where, f"{where}: the key has no {name}.") for name in missing]
+        findings = [Finding(FileCode.KEY_LACKS, where, {"name": name}) for name in missing]
         queue_id, about_queue = (None, []) if "queueId" in missing else read_queue_id(named["queueId"], where)
         offset, about_offset = read_offset(entry.value, where)
         rows.add(entry.key, (broker, group, topic, queue_id, offset), [*findings, *about_queue, *about_offset], where)
@@ -264,9 +252,7 @@ def delay_rows(content: Content) -> RowCollector:
     rows = RowCollector()
     for entry in content.entries:
         where = f"line {content.line(entry.position)}, delay level {shown(entry.key)}"
-        level, findings = read_queue_id(entry.key, where, "delay level")
-        if level == 0:
-            findings = [Finding("wrong_queue_id", where, f"{where}: delay levels begin with 1.")]
+        level, findings = _read_level(entry.key, where)
         queue_id = None if level is None or level < 1 else level - 1
         offset, about_offset = read_offset(entry.value, where)
         key = entry.key if level is None else level

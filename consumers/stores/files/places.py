@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path, PurePath
 
-from .disk import begins_inside, outside, rocksdb_beside
-from .stored_file import BACKUP_SUFFIX, NAMES, FileGlob, StoredFile, kind_by_name
+from consumers.vocabulary.offset_files import FileCode
+
+from .disk import begins_inside, rocksdb_beside
+from .problems import Problem
+from .stored_file import BACKUP_SUFFIX, FileGlob, StoredFile, kind_by_name
 
 BROKER_FILE = "consumerOffset.json"
 LONGEST_PATH = 1000
@@ -29,29 +32,22 @@ def find_files(globs: Sequence[FileGlob], known: Iterable[str], most: int, folde
     remembered = list(known)
     for entry in globs:
         if not begins_inside(entry.pattern, folders):
-            failures.append(_failure(entry, f"{outside(folders)}: write it from one of them on, or add its folder."))
+            failures.append(_failure(entry, FileCode.GLOB_OUTSIDE_FOLDERS, folders=":".join(folders)))
             continue
         every = sorted({*_matches(entry.pattern), *(path for path in remembered if _would_match(path, entry))})
         matched = [path for path in every if kind_by_name(Path(path)) is not None]
         if len(matched) < len(every):
-            failures.append(_failure(entry, f"matches files that are not named {NAMES}: they are not opened."))
+            failures.append(_failure(entry, FileCode.GLOB_OTHER_NAMES))
         usable = [path for path in matched if _is_usable(path)]
         if not every:
-            failures.append(
-                _failure(entry, "matches no file: is its disk mounted here, and may its folders be entered?")
-            )
+            failures.append(_failure(entry, FileCode.GLOB_NO_FILE))
         if len(usable) < len(matched):
-            failures.append(
-                _failure(entry, f"matches paths that are no text, or longer than {LONGEST_PATH} characters.")
-            )
+            failures.append(_failure(entry, FileCode.GLOB_ODD_PATHS, longest=LONGEST_PATH))
         for path in map(Path, usable):
             if path in brokers or len(brokers) < most:
                 brokers[path] = brokers.get(path) or entry.broker
             else:
-                sentence = (
-                    f"and those before it match more than {most} files (POLL_OFFSET_FILES): the others are not read."
-                )
-                failures.append(_failure(entry, sentence))
+                failures.append(_failure(entry, FileCode.GLOB_TOO_MANY, most=most))
                 break
     return FoundFiles(brokers, tuple({failure.path: failure for failure in failures}.values()))
 
@@ -77,8 +73,6 @@ def _is_usable(path: str) -> bool:
     return path.isprintable() and len(path) <= LONGEST_PATH
 
 
-def _failure(entry: FileGlob, why: str) -> StoredFile:
-    kind = kind_by_name(Path(entry.pattern))
-    return StoredFile(
-        Path(entry.pattern), kind=kind, error=f"{entry.pattern} {why}", broker=entry.broker, problem="glob"
-    )
+def _failure(entry: FileGlob, code: FileCode, **params: str | int) -> StoredFile:
+    error = Problem(code, {"path": entry.pattern, **params})
+    return StoredFile(Path(entry.pattern), kind=kind_by_name(Path(entry.pattern)), error=error, broker=entry.broker)

@@ -1,62 +1,47 @@
-"""Why a file gives no offsets, as types: each says in one sentence what is wrong and what to do."""
+"""Why a file has no rows: a code and parameters. As exceptions while it is read, as a `Problem` afterwards."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from consumers.vocabulary.offset_files import FileCode
+
+# A file is rewritten every 5 s: these may be over in a moment.
+PASSING = ("missing", "empty", "cut_off", "malformed", "not_offsets", "changed")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """`params` has the path. `backup`: the problem of its backup, where there is one."""
+
+    code: FileCode
+    params: Mapping[str, Any] = field(default_factory=dict)
+    backup: "Problem | None" = None
+
+    @property
+    def name(self) -> str:
+        """For programs."""
+        return self.code.partition(".")[0]
+
+    def members(self) -> dict[str, Any]:
+        own: dict[str, Any] = {"code": self.code.value, "params": dict(self.params)}
+        return own if self.backup is None else {**own, "backup": self.backup.members()}
+
+    def stored(self) -> str:
+        return json.dumps(self.members(), ensure_ascii=False)
 
 
 class FileProblem(Exception):
-    """`name` is for programs. `passing`: it may be over in a moment, because the file is being rewritten."""
+    """`passing`: it may be over in a moment, because the file is being rewritten."""
 
-    name = "unreadable"
-    passing = False
+    def __init__(self, code: FileCode, **params: str | float) -> None:
+        super().__init__(code, params)
+        self.code, self.params = code, params
 
+    @property
+    def passing(self) -> bool:
+        return self.code.partition(".")[0] in PASSING
 
-class Missing(FileProblem):
-    name = "missing"
-    passing = True
-
-
-class Empty(FileProblem):
-    name = "empty"
-    passing = True
-
-
-class CutOff(FileProblem):
-    name = "cut_off"
-    passing = True
-
-
-class Malformed(FileProblem):
-    name = "malformed"
-    passing = True
-
-
-class NotOffsets(FileProblem):
-    """Whole JSON, but of something else."""
-
-    name = "not_offsets"
-    passing = True
-
-
-class Changed(FileProblem):
-    name = "changed"
-    passing = True
-
-
-class NotPermitted(FileProblem):
-    name = "not_permitted"
-
-
-class NotAllowed(FileProblem):
-    """The site lets nobody open it."""
-
-    name = "not_allowed"
-
-
-class TooLarge(FileProblem):
-    name = "too_large"
-
-
-class InRocksDB(FileProblem):
-    name = "in_rocksdb"
-
-
-class NoFile(FileProblem):
-    name = "no_file"
+    def of(self, path: object) -> Problem:
+        return Problem(self.code, {"path": str(path), **self.params})

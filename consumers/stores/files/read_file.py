@@ -6,7 +6,7 @@ it to `.bak` and write over it (MixAll.string2File). A reader can find no file, 
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,12 +14,13 @@ import pyarrow as pa
 
 from consumers.stores.checks.findings import Finding, listed
 from consumers.stores.spans import span
+from consumers.vocabulary.offset_files import FileCode
 
 from .content import BOM, read_content, refuse_what_holds_nothing
 from .disk import read_bytes, rocksdb_beside
 from .parsed import broker_rows, broker_rows_at_once, client_and_group, consumer_rows, delay_rows
-from .problems import FileProblem, NotAllowed
-from .stored_file import BACKUP_SUFFIX, NAMES, Kind, StoredFile, kind_by_name
+from .problems import FileProblem, Problem
+from .stored_file import BACKUP_SUFFIX, Kind, StoredFile, kind_by_name
 
 Wait = Callable[[float], None]
 # A file of 5 MB is written within some 20 ms; a slow disk may take longer.
@@ -62,18 +63,17 @@ def _from_backup(path: Path, problem: FileProblem, now: datetime, max_bytes: int
         parsed = _read(path, backup, max_bytes, folders)
     except FileProblem as worse:
         # That there is no backup either is nothing to add.
-        return _failed(path, problem, f" Its {BACKUP_SUFFIX} {worse}" if os.path.exists(backup) else "")
-    age = (now - parsed.modified_at).total_seconds()
-    sentence = f"These are the offsets of {backup.name}, written {span(age)} ago: {path.name} {problem}"
-    stored = _stored(path, parsed, from_backup=True)
-    return stored.with_findings(Finding("from_backup", None, sentence))
+        return _failed(path, problem, worse.of(backup.name) if os.path.exists(backup) else None)
+    age = span((now - parsed.modified_at).total_seconds())
+    params = {"backup": backup.name, "age": age, "problem": problem.of(path.name).members()}
+    return _stored(path, parsed, from_backup=True).with_findings(Finding(FileCode.FROM_BACKUP, None, params))
 
 
 def _read(path: Path, source: Path, max_bytes: int, folders: Sequence[str]) -> _Parsed:
     """`source` is read as what `path` is."""
     kind = kind_by_name(path)
     if kind is None:
-        raise NotAllowed(f"is not named {NAMES}: it is not opened.")
+        raise FileProblem(FileCode.OTHER_NAME)
     body, modified_at = read_bytes(source, max_bytes, folders)
     refuse_what_holds_nothing(body)
     if kind == "broker_file" and not body.startswith(BOM):
@@ -94,11 +94,10 @@ def _stored(path: Path, parsed: _Parsed, *, from_backup: bool = False) -> Stored
     findings = list(parsed.findings)
     client_id, group = None, None
     if parsed.kind == "consumer_file":
-        client_id, group, untold = client_and_group(path)
-        findings += untold
+        client_id, group, unnamed = client_and_group(path)
+        findings += unnamed
     if parsed.kind == "broker_file" and (folder := rocksdb_beside(path)):
-        sentence = f"The broker keeps its offsets in RocksDB ({folder}); this file is an export and grows old."
-        findings.append(Finding("beside_rocksdb", None, sentence))
+        findings.append(Finding(FileCode.BESIDE_ROCKSDB, None, {"folder": str(folder)}))
     return StoredFile(
         path=path,
         kind=parsed.kind,
@@ -111,9 +110,8 @@ def _stored(path: Path, parsed: _Parsed, *, from_backup: bool = False) -> Stored
     )
 
 
-def _failed(path: Path, problem: FileProblem, more: str = "") -> StoredFile:
+def _failed(path: Path, problem: FileProblem, of_backup: Problem | None = None) -> StoredFile:
     kind = kind_by_name(path)
     client_id, group, _ = client_and_group(path) if kind == "consumer_file" else (None, None, ())
-    return StoredFile(
-        path=path, kind=kind, error=f"{path} {problem}{more}", client_id=client_id, group=group, problem=problem.name
-    )
+    error = replace(problem.of(path), backup=of_backup)
+    return StoredFile(path=path, kind=kind, error=error, client_id=client_id, group=group)

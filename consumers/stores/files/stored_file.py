@@ -1,7 +1,7 @@
 """An offset file: where its globs say it is, its kind, and its rows in the columns that all stores share."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
@@ -10,6 +10,7 @@ from typing import Literal
 import pyarrow as pa
 
 from consumers.stores.checks.findings import Finding
+from consumers.stores.files.problems import Problem
 
 # An offset file as it was read: its rows in the columns that all stores share, or the reason why there are none.
 Kind = Literal["broker_file", "delay_file", "consumer_file"]
@@ -47,11 +48,10 @@ class StoredFile:
     modified_at: datetime | None = None
     from_backup: bool = False
     findings: tuple[Finding, ...] = ()
-    error: str | None = None
+    error: Problem | None = None
     broker: str | None = None
     client_id: str | None = None
     group: str | None = None
-    problem: str | None = field(default=None, compare=False)  # the error's name, for programs
 
     def table(self) -> pa.Table:
         """The rows in STORED's columns."""

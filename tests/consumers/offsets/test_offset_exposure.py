@@ -5,7 +5,7 @@ import pytest
 from consumers.models import QueueSample
 from consumers.offsets.stores import group_offsets
 from consumers.stores.start import LAST_END
-from tests.store_rows import a_client, a_file_row, an_offset_file, an_owner
+from tests.store_rows import a_client, a_file_row, a_problem, an_offset_file, an_owner
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -150,7 +150,7 @@ def test_each_broadcasting_client_has_an_offset_and_a_lag_of_its_own(group):
     an_owner(group, queue, commit=90, client_id="c2")
     file = {"kind": "consumer_file", "group_name": "billing"}
     an_offset_file(group.cluster, a_file_row(offset=110, client_id="c1"), path="/c/c1", client_id="c1", **file)
-    an_offset_file(group.cluster, path="/c/c2", client_id="c2", error="it is cut off", **file)
+    an_offset_file(group.cluster, path="/c/c2", client_id="c2", error=a_problem("it is cut off"), **file)
 
     found = group_offsets(group, now=NOW)
 
@@ -175,7 +175,7 @@ def test_a_broadcasting_group_without_a_file_says_so(group):
 def test_a_file_that_a_client_left_behind_is_nobodys_lag(group):
     group.message_model, group.cluster.offset_files = "BROADCASTING", "/clients/*/*/offsets.json"
     a_snapshot(group, a_queue(group.cluster), 90, 150)
-    left = {"name": "left_behind", "where": None, "sentence": "Left behind by a client that is gone."}
+    left = {"code": "left_behind", "where": None, "params": {"at": "2026-03-01 01:00:00 UTC"}}
     fields = {"kind": "consumer_file", "group_name": "billing", "client_id": "gone"}
     an_offset_file(group.cluster, a_file_row(offset=20, client_id="gone"), path="/c/gone", findings=[left], **fields)
     [store] = the_row(group).of_kind("consumer_file")

@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.offsets.stores import group_offsets
-from tests.store_rows import a_client, a_file_row, add_stored, an_offset_file, an_owner
+from tests.store_rows import a_client, a_file_row, a_finding, a_problem, add_stored, an_offset_file, an_owner
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago
 
 pytestmark = pytest.mark.django_db
@@ -69,14 +69,14 @@ def test_lag_is_counted_from_each_store(group):
 
 
 def test_what_is_wrong_with_a_row_of_a_file_stands_beside_its_offset(group):
-    an_offset_file(group.cluster, a_file_row(offset=90, finding="it went back"), from_backup=True)
+    an_offset_file(group.cluster, a_file_row(offset=90, finding=a_finding("it went back")), from_backup=True)
     backup = "read from its backup, which is one write older"
     assert seen(group)["broker_file"][0] == 90
     assert seen(group)["broker_file"][3] == f"it went back; {backup}"
 
 
 def test_a_file_that_cannot_be_read_any_more_keeps_what_it_said_with_the_reason(group):
-    an_offset_file(group.cluster, a_file_row(offset=90), error="permission denied")
+    an_offset_file(group.cluster, a_file_row(offset=90), error=a_problem("permission denied"))
     assert seen(group)["broker_file"] == (
         90,
         ago(30),
@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_read_any_more_keeps_what_it_said_with_the_reason(
 
 
 def test_a_file_that_was_never_read_has_no_offset_but_a_reason(group):
-    an_offset_file(group.cluster, read_at=None, error="there is no such file")
+    an_offset_file(group.cluster, read_at=None, error=a_problem("there is no such file"))
     assert seen(group)["broker_file"] == (None, None, "/store/config/consumerOffset.json", "there is no such file")
 
 
@@ -150,10 +150,14 @@ def test_a_queue_that_is_held_but_not_read_as_the_groups_is_there(group):
 
 
 def test_rows_that_name_no_queue_are_left_to_the_files_findings(group):
-    an_offset_file(group.cluster, a_file_row(queue_id=None, offset=1), findings=[{"name": "x", "sentence": "y"}])
+    an_offset_file(
+        group.cluster, a_file_row(queue_id=None, offset=1), findings=[{"code": "x.y", "where": None, "params": {}}]
+    )
     found = group_offsets(group, now=NOW)
     assert [row.queue_id for row in found.rows] == [0]
-    assert [file.findings for file in found.files] == [[{"name": "x", "sentence": "y"}]]
+    assert [file.findings for file in found.files] == [
+        [{"name": "x", "code": "x.y", "where": None, "params": {}, "sentence": "x.y"}]
+    ]
 
 
 @pytest.mark.parametrize(

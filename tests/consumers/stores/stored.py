@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from consumers.stores.files.problems import Problem
 from consumers.stores.files.stored_file import ROWS, StoredFile
+from consumers.vocabulary.offset_files import FileCode
+from consumers.words.offset_files import row_words
 from tests.consumers.stores.stored_samples import NOW
 
 
@@ -18,11 +21,11 @@ def a_file(*rows, kind="broker_file", path="/data/a/consumerOffset.json", modifi
 
 
 def a_failed_file(kind="broker_file", path="/data/a/consumerOffset.json"):
-    return StoredFile(path=Path(path), kind=kind, error=f"{path} does not exist.")
+    return StoredFile(path=Path(path), kind=kind, error=Problem(FileCode.MISSING, {"path": path}))
 
 
 def said(file):
-    return file.rows["finding"].to_pylist()
+    return [row_words(text) for text in file.rows["finding"].to_pylist()]
 
 
 def names(file):

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from consumers.stores.files.read_file import read_offset_file
+from consumers.words.offset_files import finding_words, problem_words, row_words
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "stores"
 NOW = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
@@ -28,4 +29,17 @@ def read(path, *, wait=lambda seconds: None, max_bytes=MEBIBYTE, now=NOW, within
 def rows(file, *names):
     """The named columns of a file's rows; all that a healthy row has where none is named."""
     wanted = names or ("group", "topic", "queue_id", "offset")
-    return [tuple(row[name] for name in wanted) for row in file.table().to_pylist()]
+    return [tuple(_shown(name, row[name]) for name in wanted) for row in file.table().to_pylist()]
+
+
+def _shown(name, value):
+    return row_words(value) if name == "finding" else value
+
+
+def in_words(finding):
+    return finding_words(finding.members())
+
+
+def why(file):
+    """The problem of a file that gave no rows, in words."""
+    return problem_words(file.error and file.error.stored())

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from consumers.stores.files.stored_file import STORED, StoredFile
-from tests.consumers.stores.stored_samples import DATA, read, rows, write
+from tests.consumers.stores.stored_samples import DATA, in_words, read, rows, why, write
 
 NAMES = {
     "consumerOffset.json": "consumerOffset.json",
@@ -95,8 +95,8 @@ def test_a_damaged_file_gives_a_typed_result(mutate, name, data):
     file = read_body(name, data.draw(mutate(BODIES[name])))
     assert (file.error is None) == (file.rows is not None) == (file.modified_at is not None)
     assert file.table().schema == STORED
-    assert file.error is None or file.problem in {"empty", "cut_off", "malformed", "not_offsets"}
-    said = "".join([file.error or "", *(finding.sentence for finding in file.findings)])
+    assert file.error is None or file.error.name in {"empty", "cut_off", "malformed", "not_offsets"}
+    said = "".join([why(file) or "", *(in_words(finding) for finding in file.findings)])
     # What a database or a page cannot take would cost more than this file.
     assert "\0" not in said.encode().decode()
 
@@ -130,4 +130,4 @@ def test_whole_lines_in_another_order_lose_rows_or_name_them(mutate, name, data)
 def test_a_file_that_is_cut_off_never_gives_part_of_its_rows(name, length):
     body = BODIES[name]
     file = read_body(name, body[: min(length, len(body) - 1)])
-    assert (file.rows, file.problem) == (None, "empty" if length == 0 else "cut_off")
+    assert (file.rows, file.error.name) == (None, "empty" if length == 0 else "cut_off")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.consumers.stores.stored_samples import DATA, read, rows, write
+from tests.consumers.stores.stored_samples import DATA, in_words, read, rows, write
 
 QUEUE = '{"brokerName":"broker-a","queueId":0,"topic":"Orders"}'
 CLIENT = "10.0.0.1@crowd-1/crowd/offsets.json"
@@ -26,14 +26,14 @@ def test_a_real_delay_file_is_read():
         ("0:7", None, "delay levels begin with 1"),
         ("-3:7", None, "the delay level -3 is out of range"),
         ('"x":7', None, "the delay level is a text, not a whole number"),
-        ("3:7,3:7", 2, "stands more than once"),
+        ("3:7,3:7", 2, "occurs more than once"),
         ('"\\ud800":7', None, "the delay level is a text, not a whole number"),
     ],
 )
 def test_a_wrong_delay_level_is_named(tmp_path, table, queue_id, sentence):
     file = read(write(tmp_path, in_table(table), "delayOffset.json"))
     assert rows(file, "queue_id", "offset") == [(queue_id, 7)]
-    assert sentence in file.findings[0].sentence
+    assert sentence in in_words(file.findings[0])
 
 
 def test_a_real_broadcasting_clients_file_is_read(tmp_path):
@@ -53,19 +53,19 @@ def test_a_real_broadcasting_clients_file_is_read(tmp_path):
         ('{"brokerName":"a","queueId":"\\ud800","topic":"T"}:7', ("T", "a", None, 7), "not a whole number"),
         ('{"brokerName":"a","queueId":0}:7', (None, "a", 0, 7), "the key has no topic"),
         ('{"brokerName":"a","topic":"Orders"}:7', ("Orders", "a", None, 7), "the key has no queueId"),
-        ('"Orders@crowd":7', (None, None, None, None), "a text, no queue"),
+        ('"Orders@crowd":7', (None, None, None, None), "a text, not a queue"),
         (f"{QUEUE}:-7", ("Orders", "broker-a", 0, -7), "is below zero"),
-        (f"{QUEUE}:1,{QUEUE}:2", ("Orders", "broker-a", 0, 2), "stands more than once, first with 1"),
+        (f"{QUEUE}:1,{QUEUE}:2", ("Orders", "broker-a", 0, 2), "occurs more than once, first with 1"),
     ],
 )
 def test_a_wrong_queue_is_named_with_its_line(tmp_path, table, row, sentence):
     file = read(write(tmp_path, in_table(table), CLIENT))
     assert rows(file, "topic", "broker", "queue_id", "offset") == [row]
-    assert sentence in file.findings[0].sentence
+    assert sentence in in_words(file.findings[0])
     assert file.findings[0].where.startswith("line 3")
 
 
 def test_a_file_outside_a_clients_folder_has_no_owner(tmp_path):
     file = read(write(tmp_path, in_table(f"{QUEUE}:7"), "copies/today/offsets.json"))
     assert (file.client_id, file.group, rows(file, "group")) == (None, None, [(None,)])
-    assert [finding.name for finding in file.findings] == ["owner_not_told"]
+    assert [finding.name for finding in file.findings] == ["owner_unnamed"]

@@ -11,6 +11,8 @@ from consumers.models import OffsetFile
 from consumers.polling.files.offset_files import FilesReading
 from consumers.polling.record.offset_files import known_paths, note_silence, record_files, remembered_files
 from consumers.stores.checks.findings import Finding
+from consumers.vocabulary.offset_files import FileCode
+from consumers.words.offset_files import problem_words
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row
 from tests.readings import at
 from tests.world import a_cluster
@@ -69,7 +71,7 @@ def test_all_files_of_a_reading_are_one_file_of_the_lake(cluster, lake, tmp_path
 
 
 def test_a_file_has_a_row_with_what_was_found(cluster, lake):
-    finding = Finding("stale", None, "Last written long ago.")
+    finding = Finding(FileCode.STALE, None, {"at": "2026-03-01 01:00:00 UTC"})
     record_files(cluster, taken(0, FILE.with_findings(finding)), lake)
     row = OffsetFile.objects.get()
     assert (row.path, row.kind, row.broker, row.modified_at, row.read_at) == (
@@ -80,14 +82,14 @@ def test_a_file_has_a_row_with_what_was_found(cluster, lake):
         at(0),
     )
     assert (row.rows, row.from_backup, row.error) == (2, False, None)
-    assert row.findings == [{"name": "stale", "where": None, "sentence": "Last written long ago."}]
+    assert row.findings == [{"code": "stale", "where": None, "params": {"at": "2026-03-01 01:00:00 UTC"}}]
 
 
 def test_a_file_that_fails_keeps_what_was_read_before_beside_the_error(cluster, lake):
     record_files(cluster, taken(0, FILE), lake)
     record_files(cluster, taken(60, a_failed_file()), lake)
     row = OffsetFile.objects.get()
-    assert row.error == f"{PATH} does not exist."
+    assert problem_words(row.error).startswith(f"{PATH} does not exist")
     assert (row.read_at, row.rows, row.broker) == (at(0), 2, "broker-a")
 
 
@@ -120,14 +122,14 @@ def test_without_a_lake_nothing_is_said_to_be_kept(cluster, lake):
     record_files(cluster, taken(60, a_file(broker="broker-a")), None)
     row = OffsetFile.objects.get()
     assert (row.read_at, row.rows) == (at(0), 2)
-    assert row.error.startswith("Its offsets are not kept")
+    assert problem_words(row.error).startswith("Its offsets are not kept")
 
 
 def test_a_lake_that_cannot_be_written_is_an_error_of_the_files_alone(cluster, tmp_path):
     (tmp_path / "stored_offsets").write_text("in the way")
     record_files(cluster, taken(0, FILE), Lake.at(str(tmp_path)))
     row = OffsetFile.objects.get()
-    assert (row.read_at, row.error.startswith("Its offsets are not kept")) == (None, True)
+    assert (row.read_at, problem_words(row.error).startswith("Its offsets are not kept")) == (None, True)
 
 
 def test_a_mount_that_hangs_leaves_what_was_read_before(cluster, lake):
@@ -135,7 +137,7 @@ def test_a_mount_that_hangs_leaves_what_was_read_before(cluster, lake):
     note_silence(cluster, 10)
     row = OffsetFile.objects.get()
     assert (row.read_at, row.rows) == (at(0), 2)
-    assert row.error.startswith("Not read within 10 s")
+    assert problem_words(row.error).startswith("Not read within 10 s")
 
 
 def test_a_mount_that_hangs_from_the_first_is_seen_too(cluster):

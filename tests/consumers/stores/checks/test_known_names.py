@@ -74,7 +74,7 @@ def test_a_file_is_left_behind_only_by_a_client_that_is_surely_gone(modified_at,
 
 def test_every_row_of_a_file_left_behind_says_so():
     marked = mark_abandoned(a_client_file(OLD), with_members(frozenset()), NOW)
-    assert said(marked) == ["Left behind by a client that is gone; last written at 2026-03-01 01:49:59 UTC."]
+    assert said(marked) == ["Left by a client that is gone; last written at 2026-03-01 01:49:59 UTC."]
 
 
 def test_a_file_of_a_group_that_was_never_asked_for_members_is_only_stale():

@@ -22,7 +22,7 @@ def test_a_named_broker_is_taken():
 
 @pytest.mark.parametrize("brokers", [None, TWO, frozenset()])
 def test_no_broker_is_inferred_unless_there_is_one(brokers):
-    assert assigned([a_file(path=A)], {}, brokers) == [(None, ["broker_not_told"])]
+    assert assigned([a_file(path=A)], {}, brokers) == [(None, ["broker_unnamed"])]
 
 
 def test_the_only_broker_of_a_cluster_is_inferred():
@@ -30,11 +30,11 @@ def test_the_only_broker_of_a_cluster_is_inferred():
 
 
 def test_two_files_cannot_both_be_of_the_only_broker():
-    assert assigned([a_file(path=A), a_file(path=B)], {}, ONE) == [(None, ["broker_not_told"])] * 2
+    assert assigned([a_file(path=A), a_file(path=B)], {}, ONE) == [(None, ["broker_unnamed"])] * 2
 
 
 def test_a_second_file_is_not_of_the_broker_that_has_one_by_name():
-    assert assigned([a_file(path=A), a_file(path=B)], {A: "broker-a"}, ONE)[1] == (None, ["broker_not_told"])
+    assert assigned([a_file(path=A), a_file(path=B)], {A: "broker-a"}, ONE)[1] == (None, ["broker_unnamed"])
 
 
 def test_the_two_files_of_one_broker_do_not_stand_against_each_other():

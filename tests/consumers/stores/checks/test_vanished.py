@@ -5,7 +5,7 @@ import pytest
 
 from consumers.stores.checks.compared import MemoryOffsets, mark_vanished
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names
-from tests.consumers.stores.stored_samples import NOW
+from tests.consumers.stores.stored_samples import NOW, in_words
 
 TWO = a_file(a_row("g", "Orders", 0, 7), a_row("g", "Orders", 1, 9))
 ONE = a_file(a_row("g", "Orders", 0, 7))
@@ -24,14 +24,14 @@ def memory(file):
 @pytest.mark.parametrize(
     ("held", "sentence"),
     [
-        (memory(TWO), "edited, as the broker's memory still has it and will write it again."),
+        (memory(TWO), "edited. The broker's memory still has it and will write it again."),
         (None, "edited, or deleted by the broker (its memory is not known)."),
     ],
 )
 def test_an_offset_that_is_gone_is_told(held, sentence):
     (finding,) = mark_vanished(ONE, TWO, held).findings
     assert (finding.name, finding.where) == ("vanished", "Orders@g queue 1")
-    assert finding.sentence == f"The offset of Orders@g queue 1, 9 before, is gone from the file: {sentence}"
+    assert in_words(finding) == f"The offset of Orders@g queue 1, 9 before, is missing from the file: {sentence}"
 
 
 def test_what_the_broker_deleted_itself_is_no_finding():

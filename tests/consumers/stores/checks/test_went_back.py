@@ -8,6 +8,7 @@ import pytest
 from consumers.stores.checks.compared import MemoryOffsets, mark_went_back
 from tests.consumers.stores.stored import a_failed_file, a_file, a_row, names, said
 from tests.consumers.stores.stored_samples import NOW
+from tests.store_rows import a_finding
 
 BEFORE = NOW - timedelta(seconds=60)
 MEMORY = pa.schema([("group", pa.string()), ("topic", pa.string()), ("queue_id", pa.int32()), ("offset", pa.int64())])
@@ -25,25 +26,25 @@ def file(*offsets, **fields):
 @pytest.mark.parametrize(
     ("now", "sentence"),
     [
-        (memory(120), "edited or restored, as the broker's memory holds 120"),
-        (memory(130), "edited or restored, as the broker's memory holds 130 and will be written over it. 40 messages"),
+        (memory(120), "it was edited or restored. The broker's memory holds 120 and will overwrite it."),
+        (memory(130), "holds 130 and will overwrite it. 40 messages are redelivered if the broker starts"),
         (memory(80), "the broker's memory went back too, as after a reset."),
         (memory(119), "the broker's memory went back too, as after a reset."),
         (memory(70), "the broker's memory went back too, as after a reset."),
-        (None, "reset (the broker's memory is not known). 40 messages are consumed again"),
+        (None, "reset (the broker's memory is not known). 40 messages are redelivered"),
         (memory(), "(the broker's memory is not known)"),
     ],
 )
 def test_an_offset_below_that_of_the_last_read_says_why(now, sentence):
     marked = mark_went_back(file(80), file(120, modified_at=BEFORE), now, None)
-    assert said(marked)[0].startswith("80 is lower than 120, which this file held before: ")
+    assert said(marked)[0].startswith("80 is lower than 120, the earlier offset in this file: ")
     assert sentence in said(marked)[0]
     assert [(finding.name, finding.where) for finding in marked.findings] == [("went_back", "Orders@g queue 0")]
 
 
 def test_a_backup_is_older_and_says_so():
     marked = mark_went_back(file(80, from_backup=True), file(120), memory(120), None)
-    assert "it is the offset of its backup, which is older. 40 messages" in said(marked)[0]
+    assert "it comes from the older backup. 40 messages" in said(marked)[0]
 
 
 def test_only_the_rows_that_went_back_are_marked():
@@ -103,5 +104,5 @@ def test_the_lowest_of_several_rows_before_counts():
 
 
 def test_a_row_keeps_what_was_found_before():
-    flawed = a_file(a_row("g", "Orders", 0, 80) | {"finding": "Odd."})
+    flawed = a_file(a_row("g", "Orders", 0, 80) | {"finding": a_finding("Odd.")})
     assert said(mark_went_back(flawed, file(120), None, None))[0].startswith("Odd. 80 is lower")

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.stores.files.places import find_files
 from consumers.stores.files.stored_file import FileGlob
-from tests.consumers.stores.stored_samples import write
+from tests.consumers.stores.stored_samples import why, write
 
 NAME = "consumerOffset.json"
 
@@ -59,7 +59,7 @@ def test_a_glob_that_matches_nothing_is_an_error(folder):
     brokers, (failure,) = found(folder, (f"*/*/{NAME}", "broker-a"))
     assert (brokers, failure.kind, failure.broker) == ({}, "broker_file", "broker-a")
     assert (
-        failure.error
+        why(failure)
         == f"{folder}/*/*/{NAME} matches no file: is its disk mounted here, and may its folders be entered?"
     )
 
@@ -67,7 +67,7 @@ def test_a_glob_that_matches_nothing_is_an_error(folder):
 def test_more_files_than_allowed_are_an_error_and_the_first_are_read(folder):
     brokers, (failure,) = found(folder, (f"*/{NAME}", None), most=1)
     assert (list(brokers), str(failure.path)) == ([f"a/{NAME}"], f"{folder}/*/{NAME}")
-    assert "match more than 1 files (POLL_OFFSET_FILES): the others are not read" in failure.error
+    assert "match more than 1 files (POLL_OFFSET_FILES): the others are not read" in why(failure)
 
 
 def test_the_limit_is_for_all_globs_together(folder):
@@ -80,14 +80,14 @@ def test_a_path_that_is_no_text_is_an_error(folder):
     (folder / os.fsdecode(b"\xff") / NAME).write_bytes(b"{}")
     brokers, (failure,) = found(folder, (f"*/{NAME}", None))
     assert set(brokers) == {f"a/{NAME}", f"b/{NAME}"}
-    assert "matches paths that are no text" in failure.error
+    assert "matches paths that are not text" in why(failure)
 
 
 def test_no_folder_outside_of_those_that_are_allowed_is_looked_through(folder):
     brokers, (failure,) = found(folder, (f"*/{NAME}", None), within=(f"{folder}/a",))
-    assert (brokers, failure.problem) == ({}, "glob")
-    assert f"lies outside of the folders that offset files are read from (POLL_OFFSET_FOLDERS: {folder}/a)" in (
-        failure.error
+    assert (brokers, failure.error.name) == ({}, "glob")
+    assert f"is outside of the folders that offset files are read from (POLL_OFFSET_FOLDERS: {folder}/a)" in (
+        why(failure)
     )
 
 
@@ -106,5 +106,5 @@ def test_files_with_other_names_are_not_found_and_that_is_said(folder):
     write(folder, b"a secret", "a/admin_password")
     brokers, (failure,) = found(folder, ("a/*", "broker-a"))
     assert set(brokers) == {f"a/{NAME}"}
-    assert failure.error.endswith("matches files that are not named consumerOffset.json, delayOffset.json or "
+    assert why(failure).endswith("matches files that are not named consumerOffset.json, delayOffset.json or "
                                   "offsets.json: they are not opened.")  # fmt: skip

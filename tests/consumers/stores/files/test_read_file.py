@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.consumers.stores.stored_samples import NOW, broker_file, read, rows, write
+from tests.consumers.stores.stored_samples import NOW, broker_file, in_words, read, rows, why, write
 
 GOOD = broker_file('"Orders@g":{0:7}')
 OLDER = broker_file('"Orders@g":{0:5}')
@@ -23,34 +23,34 @@ OLDER = broker_file('"Orders@g":{0:5}')
         (GOOD + b"}", "malformed", "is broken at line 6, column 2"),
         (GOOD.replace(b"0:7", b"0;7"), "malformed", "is broken at line 4, column 16"),
         (b"\0" * 100, "malformed", "holds zero bytes only"),
-        (b"\x89PNG\r\n\x1a\n", "malformed", "is no text: is not UTF-8 at byte 0"),
+        (b"\x89PNG\r\n\x1a\n", "malformed", "is not text: is not UTF-8 at byte 0"),
         (b"[1]", "not_offsets", "holds a list where an object with an offsetTable belongs"),
-        (b"7", "not_offsets", "holds a single value"),
+        (b"7", "not_offsets", "holds a whole number"),
         (b'{"topicConfigTable":{}}', "not_offsets", "has no offsetTable"),
-        (b'{"offsetTable":[]}', "not_offsets", "has an offsetTable that is no object"),
+        (b'{"offsetTable":[]}', "not_offsets", "has an offsetTable that is not an object"),
         (b'{"offsetTable":{},"offsetTable":{}}', "not_offsets", "has 2 tables named offsetTable"),
     ],
 )
 def test_what_is_no_offset_file_is_an_error_that_says_why(tmp_path, body, problem, sentence):
     path = write(tmp_path, body)
     file = read(path)
-    assert (file.kind, file.rows, file.modified_at, file.problem) == ("broker_file", None, None, problem)
-    assert file.error.startswith(f"{path} {sentence}")
+    assert (file.kind, file.rows, file.modified_at, file.error.name) == ("broker_file", None, None, problem)
+    assert why(file).startswith(f"{path} {sentence}")
 
 
 def test_a_missing_file_says_where_it_should_be(tmp_path):
     file = read(tmp_path / "consumerOffset.json")
-    assert file.problem == "missing"
-    assert "does not exist: is its disk mounted" in file.error
+    assert file.error.name == "missing"
+    assert "does not exist: is its disk mounted" in why(file)
 
 
 @pytest.mark.parametrize("folder", ["consumerOffsets", "metadata", "rdb"])
 def test_offsets_in_rocksdb_are_told_from_a_missing_file(tmp_path, folder):
     write(tmp_path, b"", f"{folder}/CURRENT")
     file = read(tmp_path / "consumerOffset.json")
-    assert file.problem == "in_rocksdb"
-    assert "offsets are in RocksDB" in file.error
-    assert "no JSON is written" in file.error
+    assert file.error.name == "in_rocksdb"
+    assert "keeps its offsets in RocksDB" in why(file)
+    assert "writes no JSON" in why(file)
 
 
 def test_an_export_beside_rocksdb_is_read_with_a_finding(tmp_path):
@@ -62,23 +62,23 @@ def test_an_export_beside_rocksdb_is_read_with_a_finding(tmp_path):
 
 def test_a_folder_in_the_place_of_the_file_is_told(tmp_path):
     (tmp_path / "consumerOffset.json").mkdir()
-    assert "is a folder" in read(tmp_path / "consumerOffset.json").error
+    assert "is a folder" in why(read(tmp_path / "consumerOffset.json"))
 
 
 def test_a_rocksdb_in_the_place_of_the_file_is_told(tmp_path):
     write(tmp_path, b"", "consumerOffset.json/CURRENT")
-    assert read(tmp_path / "consumerOffset.json").problem == "in_rocksdb"
+    assert read(tmp_path / "consumerOffset.json").error.name == "in_rocksdb"
 
 
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "consumerOffset.json")
-    assert read(tmp_path / "consumerOffset.json").problem == "no_file"
+    assert read(tmp_path / "consumerOffset.json").error.name == "no_file"
 
 
 def test_a_file_that_is_too_large_is_told_with_the_setting(tmp_path):
     file = read(write(tmp_path, GOOD), max_bytes=len(GOOD) - 1)
-    assert file.problem == "too_large"
-    assert "POLL_OFFSET_FILE_MIB" in file.error
+    assert file.error.name == "too_large"
+    assert "POLL_OFFSET_FILE_MIB" in why(file)
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def locked(tmp_path):
 
 def test_a_file_that_may_not_be_read_is_told_with_the_cure(locked, as_nobody):
     file = read(locked)
-    assert (file.problem, file.rows) == ("not_permitted", None)
-    assert "allow it to read the file" in file.error
+    assert (file.error.name, file.rows) == ("not_permitted", None)
+    assert "allow it to read the file" in why(file)
 
 
 @pytest.fixture
@@ -147,20 +147,20 @@ def test_the_backup_is_read_in_the_end_and_said_so_with_its_age(tmp_path, left):
     assert rows(file, "source", "offset") == [(str(path), 5)]
     (finding,) = file.findings
     assert (finding.name, finding.where) == ("from_backup", None)
-    assert "consumerOffset.json.bak, written 1 min 5 s ago" in finding.sentence
+    assert "consumerOffset.json.bak, written 1 min 5 s ago" in in_words(finding)
 
 
 def test_a_broken_backup_is_told_too(tmp_path):
     write(tmp_path, b"", "consumerOffset.json.bak")
-    error = read(write(tmp_path, b"[]")).error
+    error = why(read(write(tmp_path, b"[]")))
     assert "holds a list" in error
-    assert "Its .bak is empty" in error
+    assert "consumerOffset.json.bak is empty" in error
 
 
 def test_a_backup_does_not_stand_in_for_a_file_that_is_too_large(tmp_path):
     write(tmp_path, OLDER, "consumerOffset.json.bak")
     file = read(write(tmp_path, GOOD + b" " * 100), max_bytes=len(GOOD) + 50)
-    assert (file.problem, file.rows) == ("too_large", None)
+    assert (file.error.name, file.rows) == ("too_large", None)
 
 
 def test_the_time_of_a_file_is_when_it_was_written(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from consumers.models import ConsumerGroup
-from tests.store_rows import a_client, a_file_row, an_offset_file, an_owner
+from tests.store_rows import a_client, a_file_row, a_finding, a_problem, an_offset_file, an_owner
 from tests.world import a_broker, a_cluster, a_group, a_judged_group, a_queue, a_snapshot, a_total, ago
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def test_a_queue_has_a_line_with_every_store_and_how_far_they_are_apart(
     admin_client: Client, group: ConsumerGroup
 ) -> None:
     name_files(group)
-    an_offset_file(group.cluster, a_file_row(offset=90, finding="it went back"))
+    an_offset_file(group.cluster, a_file_row(offset=90, finding=a_finding("it went back")))
     text = said(admin_client)
     assert "Orders / broker-a / 0 12 to 40 5 finished out of order 12 to 50" in text
     assert "−10 90 32 s ago 100 5 s ago +12 112 c1 · 5 s ago 100 it went back" in text
@@ -102,11 +102,13 @@ def test_dead_letters_of_the_group_are_left_out(admin_client: Client, group: Con
 
 def test_findings_of_files_stand_beside_their_file(admin_client: Client, group: ConsumerGroup) -> None:
     name_files(group)
-    finding = {"name": "stands_twice", "where": "line 7", "sentence": "line 7 stands more than once."}
+    finding = {"code": "stands_twice", "where": "line 7", "params": {"first": 5}}
     an_offset_file(group.cluster, findings=[finding])
-    an_offset_file(group.cluster, path="/gone.json", read_at=None, modified_at=None, error="there is no such file.")
+    an_offset_file(
+        group.cluster, path="/gone.json", read_at=None, modified_at=None, error=a_problem("there is no such file.")
+    )
     text = said(admin_client)
-    assert "line 7 stands more than once." in text
+    assert "line 7 occurs more than once, first with 5: the last one is loaded." in text
     assert "/gone.json broker’s offsets broker-a not known not read yet there is no such file." in text
 
 
