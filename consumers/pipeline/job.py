@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from consumers.lake import reader
 from consumers.lake.disk import below_floor
-from consumers.lake.paths import file_name, hour_folder
+from consumers.lake.paths import HOUR, file_name, hour_folder
 from consumers.lake.reader import COMPACTED, folder_files
 from consumers.lake.schemas import TEXT
 from consumers.lake.store import Lake
@@ -251,7 +251,7 @@ def _work(
         until=until,
         durations=durations,
         facts=_facts(clusters, since, until, kinds, durations, kept),
-        spans=spans_for(lake, names, spark.sparkContext.defaultParallelism),
+        spans=spans_for(lake, names, spark.sparkContext.defaultParallelism, (until - reach) / HOUR),
         is_last=until == report.until,
         is_wide=is_wide_due(lake, clusters, since, until),
     )
