@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from consumers.lake import reader
 from consumers.lake.disk import below_floor
+from consumers.lake.knot_days import first_day
 from consumers.lake.paths import HOUR, file_name, hour_folder
 from consumers.lake.reader import COMPACTED, folder_files
 from consumers.lake.schemas import TEXT
@@ -32,7 +33,7 @@ from consumers.polling.members.popping import NO_ANSWER, PopAnswer, pop_answers
 from consumers.vocabulary.groups import Flag
 
 from . import known
-from .bucket import Facts, Work
+from .bucket import FAR, Facts, Work
 from .durations import Durations
 from .kernel.anchors import ANCHORS
 from .kernel.trend import minutes_needed
@@ -185,9 +186,18 @@ def _by_window(rows: pa.Table, time: str) -> Iterator[tuple[str, datetime, pa.Ta
 @dataclass
 class Anchors:
     """What time lags were found at, from run to run of a process; see kernel/anchors.py. Lost with the process, they
-    are found anew."""
+    are found anew. Those of offsets below all history hold as long as it begins where it did, at `first_days`."""
 
     table: pa.Table = field(default_factory=ANCHORS.empty_table)
+    first_days: list[str | None] = field(default_factory=list)
+
+    def at(self, lake: Lake, clusters: Sequence[str], until: datetime) -> pa.Table:
+        """Those that hold in a slice which ends at `until`."""
+        first_days = [first_day(lake, cluster, until - FAR) for cluster in clusters]
+        if first_days != self.first_days:
+            self.table = self.table.filter(pc.is_valid(self.table["left_at"]))
+        self.first_days = first_days
+        return self.table
 
 
 @dataclass(frozen=True)
@@ -250,7 +260,7 @@ def _work(
         since=since,
         until=until,
         durations=durations,
-        facts=_facts(clusters, since, until, kinds, durations, kept),
+        facts=_facts(clusters, since, until, kinds, durations, kept.at(lake, clusters, until)),
         spans=spans_for(lake, names, spark.sparkContext.defaultParallelism, (until - reach) / HOUR),
         is_last=until == report.until,
         is_wide=is_wide_due(lake, clusters, since, until),
@@ -258,7 +268,7 @@ def _work(
 
 
 def _facts(
-    clusters: Sequence[str], since: datetime, until: datetime, kinds: KindRows, durations: Durations, kept: Anchors
+    clusters: Sequence[str], since: datetime, until: datetime, kinds: KindRows, durations: Durations, anchors: pa.Table
 ) -> Facts:
     reach = since - timedelta(seconds=durations.lookback_seconds)
     brokers = list(known.BrokersRead(clusters, reach, until).unread(reach, until))
@@ -273,7 +283,7 @@ def _facts(
         appeared=appeared_topics(clusters, reach, until, timedelta(seconds=durations.reach_seconds)),
         unread=known.unread_groups(read, start, until),
         topics=group_topics(clusters),
-        anchors=kept.table,
+        anchors=anchors,
     )
 
 

@@ -5,14 +5,14 @@ The same range twice leaves every row as it is. A rebalance that is not settled 
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 from django.db import models, transaction
 
 from consumers.models import ConsumerGroup, Rebalance, RebalanceTopic
-from consumers.pipeline.slices import EPOCH
+from consumers.pipeline.slices import moment
 
 from .batches import upsert
 from .last_rebalance import stamp_last_rebalance
@@ -39,10 +39,6 @@ MOMENTS = {
 COPIED = ["polls", "cause", "rollout", "members_before", "members_after", "client_ids_before", "client_ids_after"]
 EVENT_FIELDS = [*MOMENTS, *COPIED, "evidence", "unknown"]
 TOPIC_FIELDS = [*RebalanceTopic.NUMBERS, "moves", "unknown"]
-
-
-def moment(us: int) -> datetime:
-    return EPOCH + timedelta(microseconds=us)
 
 
 def event_values(one: dict[str, Any]) -> dict[str, Any]:
