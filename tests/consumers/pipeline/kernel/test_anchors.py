@@ -116,11 +116,10 @@ def test_queues_that_are_hours_apart_are_looked_up_apart(anchors):
     assert spans == [(1, us(0)), (1, us(5 * HOUR))]
 
 
-def test_a_part_of_history_that_ends_too_early_is_no_answer(anchors):
-    """The next knot is not in it, and the newest reading is not the next one."""
-
+@pytest.mark.parametrize("part", [slice(0, 2), slice(2, 4)], ids=["ends too early", "begins too late"])
+def test_a_part_of_history_is_no_answer_where_one_of_the_two_knots_is_missing(anchors, part):
     def onward(asked, *, since_us, until_us):
-        return stored(asked).slice(0, 2)
+        return stored(asked)[part]
 
     read = gathered(rows([(500, 1010)], start=NOW + 60))
     found, _ = time_lags(read, 0, History(near=nothing, far=stored, within=onward), Durations(), anchors)
