@@ -36,6 +36,7 @@ from . import known
 from .bucket import FAR, Facts, Work
 from .durations import Durations
 from .kernel.anchors import ANCHORS
+from .kernel.arrays.keys import first_rows, key_numbers
 from .kernel.trend import minutes_needed
 from .rebalances.run import find_rebalances
 from .slices import MINUTE, TEN_MINUTES, floor, slices
@@ -138,7 +139,9 @@ logger = logging.getLogger(__name__)
 def write_knots(lake: Lake, knots: pa.Table) -> None:
     """`knots`: with the minute whose file each belongs into. Two buckets may have seen the same."""
     for cluster, minute, rows in _by_window(knots, "minute"):
-        keep_window(lake, "knots", cluster, minute, rows.group_by(rows.column_names).aggregate([]))
+        keep_window(
+            lake, "knots", cluster, minute, rows.take(pa.array(first_rows(key_numbers(rows, rows.column_names))))
+        )
 
 
 def write_windows(lake: Lake, windows: pa.Table) -> int:

@@ -10,8 +10,8 @@ from django.db import transaction
 
 from consumers.models import ConsumerGroup, GroupState, Queue, StateChange
 from consumers.pipeline.volumes.recent import NOTHING_KNOWN, Recent
+from consumers.polling.record.tables.keyed_rows import upsert_rows
 
-from .batches import upsert
 from .last_rebalance import newest_rebalances
 
 # Columns of a judged group that are stored as more, or as less, than they are.
@@ -47,19 +47,16 @@ def write_group_states(
         if before is not None and before.judged_at > judged_at:
             continue
         row = _row(one, groups[one["cluster"], one["group"]], worst, before, copied, judged_at)
-        row.last_rebalance_at = rebalanced.get(row.group_id)
-        volumes = recent.get(row.group_id, NOTHING_KNOWN)
-        for name in RECENT:
-            setattr(row, name, getattr(volumes, name))
-        row.volumes_unknown = volumes.unknown
-        rows.append(row)
-        if before is None or before.state != row.state:
+        volumes = recent.get(row["group_id"], NOTHING_KNOWN)
+        row |= {name: getattr(volumes, name) for name in RECENT} | {"volumes_unknown": volumes.unknown}
+        rows.append(row | {"last_rebalance_at": rebalanced.get(row["group_id"])})
+        if before is None or before.state != row["state"]:
             changes.append(_change(row, before))
-    upsert(rows, ["group"], [*copied, *RECENT, "volumes_unknown", "detail", "since", "worst_queue", "judged_at"])
+    upsert_rows(GroupState, ["group_id"], rows, keep=["last_rebalance_at"])
     with transaction.atomic():
         # The same range judged again finds its changes written.
         StateChange.objects.bulk_create(changes, ignore_conflicts=True)
-    _delete_gone(stored, {row.group_id for row in rows}, judged_at)
+    _delete_gone(stored, {row["group_id"] for row in rows}, judged_at)
 
 
 def _copied(judged: pa.Table) -> list[str]:
@@ -75,16 +72,16 @@ def _row(
     before: GroupState | None,
     copied: Sequence[str],
     judged_at: datetime,
-) -> GroupState:
+) -> dict[str, Any]:
     stays = before is not None and before.state == one["state"]
-    return GroupState(
-        group_id=group_id,
-        detail=_detail(one),
-        since=before.since if before is not None and stays else one["since"] or judged_at,
-        worst_queue_id=worst.get(_queue_key(one)),
-        judged_at=judged_at,
+    return {
+        "group_id": group_id,
+        "detail": _detail(one),
+        "since": before.since if before is not None and stays else one["since"] or judged_at,
+        "worst_queue": worst.get(_queue_key(one)),
+        "judged_at": judged_at,
         **{name: one[name] for name in copied},
-    )
+    }
 
 
 def _detail(one: dict[str, Any]) -> dict[str, Any]:
@@ -112,15 +109,10 @@ def _worst_queues(found: list[dict[str, Any]]) -> dict[tuple, int]:
     return ids
 
 
-def _change(row: GroupState, before: GroupState | None) -> StateChange:
-    return StateChange(
-        group_id=row.group_id,
-        at=row.judged_at,
-        before=None if before is None else before.state,
-        after=row.state,
-        rule=row.rule,
-        detail=row.detail,
-    )
+def _change(row: dict[str, Any], before: GroupState | None) -> StateChange:
+    copied = {name: row[name] for name in ("group_id", "rule", "detail")}
+    was = None if before is None else before.state
+    return StateChange(at=row["judged_at"], before=was, after=row["state"], **copied)
 
 
 def _delete_gone(stored: dict[int, GroupState], kept: set[int], judged_at: datetime) -> None:

@@ -12,9 +12,7 @@ from django.db.models import QuerySet
 
 from consumers.lake.schemas import TEXT
 from consumers.models import ConsumerGroup, GroupState, Queue, QueueState
-from consumers.polling.record.tables.keyed_rows import upsert
-
-from .batches import BATCH
+from consumers.polling.record.tables.keyed_rows import BATCH, upsert
 
 COMPARED = ["state", "rule", "provisional", "time_lag_seconds", "time_lag_kind"]
 GROUP_IDS = pa.schema([("cluster", TEXT), ("group", TEXT), ("group_id", pa.int64())])
