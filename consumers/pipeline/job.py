@@ -25,7 +25,7 @@ from consumers.lake.store import Lake
 from consumers.lake.windows import put_window
 from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.publish.group_rows import write_group_states
-from consumers.pipeline.publish.queue_rows import write_queue_states
+from consumers.pipeline.publish.queue_rows import QueueIds, write_queue_states
 from consumers.pipeline.publish.rebalance_rows import write_rebalances
 from consumers.pipeline.publish.window_rows import write_group_windows
 from consumers.polling.flags import GroupFlags, group_flags, retired_topics
@@ -203,6 +203,14 @@ class Anchors:
         return self.table
 
 
+@dataclass
+class Kept:
+    """What a process keeps from run to run: it saves work, and decides nothing."""
+
+    anchors: Anchors = field(default_factory=Anchors)
+    queue_ids: QueueIds = field(default_factory=QueueIds)
+
+
 @dataclass(frozen=True)
 class Report:
     clusters: Sequence[str]
@@ -223,23 +231,23 @@ def run(
     since: datetime,
     until: datetime,
     durations: Durations,
-    kept: Anchors | None = None,
+    kept: Kept | None = None,
 ) -> Report:
     """Windows of the whole range, states at its end. `kept`: what the run before this one left in this process."""
     kinds = KindRows.of(clusters, until, durations)
-    kept = kept or Anchors()
+    kept = kept or Kept()
     report = Report(clusters, since, until)
     for start, end in slices(since, until):
         work = _work(spark, lake, report, start, end, kinds, durations, kept)
         found = run_buckets(spark, work)
-        kept.table = found["anchors"]
+        kept.anchors.table = found["anchors"]
         report = replace(
             report,
             windows=report.windows + _write_history(lake, clusters, work, found),
             readings=report.readings + _readings(found),
         )
         if work.is_last:
-            report = _write_states(found, report, durations)
+            report = _write_states(found, report, durations, kept.queue_ids.of(clusters))
     return replace(report, rebalances=_write_rebalances(lake, clusters, since, until, durations))
 
 
@@ -251,7 +259,7 @@ def _work(
     until: datetime,
     kinds: KindRows,
     durations: Durations,
-    kept: Anchors,
+    kept: Kept,
 ) -> Work:
     clusters = report.clusters
     reach = since - timedelta(seconds=durations.lookback_seconds)
@@ -263,7 +271,7 @@ def _work(
         since=since,
         until=until,
         durations=durations,
-        facts=_facts(clusters, since, until, kinds, durations, kept.at(lake, clusters, until)),
+        facts=_facts(clusters, since, until, kinds, durations, kept.anchors.at(lake, clusters, until)),
         spans=spans_for(lake, names, spark.sparkContext.defaultParallelism, (until - reach) / HOUR),
         is_last=until == report.until,
         is_wide=is_wide_due(lake, clusters, since, until),
@@ -305,11 +313,11 @@ def _readings(found: dict[str, pa.Table]) -> int:
     return sum(found["counts"]["readings"].to_pylist())
 
 
-def _write_states(found: dict[str, pa.Table], report: Report, durations: Durations) -> Report:
+def _write_states(found: dict[str, pa.Table], report: Report, durations: Durations, queue_ids: pa.Table) -> Report:
     queues, groups = found["queue_states"], found["group_states"]
-    placed = write_queue_states(queues, report.clusters, report.until)
+    placed = write_queue_states(queues, report.clusters, report.until, queue_ids)
     recent = recent_volumes(report.until, timedelta(seconds=durations.reach_seconds))
-    write_group_states(groups, report.clusters, report.until, recent)
+    write_group_states(groups, report.clusters, report.until, recent, queue_ids)
     return replace(
         report,
         queues_judged=queues.num_rows,

@@ -29,7 +29,7 @@ def main(groups: int, queues: int) -> None:
     from django.core.management import call_command
 
     from consumers.models import GroupState, Reading
-    from consumers.pipeline.job import Anchors, run
+    from consumers.pipeline.job import Kept, run
     from consumers.pipeline.site import site_durations, site_lake, warm_session
     from tests.bench.site_rows import BROKERS, fill
 
@@ -45,7 +45,7 @@ def main(groups: int, queues: int) -> None:
         Reading(cluster=cluster, taken_at=at, complete=True, brokers=read, **counts) for at in moments
     )
     write_readings(groups, queues, moments)
-    spark, lake, durations, kept = warm_session(), site_lake(), site_durations(), Anchors()
+    spark, lake, durations, kept = warm_session(), site_lake(), site_durations(), Kept()
     found: list[tuple[float, float]] = []
     with Memory() as memory:
         for number in range(RUNS):
