@@ -44,7 +44,8 @@ def write_group_states(
             "cluster__name", "name", "id"
         )
     }
-    stored = {row.group_id: row for row in GroupState.objects.filter(group__cluster__name__in=clusters)}
+    known = GroupState.objects.filter(group__cluster__name__in=clusters).only("state", "since", "judged_at")
+    stored = {row.group_id: row for row in known}
     judged = judged.append_column("worst_queue", pa.array(_worst_queues(judged, queue_ids), pa.int64()))
     found = [one for one in judged.to_pylist() if (one["cluster"], one["group"]) in groups]
     # A group may have been rebalanced before it was first judged; the rows of the others keep when that was.
