@@ -302,11 +302,12 @@ def _facts(
 
 
 def _write_history(lake: Lake, clusters: Sequence[str], work: Work, found: dict[str, pa.Table]) -> int:
-    write_knots(lake, found["knots"])
-    rows = write_windows(lake, found["windows_60"])
+    # Each is let go once it is written: of a large site they are hundreds of megabytes.
+    write_knots(lake, found.pop("knots"))
+    rows = write_windows(lake, found.pop("windows_60"))
     if work.is_wide:
         note_due(clusters, work.since)
-        rows += write_windows(lake, found["windows_600"])
+        rows += write_windows(lake, found.pop("windows_600"))
     reach = timedelta(seconds=work.durations.reach_seconds)
     since = floor(work.since, MINUTE)
     return rows + write_group_windows(found["group_windows"], clusters, since, work.until, reach)
