@@ -10,7 +10,7 @@ from consumers.lake.paths import file_name, hour_folder
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
 from consumers.pipeline.kernel.arrays.gathered import Gathered
-from consumers.pipeline.kernel.time_lag import TimeLags
+from consumers.pipeline.kernel.time_lag import History, KnotsOf, TimeLags
 
 T0 = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
 PLACE = {"cluster": "prod", "group": "billing", "topic": "Orders", "broker": "broker-a", "queue_id": 0}
@@ -73,3 +73,8 @@ def put(lake: Lake, table: str, found: Sequence[dict[str, Any]], time: str = "ta
             schema = TABLES[table]
             name = f"{hour_folder(table, cluster, moment)}/{prefix}{file_name(moment)}"
             lake.write(pa.Table.from_pylist(of_cluster, schema), name, schema)
+
+
+def stored_history(knots_of: KnotsOf) -> History:
+    """The same knots, whichever part of history is asked for."""
+    return History(near=knots_of, far=knots_of, within=lambda asked, **span: knots_of(asked))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow.fs as pafs
 
-from .paths import DAY
+from .paths import DAY, cluster_folder
 from .reader import COMPACTED, dataset, folder_files, steadily
 from .schemas import KNOTS
 from .store import Lake
@@ -52,3 +52,10 @@ def _settle_day(lake: Lake, day_folder: str) -> bool:
 def day_start(at: datetime) -> datetime:
     """Where to begin to read, so that the file of the day that holds `at` is in the range."""
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def first_day(lake: Lake, cluster: str, since: datetime) -> str | None:
+    """The name of the oldest folder of a day of knots, of the day of `since` or later."""
+    selector = pafs.FileSelector(lake.path(cluster_folder("knots", cluster)), allow_not_found=True)
+    names = (entry.base_name for entry in lake.filesystem.get_file_info(selector))
+    return min((name for name in names if name >= f"date={day_start(since):%Y-%m-%d}"), default=None)

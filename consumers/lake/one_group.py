@@ -3,6 +3,7 @@
 A dataset's scan weighs every row group of every file against its filter, which takes longer than reading what is left.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -14,11 +15,13 @@ import pyarrow.parquet as pq
 
 from .reader import TIME_COLUMN, files, steadily
 from .row_groups import row_groups
-from .schemas import TABLES, TIME
+from .schemas import TABLES, TEXT, TIME
 from .store import Lake
 
 # On an object store a file is several round trips.
 FILES_AT_ONCE = 8
+# On a disk nothing is waited for, and threads beyond the cores keep each other from work.
+FILES_AT_ONCE_HERE = min(FILES_AT_ONCE, os.cpu_count() or 1)
 
 
 class TooManyRows(Exception):
@@ -46,12 +49,17 @@ def read_group(
     schema = pa.schema([TABLES[table].field(name) for name in columns])
     time = TIME_COLUMN[table]
     wanted = list(dict.fromkeys([*columns, *same, time]))
+    # Of a row group few rows are the group's: only their texts are written out.
+    texts = [name for name in wanted if TABLES[table].field(name).type == TEXT]
 
     def part(name: str) -> pa.Table:
         counted.add(0)
         # Columns that lie close together are one request there.
         ahead = lake.is_object_store
-        with lake.filesystem.open_input_file(name) as source, pq.ParquetFile(source, pre_buffer=ahead) as file:
+        with (
+            lake.filesystem.open_input_file(name) as source,
+            pq.ParquetFile(source, pre_buffer=ahead, read_dictionary=texts) as file,
+        ):
             # A column that is younger than the file is null in it.
             stored = set(file.schema_arrow.names)
             chosen = row_groups(file.metadata, "group", lambda least, greatest: least <= group <= greatest)
@@ -70,7 +78,7 @@ def read_group(
 
     def rows(names: Sequence[str]) -> pa.Table:
         counted.begin()
-        with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
+        with ThreadPoolExecutor(FILES_AT_ONCE if lake.is_object_store else FILES_AT_ONCE_HERE) as pool:
             return pa.concat_tables([schema.empty_table(), *pool.map(part, names)])
 
     return steadily(lake, lambda: files(lake, table, cluster, since, until), rows)

@@ -29,8 +29,6 @@ class Lake:
     root: str
     # What it is opened by again elsewhere. It may hold a password.
     url: str = field(repr=False)
-    # For large files, where that is another one.
-    in_parts: pafs.FileSystem | None = None
 
     @classmethod
     def at(cls, location: str) -> "Lake":
@@ -38,7 +36,7 @@ class Lake:
             return cls(pafs.LocalFileSystem(), location.rstrip("/"), f"file://{location.rstrip('/')}")
         if location.startswith(("s3://", "s3a://")):
             filesystem, root = s3_filesystem(location)
-            return cls(filesystem, root.rstrip("/"), location, s3_filesystem(location, in_parts=True)[0])
+            return cls(filesystem, root.rstrip("/"), location)
         filesystem, root = pafs.FileSystem.from_uri(location)
         return cls(filesystem, root.rstrip("/"), location)
 
@@ -82,8 +80,9 @@ class Lake:
         """In one call, which nothing interrupts: pyarrow closes a stream that it drops, also after an exception, and
         what the stream got by then would be the object. Of a large file the parts are sent by threads (pyarrow's
         `background_writes`): after one that failed the others make no object, which they do without threads."""
-        is_small = content.size < LEAST_BYTES_IN_PARTS
-        filesystem = self.filesystem if is_small or self.in_parts is None else self.in_parts
+        filesystem = self.filesystem
+        if self.filesystem.type_name == "s3" and content.size >= LEAST_BYTES_IN_PARTS:
+            filesystem, _ = s3_filesystem(self.url, in_parts=True)
         with filesystem.open_output_stream(target) as stream:
             stream.write(content)
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumers.lake.knot_days import day_start
+from consumers.lake.paths import DAY
 from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
 from consumers.pipeline.kernel.arrays.columns import Columns, numbers
@@ -33,12 +34,12 @@ from .kernel.knots import new_knots
 from .kernel.minutes import minute_windows
 from .kernel.numbers import Seen
 from .kernel.readings import Hands, no_hands
-from .kernel.time_lag import TimeLags, time_lags
+from .kernel.time_lag import History, TimeLags, time_lags
 from .kernel.trend import minutes_needed
 from .kernel.wide_windows import wide_windows
 from .kernel.windows import queue_windows
 from .rows import Only, Rows, Span
-from .slices import MINUTE, TEN_MINUTES, floor, microseconds
+from .slices import MINUTE, TEN_MINUTES, floor, microseconds, moment
 
 # Produced history is looked up in the newest of it first.
 NEAR = timedelta(hours=2)
@@ -136,21 +137,9 @@ class Course:
     def of(cls, gathered: Gathered, lake: Rows, work: Work) -> "Course":
         since_us, until_us = microseconds(work.since), microseconds(work.until)
         knots = new_knots(gathered, since_us, until_us)
-        fresh = knots.drop_columns(["minute"])
-
-        def knots_of(asked: pa.Table, reach: datetime) -> pa.Table:
-            only = Only("topic", pc.unique(pc.cast(asked["topic"], pa.string())))
-            stored = lake.table("knots", reach, work.until, only, whole_files=True)
-            return pa.concat_tables([stored.cast(TABLES["knots"]), fresh.cast(TABLES["knots"])])
-
-        lags, anchors = time_lags(
-            gathered,
-            min(since_us, work.lately_us),
-            near=lambda asked: knots_of(asked, work.until - NEAR),
-            far=lambda asked: knots_of(asked, day_start(work.until - FAR)),
-            durations=work.durations,
-            anchors=lake.mine(work.facts.anchors),
-        )
+        knots_of = history(lake, work, knots.drop_columns(["minute"]))
+        anchors = lake.mine(work.facts.anchors)
+        lags, anchors = time_lags(gathered, min(since_us, work.lately_us), knots_of, work.durations, anchors)
         return cls(gathered, lags, knots, anchors, work)
 
     @cached_property
@@ -173,6 +162,30 @@ class Course:
         if groups is not None:
             fresh = fresh.filter(pc.is_in(fresh["group"], value_set=groups))
         return pa.concat_tables([stored, fresh])
+
+
+def history(lake: Rows, work: Work, fresh: pa.Table) -> History:
+    """What the lake has of knots, with the `fresh` ones of the slice."""
+    schema = TABLES["knots"]
+
+    def stored(asked: pa.Table, since: datetime, until: datetime) -> pa.Table:
+        only = Only("topic", pc.unique(pc.cast(asked["topic"], pa.string())))
+        return lake.table("knots", since, until, only, whole_files=True).cast(schema)
+
+    def until_now(asked: pa.Table, since: datetime) -> pa.Table:
+        return pa.concat_tables([stored(asked, since, work.until), fresh.cast(schema)])
+
+    def within(asked: pa.Table, *, since_us: float, until_us: float) -> pa.Table:
+        since, until = moment(since_us), moment(until_us)
+        # A settled day lies in its first hour.
+        since = day_start(since) if since < work.until - DAY else since
+        return stored(asked, since, until) if until < work.since else until_now(asked, since)
+
+    return History(
+        near=lambda asked: until_now(asked, work.until - NEAR),
+        far=lambda asked: until_now(asked, day_start(work.until - FAR)),
+        within=within,
+    )
 
 
 def _group_windows(course: Course, lake: Rows, work: Work) -> pa.Table:

@@ -17,14 +17,15 @@ from pyspark.sql import SparkSession
 
 from consumers.lake import reader
 from consumers.lake.disk import below_floor
-from consumers.lake.paths import file_name, hour_folder
+from consumers.lake.knot_days import first_day
+from consumers.lake.paths import HOUR, file_name, hour_folder
 from consumers.lake.reader import COMPACTED, folder_files
 from consumers.lake.schemas import TEXT
 from consumers.lake.store import Lake
 from consumers.lake.windows import put_window
 from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.publish.group_rows import write_group_states
-from consumers.pipeline.publish.queue_rows import write_queue_states
+from consumers.pipeline.publish.queue_rows import QueueIds, write_queue_states
 from consumers.pipeline.publish.rebalance_rows import write_rebalances
 from consumers.pipeline.publish.window_rows import write_group_windows
 from consumers.polling.flags import GroupFlags, group_flags, retired_topics
@@ -32,9 +33,10 @@ from consumers.polling.members.membership import NO_ANSWER, PopAnswer, pop_answe
 from consumers.vocabulary.groups import Flag
 
 from . import known
-from .bucket import Facts, Work
+from .bucket import FAR, Facts, Work
 from .durations import Durations
 from .kernel.anchors import ANCHORS
+from .kernel.arrays.keys import first_rows, key_numbers
 from .kernel.trend import minutes_needed
 from .rebalances.run import find_rebalances
 from .slices import MINUTE, TEN_MINUTES, floor, slices
@@ -75,8 +77,11 @@ class KindRows:
 
     @classmethod
     def of(cls, clusters: Sequence[str], now: datetime, durations: Durations) -> "KindRows":
-        found = ConsumerGroup.objects.filter(cluster__name__in=clusters).select_related(
-            "cluster", "judged", "thresholds"
+        found = (
+            ConsumerGroup.objects.filter(cluster__name__in=clusters)
+            .select_related("cluster", "thresholds")
+            # Of thousands of rows with many columns the one that is asked for.
+            .annotate(usual_gap_seconds=F("judged__usual_gap_seconds"))
         )
         groups, pops = list(found), pop_answers(found)
         flagged = [(row, group_flags(row, pops.get(row.pk, NO_ANSWER).pops, now, durations.kinds)) for row in groups]
@@ -108,7 +113,7 @@ def _is_away(row: ConsumerGroup, flags: GroupFlags) -> bool:
 def _row(
     row: ConsumerGroup, flags: GroupFlags, pop: PopAnswer, waits: dict[int, float], durations: Durations
 ) -> dict[str, object]:
-    usual, judged = waits.get(row.pk), getattr(row, "judged", None)
+    usual = waits.get(row.pk)
     thresholds = getattr(row, "thresholds", None)
     return {
         "cluster": row.cluster.name,
@@ -123,7 +128,7 @@ def _row(
         "has_unlisted_members": Flag.UNLISTED_MEMBERS in flags,
         "is_popping": Flag.POP in flags,
         "unacked_messages": pop.unacked_messages,
-        "usual_gap_seconds": judged.usual_gap_seconds if judged else None,
+        "usual_gap_seconds": vars(row)["usual_gap_seconds"],
         "allowance_seconds": thresholds.allowance_seconds if thresholds else None,
         "behind_seconds": thresholds.behind_seconds if thresholds else None,
     }
@@ -137,7 +142,9 @@ logger = logging.getLogger(__name__)
 def write_knots(lake: Lake, knots: pa.Table) -> None:
     """`knots`: with the minute whose file each belongs into. Two buckets may have seen the same."""
     for cluster, minute, rows in _by_window(knots, "minute"):
-        keep_window(lake, "knots", cluster, minute, rows.group_by(rows.column_names).aggregate([]))
+        keep_window(
+            lake, "knots", cluster, minute, rows.take(pa.array(first_rows(key_numbers(rows, rows.column_names))))
+        )
 
 
 def write_windows(lake: Lake, windows: pa.Table) -> int:
@@ -185,9 +192,26 @@ def _by_window(rows: pa.Table, time: str) -> Iterator[tuple[str, datetime, pa.Ta
 @dataclass
 class Anchors:
     """What time lags were found at, from run to run of a process; see kernel/anchors.py. Lost with the process, they
-    are found anew."""
+    are found anew. Those of offsets below all history hold as long as it begins where it did, at `first_days`."""
 
     table: pa.Table = field(default_factory=ANCHORS.empty_table)
+    first_days: list[str | None] = field(default_factory=list)
+
+    def at(self, lake: Lake, clusters: Sequence[str], until: datetime) -> pa.Table:
+        """Those that hold in a slice which ends at `until`."""
+        first_days = [first_day(lake, cluster, until - FAR) for cluster in clusters]
+        if first_days != self.first_days:
+            self.table = self.table.filter(pc.is_valid(self.table["left_at"]))
+        self.first_days = first_days
+        return self.table
+
+
+@dataclass
+class Kept:
+    """What a process keeps from run to run: it saves work, and decides nothing."""
+
+    anchors: Anchors = field(default_factory=Anchors)
+    queue_ids: QueueIds = field(default_factory=QueueIds)
 
 
 @dataclass(frozen=True)
@@ -210,23 +234,23 @@ def run(
     since: datetime,
     until: datetime,
     durations: Durations,
-    kept: Anchors | None = None,
+    kept: Kept | None = None,
 ) -> Report:
     """Windows of the whole range, states at its end. `kept`: what the run before this one left in this process."""
     kinds = KindRows.of(clusters, until, durations)
-    kept = kept or Anchors()
+    kept = kept or Kept()
     report = Report(clusters, since, until)
     for start, end in slices(since, until):
         work = _work(spark, lake, report, start, end, kinds, durations, kept)
         found = run_buckets(spark, work)
-        kept.table = found["anchors"]
+        kept.anchors.table = found["anchors"]
         report = replace(
             report,
             windows=report.windows + _write_history(lake, clusters, work, found),
             readings=report.readings + _readings(found),
         )
         if work.is_last:
-            report = _write_states(found, report, durations)
+            report = _write_states(found, report, durations, kept.queue_ids.of(clusters))
     return replace(report, rebalances=_write_rebalances(lake, clusters, since, until, durations))
 
 
@@ -238,7 +262,7 @@ def _work(
     until: datetime,
     kinds: KindRows,
     durations: Durations,
-    kept: Anchors,
+    kept: Kept,
 ) -> Work:
     clusters = report.clusters
     reach = since - timedelta(seconds=durations.lookback_seconds)
@@ -250,15 +274,15 @@ def _work(
         since=since,
         until=until,
         durations=durations,
-        facts=_facts(clusters, since, until, kinds, durations, kept),
-        spans=spans_for(lake, names, spark.sparkContext.defaultParallelism),
+        facts=_facts(clusters, since, until, kinds, durations, kept.anchors.at(lake, clusters, until)),
+        spans=spans_for(lake, names, spark.sparkContext.defaultParallelism, (until - reach) / HOUR),
         is_last=until == report.until,
         is_wide=is_wide_due(lake, clusters, since, until),
     )
 
 
 def _facts(
-    clusters: Sequence[str], since: datetime, until: datetime, kinds: KindRows, durations: Durations, kept: Anchors
+    clusters: Sequence[str], since: datetime, until: datetime, kinds: KindRows, durations: Durations, anchors: pa.Table
 ) -> Facts:
     reach = since - timedelta(seconds=durations.lookback_seconds)
     brokers = list(known.BrokersRead(clusters, reach, until).unread(reach, until))
@@ -273,16 +297,17 @@ def _facts(
         appeared=appeared_topics(clusters, reach, until, timedelta(seconds=durations.reach_seconds)),
         unread=known.unread_groups(read, start, until),
         topics=group_topics(clusters),
-        anchors=kept.table,
+        anchors=anchors,
     )
 
 
 def _write_history(lake: Lake, clusters: Sequence[str], work: Work, found: dict[str, pa.Table]) -> int:
-    write_knots(lake, found["knots"])
-    rows = write_windows(lake, found["windows_60"])
+    # Each is let go once it is written: of a large site they are hundreds of megabytes.
+    write_knots(lake, found.pop("knots"))
+    rows = write_windows(lake, found.pop("windows_60"))
     if work.is_wide:
         note_due(clusters, work.since)
-        rows += write_windows(lake, found["windows_600"])
+        rows += write_windows(lake, found.pop("windows_600"))
     reach = timedelta(seconds=work.durations.reach_seconds)
     since = floor(work.since, MINUTE)
     return rows + write_group_windows(found["group_windows"], clusters, since, work.until, reach)
@@ -292,11 +317,11 @@ def _readings(found: dict[str, pa.Table]) -> int:
     return sum(found["counts"]["readings"].to_pylist())
 
 
-def _write_states(found: dict[str, pa.Table], report: Report, durations: Durations) -> Report:
+def _write_states(found: dict[str, pa.Table], report: Report, durations: Durations, queue_ids: pa.Table) -> Report:
     queues, groups = found["queue_states"], found["group_states"]
-    placed = write_queue_states(queues, report.clusters, report.until)
+    placed = write_queue_states(queues, report.clusters, report.until, queue_ids)
     recent = recent_volumes(report.until, timedelta(seconds=durations.reach_seconds))
-    write_group_states(groups, report.clusters, report.until, recent)
+    write_group_states(groups, report.clusters, report.until, recent, queue_ids)
     return replace(
         report,
         queues_judged=queues.num_rows,

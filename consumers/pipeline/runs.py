@@ -13,7 +13,7 @@ from consumers.models import Cluster, PipelineRun, Reading
 
 from .durations import Durations
 from .failures import sentence
-from .job import Anchors, Report, run
+from .job import Kept, Report, run
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ def recorded_run(
     until: datetime,
     durations: Durations,
     started_at: datetime,
-    kept: Anchors | None = None,
+    kept: Kept | None = None,
 ) -> tuple[Report, float]:
     """Runs and records it; what fails is recorded too, then raised. Returns the report and the seconds it took."""
     # Before the first file is read: what is recorded from now on may or may not be seen.

@@ -12,14 +12,14 @@ from consumers.lake.store import Lake
 from consumers.models import Cluster
 
 from .durations import Durations
-from .job import Anchors, Report
+from .job import Kept, Report
 from .runs import due_range, is_nothing_new, record_skip, recorded_run
 from .session import session
 from .watchdog import bounded, leave
 
 logger = logging.getLogger(__name__)
 # Of the runs of this process, one at a time.
-KEPT = Anchors()
+KEPT = Kept()
 
 
 def site_durations() -> Durations:

@@ -30,3 +30,7 @@ def minutes(since: datetime, until: datetime) -> Iterator[datetime]:
 
 def microseconds(at: datetime) -> int:
     return (at - EPOCH) // timedelta(microseconds=1)
+
+
+def moment(us: float) -> datetime:
+    return EPOCH + timedelta(microseconds=us)

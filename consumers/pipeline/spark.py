@@ -4,6 +4,7 @@ One action without a shuffle, whose plan is the same in every run: Spark places 
 on a cluster spreads them. What goes through Spark are a few rows of bytes.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
@@ -26,20 +27,21 @@ ROWS_IN_PIECE = 100_000
 READINGS_IN_BUCKET = 1_250_000
 
 
-def spans_for(lake: Lake, names: Sequence[Sequence[str]], cores: int) -> tuple[Span, ...]:
+def spans_for(lake: Lake, names: Sequence[Sequence[str]], cores: int, hours: float) -> tuple[Span, ...]:
     """Into which buckets the readings of these files, by cluster, are cut: one for a small site, else one for each core
-    at least."""
-    rows = sum(_rows(lake, files) for files in names)
-    count = 1 if rows < READINGS_IN_BUCKET // 2 else max(cores, -(-rows // READINGS_IN_BUCKET))
+    at least. So many `hours` are read."""
+    rows = sum(_rows(lake, files, hours) for files in names)
+    count = 1 if rows < READINGS_IN_BUCKET // 2 else max(cores, math.ceil(rows / READINGS_IN_BUCKET))
     return spans(lake, [file for files in names for file in files[-1:]], count)
 
 
-def _rows(lake: Lake, names: Sequence[str]) -> int:
-    """About as many as the files have: a reading has as many rows as the last."""
+def _rows(lake: Lake, names: Sequence[str], hours: float) -> float:
+    """About as many as are read of the files: a reading has as many rows as the last, and closed hours have their rows
+    evenly."""
     wholes = [name for name in names if name.endswith(f"/{COMPACTED}")]
     parts = [name for name in names if not name.endswith(f"/{COMPACTED}")]
-    weights = {**dict.fromkeys(wholes, 1), **dict.fromkeys(parts[-1:], len(parts))}
-    return sum(pq.read_metadata(name, filesystem=lake.filesystem).num_rows * count for name, count in weights.items())
+    weights = {**dict.fromkeys(wholes, min(1, hours / max(len(wholes), 1))), **dict.fromkeys(parts[-1:], len(parts))}
+    return sum(pq.read_metadata(name, filesystem=lake.filesystem).num_rows * weight for name, weight in weights.items())
 
 
 def run_buckets(spark: SparkSession, work: Work, of_bucket: OfBucket = worked) -> dict[str, pa.Table]:

@@ -30,6 +30,7 @@ from consumers.models import (
 )
 
 from .durations import Durations
+from .kernel.arrays.segments import MINUTE_US
 from .wider import make_due
 
 # How long a group's offsets usually stand still between two moves while it is behind: slow by habit is not stuck.
@@ -42,7 +43,6 @@ GROUPS_AT_ONCE = 200
 # A 95th percentile of fewer is the longest of a few.
 LEAST_GAPS = 20
 PERCENTILE = 95
-MINUTE_US = 60_000_000
 QUEUE = ["group", "topic", "broker", "queue_id"]
 
 

@@ -2,9 +2,11 @@
 
 Behind its newest knot the history of a topic queue does not change, so an answer holds while the offset stays between
 the same two knots. Without anchors, a queue that stands for days would be looked up in all of those days at each run.
-An anchor saves a look-up and decides nothing: without it, the run finds the same.
+An anchor saves a look-up and decides nothing: without it, the run finds the same. From where it was found, a queue that
+moved is looked for onward, and not in all history again. An offset below all history is kept beside the first knot.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +16,14 @@ from consumers.pipeline.kernel.arrays.columns import numbers, whole
 from consumers.pipeline.kernel.arrays.gathered import Gathered
 from consumers.pipeline.kernel.arrays.keys import matches
 from consumers.pipeline.kernel.arrays.names import QUEUE
-from consumers.pipeline.kernel.arrays.segments import at_rows
+from consumers.pipeline.kernel.arrays.segments import HOUR_US, MINUTE_US, at_rows
+
+from .readings import Readings
 
 NUMBERS = ("left_at", "left_offset", "right_at", "right_offset")
+# Knots are looked for in so much of history at least.
+LEAST_REACH_US = 10 * MINUTE_US
+# `left_at`, `left_offset`: null where the right one is the first knot of all.
 # `seen_offset`: the broker offset of the newest reading, of `seen_at`. Times are microseconds since 1970.
 ANCHORS = pa.schema(
     [
@@ -43,6 +50,14 @@ class Brackets:
         """Both knots are known: later ones change nothing."""
         return ~np.isnan(self.left_at) & ~np.isnan(self.right_at)
 
+    @property
+    def is_lasting(self) -> np.ndarray:
+        """Closed, or below the first knot of the life, and so out of all history."""
+        return ~np.isnan(self.right_at) & (self.is_closed | (self.oldest_at == self.right_at))
+
+    def only(self, chosen: np.ndarray) -> "Brackets":
+        return Brackets(**{name: values[chosen] for name, values in vars(self).items()})
+
     def replaced(self, rows: np.ndarray, others: "Brackets") -> "Brackets":
         found = {name: values.copy() for name, values in vars(self).items()}
         for name, values in vars(others).items():
@@ -50,22 +65,51 @@ class Brackets:
         return Brackets(**found)
 
 
-def anchored(anchors: pa.Table, gathered: Gathered, rows: np.ndarray) -> Brackets:
-    """The brackets of those readings that lie between the knots of their queue's anchor."""
-    readings = gathered.readings
+@dataclass(frozen=True)
+class Anchored:
+    """What anchors say of readings, a row each. `brackets`: of those that are still at the knots of their queue's
+    anchor. `onward_us`, `at_most_us`: where to go on looking for those that moved on from there, from and to; NaN for
+    the others."""
+
+    brackets: Brackets
+    onward_us: np.ndarray
+    at_most_us: np.ndarray
+
+    def spans(self) -> Iterator[tuple[np.ndarray, float, float]]:
+        """The readings that moved on, by the hour of their anchor, each time with the span to look in. Queues that are
+        days apart are not looked for in all that lies between."""
+        hour = self.onward_us // HOUR_US
+        for one in np.unique(hour[~np.isnan(hour)]):
+            rows = np.flatnonzero(hour == one)
+            yield rows, float(self.onward_us[rows].min()), float(self.at_most_us[rows].max())
+
+    @classmethod
+    def of(cls, anchors: pa.Table, gathered: Gathered, rows: np.ndarray) -> "Anchored":
+        readings = gathered.readings
+        mine = _places(anchors, gathered)[readings.segments.queue[rows]]
+        found = {name: at_rows(numbers(anchors[name]), mine) for name in ANCHORS.names[len(QUEUE) :]}
+        offset, is_oldest = readings.consumer_offset[rows], np.isnan(found["left_at"])
+        is_past = found["right_at"] <= readings.at_us[rows]
+        fits = is_past & (is_oldest | (found["left_offset"] <= offset)) & (offset < found["right_offset"])
+        brackets = Brackets(
+            **{name: np.where(fits, found[name], np.nan) for name in NUMBERS},
+            oldest_at=np.where(fits & is_oldest, found["right_at"], np.nan),
+        )
+        begin = np.where(is_oldest, found["right_at"], found["left_at"])
+        first = np.where(is_oldest, found["right_offset"], found["left_offset"])
+        share = (offset - first) / np.fmax(found["seen_offset"] - first, 1)
+        # As if messages had come evenly; where they did not, the reach is twice that.
+        reach = 2 * share * (found["seen_at"] - begin) + LEAST_REACH_US
+        goes_on = is_past & ~fits & (offset >= first)
+        return cls(brackets, np.where(goes_on, begin, np.nan), np.where(goes_on, begin + reach, np.nan))
+
+
+def _places(anchors: pa.Table, gathered: Gathered) -> np.ndarray:
+    """Of each queue the row of its anchor, -1 where it has none that holds."""
+    place = matches(gathered.queues, anchors, QUEUE)
     if anchors.num_rows:
-        place = matches(gathered.queues, anchors, QUEUE)
         place[_is_anew(anchors, gathered, place)] = -1
-        mine = place[readings.segments.queue[rows]]
-    else:
-        mine = np.full(len(rows), -1)
-    found = {name: at_rows(numbers(anchors[name]), mine) for name in NUMBERS}
-    offset = readings.consumer_offset[rows]
-    fits = (found["left_offset"] <= offset) & (offset < found["right_offset"])
-    fits &= found["right_at"] <= readings.at_us[rows]
-    return Brackets(
-        **{name: np.where(fits, values, np.nan) for name, values in found.items()}, oldest_at=np.full(len(rows), np.nan)
-    )
+    return place
 
 
 def _is_anew(anchors: pa.Table, gathered: Gathered, place: np.ndarray) -> np.ndarray:
@@ -80,14 +124,20 @@ def _is_anew(anchors: pa.Table, gathered: Gathered, place: np.ndarray) -> np.nda
 def new_anchors(gathered: Gathered, rows: np.ndarray, brackets: Brackets) -> pa.Table:
     """One of each queue, by its newest reading. `rows`: the readings that the brackets are of, rising."""
     readings, segments = gathered.readings, gathered.readings.segments
-    closed = np.flatnonzero(brackets.is_closed)
+    # A topic that was created anew since has other knots.
+    fallen = segments.last(readings.broker_offset < segments.before(readings.broker_offset, _is_seen(readings)))
+    lasting = np.flatnonzero(brackets.is_lasting & (rows >= segments.spread(fallen)[rows]))
     chosen = np.full(segments.count, -1)
-    chosen[segments.queue[rows[closed]]] = closed
+    chosen[segments.queue[rows[lasting]]] = lasting
     queues = np.flatnonzero(chosen >= 0)
-    newest = segments.last(~np.isnan(readings.broker_offset))[queues]
+    newest = segments.last(_is_seen(readings))[queues]
     found = gathered.queues.select(QUEUE).take(pa.array(queues))
     columns = {name: getattr(brackets, name)[chosen[queues]] for name in NUMBERS}
     columns |= {"seen_at": at_rows(readings.at_us, newest), "seen_offset": at_rows(readings.broker_offset, newest)}
     for name, values in columns.items():
         found = found.append_column(name, whole(values))
     return found.cast(ANCHORS)
+
+
+def _is_seen(readings: Readings) -> np.ndarray:
+    return ~np.isnan(readings.broker_offset)

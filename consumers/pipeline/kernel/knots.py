@@ -10,10 +10,7 @@ from consumers.pipeline.kernel.arrays.columns import times, whole
 from consumers.pipeline.kernel.arrays.gathered import Gathered
 from consumers.pipeline.kernel.arrays.keys import key_numbers
 from consumers.pipeline.kernel.arrays.names import TOPIC_QUEUE
-from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
-
-MINUTE_US = 60 * MICROSECONDS
-HOUR_US = 60 * MINUTE_US
+from consumers.pipeline.kernel.arrays.segments import HOUR_US, MINUTE_US
 
 
 def new_knots(gathered: Gathered, since_us: int, until_us: int) -> pa.Table:

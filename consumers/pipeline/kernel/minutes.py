@@ -8,11 +8,9 @@ import pyarrow as pa
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.arrays.gathered import Gathered
 from consumers.pipeline.kernel.arrays.keys import matches
-from consumers.pipeline.kernel.arrays.segments import MICROSECONDS, Segments, at_rows
+from consumers.pipeline.kernel.arrays.segments import MICROSECONDS, MINUTE_US, Segments, at_rows
 
 from .readings import Hands
-
-MINUTE_US = 60 * MICROSECONDS
 
 
 @dataclass(frozen=True)

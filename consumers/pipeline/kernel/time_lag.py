@@ -8,6 +8,8 @@ age of the oldest knot. Never an extrapolation: a rate that held once says nothi
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -17,17 +19,29 @@ from consumers.pipeline.kernel.arrays.columns import numbers
 from consumers.pipeline.kernel.arrays.gathered import Gathered
 from consumers.pipeline.kernel.arrays.keys import shared_numbers
 from consumers.pipeline.kernel.arrays.names import TOPIC_QUEUE
-from consumers.pipeline.kernel.arrays.segments import Segments, at_rows, seconds
+from consumers.pipeline.kernel.arrays.segments import MINUTE_US, Segments, at_rows, seconds
 from consumers.pipeline.kernel.arrays.texts import Texts
 
-from .anchors import Brackets, anchored, new_anchors
-from .knots import MINUTE_US
+from .anchors import Anchored, Brackets, new_anchors
 from .readings import Readings
 
 EXACT, INTERPOLATED, AT_LEAST, UNKNOWN = KINDS = ("exact", "interpolated", "at_least", "unknown")
 KNOWN_KINDS = (EXACT, INTERPOLATED)
-# Which knots there are of some topics: cluster, topic, broker, queue_id, broker_offset, at.
 KnotsOf = Callable[[pa.Table], pa.Table]
+
+
+class KnotsWithin(Protocol):
+    def __call__(self, asked: pa.Table, *, since_us: float, until_us: float) -> pa.Table: ...
+
+
+@dataclass(frozen=True)
+class History:
+    """Which knots there are of some topics: cluster, topic, broker, queue_id, broker_offset, at. Of the last hours, of
+    all that is kept, and of a span of time without a gap."""
+
+    near: KnotsOf
+    far: KnotsOf
+    within: KnotsWithin
 
 
 @dataclass(frozen=True)
@@ -73,40 +87,50 @@ class TimeLags:
 
 
 def time_lags(
-    gathered: Gathered, since_us: float, near: KnotsOf, far: KnotsOf, durations: Durations, anchors: pa.Table
+    gathered: Gathered, since_us: float, history: History, durations: Durations, anchors: pa.Table
 ) -> tuple[TimeLags, pa.Table]:
     """Of the readings from `since` on that are behind, and the anchors that they leave. What the queue's own readings
-    do not reach is looked up in `anchors`, then in the near history, and what that does not reach in all of it."""
+    do not reach is looked up by `anchors`, then in the near history, and what that does not reach in all of it."""
     readings = gathered.readings
     is_behind = ~readings.reason.is_known & (readings.at_us >= since_us)
     is_behind &= readings.broker_offset > readings.consumer_offset
     rows = np.flatnonzero(is_behind)
-    queues, point_queue = np.unique(readings.segments.queue[rows], return_inverse=True)
-    own = _looked_up(gathered, rows, Knots.of_readings(readings, queues), point_queue)
+    own = _looked_up(gathered, rows, lambda queues: Knots.of_readings(readings, queues))
     found = _between(gathered, rows, own, durations)
-
     reaches_back = np.flatnonzero(~found.is_known | _is_beyond(found, durations))
-    brackets = anchored(anchors, gathered, rows[reaches_back])
-    is_open = ~brackets.is_closed
-    found = _replaced(
-        found, reaches_back[~is_open], _between(gathered, rows[reaches_back], brackets, durations), ~is_open
-    )
-    for history in (near, far):
-        if is_open.any():
-            asked = rows[reaches_back[is_open]]
-            queues, point_queue = np.unique(readings.segments.queue[asked], return_inverse=True)
-            named = gathered.queues.select(TOPIC_QUEUE).take(pa.array(queues))
-            fresh = _looked_up(gathered, asked, Knots.of(history(named), named), point_queue)
-            others = _between(gathered, asked, fresh, durations)
-            found = _replaced(found, reaches_back[is_open], others, np.ones(len(asked), bool))
-            brackets = brackets.replaced(is_open, fresh)
-            is_open[is_open] = ~others.is_known
+    asked = rows[reaches_back]
+    brackets = _bracketed(gathered, asked, history, Anchored.of(anchors, gathered, asked))
+    found = _replaced(found, reaches_back, _between(gathered, asked, brackets, durations))
     found = replace(found, segments=Segments.of_lengths(readings.segments.count_of(is_behind)))
-    return found, new_anchors(gathered, rows[reaches_back], brackets)
+    return found, new_anchors(gathered, asked, brackets)
 
 
-def _looked_up(gathered: Gathered, rows: np.ndarray, knots: "Knots", point_queue: np.ndarray) -> Brackets:
-    """`point_queue`: the place of each row's queue among those that the knots are of."""
+def _bracketed(gathered: Gathered, rows: np.ndarray, history: History, anchored: Anchored) -> Brackets:
+    def looked_up(chosen: np.ndarray, knots_of: KnotsOf) -> Brackets:
+        def knots(queues: np.ndarray) -> Knots:
+            named = gathered.queues.select(TOPIC_QUEUE).take(pa.array(queues))
+            return Knots.of(knots_of(named), named)
+
+        return _looked_up(gathered, rows[chosen], knots)
+
+    brackets = anchored.brackets
+    for chosen, since_us, until_us in anchored.spans():
+        fresh = looked_up(chosen, partial(history.within, since_us=since_us, until_us=until_us))
+        # Knots of a part of history prove nothing of what lies before and behind it.
+        brackets = brackets.replaced(chosen[fresh.is_closed], fresh.only(fresh.is_closed))
+    chosen = np.flatnonzero(~brackets.is_lasting)
+    for knots_of in (history.near, history.far):
+        if len(chosen):
+            fresh = looked_up(chosen, knots_of)
+            brackets = brackets.replaced(chosen, fresh)
+            chosen = chosen[np.isnan(fresh.left_at)]
+    return brackets
+
+
+def _looked_up(gathered: Gathered, rows: np.ndarray, knots_of: "Callable[[np.ndarray], Knots]") -> Brackets:
+    """`knots_of`: of queues by their numbers, rising."""
+    queues, point_queue = np.unique(gathered.readings.segments.queue[rows], return_inverse=True)
+    knots = knots_of(queues)
     at, offset = gathered.readings.at_us[rows], gathered.readings.consumer_offset[rows]
     start, end = knots.lived(point_queue, at)
     # Both rise along the knots of a life.
@@ -155,10 +179,10 @@ def _is_beyond(found: TimeLags, durations: Durations) -> np.ndarray:
     return (found.seconds > since_minute + durations.lookback_seconds) & ~found.kind.is_in([EXACT])
 
 
-def _replaced(found: TimeLags, rows: np.ndarray, others: TimeLags, chosen: np.ndarray) -> TimeLags:
-    """With the chosen ones of the others in these rows."""
+def _replaced(found: TimeLags, rows: np.ndarray, others: TimeLags) -> TimeLags:
+    """With the others in these rows."""
     age, error, kind = found.seconds.copy(), found.error_seconds.copy(), found.kind.codes.copy()
-    age[rows], error[rows], kind[rows] = others.seconds[chosen], others.error_seconds[chosen], others.kind.codes[chosen]
+    age[rows], error[rows], kind[rows] = others.seconds, others.error_seconds, others.kind.codes
     return replace(found, seconds=age, error_seconds=error, kind=Texts(kind, KINDS))
 
 

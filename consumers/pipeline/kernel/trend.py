@@ -14,12 +14,11 @@ import pyarrow.compute as pc
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.arrays.columns import Columns, bools, numbers
-from consumers.pipeline.kernel.arrays.segments import MICROSECONDS, Segments
+from consumers.pipeline.kernel.arrays.segments import MINUTE_US, Segments
 
 from .time_lag import KNOWN_KINDS
 
 MINUTE_SECONDS = 60
-MINUTE_US = MINUTE_SECONDS * MICROSECONDS
 LEAST_MINUTES = 3
 AT_ONCE = 20_000
 # Two rates that differ by less than can be measured would give millions of years. Messages expire long before.

@@ -8,11 +8,14 @@ from typing import Any
 import pyarrow as pa
 from django.db import transaction
 
-from consumers.models import ConsumerGroup, GroupState, Queue, StateChange
+from consumers.models import ConsumerGroup, GroupState, StateChange
+from consumers.pipeline.kernel.arrays.keys import matches
+from consumers.pipeline.kernel.arrays.names import TOPIC_QUEUE
 from consumers.pipeline.volumes.recent import NOTHING_KNOWN, Recent
+from consumers.polling.record.tables.keyed_rows import upsert_rows
 
-from .batches import upsert
 from .last_rebalance import newest_rebalances
+from .queue_rows import QUEUE_IDS
 
 # Columns of a judged group that are stored as more, or as less, than they are.
 NOT_COPIED = {"group", "detail", "since"}
@@ -27,18 +30,24 @@ RECENT = [
 
 
 def write_group_states(
-    judged: pa.Table, clusters: Sequence[str], judged_at: datetime, recent: Mapping[int, Recent]
+    judged: pa.Table,
+    clusters: Sequence[str],
+    judged_at: datetime,
+    recent: Mapping[int, Recent],
+    queue_ids: pa.Table,
 ) -> None:
-    """`recent` by group id; a group that is not in it has no window of the last day."""
+    """`recent` by group id; a group that is not in it has no window of the last day. `queue_ids`: as QueueIds has
+    them."""
     groups = {
         (cluster, name): pk
         for cluster, name, pk in ConsumerGroup.objects.filter(cluster__name__in=clusters).values_list(
             "cluster__name", "name", "id"
         )
     }
-    stored = {row.group_id: row for row in GroupState.objects.filter(group__cluster__name__in=clusters)}
+    known = GroupState.objects.filter(group__cluster__name__in=clusters).only("state", "since", "judged_at")
+    stored = {row.group_id: row for row in known}
+    judged = judged.append_column("worst_queue", pa.array(_worst_queues(judged, queue_ids), pa.int64()))
     found = [one for one in judged.to_pylist() if (one["cluster"], one["group"]) in groups]
-    worst = _worst_queues(found)
     # A group may have been rebalanced before it was first judged; the rows of the others keep when that was.
     rebalanced = newest_rebalances({groups[one["cluster"], one["group"]] for one in found} - stored.keys())
     rows, changes, copied = [], [], _copied(judged)
@@ -46,20 +55,17 @@ def write_group_states(
         before = stored.get(groups[one["cluster"], one["group"]])
         if before is not None and before.judged_at > judged_at:
             continue
-        row = _row(one, groups[one["cluster"], one["group"]], worst, before, copied, judged_at)
-        row.last_rebalance_at = rebalanced.get(row.group_id)
-        volumes = recent.get(row.group_id, NOTHING_KNOWN)
-        for name in RECENT:
-            setattr(row, name, getattr(volumes, name))
-        row.volumes_unknown = volumes.unknown
-        rows.append(row)
-        if before is None or before.state != row.state:
+        row = _row(one, groups[one["cluster"], one["group"]], before, copied, judged_at)
+        volumes = recent.get(row["group_id"], NOTHING_KNOWN)
+        row |= {name: getattr(volumes, name) for name in RECENT} | {"volumes_unknown": volumes.unknown}
+        rows.append(row | {"last_rebalance_at": rebalanced.get(row["group_id"])})
+        if before is None or before.state != row["state"]:
             changes.append(_change(row, before))
-    upsert(rows, ["group"], [*copied, *RECENT, "volumes_unknown", "detail", "since", "worst_queue", "judged_at"])
+    upsert_rows(GroupState, ["group_id"], rows, keep=["last_rebalance_at"])
     with transaction.atomic():
         # The same range judged again finds its changes written.
         StateChange.objects.bulk_create(changes, ignore_conflicts=True)
-    _delete_gone(stored, {row.group_id for row in rows}, judged_at)
+    _delete_gone(stored, {row["group_id"] for row in rows}, judged_at)
 
 
 def _copied(judged: pa.Table) -> list[str]:
@@ -71,20 +77,18 @@ def _copied(judged: pa.Table) -> list[str]:
 def _row(
     one: dict[str, Any],
     group_id: int,
-    worst: dict[tuple, int],
     before: GroupState | None,
     copied: Sequence[str],
     judged_at: datetime,
-) -> GroupState:
+) -> dict[str, Any]:
     stays = before is not None and before.state == one["state"]
-    return GroupState(
-        group_id=group_id,
-        detail=_detail(one),
-        since=before.since if before is not None and stays else one["since"] or judged_at,
-        worst_queue_id=worst.get(_queue_key(one)),
-        judged_at=judged_at,
+    return {
+        "group_id": group_id,
+        "detail": _detail(one),
+        "since": before.since if before is not None and stays else one["since"] or judged_at,
+        "judged_at": judged_at,
         **{name: one[name] for name in copied},
-    )
+    }
 
 
 def _detail(one: dict[str, Any]) -> dict[str, Any]:
@@ -95,32 +99,19 @@ def _detail(one: dict[str, Any]) -> dict[str, Any]:
     return {**json.loads(one["detail"]), **place, "queues": one["queues"]}
 
 
-def _queue_key(one: dict[str, Any]) -> tuple:
-    return one["cluster"], one["worst_topic"], one["worst_broker"], one["worst_queue_id"]
+def _worst_queues(judged: pa.Table, queue_ids: pa.Table) -> list[int | None]:
+    """The key of the worst queue of each, None where it has no row of the poll."""
+    worst = judged.select(["cluster", *(f"worst_{name}" for name in TOPIC_QUEUE[1:])]).rename_columns(TOPIC_QUEUE)
+    worst = worst.cast(pa.schema([QUEUE_IDS.field(name) for name in TOPIC_QUEUE]))
+    place = matches(worst, queue_ids, TOPIC_QUEUE)
+    found: list[int | None] = queue_ids["queue_pk"].combine_chunks().take(pa.array(place, mask=place < 0)).to_pylist()
+    return found
 
 
-def _worst_queues(found: list[dict[str, Any]]) -> dict[tuple, int]:
-    topics = {one["worst_topic"] for one in found}
-    names = ("topic__cluster__name", "topic__name", "broker", "queue_id")
-    wanted = {_queue_key(one) for one in found}
-    ids: dict[tuple, int] = {}
-    ordered = sorted(topic for topic in topics if topic is not None)
-    # SQLite takes no more than some thousand parameters in one statement.
-    for start in range(0, len(ordered), 500):
-        rows = Queue.objects.filter(topic__name__in=ordered[start : start + 500]).values_list(*names, "id")
-        ids.update({row[:4]: row[4] for row in rows if row[:4] in wanted})
-    return ids
-
-
-def _change(row: GroupState, before: GroupState | None) -> StateChange:
-    return StateChange(
-        group_id=row.group_id,
-        at=row.judged_at,
-        before=None if before is None else before.state,
-        after=row.state,
-        rule=row.rule,
-        detail=row.detail,
-    )
+def _change(row: dict[str, Any], before: GroupState | None) -> StateChange:
+    copied = {name: row[name] for name in ("group_id", "rule", "detail")}
+    was = None if before is None else before.state
+    return StateChange(at=row["judged_at"], before=was, after=row["state"], **copied)
 
 
 def _delete_gone(stored: dict[int, GroupState], kept: set[int], judged_at: datetime) -> None:

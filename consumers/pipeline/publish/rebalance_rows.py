@@ -5,16 +5,16 @@ The same range twice leaves every row as it is. A rebalance that is not settled 
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 from django.db import models, transaction
 
 from consumers.models import ConsumerGroup, Rebalance, RebalanceTopic
-from consumers.pipeline.slices import EPOCH
+from consumers.pipeline.slices import moment
+from consumers.polling.record.tables.keyed_rows import upsert_rows
 
-from .batches import upsert
 from .last_rebalance import stamp_last_rebalance
 
 # Columns of events and of their topics, as Spark gives them, as the fields of rows; every null with its reason.
@@ -37,12 +37,6 @@ MOMENTS = {
     "episode_since": "episode_us",
 }
 COPIED = ["polls", "cause", "rollout", "members_before", "members_after", "client_ids_before", "client_ids_after"]
-EVENT_FIELDS = [*MOMENTS, *COPIED, "evidence", "unknown"]
-TOPIC_FIELDS = [*RebalanceTopic.NUMBERS, "moves", "unknown"]
-
-
-def moment(us: int) -> datetime:
-    return EPOCH + timedelta(microseconds=us)
 
 
 def event_values(one: dict[str, Any]) -> dict[str, Any]:
@@ -100,11 +94,11 @@ def _write(
     later = {key for key, row in stored.items() if row.judged_at > judged_at}
     kept = {key: values for key, values in found.items() if key not in later or values["settled_at"] is not None}
     differing = [
-        Rebalance(group_id=key[0], started_before=key[1], judged_at=judged_at, **values)
+        {"group": key[0], "started_before": key[1], "judged_at": judged_at, **values}
         for key, values in kept.items()
         if _differs(stored.get(key), values)
     ]
-    upsert(differing, ["group", "started_before"], [*EVENT_FIELDS, "judged_at"])
+    upsert_rows(Rebalance, ["group", "started_before"], differing)
     _write_topics({pk: parts[key] for key, pk in _pks(kept).items()})
 
 
@@ -122,11 +116,11 @@ def _write_topics(found: dict[int, dict[str, dict[str, Any]]]) -> None:
     wanted = {(pk, topic): values for pk, topics in found.items() for topic, values in topics.items()}
     _delete(RebalanceTopic.objects.all(), [row.pk for key, row in stored.items() if key not in wanted])
     differing = [
-        RebalanceTopic(rebalance_id=key[0], topic=key[1], **values)
+        {"rebalance": key[0], "topic": key[1], **values}
         for key, values in wanted.items()
         if _differs(stored.get(key), values)
     ]
-    upsert(differing, ["rebalance", "topic"], TOPIC_FIELDS)
+    upsert_rows(RebalanceTopic, ["rebalance", "topic"], differing)
 
 
 def _differs(row: models.Model | None, values: dict[str, Any]) -> bool:

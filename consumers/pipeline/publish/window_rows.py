@@ -1,7 +1,8 @@
 """GroupWindow rows of one minute as the run found them; of ten minutes and an hour from the step below."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import pyarrow as pa
 
@@ -9,8 +10,7 @@ from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.slices import floor
 from consumers.pipeline.volumes.joined import FIELDS, MEASURED, joined_windows
 from consumers.pipeline.volumes.names import VOLUMES
-
-from .batches import upsert
+from consumers.polling.record.tables.keyed_rows import upsert_rows
 
 WIDER = [(60, 600), (600, 3600)]
 
@@ -29,17 +29,16 @@ def write_group_windows(
         )
     }
     rows = [
-        GroupWindow(
-            group_id=groups[one["cluster"], one["group"]],
-            step_seconds=60,
-            start=one["start"],
+        {
+            "group_id": groups[one["cluster"], one["group"]],
+            "start": one["start"],
             **{name: one[name] for name in (*MEASURED, *VOLUMES)},
-            volumes_unknown={name: one[f"{name}_unknown"] for name in VOLUMES if one[name] is None},
-        )
+            "volumes_unknown": {name: one[f"{name}_unknown"] for name in VOLUMES if one[name] is None},
+        }
         for one in windows.to_pylist()
         if (one["cluster"], one["group"]) in groups
     ]
-    _upsert(rows)
+    _write(rows, 60)
     for narrow, wide in WIDER:
         widen_groups(set(groups.values()), narrow, wide, since, until, reach)
     return len(rows)
@@ -54,8 +53,9 @@ def widen_groups(
     end = floor(until - timedelta(microseconds=1), step) + step
     stored = GroupWindow.objects.filter(step_seconds=narrow, start__gte=start, start__lt=end).order_by("start")
     parts = (row for row in stored.values("group_id", "start", *FIELDS).iterator() if row["group_id"] in groups)
-    _upsert([GroupWindow(step_seconds=wide, **one) for one in joined_windows(parts, narrow, wide, reach)])
+    _write(list(joined_windows(parts, narrow, wide, reach)), wide)
 
 
-def _upsert(rows: list[GroupWindow]) -> None:
-    upsert(rows, ["group", "step_seconds", "start"], FIELDS)
+def _write(rows: Sequence[Mapping[str, Any]], step_seconds: int) -> None:
+    stepped = [{**row, "step_seconds": step_seconds} for row in rows]
+    upsert_rows(GroupWindow, ["group_id", "step_seconds", "start"], stepped)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from consumers.polling.members.collected import BEHIND_A_PROXY
 
-from .history import CLUSTERING, PUSH, GroupHistory, GroupReading, MemberAnswer
+from .history import CLUSTERING, PUSH, GroupHistory, GroupReading
+from .member_rows import MemberAnswer
 
 
 @dataclass(frozen=True)

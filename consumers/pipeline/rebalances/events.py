@@ -13,7 +13,8 @@ from consumers.pipeline.kernel.arrays.segments import MICROSECONDS
 
 from .changes import FailedAnswer, MemberChange, ReadingChanges, failed_answers, has_ownership_gaps, reading_changes
 from .changes import topics_of as topics_of_reading
-from .history import GroupHistory, GroupReading, Place
+from .history import GroupHistory, GroupReading
+from .member_rows import Place
 
 
 @dataclass(frozen=True)

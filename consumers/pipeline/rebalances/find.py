@@ -19,7 +19,8 @@ from consumers.rocketmq.names import RETRY_PREFIX
 
 from .causes import causes_of
 from .events import Limits, ObservedRebalance, SampledTimes, observed_rebalances, sampled_of
-from .history import BROADCASTING, GroupHistory, MemberInterval, Place, TopicQueue, histories, is_held, microseconds_of
+from .history import BROADCASTING, GroupHistory, MemberInterval, TopicQueue, histories
+from .member_rows import Place, is_held, microseconds_of
 from .queue_costs import CostSpan, OffsetReading, OwnerAnswer, OwnerSample, QueueHistory
 from .tables import EVENTS, GROUP, PLACE, SPANS, TOPICS
 from .topic_costs import topic_cost

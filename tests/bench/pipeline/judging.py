@@ -49,7 +49,9 @@ def _beside_duckdb(spark: SparkSession, queues: int, master: str) -> Result:
         lake = Lake.at(folder)
         write_lake(lake, queues)
         names = reader.files(lake, "readings", "bench", START, UNTIL)
-        work = work_of(lake, START, UNTIL, DURATIONS, spans_for(lake, [names], spark.sparkContext.defaultParallelism))
+        work = work_of(
+            lake, START, UNTIL, DURATIONS, spans_for(lake, [names], spark.sparkContext.defaultParallelism, 1)
+        )
         # The first run pays for the JVM's warming up; the worker's session is warm.
         _seconds(lambda: _evaluate(spark, work))
         ours, states = min(_seconds(lambda: _evaluate(spark, work)) for _ in range(3))

@@ -29,7 +29,7 @@ def main(groups: int, queues: int) -> None:
     from django.core.management import call_command
 
     from consumers.models import GroupState, Reading
-    from consumers.pipeline.job import run
+    from consumers.pipeline.job import Kept, run
     from consumers.pipeline.site import site_durations, site_lake, warm_session
     from tests.bench.site_rows import BROKERS, fill
 
@@ -45,13 +45,13 @@ def main(groups: int, queues: int) -> None:
         Reading(cluster=cluster, taken_at=at, complete=True, brokers=read, **counts) for at in moments
     )
     write_readings(groups, queues, moments)
-    spark, lake, durations = warm_session(), site_lake(), site_durations()
+    spark, lake, durations, kept = warm_session(), site_lake(), site_durations(), Kept()
     found: list[tuple[float, float]] = []
     with Memory() as memory:
         for number in range(RUNS):
             until = END - timedelta(seconds=30 * (RUNS - 1 - number))
             began, spent = time.monotonic(), cpu_seconds(family())
-            report = run(spark, lake, ["bench"], until - RANGE, until, durations)
+            report = run(spark, lake, ["bench"], until - RANGE, until, durations, kept)
             found.append((time.monotonic() - began, cpu_seconds(family()) - spent))
     states = GroupState.objects.filter(judged_at=END).values_list("state", flat=True)
     told: dict[str, Any] = {

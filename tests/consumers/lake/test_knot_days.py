@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from consumers.lake import knot_days
 from consumers.lake.reader import files, read
 from consumers.lake.store import Lake
@@ -31,3 +33,10 @@ def test_a_young_day_is_left_alone(tmp_path):
     put(lake, "knots", [knot(0, 1)], time="at")
     assert knot_days.settle(lake, at(0) + timedelta(days=1)) == 0
     assert len(files(lake, "knots", "prod", at(0), at(60))) == 1
+
+
+@pytest.mark.parametrize(("days", "expected"), [(0, "date=2026-03-01"), (1, "date=2026-03-03"), (3, None)])
+def test_the_first_day_is_the_oldest_that_counts(tmp_path, days, expected):
+    lake = Lake.at(str(tmp_path))
+    put(lake, "knots", [knot(0, 1), knot(2 * 86400, 2)], time="at")
+    assert knot_days.first_day(lake, "prod", at(86400 * days)) == expected

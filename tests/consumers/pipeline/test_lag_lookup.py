@@ -1,12 +1,17 @@
 """Near history first, all of it for queues that reach further back, and never a number where there is no history."""
 
+import pyarrow as pa
 import pytest
 
 from consumers.lake import knot_days
+from consumers.lake.schemas import TABLES
 from consumers.lake.store import Lake
-from consumers.pipeline.bucket import Course
+from consumers.pipeline.bucket import Course, history
+from consumers.pipeline.durations import Durations
+from consumers.pipeline.kernel.anchors import ANCHORS
+from consumers.pipeline.kernel.time_lag import History, time_lags
 from consumers.pipeline.rows import Rows, Span
-from tests.pipeline_rows import PLACE, at, gathered, lags_of, put, rows
+from tests.pipeline_rows import PLACE, at, gathered, lags_of, put, rows, us
 from tests.pipeline_work import a_work
 
 HOUR, DAY = 3600, 86400
@@ -54,6 +59,29 @@ def test_a_settled_day_still_answers(tmp_path):
     knots = [knot(0, 100), knot(HOUR, 200), knot(now, 1000)]
     answer = lags(tmp_path, knots, rows([(150, 1000)], start=now), now + 1, settled=True)
     assert answer == {0: [("interpolated", now - HOUR / 2)]}
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_a_queue_that_moved_on_is_found_from_its_anchor(tmp_path, settled):
+    now = 3 * DAY
+    knots = [knot(HOUR * n, 100 * n) for n in range(72)]
+    lake = Lake.at(str(tmp_path))
+    put(lake, "knots", knots, time="at")
+    if settled:
+        knot_days.settle(lake, at(now))
+    seen = {"seen_at": us(now - 60), "seen_offset": 7100}
+    anchor = {"left_at": us(4 * HOUR), "left_offset": 400, "right_at": us(5 * HOUR), "right_offset": 500, **seen}
+    anchors = pa.Table.from_pylist([{**PLACE, **anchor}], ANCHORS)
+    read, work = gathered(rows([(500, 7200)], start=now)), a_work(lake, at(now), at(now + 1))
+    within = history(Rows(lake, ["prod"], Span()), work, TABLES["knots"].empty_table()).within
+    found, left = time_lags(read, 0, History(nothing, nothing, within), Durations(), anchors)
+    (queue,) = lags_of(read, found)
+    assert queue["lags"][0]["seconds"] == now - 5 * HOUR
+    assert left["left_offset"].to_pylist() == [500]
+
+
+def nothing(asked):
+    return TABLES["knots"].empty_table()
 
 
 def test_older_than_all_history_is_at_least_its_age(tmp_path):

@@ -5,8 +5,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from consumers.lake.paths import file_name, hour_folder
-from consumers.lake.schemas import READINGS
+from consumers.lake.reader import COMPACTED
+from consumers.lake.schemas import KNOTS, READINGS
 from consumers.lake.store import Lake
+from consumers.pipeline import spark
 from consumers.pipeline.rows import Only, Rows, Span, spans
 from consumers.rocketmq.names import DLQ_PREFIX
 from tests.pipeline_rows import at, put, rows
@@ -82,3 +84,25 @@ def test_a_dead_letter_topic_is_of_the_bucket_of_its_group(tmp_path):
     put(lake, "dead_letters", letters)
     found = Rows(lake, ["prod"], Span("group-10", None)).table("dead_letters", at(0), at(60), group="topic")
     assert sorted(found["topic"].to_pylist()) == [f"{DLQ_PREFIX}group-10", f"{DLQ_PREFIX}group-11"]
+
+
+def test_whole_files_are_those_of_the_minutes_that_are_asked_for(tmp_path):
+    """A file of knots is named after the minute in which a change was seen, and has the knot before it."""
+    lake = Lake.at(str(tmp_path))
+    place = {"cluster": "prod", "topic": "Orders", "broker": "a", "queue_id": 0}
+    for minute in range(4):
+        knots = [{**place, "broker_offset": number, "at": at(60 * number)} for number in (minute - 1, minute)]
+        name = f"{hour_folder('knots', 'prod', at(0))}/{file_name(at(60 * minute))}"
+        lake.write(pa.Table.from_pylist(knots, KNOTS), name, KNOTS)
+    found = Rows(lake, ["prod"], Span()).table("knots", at(100), at(170), whole_files=True)
+    assert found["broker_offset"].to_pylist() == [0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(("hours", "expected"), [(2, 4), (1, 4), (0.5, 2), (0.1, 1)])
+def test_of_a_closed_hour_as_many_rows_count_as_are_read(tmp_path, monkeypatch, hours, expected):
+    lake = Lake.at(str(tmp_path))
+    found = [row for group in GROUPS for row in rows([(1, 1)] * 5, group=group)]
+    name = f"{hour_folder('readings', 'prod', at(0))}/{COMPACTED}"
+    lake.write(pa.Table.from_pylist(found, READINGS), name, READINGS, row_group_size=5)
+    monkeypatch.setattr(spark, "READINGS_IN_BUCKET", 15)
+    assert len(spark.spans_for(lake, [[lake.path(name)]], 1, hours)) == expected

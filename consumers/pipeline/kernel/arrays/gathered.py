@@ -40,7 +40,7 @@ class Gathered:
         offsets = {name: numbers(rows[name])[order] for name in OFFSETS}
         reason = Texts.of(rows["unknown_reason"]).kept(order)
         readings = Readings(segments, at[order].astype(float), **offsets, reason=reason)
-        return cls(_encoded(rows.select(KEY).take(pa.array(first))), readings, numbers(rows["first_stored_at"])[order])
+        return cls(encoded(rows.select(KEY).take(pa.array(first))), readings, numbers(rows["first_stored_at"])[order])
 
     def with_silent(self, silent: pa.Table) -> "Gathered":
         """And the queues of `silent`, without any reading."""
@@ -50,7 +50,7 @@ class Gathered:
         queues = pa.concat_tables([written_out(self.queues), silent.select(KEY)], promote_options="permissive")
         return replace(
             self,
-            queues=_encoded(queues),
+            queues=encoded(queues),
             readings=replace(self.readings, segments=Segments.of_lengths(lengths)),
         )
 
@@ -72,7 +72,7 @@ def _microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.int64())
 
 
-def _encoded(table: pa.Table) -> pa.Table:
+def encoded(table: pa.Table) -> pa.Table:
     """Names as numbers, which other tables are put beside more quickly; the kind as it is."""
     for place, field in enumerate(table.schema):
         column, is_encoded = table[field.name], pa.types.is_dictionary(field.type)

@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 MICROSECONDS = 1_000_000
+MINUTE_US = 60 * MICROSECONDS
+HOUR_US = 60 * MINUTE_US
 
 
 @dataclass(frozen=True)

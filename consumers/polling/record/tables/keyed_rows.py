@@ -3,7 +3,8 @@
 PostgreSQL takes the columns of a batch as arrays in one statement, SQLite the rows one by one of a prepared statement.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import connections, models, router, transaction
@@ -36,6 +37,17 @@ def upsert(
     table = connection.ops.quote_name(model._meta.db_table)
     source = _arrays(connection, model, columns) if _takes_arrays(connection) else f"VALUES ({_places(columns)})"
     _run(connection, model, f"INSERT INTO {table} ({into}) {source} ON CONFLICT ({key}) DO {change}", columns)
+
+
+def upsert_rows(
+    model: type[models.Model],
+    unique: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    keep: Collection[str] = (),
+) -> None:
+    """The same of rows by field name, which all have the same fields."""
+    if rows:
+        upsert(model, unique, {name: [row[name] for row in rows] for name in rows[0]}, keep=keep)
 
 
 def rewrite(model: type[models.Model], keys: Sequence[int], columns: dict[str, Sequence[Any]]) -> None:
@@ -119,6 +131,8 @@ def _arrays(connection: BaseDatabaseWrapper, model: type[models.Model], names: I
 
 def _adapted(connection: BaseDatabaseWrapper, field: "models.Field[Any, Any]", values: Sequence[Any]) -> list[Any]:
     """As the database takes them: SQLite has no type for times."""
+    if isinstance(field, models.JSONField):
+        return [json.dumps(value) if isinstance(value, dict | list) else value for value in values]
     if not isinstance(field, models.DateTimeField):
         return list(values)
     adapted = {value: connection.ops.adapt_datetimefield_value(value) for value in set(values) - {None}}

@@ -10,7 +10,7 @@ import pytest
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.time_lag import time_lags
-from tests.pipeline_rows import PLACE, gathered, lags_of, table
+from tests.pipeline_rows import PLACE, gathered, lags_of, stored_history, table
 
 CASES = json.loads((Path(__file__).parents[3] / "data" / "lag_time_cases.json").read_text())
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,7 +45,7 @@ def answers():
     ]
     read = gathered([reading(case) for case in CASES])
     known = table("knots", knots)
-    lags, _ = time_lags(read, 0, lambda _: known, lambda _: known, Durations(), ANCHORS.empty_table())
+    lags, _ = time_lags(read, 0, stored_history(lambda _: known), Durations(), ANCHORS.empty_table())
     found = lags_of(read, lags)
     return {row["topic"]: row["lags"][0] if row["lags"] else None for row in found}
 

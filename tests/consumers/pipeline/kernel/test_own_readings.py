@@ -6,7 +6,7 @@ import pytest
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.kernel.anchors import ANCHORS
 from consumers.pipeline.kernel.time_lag import time_lags
-from tests.pipeline_rows import at, gathered, lags_of, rows, table
+from tests.pipeline_rows import at, gathered, lags_of, rows, stored_history, table
 
 DURATIONS = Durations()
 
@@ -22,7 +22,7 @@ def must_not_be_asked(asked: pa.Table) -> pa.Table:
 def newest(readings, near=nothing_stored):
     read = gathered(readings)
     since_us = read.readings.at_us.max()
-    (found,) = lags_of(read, time_lags(read, since_us, near, near, DURATIONS, ANCHORS.empty_table())[0])
+    (found,) = lags_of(read, time_lags(read, since_us, stored_history(near), DURATIONS, ANCHORS.empty_table())[0])
     return found["lags"][-1]["kind"], found["lags"][-1]["seconds"]
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from consumers.models import GroupState
 from consumers.pipeline.publish.group_rows import write_group_states
+from consumers.pipeline.publish.queue_rows import QueueIds
 from tests.pipeline_rows import at
 from tests.world import a_cluster, a_group
 
@@ -28,5 +29,5 @@ JUDGED = {
 def test_columns_of_an_evaluated_group_are_stored_where_its_row_has_them():
     a_group(a_cluster(read_at=None), "billing")
     for moment, more in ((0, {}), (60, {"retry_rate": 0.75})):
-        write_group_states(pa.Table.from_pylist([JUDGED | more]), ["prod"], at(moment), {})
+        write_group_states(pa.Table.from_pylist([JUDGED | more]), ["prod"], at(moment), {}, QueueIds().of(["prod"]))
     assert GroupState.objects.values(*NUMBERS).get() == NUMBERS | {"retry_rate": 0.75}

@@ -1,10 +1,13 @@
 """Rows of queues' states as a run leaves them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
 from consumers.models import ConsumerGroup, Queue, QueueState, Topic
-from consumers.pipeline.publish.queue_rows import write_queue_states
+from consumers.pipeline.publish.queue_rows import QueueIds, write_queue_states
 from tests.pipeline_rows import at
 from tests.world import a_cluster, a_group
 
@@ -39,7 +42,7 @@ def judged(queue_id: int = 0, **fields: object) -> dict[str, object]:
 
 
 def write(*rows: dict[str, object], seconds: int) -> int:
-    return write_queue_states(pa.Table.from_pylist(list(rows), SCHEMA), ["prod"], at(seconds))
+    return write_queue_states(pa.Table.from_pylist(list(rows), SCHEMA), ["prod"], at(seconds), QueueIds().of(["prod"]))
 
 
 def row() -> tuple[object, ...]:
@@ -86,3 +89,30 @@ def test_what_is_no_longer_judged_goes(group: ConsumerGroup) -> None:
     write(judged(0), judged(1), seconds=60)
     write(judged(1), seconds=90)
     assert list(QueueState.objects.values_list("queue__queue_id", flat=True)) == [1]
+
+
+def test_keys_are_read_again_where_rows_came_went_or_were_renamed(group: ConsumerGroup) -> None:
+    kept = QueueIds()
+
+    def keys() -> list[int]:
+        return sorted(kept.of(["prod"])["queue_pk"].to_pylist())
+
+    first, second = Queue.objects.order_by("pk").values_list("pk", flat=True)
+    assert keys() == [first, second]
+    third = Queue.objects.create(
+        topic=group.cluster.topics.get(), broker="broker-a", queue_id=2, readable=True, writable=True
+    )
+    assert keys() == [first, second, third.pk]
+    Queue.objects.filter(pk=first).delete()
+    assert keys() == [second, third.pk]
+    assert kept.of(["other"]).num_rows == 0
+    group.cluster.name = "other"
+    group.cluster.save()
+    assert kept.of(["other"]).num_rows == 2
+
+
+def test_keys_are_read_once(group: ConsumerGroup, django_assert_num_queries: Callable[[int], Any]) -> None:
+    kept = QueueIds()
+    kept.of(["prod"])
+    with django_assert_num_queries(2):
+        assert kept.of(["prod"]).num_rows == 2

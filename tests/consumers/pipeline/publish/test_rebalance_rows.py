@@ -8,6 +8,7 @@ import pytest
 
 from consumers.models import GroupState, Rebalance, RebalanceTopic
 from consumers.pipeline.publish.group_rows import write_group_states
+from consumers.pipeline.publish.queue_rows import QueueIds
 from consumers.pipeline.publish.rebalance_rows import write_rebalances
 from tests.pipeline_rows import at, us
 from tests.rebalance_rows import a_rebalance
@@ -170,7 +171,9 @@ def test_a_judgement_keeps_it_and_a_first_one_finds_it(group):
     shipping = a_group(group.cluster, "shipping")
     a_rebalance(shipping, at(60))
     a_judged_group(group, last_rebalance_at=at(15), judged_at=at(0))
-    write_group_states(pa.Table.from_pylist([judged("billing"), judged("shipping")]), ["prod"], at(600), {})
+    write_group_states(
+        pa.Table.from_pylist([judged("billing"), judged("shipping")]), ["prod"], at(600), {}, QueueIds().of(["prod"])
+    )
     found = dict(GroupState.objects.values_list("group__name", "last_rebalance_at"))
     assert found == {"billing": at(15), "shipping": at(60)}
 

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.models import Cluster, ConsumerGroup, GroupKind, GroupTotal, Queue, QueueSnapshot, QueueState, Topic
 from consumers.polling.record.tables import keyed_rows
-from consumers.polling.record.tables.keyed_rows import delete, rewrite, upsert
+from consumers.polling.record.tables.keyed_rows import delete, rewrite, upsert, upsert_rows
 from tests.readings import T0, at
 
 pytestmark = pytest.mark.django_db
@@ -63,9 +63,18 @@ def test_rows_that_exist_keep_the_fields_that_are_to_stay(groups):
     assert stored() == [(2, 4, None, at(7), 0), (2, 5, None, at(9), 0)]
 
 
-def test_values_of_a_json_field_are_json_texts(groups, queues):
+def test_rows_by_field_name_are_stored_as_columns_are(groups):
+    times = {"never_committed_queues": 0, "changed_at": T0}
+    for queues in (1, 2):
+        upsert_rows(GroupTotal, ["group"], [{"group": pk, "queues": queues, **times} for pk in groups])
+        upsert_rows(GroupTotal, ["group"], [])
+        assert [row[0] for row in stored()] == [queues, queues]
+
+
+@pytest.mark.parametrize("form", [json.dumps, dict])
+def test_values_of_a_json_field_are_json_texts_or_objects(groups, queues, form):
     detail = {"lag_messages": 3, "owner": 'it\'s \u6d88\u8d39 "a"'}
-    texts = {"state": ["STOP"], "rule": ["no_members"], "time_lag_kind": ["unknown"], "detail": [json.dumps(detail)]}
+    texts = {"state": ["STOP"], "rule": ["no_members"], "time_lag_kind": ["unknown"], "detail": [form(detail)]}
     key, times = {"group": groups[:1], "queue": queues[:1]}, {"since": [T0], "judged_at": [T0]}
     for _ in range(2):
         upsert(QueueState, ["group", "queue"], key | times | texts)
