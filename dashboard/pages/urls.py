@@ -18,7 +18,7 @@ from .ownership import group_ownership, ownership_picture
 from .rebalances import rebalance, rebalances
 from .resets import reset_urls
 from .retries import group_retries, retries, retry_figures
-from .site import patterns, theme
+from .site import language, patterns, theme
 
 opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -86,6 +86,7 @@ urlpatterns = [
     path("logout/", require_POST(LogoutView.as_view()), name="logout"),
     path("favicon.ico", require_safe(RedirectView.as_view(url=static("icons/consumerscope.svg"))), name="favicon"),
     path("theme/", theme.theme, name="theme"),
+    path("language/", language.language, name="language"),
     *reset_urls.urlpatterns,
     *alert_urls.urlpatterns,
     *alert_rule_urls.urlpatterns,
