@@ -12,6 +12,6 @@ STATES: dict[State, str | Promise] = {
     State.REWIND: _("went back"),
     State.WARN: _("lagging"),
     State.UNKNOWN: _("unknown"),
-    State.RECREATED: _("created anew"),
+    State.RECREATED: _("recreated"),
     State.OK: _("OK"),
 }

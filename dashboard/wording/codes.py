@@ -1,0 +1,40 @@
+"""Codes that pages show by themselves, in words: how fresh something is, kinds of topics, what became of a resend."""
+
+from itertools import chain
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from consumers.models import ResendOutcome, ResendStatus, TopicKind
+from consumers.selectors.clusters.cluster_rows import Freshness
+
+FRESHNESS: dict[str, str | Promise] = {
+    Freshness.FRESH: _("fresh"),
+    Freshness.LATE: _("late"),
+    Freshness.SILENT: _("silent"),
+}
+TOPIC_KINDS: dict[str, str | Promise] = {
+    TopicKind.NORMAL: _("normal"),
+    TopicKind.RETRY: _("retry"),
+    TopicKind.DLQ: _("DLQ"),
+    TopicKind.SYSTEM: _("system"),
+}
+RESENDS: dict[str, str | Promise] = {
+    ResendStatus.PLANNED: _("planned"),
+    ResendStatus.RUNNING: _("running"),
+    ResendStatus.DONE: _("done"),
+    ResendStatus.PARTIAL: _("partial"),
+    ResendStatus.FAILED: _("failed"),
+    ResendStatus.CANCELLED: _("cancelled"),
+    ResendStatus.EXPIRED: _("expired"),
+    ResendOutcome.SENDING: _("sending"),
+    ResendOutcome.SENT: _("sent"),
+    ResendOutcome.UNKNOWN: _("unknown"),
+    ResendOutcome.SKIPPED: _("skipped"),
+}
+CODES = dict(chain(FRESHNESS.items(), TOPIC_KINDS.items(), RESENDS.items()))
+
+
+def code_words(code: str) -> str:
+    """A code that has no words here is shown as it is: another version of the product may have stored it."""
+    return str(CODES.get(code, code))
