@@ -31,12 +31,12 @@ INSTALLED_APPS = [
     "dashboard",
 ]
 MIDDLEWARE = [
+    "dashboard.languages.Languages",
     "dashboard.zero_bytes.WithoutZeroBytes",
     "dashboard.proxies.BehindProxies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "dashboard.languages.Languages",
     "dashboard.health.any_host.CommonForAnyProbe",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

@@ -1,5 +1,6 @@
 import pytest
 from django.test import Client
+from django.utils.translation import get_language
 
 pytestmark = pytest.mark.django_db
 CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9,en;q=0.8"}
@@ -62,3 +63,20 @@ def test_rest_words_follow_the_asker_and_its_codes_do_not(client: Client) -> Non
     assert answer["Content-Language"] == "zh-hans"
     english = Client().get("/api/v1/groups/")
     assert (answer.status_code, set(answer.json())) == (english.status_code, set(english.json()))
+
+
+def test_the_next_asker_does_not_inherit_a_language(client: Client) -> None:
+    assert "zh-hans" in client.get("/login/", **CHINESE).text
+    assert get_language() == "en"
+
+
+def test_a_request_that_is_refused_at_the_door_is_refused_in_its_language(client: Client) -> None:
+    assert client.get("/%00/", **CHINESE)["Content-Language"] == "zh-hans"
+
+
+def test_static_files_are_the_same_in_every_language(client: Client) -> None:
+    answer = client.get("/static/css/frame.css", **CHINESE)
+    assert "Content-Language" not in answer
+    assert "Cookie" not in answer.get("Vary", "")
+    assert b"".join(answer)
+    answer.close()
