@@ -1,4 +1,4 @@
-"""Codes that pages show by themselves, in words: how fresh something is, kinds of topics, what became of a resend."""
+"""Codes that pages show by themselves, in words: how fresh something is, kinds of topics, resends, anomalies."""
 
 from itertools import chain
 
@@ -32,7 +32,19 @@ RESENDS: dict[str, str | Promise] = {
     ResendOutcome.UNKNOWN: _("unknown"),
     ResendOutcome.SKIPPED: _("skipped"),
 }
-CODES = dict(chain(FRESHNESS.items(), TOPIC_KINDS.items(), RESENDS.items()))
+# As docs/anomalies.md lists them.
+ANOMALIES: dict[str, str | Promise] = {
+    "members_gone": _("members gone"),
+    "expired_unread": _("expired unread"),
+    "consumer_ahead": _("consumer ahead"),
+    "min_above_broker_offset": _("min above broker offset"),
+    "topic_created_anew": _("topic recreated"),
+    "queue_gone": _("queue gone"),
+    "topic_gone": _("topic gone"),
+    "never_committed": _("never committed"),
+    "queue_unreadable": _("queue unreadable"),
+}
+CODES = dict(chain(FRESHNESS.items(), TOPIC_KINDS.items(), RESENDS.items(), ANOMALIES.items()))
 
 
 def code_words(code: str) -> str:

@@ -121,7 +121,7 @@ class Frame:
 
     @property
     def ranges(self) -> list[Choice]:
-        return [Choice(label, self.here(range=name), name == self.range.name) for name, label in LABELS.items()]
+        return [Choice(str(label), self.here(range=name), name == self.range.name) for name, label in LABELS.items()]
 
     @property
     def cluster_choices(self) -> list[Choice]:

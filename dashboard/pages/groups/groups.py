@@ -100,5 +100,5 @@ def _columns(frame: Frame, ordering: str) -> list[Column]:
         for name in NUMBERS
     ]
     heads.insert(len(words) + 1, Column("line", _("Last %s") % frame.range.label, "", "", "", is_number=False))
-    heads.append(column(frame, ordering, "last_rebalance_at", _("Last rebalance"), "", is_number=True))
+    heads.append(column(frame, ordering, "last_rebalance_at", _("Rebalanced"), "", is_number=True))
     return [*heads, column(frame, ordering, "taken_at", _("Scraped"), "", is_number=True)]
