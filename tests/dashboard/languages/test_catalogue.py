@@ -13,11 +13,6 @@ from tests.catalogue.files import MO, PO
 PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[sdrg%]|%\.\d[a-z]|\{\w+\}|</?(?:b|code)>")
 # Not translated yet.
 LATER = (
-    "consumers/admin/",
-    "consumers/alerts/",
-    "consumers/dead_letters/",
-    "consumers/errands/",
-    "consumers/resets/",
     "dashboard/pages/alerts/",
     "dashboard/pages/channels/",
     "dashboard/pages/resets/",
@@ -27,6 +22,8 @@ LATER = (
     "templates/resets/",
     "templates/silences/",
 )
+# Stored as sentences, and read by everybody afterwards: English, until codes are stored instead.
+STORED = {"Acknowledged: %s", "Acknowledged.", "Nobody looks after it any more."}
 MESSAGES, KNOWN = extracted(), po.read(PO)
 TRANSLATED = [one for one in KNOWN.values() if one.singular and one.text]
 
@@ -39,9 +36,9 @@ def test_it_has_every_message_of_the_code() -> None:
     assert not MESSAGES.keys() - KNOWN.keys(), "Run: python -m tests.catalogue"
 
 
-def test_every_message_is_translated() -> None:
-    missing = [one.singular for one in MESSAGES.values() if is_due(one) and not KNOWN[one.singular].text]
-    assert not missing
+def test_every_message_is_translated_but_those_that_are_stored() -> None:
+    missing = {one.singular for one in MESSAGES.values() if is_due(one) and not KNOWN[one.singular].text}
+    assert missing == STORED
 
 
 def test_no_translation_waits_for_a_second_look() -> None:
