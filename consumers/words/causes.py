@@ -9,7 +9,7 @@ CAUSES: dict[str, str | Promise] = {
     RebalanceCause.JOINED: _("joined"),
     RebalanceCause.LEFT: _("left"),
     RebalanceCause.GONE: _("gone"),
-    RebalanceCause.SILENT: _("silent"),
+    RebalanceCause.SILENT: _("not reporting"),
     RebalanceCause.RECONNECTED: _("reconnected"),
     RebalanceCause.RESTARTED: _("restarted"),
     RebalanceCause.QUEUE_COUNT: _("queue count"),

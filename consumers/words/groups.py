@@ -7,11 +7,11 @@ from consumers.vocabulary.groups import Flag
 
 FLAGS: dict[str, str | Promise] = {
     Flag.SYSTEM: _("system"),
-    Flag.GHOST: _("ghost"),
+    Flag.GHOST: _("inactive"),
     Flag.PAUSED: _("paused"),
     Flag.HABITUAL: _("offline by habit"),
     Flag.RETIRED_TOPICS: _("retired topics"),
-    Flag.OUTSIDE_STORE: _("progress kept outside"),
+    Flag.OUTSIDE_STORE: _("progress stored outside"),
     Flag.UNLISTED_MEMBERS: _("members not listed"),
     Flag.BROADCASTING: _("broadcasting"),
     Flag.POP: _("POP"),

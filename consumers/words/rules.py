@@ -8,19 +8,19 @@ from django.utils.translation import gettext_lazy as _
 from consumers.vocabulary.rules import BlockedBy, Expiry, OwnerUnknown, RuleCode
 
 RULES: dict[str, str | Promise] = {
-    RuleCode.PROGRESS_OUTSIDE: _("progress is kept outside the brokers"),
+    RuleCode.PROGRESS_OUTSIDE: _("progress is stored outside the brokers"),
     RuleCode.NOT_REPORTED: _("no member reports its offset to the broker"),
     RuleCode.NOT_READ: _("not read"),
     RuleCode.OFFSET_LOST: _("offset lost"),
     RuleCode.TOO_FEW_READINGS: _("too few scrapes to evaluate"),
-    RuleCode.TOPIC_RECREATED: _("topic created anew"),
+    RuleCode.TOPIC_RECREATED: _("topic recreated"),
     RuleCode.NEVER_COMMITTED: _("never committed"),
     RuleCode.NO_SUCH_QUEUE: _("the broker has no such queue"),
-    RuleCode.LAG_UNKNOWN: _("lag not known"),
+    RuleCode.LAG_UNKNOWN: _("lag unknown"),
     RuleCode.INACTIVE: _("inactive"),
     RuleCode.OFFSET_WENT_BACK: _("offset went back"),
-    RuleCode.MESSAGES_EXPIRED: _("unread messages have expired"),
-    RuleCode.MOVED_TO_OLDEST: _("moved up to the oldest message"),
+    RuleCode.MESSAGES_EXPIRED: _("unread messages expired"),
+    RuleCode.MOVED_TO_OLDEST: _("moved to the oldest message"),
     RuleCode.POPPED_TO_END: _("popped to the end; acks are not in the offset"),
     RuleCode.CAUGHT_UP: _("caught up"),
     RuleCode.WITHIN_THRESHOLD: _("within threshold"),
@@ -41,9 +41,9 @@ RULES: dict[str, str | Promise] = {
 
 BLOCKED_BY: dict[str, str | Promise] = {
     BlockedBy.NOT_SAMPLED: _("not sampled"),
-    BlockedBy.ORDERLY_MESSAGE: _("a message that is not finished, in order"),
+    BlockedBy.ORDERLY_MESSAGE: _("an unfinished orderly message"),
     BlockedBy.FLOW_CONTROL: _("flow control"),
-    BlockedBy.MESSAGE: _("a message that is not finished"),
+    BlockedBy.MESSAGE: _("an unfinished message"),
     BlockedBy.SUSPENDED: _("suspended by the application"),
     BlockedBy.NOT_PULLING: _("the owner does not pull"),
 }
@@ -54,7 +54,7 @@ OWNERS: dict[str, str | Promise] = {
     OwnerUnknown.NOT_SAMPLED: _("not sampled"),
 }
 
-EXPIRY: dict[str, str | Promise] = {Expiry.UNKNOWN: _("not known")}
+EXPIRY: dict[str, str | Promise] = {Expiry.UNKNOWN: _("unknown")}
 
 # By the names of a rule's evidence.
 OF_EVIDENCE: dict[str, Mapping[str, str | Promise]] = {

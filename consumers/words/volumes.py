@@ -11,29 +11,29 @@ from consumers.vocabulary.volumes import VolumeReason
 from .unknown import reason_words
 
 REASONS: dict[str, str | Promise] = {
-    VolumeReason.NOT_RECORDED: _("not recorded then"),
-    VolumeReason.PART_MISSING: _("a minute of it has no reading, or is not over"),
-    VolumeReason.NO_READING_BEFORE: _("no reading close enough before this window"),
+    VolumeReason.NOT_RECORDED: _("not recorded at that time"),
+    VolumeReason.PART_MISSING: _("a minute has no scrape, or is not over"),
+    VolumeReason.NO_READING_BEFORE: _("no scrape close enough before this window"),
     VolumeReason.OFFSET_UNREAD: _("the offset was not read"),
     VolumeReason.CONSUMER_WENT_BACK: _("the consumer offset went back"),
-    VolumeReason.SET_BY_RESET: _("the consumer offset was set by a reset"),
+    VolumeReason.SET_BY_RESET: _("a reset set the consumer offset"),
     VolumeReason.BROKER_WENT_BACK: _("the broker offset went back"),
-    VolumeReason.FIRST_COMMIT: _("committed for the first time: where it began is not known"),
+    VolumeReason.FIRST_COMMIT: _("first commit: the start is unknown"),
     VolumeReason.NO_OWN_QUEUE: _("no queue of its own topics was read"),
-    VolumeReason.TOPICS_UNREAD: _("which retry and dead-letter topics it has was not read yet"),
+    VolumeReason.TOPICS_UNREAD: _("its retry and dead-letter topics are not known yet"),
     VolumeReason.RETRY_UNREAD: _("its retry topic was not read in this window"),
     VolumeReason.DEAD_LETTERS_UNREAD: _("its dead-letter topic was not read in this window"),
     VolumeReason.NOTHING_CONSUMED: _("nothing was consumed"),
-    VolumeReason.NO_WINDOW: _("no window of it was aggregated"),
-    VolumeReason.KNOWN_SINCE: _("known since %(since)s only"),
-    VolumeReason.KNOWN_OF_MINUTES: _("known of %(minutes)s of %(of)s minutes only"),
-    VolumeReason.NO_KNOWN_WINDOW: _("not known of any of its windows"),
+    VolumeReason.NO_WINDOW: _("no window was aggregated"),
+    VolumeReason.KNOWN_SINCE: _("no data before %(since)s"),
+    VolumeReason.KNOWN_OF_MINUTES: _("data for %(minutes)s of %(of)s minutes"),
+    VolumeReason.NO_KNOWN_WINDOW: _("no window has data"),
 }
 
 AT_LEAST: dict[str, str | Promise] = {
-    "into_retry": _("at least %s into retry"),
-    "consumed": _("at least %s consumed"),
-    "into_dlq": _("at least %s"),
+    "into_retry": _("≥ %s into retry"),
+    "consumed": _("≥ %s consumed"),
+    "into_dlq": _("≥ %s"),
 }
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext as _
+
 from .points import Figure, on_axis
 
 # The axis of the hatches, beside that of the values: it has no ticks, and goes from 0 to 1.
@@ -12,7 +14,10 @@ HATCH: Figure = {
     "line": {"width": 0},
     "pattern": {"shape": "/", "size": 6, "solidity": 0.18, "fgcolor": "var(--hatch)", "fillmode": "replace"},
 }
-NO_REASON = "no reason was recorded"
+
+
+def no_reason() -> str:
+    return _("no reason recorded")
 
 
 def hatched_windows(
@@ -22,13 +27,13 @@ def hatched_windows(
     gaps = [i for i, unknown in enumerate(is_unknown) if unknown]
     return {
         "type": "bar",
-        "name": "unknown",
+        "name": _("unknown"),
         "x": [on_axis(starts[i] + step / 2) for i in gaps],
         "y": [1] * len(gaps),
         "width": [step.total_seconds() * 1000] * len(gaps),
         "yaxis": "y2",
         "showlegend": False,
-        "customdata": [reasons[i] or NO_REASON for i in gaps],
+        "customdata": [reasons[i] or no_reason() for i in gaps],
         "hovertemplate": "%{customdata}",
         "marker": HATCH,
     }

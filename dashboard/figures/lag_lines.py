@@ -49,7 +49,7 @@ def lag_lines(
         legend={"orientation": "h", "y": -0.22, "x": 0, "font": {"color": "var(--ink)"}},
         yaxis={
             **AXIS,
-            "title": {"text": "messages", "font": {"color": QUIET}},
+            "title": {"text": _("messages"), "font": {"color": QUIET}},
             "tickformat": ",d",
             **_foot([*(value for line in (total, *parts) for value in line.values), live[1] if live else None]),
         },
@@ -77,7 +77,7 @@ def _line(at: list[str], line: Line, colour: str, width: float) -> Figure:
         "connectgaps": False,
         "line": {"color": colour, "width": width},
         "marker": {"color": colour, "size": 3},
-        "hovertemplate": "%{y:,d} messages",
+        "hovertemplate": f"%{{y:,d}} {_('messages')}",
     }
 
 
@@ -90,7 +90,7 @@ def _live(at: datetime, lag: float) -> Figure:
         "y": [lag],
         "connectgaps": False,
         "marker": {"color": "var(--line-total)", "size": 7, "symbol": "circle-open", "line": {"width": 2}},
-        "hovertemplate": "%{y:,d} messages",
+        "hovertemplate": f"%{{y:,d}} {_('messages')}",
     }
 
 

@@ -283,7 +283,7 @@ def said(run: TimelineRun, timeline: Timeline) -> str:
         Holding.OWNER: names,
         Holding.NOBODY: _("no owner"),
         Holding.SEVERAL: _("several owners: %s") % names,
-        Holding.CHANGED: _("changed hands: %s") % names if names else _("changed hands"),
+        Holding.CHANGED: _("reassigned: %s") % names if names else _("reassigned"),
     }[run.holding]
     ends = {"since": clock(run.since, timeline.until), "until": clock(run.until, timeline.until)}
     when = (
@@ -357,6 +357,6 @@ def _moment(at: datetime) -> Figure:
 
 
 def _empty(timeline: Timeline) -> Figure:
-    text = timeline.unknown_reason or _("no queue was seen to be owned in this range")
+    text = timeline.unknown_reason or _("no queue owner known in this range")
     centre = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
     return {"text": text, "font": {"color": QUIET, "size": 12}, **centre}

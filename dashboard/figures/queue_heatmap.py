@@ -4,6 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 
+from django.utils.translation import gettext as _
+
+from .hatching import no_reason
 from .layout import AXIS, LEFT, aside, figure
 from .points import Change, Figure, Line, Span, on_axis
 
@@ -35,7 +38,7 @@ def queue_heatmap(
         "zmax": most or 1,
         "colorscale": SCALE,
         "hoverongaps": False,
-        "hovertemplate": "%{customdata}<br>%{z:,d} messages<extra></extra>",
+        "hovertemplate": f"%{{customdata}}<br>%{{z:,d}} {_('messages')}<extra></extra>",
         "showscale": False,
     }
     since = starts[0] if starts else until - step
@@ -62,8 +65,9 @@ def queue_heatmap(
 
 def _scale(most: float | None) -> Figure:
     """What the colours mean. Plotly's own bar of colours would move the time axis away from its neighbour's."""
-    known = f"0 to {most:,.0f} messages; the stronger the colour, the more" if most is not None else ""
-    return aside(known or "the lag of no queue is known in this range")
+    if most is None:
+        return aside(_("no queue has a known lag in this range"))
+    return aside(_("0 to %(most)s messages; the darker, the more") % {"most": f"{most:,.0f}"})
 
 
 def labels(names: Sequence[str]) -> list[str]:
@@ -89,7 +93,7 @@ def _hatched(starts: Sequence[datetime], step: timedelta, queues: Sequence[Line]
         yield {
             "type": "scatter",
             "mode": "lines",
-            "name": f"unknown: {reason}",
+            "name": _("unknown: %s") % reason,
             "x": xs,
             "y": ys,
             "fill": "toself",
@@ -108,4 +112,4 @@ def _gaps(queue: Line) -> Iterator[tuple[str, int, int]]:
     for (is_gap, reason), run in groupby(cells, key=lambda cell: (cell[1][0] is None, cell[1][1])):
         indexes = [index for index, _cell in run]
         if is_gap:
-            yield reason or "no reason was recorded", indexes[0], indexes[-1]
+            yield reason or no_reason(), indexes[0], indexes[-1]

@@ -13,7 +13,7 @@ from consumers.retries.levels.ladder_rows import Ladder, LadderRung, SampledRung
 from dashboard.wording.numbers import count, duration
 from dashboard.wording.times import clock
 
-from .hatching import HATCH, NO_REASON
+from .hatching import HATCH, no_reason
 from .layout import AXIS, QUIET, RULE, plain_figure
 from .points import Figure
 
@@ -100,18 +100,18 @@ def _waiting(rung: LadderRung) -> tuple[str, str]:
     words = count(rung.broker_backlog)
     if is_late(rung):
         words += " · " + _("%(time)s late") % {"time": duration(rung.overdue_seconds or 0)}
-    return words, _("level %(level)s: %(words)s, of all groups on all brokers") % {"level": rung.level, "words": words}
+    return words, _("level %(level)s: %(words)s, all groups, all brokers") % {"level": rung.level, "words": words}
 
 
 def _found(sampled: SampledRung | None, now: datetime) -> tuple[str, str]:
     if sampled is None:
         return "", ""
     numbers = {"n": count(sampled.messages), "looked_at": count(sampled.looked_at), "of": count(sampled.of)}
-    hover = [_("%(n)s of this group among %(looked_at)s looked into, of %(of)s that waited") % numbers]
+    hover = [_("%(n)s of this group among %(looked_at)s inspected, of %(of)s waiting") % numbers]
     if sampled.oldest_waiting_at:
-        hover.append(_("the oldest waits since %s UTC") % clock(sampled.oldest_waiting_at, now))
+        hover.append(_("oldest since %s UTC") % clock(sampled.oldest_waiting_at, now))
     if sampled.next_due_at:
-        hover.append(_("the next is due at %s UTC") % clock(sampled.next_due_at, now))
+        hover.append(_("next due at %s UTC") % clock(sampled.next_due_at, now))
     for times, messages in sorted(sampled.attempts.items()):
         hover.append(_("retry %(times)s: %(n)s") % {"times": times, "n": count(messages)})
     words = numbers["n"] if sampled.is_whole else _("%(n)s of %(looked_at)s") % numbers
@@ -127,7 +127,7 @@ def _hatch(name: str, rungs: Sequence[LadderRung], values: Sequence[int | None],
         "y": [rung.level for rung in unknown],
         "x": [1] * len(unknown),
         "xaxis": axis,
-        "customdata": [rung.unknown.get(field, NO_REASON) for rung in unknown],
+        "customdata": [rung.unknown.get(field, no_reason()) for rung in unknown],
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": HATCH,
     }
@@ -150,4 +150,4 @@ def _title(panel: int, text: str) -> Figure:
 
 def _nothing(ladder: Ladder) -> Figure:
     place = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "y": 0.5}
-    return {**place, "text": ladder.unknown.get("rungs", NO_REASON), "showarrow": False, "font": {"color": QUIET}}
+    return {**place, "text": ladder.unknown.get("rungs", no_reason()), "showarrow": False, "font": {"color": QUIET}}

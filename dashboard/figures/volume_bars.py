@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
-from .hatching import HATCH_AXIS, NO_REASON, hatched_windows
+from .hatching import HATCH_AXIS, hatched_windows, no_reason
 from .layout import AXIS, QUIET, figure
 from .points import Change, Figure, Line, Span, on_axis
 
@@ -52,7 +52,7 @@ def _bars(starts: Sequence[datetime], step: timedelta, line: Line, colour: str) 
         "y": list(line.values),
         "width": [step.total_seconds() * 1000] * len(starts),
         "marker": {"color": colour, "line": {"width": 0}},
-        "hovertemplate": "%{y:,d} messages",
+        "hovertemplate": f"%{{y:,d}} {_('messages')}",
     }
 
 
@@ -61,7 +61,7 @@ def _why(lines: Sequence[tuple[Line, str]], window: int) -> str | None:
     missing: dict[str, list[str]] = {}
     for line, _colour in lines:
         if line.values[window] is None:
-            missing.setdefault(line.reasons[window] or NO_REASON, []).append(line.name)
+            missing.setdefault(line.reasons[window] or no_reason(), []).append(line.name)
     if not missing:
         return None
     if len(missing) == 1 and len(next(iter(missing.values()))) == len(lines):

@@ -49,6 +49,6 @@ def _is_known(request: HttpRequest) -> bool:
 def _for_anybody(answer: Readiness) -> dict[str, Any]:
     return {
         "ready": answer.ready,
-        "detail": _("Log in or send a token to see details."),
+        "detail": _("To see details, log in or send a token."),
         "parts": {name: {"well": part.well} for name, part in answer.parts.items()},
     }

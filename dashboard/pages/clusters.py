@@ -54,14 +54,14 @@ def clusters_context(request: HttpRequest) -> dict[str, Any]:
 LABELS: dict[str, str | Promise] = {
     "readings": _("scrapes"),
     "membership": _("members"),
-    "ownership": _("owners of queues"),
+    "ownership": _("queue owners"),
     "stored_offsets": _("offset files"),
     "dead_letters": _("dead-letter queues"),
     "knots": _("produced offsets, for time lags"),
-    "windows_60": _("windows of 1 minute"),
-    "windows_600": _("windows of 10 minutes"),
-    "windows_3600": _("windows of 1 hour"),
-    "windows_86400": _("windows of 1 day (UTC)"),
+    "windows_60": _("1-minute windows"),
+    "windows_600": _("10-minute windows"),
+    "windows_3600": _("1-hour windows"),
+    "windows_86400": _("1-day windows (UTC)"),
 }
 HOUR, DAY = 3600, 86400
 

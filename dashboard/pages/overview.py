@@ -68,7 +68,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any]:
             ],
             shown.since,
             shown.until,
-            _("Changes of state, rebalances, offset resets and incidents"),
+            _("State changes, rebalances, offset resets, and incidents"),
         ),
         resets=len(resets),
         losses=[_loss(frame, loss) for loss in found.losses],

@@ -18,7 +18,7 @@ from .ownership import group_ownership, ownership_picture
 from .rebalances import rebalance, rebalances
 from .resets import reset_urls
 from .retries import group_retries, retries, retry_figures
-from .site import patterns, theme
+from .site import language, patterns, states, theme
 
 opened_or_sent = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -54,6 +54,7 @@ urlpatterns = [
     path("rebalances/<str:cluster>/<str:group>/<str:at>/", rebalance.rebalance, name="rebalance"),
     path("retries/", retries.retries, name="retries"),
     path("clusters/", clusters.clusters, name="clusters"),
+    path("states/", states.states, name="states"),
     path("patterns/", patterns.patterns, name="patterns"),
     path("parts/overview/", overview.overview_part, name="overview_part"),
     path("parts/groups/", groups.groups_part, name="groups_part"),
@@ -86,6 +87,7 @@ urlpatterns = [
     path("logout/", require_POST(LogoutView.as_view()), name="logout"),
     path("favicon.ico", require_safe(RedirectView.as_view(url=static("icons/consumerscope.svg"))), name="favicon"),
     path("theme/", theme.theme, name="theme"),
+    path("language/", language.language, name="language"),
     *reset_urls.urlpatterns,
     *alert_urls.urlpatterns,
     *alert_rule_urls.urlpatterns,

@@ -12,7 +12,7 @@ LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 # People reach the site over HTTPS alone; a proxy in front of it may talk HTTP to it.
-CONSUMERSCOPE_HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = flag(
+CONSUMERSCOPE_HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = flag(
     "CONSUMERSCOPE_HTTPS",
     False,
     "1: people reach the site over HTTPS only, even if a proxy in front of it uses HTTP. Cookies "

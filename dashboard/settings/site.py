@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "dashboard",
 ]
 MIDDLEWARE = [
+    "dashboard.languages.Languages",
     "dashboard.zero_bytes.WithoutZeroBytes",
     "dashboard.proxies.BehindProxies",
     "django.middleware.security.SecurityMiddleware",
@@ -56,6 +57,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "dashboard.pages.site.theme.theme_of",
+                "dashboard.pages.site.language.languages_of",
             ],
         },
     }
@@ -76,7 +78,14 @@ WHITENOISE_USE_FINDERS = True
 # plotly.js lies under its version: its address changes when the file does.
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/plotly/[0-9.]+/"
 
+# What a reader chose, in a cookie; else what the browser prefers; else English.
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LANGUAGE_COOKIE_NAME = "language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_HTTPONLY = True
+LOCALE_PATHS = [BASE_DIR / "dashboard" / "locale"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

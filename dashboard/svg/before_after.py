@@ -77,9 +77,9 @@ def _draw(cells: Cells, queue: QueueEnds, colours: Mapping[str, int], x: int, y:
 def _kind(owners: tuple[str, ...] | None, colours: Mapping[str, int]) -> tuple[str, str]:
     """The class of a cell and what it says on hover."""
     if owners is None:
-        return UNKNOWN, _("not known")
+        return UNKNOWN, _("unknown")
     if not owners:
-        return NOBODY, _("nobody")
+        return NOBODY, _("no owner")
     if len(owners) > 1:
         return SEVERAL, ", ".join(owners)
     return f"owner-{colours[owners[0]]}", owners[0]

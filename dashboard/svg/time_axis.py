@@ -4,8 +4,10 @@ its size on every screen.
 
 from datetime import UTC, datetime, timedelta
 
+from django.utils.dateformat import format as written
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 EDGE, FOOT = 1.0, 18
 
@@ -38,4 +40,4 @@ def _ticks(since: datetime, until: datetime) -> list[tuple[datetime, str]]:
     first = datetime.fromtimestamp(-(-since.timestamp() // step) * step, UTC)
     ticks = [first + timedelta(seconds=step * i) for i in range(int((until - first).total_seconds() // step) + 1)]
     inside = [tick for tick in ticks if 0.04 < (tick - since) / (until - since) < 0.96]
-    return [(tick, f"{tick.day} {tick:%b}" if step >= 86400 else f"{tick:%H:%M}") for tick in inside]
+    return [(tick, written(tick, _("j M")) if step >= 86400 else f"{tick:%H:%M}") for tick in inside]

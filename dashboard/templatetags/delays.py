@@ -23,7 +23,7 @@ def table_of(tables: Mapping[str, DelayTable], cluster: str) -> DelayTable | Non
 def level_delay(context: template.Context, head: LevelHead) -> SafeString:
     """How long the level delays, as every broker says it that says anything."""
     if not head.delays:
-        return unknown(context, _("no broker says how long this level delays"), brief=True)
+        return unknown(context, _("no broker reports the delay of this level"), brief=True)
     return format_html("{}", " / ".join(duration(delay) for delay in head.delays))
 
 

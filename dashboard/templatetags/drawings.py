@@ -37,9 +37,9 @@ def lag_line(values: Sequence[float | None] | None) -> SafeString:
     """The lag of the page's range, oldest first."""
     known = [value for value in values or [] if value is not None]
     if not known:
-        return sparkline([None], _("lag over the range: unknown"))
+        return sparkline([None], _("lag in the range: unknown"))
     words = {"low": count(min(known)), "high": count(max(known))}
-    label = _("lag over the range: between %(low)s and %(high)s messages") % words
+    label = _("lag in the range: %(low)s to %(high)s messages") % words
     gaps = len(values or []) - len(known)
     return sparkline(values or [], f"{label}, {_('unknown in %s windows') % gaps}" if gaps else label, floor=FEW)
 

@@ -21,9 +21,9 @@ register = template.Library()
 
 # What a row says of each kind of time lag, in the text and on hover.
 KINDS = {
-    "exact": ("", gettext_lazy("exact: the store time of the first message that is not consumed")),
-    "interpolated": ("≈ ", gettext_lazy("interpolated between readings")),
-    "at_least": ("≥ ", gettext_lazy("at least: older than the history that is kept, or not evaluated lately")),
+    "exact": ("", gettext_lazy("exact: store time of the first unconsumed message")),
+    "interpolated": ("≈ ", gettext_lazy("interpolated between scrapes")),
+    "at_least": ("≥ ", gettext_lazy("at least: older than the retained history, or not evaluated recently")),
 }
 
 
@@ -43,7 +43,7 @@ def field(context: template.Context, row: Any, name: str, unit: bool = False, br
 def reason_of(row: Any, name: str) -> str:
     """Why `name` is not known, in the row's own words."""
     own = row.unknown_reason if name == "lag_messages" else None
-    return own or row.unknown.get(name) or getattr(row, "unknown_reason", None) or _("no reason was recorded")
+    return own or row.unknown.get(name) or getattr(row, "unknown_reason", None) or _("no reason recorded")
 
 
 def last_good_of(row: Any, name: str) -> datetime | None:
@@ -58,7 +58,7 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
     reason = reason_of(row, name)
     if name == "drain_seconds" and reason == DOES_NOT_DRAIN:
         return format_html(
-            '<span class="late" title="{}">{}</span>', _("it consumes no faster than is produced"), _("never")
+            '<span class="late" title="{}">{}</span>', _("consume rate is not above produce rate"), _("never")
         )
     if _is_answer(row, name, reason):
         return format_html('<span class="quiet">{}</span>', reason)
@@ -71,7 +71,7 @@ def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> S
     said = unknown(context, reason, last_good_of(row, name))
     if not at_least:
         return said
-    sum_of_known = _("at least %(n)s messages") % {"n": FIELDS[name].write(at_least)}
+    sum_of_known = _("≥ %(n)s messages") % {"n": FIELDS[name].write(at_least)}
     return format_html('<span class="at-least">{}</span>{}', sum_of_known, said)
 
 
@@ -114,7 +114,7 @@ def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool)
 def known_part(context: template.Context, text: str, reason: str, since: datetime | None) -> SafeString:
     """`≥ 44 · since 13:39:20`: what is known of a number; why it is not the whole on hover and for a screen reader."""
     begun = format_html(" · {} {}", _("since"), moment(since, context["now"])) if since else ""
-    why = reason or _("no reason was recorded")
+    why = reason or _("no reason recorded")
     said = '<span class="known-part" title="{1}">{0}<span class="said">: {1}</span>{2}</span>'
     return format_html(said, text, why, begun)
 
@@ -124,13 +124,13 @@ def unknown(
     context: template.Context, reason: str, last_good: datetime | None = None, brief: bool = False, bare: bool = False
 ) -> SafeString:
     """The word, the time when it was last known, and the reason: on hover if `brief`, in another cell if `bare`."""
-    why = reason or _("no reason was recorded")
+    why = reason or _("no reason recorded")
     if brief:
         return format_html(
             '<span class="unknown" title="{0}"><b>{1}</b><span class="said">: {0}</span></span>', why, _("unknown")
         )
     good = (
-        format_html(' · <span class="good">{} {}</span>', _("last good"), moment(last_good, context["now"]))
+        format_html(' · <span class="good">{} {}</span>', _("last success"), moment(last_good, context["now"]))
         if last_good
         else ""
     )

@@ -10,8 +10,10 @@ from consumers.models import State
 from consumers.vocabulary.groups import Flag
 from consumers.words.groups import FLAGS
 from dashboard.templatetags.drawings import state
+from dashboard.wording.codes import code_words
 
 register = template.Library()
+register.filter("code_words", code_words)
 
 
 @register.simple_tag

@@ -102,7 +102,7 @@ def holders(context: template.Context, move: Any, end: str) -> SafeString:
     if owners is None:
         return unknown(context, move.unknown[end], brief=True)
     return format_html_join(", ", "{}", ((owner,) for owner in owners)) or format_html(
-        '<span class="difference">{}</span>', _("nobody")
+        '<span class="difference">{}</span>', _("no owner")
     )
 
 
@@ -133,4 +133,4 @@ def _loud(seconds: float) -> SafeString:
 
 
 def _length(seconds: float | None) -> str:
-    return _("an unknown time") if seconds is None else duration(seconds)
+    return _("for an unknown time") if seconds is None else duration(seconds)

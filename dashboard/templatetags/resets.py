@@ -72,7 +72,7 @@ def effect(context: template.Context, row: ResetQueueRow) -> SafeString:
         name = "replayed_messages" if row.replayed_messages is None else "skipped_messages"
         return unknown(context, row.unknown.get(name, ""), brief=True)
     if row.replayed_messages:
-        return format_html("{} {}", count(row.replayed_messages), _("again"))
+        return format_html("{} {}", count(row.replayed_messages), _("redelivered"))
     if row.skipped_messages:
         return format_html('<span class="difference">{} {}</span>', count(row.skipped_messages), _("skipped"))
     return format_html('<span class="quiet">{}</span>', _("none"))
@@ -85,7 +85,7 @@ def total(context: template.Context, totals: ResetTotals, name: str, brief: bool
     if value is None and not at_least:
         return unknown(context, totals.unknown.get(name, ""), brief=True)
     if value is None:
-        words, why = _("at least %(n)s") % {"n": count(at_least)}, totals.unknown.get(name, "")
+        words, why = _("≥ %(n)s") % {"n": count(at_least)}, totals.unknown.get(name, "")
         if brief:
             return format_html('<abbr title="{}">{}</abbr>', why, words)
         return format_html('{} <span class="u">{} ({})</span>', words, _("messages"), why)

@@ -45,9 +45,9 @@ def sampled_of(context: template.Context, ladder: Ladder) -> SafeString:
         return unknown(context, ladder.unknown.get("messages", ""), brief=True)
     words = {"looked_at": count(ladder.looked_at), "of": count(ladder.of)}
     if ladder.looked_at >= ladder.of:
-        said = _("all that wait were looked into")
+        said = _("all waiting messages inspected")
     else:
-        said = _("in %(looked_at)s looked into, of %(of)s that wait") % words
+        said = _("in %(looked_at)s inspected, of %(of)s waiting") % words
     return format_html('{} <span class="u">{}</span>', count(ladder.messages), said)
 
 
@@ -89,7 +89,7 @@ def due(context: template.Context, row: DueRetries) -> SafeString:
     reason = row.unknown.get("lag_messages", "")
     said = _sum(context, row.lag_messages, row.lag_messages_at_least, reason)
     if row.oldest_seconds:
-        since = _("oldest for %(time)s") % {"time": duration(row.oldest_seconds)}
+        since = _("oldest: %(time)s") % {"time": duration(row.oldest_seconds)}
         return format_html('{} <span class="u line">{}</span>', said, since)
     return said
 
@@ -98,13 +98,13 @@ def due(context: template.Context, row: DueRetries) -> SafeString:
 def retry_policy(row: RetryPolicyRow) -> str:
     """What the group's configuration says of delays, and who heeds it."""
     heeded = {
-        True: _("its members pop: they heed it"),
-        False: _("its members pull: they do not heed it"),
+        True: _("applied by these clients (POP)"),
+        False: _("ignored by these clients (pull)"),
         None: row.unknown.get("is_heeded", ""),
     }[row.is_heeded]
     delays = ", ".join(duration(seconds) for seconds in row.delays_seconds)
     words = {"kind": row.kind, "delays": delays, "heeded": heeded}
-    return _("Brokers have a retry policy for it (%(kind)s: %(delays)s); %(heeded)s.") % words
+    return _("Broker retry policy %(kind)s (%(delays)s) · %(heeded)s") % words
 
 
 def _sum(

@@ -8,9 +8,9 @@ from .numbers import count
 def again(low: int | None, high: int | None) -> str | None:
     """`12 to 40`, `30`, `at least 12`, `at most 40`; None where neither bound is known."""
     if low is None:
-        return None if high is None else _("at most %(n)s") % {"n": count(high)}
+        return None if high is None else _("≤ %(n)s") % {"n": count(high)}
     if high is None:
-        return _("at least %(n)s") % {"n": count(low)}
+        return _("≥ %(n)s") % {"n": count(low)}
     if low == high:
         return count(low)
     return _("%(low)s to %(high)s") % {"low": count(low), "high": count(high)}

@@ -20,29 +20,29 @@ STATUSES: Words = {
 }
 ENDINGS: Words = {
     Ending.RECOVERED: gettext_lazy("recovered"),
-    Ending.GONE: gettext_lazy("what it was of is there no more"),
-    Ending.RULE: gettext_lazy("the rule looks at it no more"),
+    Ending.GONE: gettext_lazy("subject no longer exists"),
+    Ending.RULE: gettext_lazy("no longer in the rule's scope"),
 }
 EVENTS: Words = {
     IncidentEventKind.FIRING: gettext_lazy("fired"),
     IncidentEventKind.RESOLVED: gettext_lazy("resolved"),
     IncidentEventKind.UNKNOWN: gettext_lazy("became unknown"),
-    IncidentEventKind.KNOWN: gettext_lazy("is known again"),
+    IncidentEventKind.KNOWN: gettext_lazy("data available again"),
     IncidentEventKind.ACKNOWLEDGED: gettext_lazy("acknowledged"),
-    IncidentEventKind.UNACKNOWLEDGED: gettext_lazy("acknowledgement taken back"),
+    IncidentEventKind.UNACKNOWLEDGED: gettext_lazy("acknowledgement withdrawn"),
     IncidentEventKind.SILENCED: gettext_lazy("silenced"),
     IncidentEventKind.UNSILENCED: gettext_lazy("no longer silenced"),
-    IncidentEventKind.CHANGED: gettext_lazy("changed by an edit of the rule"),
+    IncidentEventKind.CHANGED: gettext_lazy("changed by a rule edit"),
 }
 KINDS: Words = {
     ChannelKind.WEBHOOK: gettext_lazy("webhook"),
     ChannelKind.ALERTMANAGER: gettext_lazy("Alertmanager"),
-    ChannelKind.EMAIL: gettext_lazy("e-mail"),
-    ChannelKind.APPRISE: gettext_lazy("service through Apprise"),
+    ChannelKind.EMAIL: gettext_lazy("email"),
+    ChannelKind.APPRISE: gettext_lazy("Apprise service"),
 }
 DELIVERIES: Words = {
     DeliveryStatus.WAITING: gettext_lazy("waiting"),
-    DeliveryStatus.SENDING: gettext_lazy("being sent"),
+    DeliveryStatus.SENDING: gettext_lazy("sending"),
     DeliveryStatus.SENT: gettext_lazy("sent"),
     DeliveryStatus.FAILED: gettext_lazy("given up"),
     DeliveryStatus.DROPPED: gettext_lazy("dropped"),

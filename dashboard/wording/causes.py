@@ -7,7 +7,7 @@ from consumers.rebalances.flapping import Level
 
 LEVELS: dict[str, str | Promise] = {
     Level.FLAPPING: _("flapping"),
-    Level.UNSETTLED: _("does not settle"),
+    Level.UNSETTLED: _("unstable"),
     Level.RESTLESS: _("restless"),
-    Level.CALM: _("calm"),
+    Level.CALM: _("stable"),
 }

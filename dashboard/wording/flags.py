@@ -7,6 +7,6 @@ from consumers.groups.rows import ListKind
 
 LISTS: dict[ListKind, str | Promise] = {
     ListKind.USER: _("in use"),
-    ListKind.GHOST: _("ghosts"),
+    ListKind.GHOST: _("inactive"),
     ListKind.SYSTEM: _("system"),
 }

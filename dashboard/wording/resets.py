@@ -44,29 +44,29 @@ OUTCOME_LIKE = {
 METHODS: dict[str, str | Promise] = {
     ResetMethod.SERVER: gettext_lazy("the broker moves it itself"),
     ResetMethod.CLIENT: gettext_lazy("the broker tells every member to move"),
-    ResetMethod.COMMIT: gettext_lazy("committed in the group's name: nobody is connected"),
-    ResetMethod.NOTHING: gettext_lazy("nothing is written: it stands there already"),
+    ResetMethod.COMMIT: gettext_lazy("committed as the group: no member is connected"),
+    ResetMethod.NOTHING: gettext_lazy("nothing to write: already at the target"),
 }
 
 
 def destination(kind: str, value: Any) -> str:
     """Where a reset goes, in the middle of a sentence: "to the oldest message that is kept"."""
     if kind == ResetKind.EARLIEST:
-        return _("to the oldest message that is kept")
+        return _("earliest: the oldest retained message")
     if kind == ResetKind.LATEST:
-        return _("to the end: all that waits is skipped")
+        return _("latest: skip the whole lag")
     if kind == ResetKind.OFFSET:
         return _("to offset %s") % count(value)
     if kind == ResetKind.SHIFT:
-        return (_("back by %s messages") if value < 0 else _("ahead by %s messages")) % count(abs(value))
+        return (_("shift by −%s messages") if value < 0 else _("shift by +%s messages")) % count(abs(value))
     if kind == ResetKind.SKIP_OLDER:
-        return _("past everything older than %s") % chosen(value)
+        return _("skip older than %s") % chosen(value)
     if kind == ResetKind.COPY:
-        return _("to where the group %s stands") % value
+        return _("copy from group %s") % value
     if kind == ResetKind.OFFSETS:
-        return _("to the offsets of a list of %s queues") % count(len(value))
+        return _("offset list of %s queues") % count(len(value))
     if kind == ResetKind.RESTORE:
-        return _("back to where it stood before an earlier reset")
+        return _("rollback: offsets before an earlier reset")
     return _moment(kind, value)
 
 
@@ -74,5 +74,5 @@ def _moment(kind: str, value: str) -> str:
     at = parse_datetime(value)
     words = {"at": value if at is None else absolute(at)}
     if kind == ResetKind.TIME:
-        return _("to the first message stored at %(at)s or later") % words
-    return _("back to where it stood at %(at)s") % words
+        return _("first message stored at or after %(at)s") % words
+    return _("past position at %(at)s") % words

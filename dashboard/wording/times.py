@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from django.utils.dateformat import format as written
 from django.utils.translation import gettext as _
 
 from .numbers import duration
@@ -15,14 +16,19 @@ def ago(at: datetime, now: datetime) -> str:
 def clock(at: datetime, now: datetime) -> str:
     """The time of day, with the date where it is not today's."""
     utc = at.astimezone(UTC)
-    return f"{utc:%H:%M:%S}" if utc.date() == now.astimezone(UTC).date() else f"{utc.day} {utc:%b %H:%M:%S}"
+    return f"{utc:%H:%M:%S}" if utc.date() == now.astimezone(UTC).date() else f"{_day(utc)} {utc:%H:%M:%S}"
 
 
 def minute(at: datetime, now: datetime) -> str:
     """The time of day without seconds, with the date where it is not today's."""
     utc = at.astimezone(UTC)
-    return f"{utc:%H:%M}" if utc.date() == now.astimezone(UTC).date() else f"{utc.day} {utc:%b %H:%M}"
+    return f"{utc:%H:%M}" if utc.date() == now.astimezone(UTC).date() else f"{_day(utc)} {utc:%H:%M}"
 
 
 def absolute(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _day(at: datetime) -> str:
+    """`22 Nov`. The format is Django's, and each language has its own."""
+    return written(at, _("j M"))

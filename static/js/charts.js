@@ -37,9 +37,9 @@
     }
   }
 
-  async function whyNot(reply) {
+  async function whyNot(reply, note) {
     const isProblem = reply.headers.get("Content-Type") === "application/problem+json";
-    return isProblem ? (await reply.json()).detail : `status ${reply.status}`;
+    return isProblem ? (await reply.json()).detail : `${note.dataset.status} ${reply.status}`;
   }
 
   async function draw(element) {
@@ -50,7 +50,7 @@
     const note = document.getElementById(element.getAttribute("aria-describedby"));
     try {
       const reply = await fetch(element.dataset.figure, { signal: question.signal, headers: { Accept: "application/json" } });
-      if (!reply.ok || reply.redirected) throw new Error(await whyNot(reply));
+      if (!reply.ok || reply.redirected) throw new Error(await whyNot(reply, note));
       const figure = read(await reply.text());
       figure.data.forEach(spread);
       if (figure.layout.height) element.style.height = `${figure.layout.height}px`;

@@ -33,8 +33,9 @@
 
   function tellAge() {
     const seconds = Math.floor((Date.now() - refreshedAt) / 1000);
-    const units = [[1, "s", 120], [60, "min", 7200], [3600, "h", 172_800], [86_400, "d", Infinity]];
-    const [size, unit] = units.find(([, , below]) => seconds < below);
+    const sizes = [[1, 120], [60, 7200], [3600, 172_800], [86_400, Infinity]];
+    const place = sizes.findIndex(([, below]) => seconds < below);
+    const [size, unit] = [sizes[place][0], lost.dataset.units.split(" ")[place]];
     const [sign, shown] = seconds > CAP_SECONDS ? ["> ", CAP_SECONDS] : ["", seconds];
     age.textContent = lost.dataset.old.replace("{age}", `${sign}${Math.floor(shown / size)} ${unit}`);
   }

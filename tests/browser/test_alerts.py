@@ -72,7 +72,7 @@ def test_an_incident_is_acknowledged_and_silenced_by_keyboard_alone(site: Site, 
     tab_to(page, "#field-text")
     page.keyboard.type("on it")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=Take it back")
+    page.wait_for_selector("text=Withdraw acknowledgement")
     assert Incident.objects.get(pk=incident.pk).acknowledgement == "on it"
     tab_to(page, "#field-reason")
     page.keyboard.type("the stock moves")
@@ -108,7 +108,7 @@ def test_it_all_works_without_javascript(site: Site, incident: Incident) -> None
     page.click(f"#incident-{incident.pk}")
     page.fill("#field-text", "on it")
     page.click("button >> text=Acknowledge")
-    page.wait_for_selector("text=Take it back")
+    page.wait_for_selector("text=Withdraw acknowledgement")
     page.click("#tab-alert_notes")
     page.click("#add")
     page.fill("#field-group_pattern", "inv*")

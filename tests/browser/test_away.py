@@ -55,7 +55,7 @@ def test_a_page_that_could_not_be_opened_opens_once_the_database_answers(site: S
         page = site.open("/clusters/?range=6h")
         expect(page.locator("h1")).to_have_text("The database does not answer")
         page.clock.run_for(6000)
-        expect(page.locator("#again")).to_have_text("It is asked for again every 5 s.")
+        expect(page.locator("#again")).to_have_text("The page retries every 5 s.")
     page.clock.run_for(6000)
     expect(page.locator("h1")).to_have_text("Clusters")
     assert page.url.endswith("/clusters/?range=6h")

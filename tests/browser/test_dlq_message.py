@@ -34,7 +34,7 @@ def test_the_answer_takes_the_place_of_the_question_and_markup_in_it_is_text(sit
     body = page.locator("pre.body")
     expect(body).to_contain_text("<script>document.title = 1</script>")
     expect(page.locator("#look tbody tr")).to_have_count(4)
-    assert page.title().startswith("Dead letter UNIQ-7")
+    assert page.title().startswith("Dead-letter message UNIQ-7")
     assert page.locator("#look").get_attribute("hx-get") is None
     assert site.objections == []
 

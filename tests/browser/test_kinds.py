@@ -21,7 +21,7 @@ def test_a_chip_leads_to_the_ghosts_and_back(site: Site) -> None:
     page = site.open("/groups/")
     groups = page.locator("tbody th a")
     assert "campaign-2024" not in groups.all_inner_texts()
-    page.click("text=ghosts 1")
+    page.click("text=inactive 1")
     page.wait_for_url("**/groups/?kind=ghost")
     assert groups.all_inner_texts() == ["campaign-2024"]
     page.click("text=in use")

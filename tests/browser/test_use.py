@@ -60,7 +60,7 @@ def test_it_works_without_javascript(site: Site) -> None:
     page.click("ul.attention a >> text=inventory")
     expect(page.locator("h1")).to_have_text("inventory")
     assert page.locator("noscript").first.inner_text().startswith("Charts need JavaScript")
-    page.click("text=only with lag or unknown")
+    page.click("text=with lag or unknown")
     expect(page.locator("#scroll-queues tbody tr")).to_have_count(2)
     page.click("#freshness summary")
     assert page.locator("#freshness table").is_visible()

@@ -98,7 +98,7 @@ def test_nothing_is_said_of_a_broker_that_was_killed(poller, commit, client, roc
     assert facts
     # The queue's own name ends in its id.
     assert [zero for html in (*rows, *facts) for zero in zeros(html.replace("broker-b / 0", "broker-b"))] == []
-    assert "last good" in rows[0]
+    assert "last success" in rows[0]
     of_group = [(name, labels) for name, labels in metrics if ("group", "walkedgroup") in labels]
     numbers = {name for name, labels in of_group if ("broker", "broker-a") not in labels}
     assert numbers == {

@@ -15,7 +15,18 @@ from tests.walk.page_text import drawn_heights, said, zeros
 
 # `patterns` shows made-up examples and says so; the others are no pages, or are walked as figures.
 NO_PAGES = frozenset(
-    {"patterns", "login", "logout", "favicon", "theme", "dlq_export", "group_dlq_read", "resend_start", "resend_cancel"}
+    {
+        "patterns",
+        "login",
+        "logout",
+        "favicon",
+        "theme",
+        "language",
+        "dlq_export",
+        "group_dlq_read",
+        "resend_start",
+        "resend_cancel",
+    }
     | {"reset_apply", "reset_resume", "reset_restore", "reset_cancel", "reset_export", "group_offsets_export"}
     | {"incident_acknowledge", "silence_end", "channel_test", "channel_remove", "alert_note_remove"}
     | {"alert_rule_remove", "alert_previews", "alert_preview_cancel"}
@@ -27,7 +38,7 @@ GROUP_PAGE = "/groups/prod/billing/"
 # Counts of what is listed: of groups by kind, of changes, of brokers that were read, of readings and runs that failed;
 # and offsets that a rule or a cure names.
 TRUE_ZEROS = re.compile(
-    r"0 (?:not whole|failed in the last|changes of state|rebalances|of \d+ brokers)|0 in '(?:system|ghosts) 0'"
+    r"0 (?:partial|failed in the last|missed|state changes|rebalances|of \d+ brokers)|0 in '(?:system|inactive) 0'"
     r"|0.* in '.*(?:a retry topic from 0|a member would start at|resetOffsetByTime -s 0|A member that pulls is moved)"
 )
 UNREAD = {"dead_broker", "polling_stopped", "no_name_server"}
@@ -69,7 +80,7 @@ def _wrongly_green(pages: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _says_last_good(html: str) -> bool:
-    return any(text.startswith("last good") for text in said(html))
+    return any(text.startswith("last success") for text in said(html))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +92,7 @@ def _says_last_good(html: str) -> bool:
         ("<td>0/s</td>", True),
         ("<td>0 %</td>", True),
         ("<td>0.0 s</td>", True),
-        ('<svg aria-label="lag over the range: between 0 and 40 messages"/>', True),
+        ('<svg aria-label="lag in the range: 0 to 40 messages"/>', True),
         ('<b title="expired 0"></b>', True),
         ("<td>10</td><td>0.41 s</td><td>10.0.0.7@1</td><td>0/2</td><td>02:14:09</td><td>2026-03-14</td>", False),
         ('<a id="count-warn">0 WARN</a><p>after</p>', False),

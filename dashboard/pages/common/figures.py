@@ -55,7 +55,7 @@ def lag_figure(
         spans,
         live=live_lag(cluster, group, now) if shown.until >= now else None,
         until=shown.until,
-        left_out="" if of_topics is not None else _("topics are not drawn: too many queues for this range"),
+        left_out="" if of_topics is not None else _("topics not drawn: too many queues for this range"),
     )
 
 
@@ -98,7 +98,7 @@ def history_of(
     except RangeError as error:
         raise WrongQuery(str(error)) from None
     if history is None:
-        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": group, "cluster": cluster})
     return history
 
 

@@ -49,7 +49,7 @@ def freshness_of(clusters: Sequence[ClusterRow], now: datetime) -> Freshness:
         return Freshness(Level.SILENT, _("no cluster is registered"), [])
     read = [row.last_reading.taken_at if row.last_reading else None for row in clusters]
     known = [at for at in read if at is not None]
-    age = _("read %s") % ago(min(known), now) if len(known) == len(read) else _("not read yet")
+    age = _("scraped %s") % ago(min(known), now) if len(known) == len(read) else _("not scraped yet")
     brokers = _("%(read)s of %(listed)s brokers") % {
         "read": sum(row.brokers_read for row in clusters),
         "listed": sum(row.brokers_listed for row in clusters),
@@ -121,7 +121,7 @@ class Frame:
 
     @property
     def ranges(self) -> list[Choice]:
-        return [Choice(label, self.here(range=name), name == self.range.name) for name, label in LABELS.items()]
+        return [Choice(str(label), self.here(range=name), name == self.range.name) for name, label in LABELS.items()]
 
     @property
     def cluster_choices(self) -> list[Choice]:

@@ -21,7 +21,7 @@ def held(row: Row) -> Row:
     """As it is now, and as it stays until the transaction ends."""
     found: Row | None = type(row).objects.select_for_update().filter(pk=row.pk).first()
     if found is None:
-        raise Http404(_("It was removed meanwhile."))
+        raise Http404(_("It was deleted in the meantime."))
     return found
 
 
@@ -34,7 +34,7 @@ def held_as_seen(row: Row | None, said: Mapping[str, str]) -> Row | None:
         return found
     by = _(" by %s") % found.changed_by_name if found.changed_by_name else ""
     words = {"by": by, "at": absolute(found.changed_at)}
-    sentence = _("Changed%(by)s at %(at)s meanwhile: look at it, and save again to keep yours in its place.")
+    sentence = _("Could not save: changed%(by)s at %(at)s. Check the new version, then save again to overwrite it.")
     raise AlertRefused({VERSION: sentence % words})
 
 

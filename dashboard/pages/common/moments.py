@@ -17,7 +17,7 @@ def moment_of(request: HttpRequest, now: datetime) -> datetime | None:
     # A plus sign that was not encoded arrives as a space.
     at = read_moment(text.replace(" ", "+", 1) if text.count(" ") == 1 and "T" in text else text)
     if at is None or at > now:
-        raise UnknownFilter("at", text, [_("a time that has passed, as 2026-03-14T02:14:24Z")])
+        raise UnknownFilter("at", text, [_("a past time, for example 2026-03-14T02:14:24Z")])
     return at
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.http import HttpRequest
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from dashboard.pages.site.problems import UnknownFilter
 
@@ -17,9 +19,16 @@ RANGES = {
     "90d": timedelta(days=90),
     "1y": timedelta(days=365),
 }
-LABELS = {
-    "15m": "15 min", "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", "30d": "30 d", "90d": "90 d", "1y": "1 y",
-}  # fmt: skip
+LABELS: dict[str, str | Promise] = {
+    "15m": _("15 min"),
+    "1h": _("1 h"),
+    "6h": _("6 h"),
+    "24h": _("24 h"),
+    "7d": _("7 d"),
+    "30d": _("30 d"),
+    "90d": _("90 d"),
+    "1y": _("1 y"),
+}
 DEFAULT = "1h"
 
 
@@ -31,7 +40,7 @@ class Range:
 
     @property
     def label(self) -> str:
-        return LABELS[self.name]
+        return str(LABELS[self.name])
 
 
 def range_of(request: HttpRequest, now: datetime) -> Range:

@@ -24,7 +24,7 @@ BODIES = {"": False, "0": False, "1": True}
 def dlq_export(request: HttpRequest, cluster: str, group: str) -> HttpResponseBase:
     """Not for HEAD: an export costs the worker the same without its lines."""
     if find_group(cluster, group) is None:
-        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": group, "cluster": cluster})
     try:
         wanted = _wanted(request, cluster, group)
     except WrongFilter as error:

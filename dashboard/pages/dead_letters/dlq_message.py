@@ -73,7 +73,7 @@ def _letter_or_404(place: MessagePlace) -> DeadLetterRow | None:
     group = find_group(place.cluster, place.group)
     if group is None:
         words = {"group": place.group, "cluster": place.cluster}
-        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % words)
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % words)
     return letter_at(group, place.broker, place.queue_id, place.offset)
 
 
@@ -100,11 +100,15 @@ def _answer(request: HttpRequest, place: MessagePlace, token: str, now: datetime
     except RedisDown as error:
         return LookView(token, sentence=str(error))
     if answer is None:
-        return LookView(token, sentence=_("This answer has expired: it was kept for two minutes."), is_gone=True)
+        return LookView(
+            token,
+            sentence=_("This result has expired: results are retained for 2 minutes. Fetch the message again."),
+            is_gone=True,
+        )
     if answer.look is None and answer.reason is None and now - answer.asked_at >= PATIENCE:
         seconds = {"n": round(PATIENCE.total_seconds())}
         return LookView(
-            token, sentence=_("The general worker did not answer within %(n)s s: see that it runs.") % seconds
+            token, sentence=_("The general worker did not answer within %(n)s s. Check that it is running.") % seconds
         )
     return LookView(token, answer.look, answer.reason or "")
 

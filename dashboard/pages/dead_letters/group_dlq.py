@@ -71,7 +71,7 @@ def dlq_read(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 def _group_or_404(cluster: str, name: str) -> ConsumerGroup:
     group = find_group(cluster, name)
     if group is None:
-        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": name, "cluster": cluster})
     return group
 
 

@@ -51,9 +51,7 @@ def resend_context(
     found, frame = group_or_404(cluster, group), frame_of(request, timezone.now())
     row = find_resend(resend_id, frame.now)
     if row is None or (row.cluster, row.group) != (cluster, group):
-        raise Http404(
-            _("There is no such re-send of “%(group)s” on “%(cluster)s”.") % {"group": group, "cluster": cluster}
-        )
+        raise Http404(_("No such resend of “%(group)s” on “%(cluster)s”.") % {"group": group, "cluster": cluster})
     outcome = _outcome(request)
     messages, paging = listed(
         frame, ROWS, lambda number: resend_messages(resend_id, outcome=outcome, page=number, page_size=ROWS)

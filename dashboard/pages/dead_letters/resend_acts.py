@@ -34,7 +34,7 @@ def act(do: Act) -> Callable[..., HttpResponse]:
         )
         row = found.first()
         if row is None:
-            raise Http404(_("There is no such re-send."))
+            raise Http404(_("No such resend."))
         try:
             do(request, row)
         except (NotStarted, NotCancelled) as refusal:

@@ -39,7 +39,7 @@ from dashboard.pages.site.problems import UnknownFilter, WrongQuery
 
 def not_allowed() -> PermissionDenied:
     return PermissionDenied(
-        _("Sending dead letters again needs the permission %s: the roles operator and admin have it.") % MAY_RESEND
+        _("Resending needs the permission %s, which the roles operator and admin have.") % MAY_RESEND
     )
 
 
@@ -75,7 +75,7 @@ def resend_plan(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 
 
 def _nothing_chosen() -> str:
-    return _("Nothing is planned: no message is ticked. Tick some in the list of dead letters, or send all of them.")
+    return _("Nothing planned: no message is selected. Select messages in the list, or resend all of them.")
 
 
 def _form(request: HttpRequest, group: ConsumerGroup, selection: Selection, refusal: str = "") -> HttpResponse:
@@ -108,13 +108,13 @@ def _ways(group: ConsumerGroup, chosen: Chosen, said: str, now: Any) -> list[Way
     meanings = (
         (
             Destination.GROUP,
-            _("to this group alone"),
-            _("through its retry topic, at once; a message that fails again starts its whole ladder of retries anew"),
+            _("to this group only"),
+            _("sent to its retry topic at once; a message that fails again restarts all its retries"),
         ),
         (
             Destination.TOPIC,
-            _("to the topics they came from"),
-            _("every group of these topics gets them once more, as if they had just been produced"),
+            _("to their original topics"),
+            _("every group that subscribes to these topics receives them again, as new messages"),
         ),
     )
     seen = {way: preview(group, way, set(chosen.topics), now) for way, _label, _meaning in meanings}
@@ -127,7 +127,7 @@ def _selection(said: QueryDict) -> Selection:
     if "filter" not in said:
         return Selection(messages=[_place(text) for text in said.getlist("message")])
     if "message" in said:
-        raise WrongQuery(_("Messages are ticked and a filter is given: send one of the two."))
+        raise WrongQuery(_("Both selected messages and a filter were given: send only one."))
     try:
         return Selection(filters=all_filters_of(QueryDict(said.get("filter", "")).dict()))
     except WrongFilter as wrong:

@@ -45,7 +45,7 @@ def group_context(request: HttpRequest, cluster: str, name: str) -> dict[str, An
     frame = frame_of(request, timezone.now())
     detail = group_detail(cluster, name, now=frame.now)
     if detail is None:
-        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": name, "cluster": cluster})
     incidents = open_incidents([detail.id]).get(detail.id, [])
     return context(
         frame,
@@ -79,7 +79,7 @@ def _queues(frame: Frame, detail: GroupDetail) -> dict[str, Any]:
         "only_lag": only_lag == "1",
         "lag_choices": [
             Choice(_("all queues"), frame.here(lag=None), not only_lag),
-            Choice(_("only with lag or unknown"), frame.here(lag="1"), only_lag == "1"),
+            Choice(_("with lag or unknown"), frame.here(lag="1"), only_lag == "1"),
         ],
         "topic_choices": [Choice(_("all topics"), frame.here(topic=None), not topic)]
         + [Choice(name, frame.here(topic=name), name == topic) for name in topics],

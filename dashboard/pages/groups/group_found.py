@@ -10,5 +10,5 @@ from consumers.queries.groups import find_group
 def group_or_404(cluster: str, name: str) -> ConsumerGroup:
     group = find_group(cluster, name)
     if group is None:
-        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": name, "cluster": cluster})
     return group

@@ -99,6 +99,6 @@ def _columns(frame: Frame, ordering: str) -> list[Column]:
         column(frame, ordering, name, str(FIELDS[name].label), str(FIELDS[name].unit), is_number=True)
         for name in NUMBERS
     ]
-    heads.insert(len(words) + 1, Column("line", _("Over %s") % frame.range.label, "", "", "", is_number=False))
+    heads.insert(len(words) + 1, Column("line", _("Last %s") % frame.range.label, "", "", "", is_number=False))
     heads.append(column(frame, ordering, "last_rebalance_at", _("Rebalanced"), "", is_number=True))
-    return [*heads, column(frame, ordering, "taken_at", _("Read"), "", is_number=True)]
+    return [*heads, column(frame, ordering, "taken_at", _("Scraped"), "", is_number=True)]

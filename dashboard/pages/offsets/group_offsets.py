@@ -177,7 +177,7 @@ def offsets_context(request: HttpRequest, cluster: str, name: str) -> dict[str, 
     frame = frame_of(request, timezone.now())
     detail, group = group_detail(cluster, name, now=frame.now), find_group(cluster, name)
     if detail is None or group is None:
-        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": name, "cluster": cluster})
     found = group_offsets(group, now=frame.now)
     rows = shown(found.rows)
     topic, topics = frame.request.GET.get("topic", ""), sorted({row.topic for row in rows})

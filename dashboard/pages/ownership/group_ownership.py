@@ -53,7 +53,7 @@ def ownership_context(request: HttpRequest, cluster: str, name: str) -> dict[str
     frame = frame_of(request, timezone.now())
     group = find_group(cluster, name)
     if group is None:
-        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": name, "cluster": cluster})
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": name, "cluster": cluster})
     at, head = moment_of(request, frame.now), group_head(group, now=frame.now)
     owners = timeline_owners(group, since=window_range(frame.range.since, frame.now).start, until=frame.now)
     check = ownership_check(group, frame.now) if at is None else None

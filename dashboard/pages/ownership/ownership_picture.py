@@ -22,6 +22,6 @@ def ownership(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     since = window_range(shown.since, shown.until).start
     found = timeline(cluster, group, since=since, until=now, topic=request.GET.get("topic") or None)
     if found is None:
-        raise Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": group, "cluster": cluster})
     changes, spans = marks_of(cluster, group, shown), rebalance_spans(cluster, group, shown)
     return JsonResponse(ownership_timeline(found, changes, spans, since=since, until=now, at=moment_of(request, now)))

@@ -82,7 +82,7 @@ def addresses(row: MemberRow) -> list[tuple[str, str]]:
 def _alarms(row: MemberRow) -> list[str]:
     if row.duplicated_since is None:
         return []
-    return [_("two processes share this client id: each takes the same queues, and some are taken by nobody")]
+    return [_("two processes share this client ID: both take the same queues, and other queues stay unowned")]
 
 
 def _notes(row: MemberRow, members: int, expected: Mapping[str, int] | None) -> list[str]:
@@ -93,18 +93,15 @@ def _notes(row: MemberRow, members: int, expected: Mapping[str, int] | None) -> 
     own = expected.get(row.client_id, 0)
     if own:
         return [
-            ngettext(
-                "owns none of the %(n)s queue that falls to it", "owns none of the %(n)s queues that fall to it", own
-            )
+            ngettext("owns none of the %(n)s queue expected", "owns none of the %(n)s queues expected", own)
             % {"n": own}
         ]
     total = sum(expected.values())
     if total < members:
         return [
-            _("no queue falls to it: %(members)s members share %(queues)s queues")
-            % {"members": members, "queues": total}
+            _("no queue expected: %(members)s members share %(queues)s queues") % {"members": members, "queues": total}
         ]
-    return [_("no queue falls to it")]
+    return [_("no queue is expected to be assigned to it")]
 
 
 def _most(row: MemberRow) -> str:
@@ -115,12 +112,12 @@ def _most(row: MemberRow) -> str:
         "queue": f"{busiest.topic} / {busiest.broker} / {busiest.queue_id}",
         "rate": rate(busiest.messages_per_second),
     }
-    return _("most of it from %(queue)s: %(rate)s") % words
+    return _("mostly from %(queue)s: %(rate)s") % words
 
 
 def _never(row: MemberRow) -> str:
     places = ", ".join(f"{place.topic} / {place.broker} / {place.queue_id}" for place in row.never_written or ())
-    return _("nothing was ever written into %s") % places if places else ""
+    return _("nothing was ever written to %s") % places if places else ""
 
 
 # Who subscribes to what, in few lines: members that say the same since the same time stand together.
@@ -190,11 +187,11 @@ def compared(frame: Frame, check: OwnershipCheck) -> dict[str, Any]:
 def _checked(check: OwnershipCheck) -> str:
     """`8 of 8 queues with their expected owner, 3 members, AllocateMessageQueueAveragely`."""
     if not check.members:
-        return _("Owners are not compared: %s") % check.why_not_compared
+        return _("Owners not compared: %s") % check.why_not_compared
     members = ngettext("%(n)s member", "%(n)s members", check.members) % {"n": count(check.members)}
     who = ", ".join([members, *check.strategies])
     if check.why_not_compared is not None:
-        return _("%(who)s; owners are not compared: %(why)s") % {"who": who, "why": check.why_not_compared}
+        return _("%(who)s; owners not compared: %(why)s") % {"who": who, "why": check.why_not_compared}
     words = {"who": who, "n": count(check.as_expected), "all": count(check.compared_queues)}
     return _("%(n)s of %(all)s queues with their expected owner, %(who)s") % words
 
@@ -224,15 +221,15 @@ def queue_table(frame: Frame, head: GroupHead, rows: Sequence[AssignmentRow]) ->
 
 def _shared_by_all(head: GroupHead) -> str:
     if head.message_model == BROADCASTING:
-        return _("This group broadcasts: every member owns every queue, so none is without an owner or has too many.")
+        return _("Broadcasting group: every member owns every queue.")
     if Flag.POP in head.flags:
-        return _("Its members own nothing: messages are popped, by any member from any queue that it was given.")
+        return _("POP group: members own no queues. Any member pops messages from any queue it was given.")
     return ""
 
 
 def _choices(frame: Frame, odd: int, every: int, shows_all: bool) -> list[Choice]:
     return [
-        Choice(_("that differ %s") % count(odd), frame.here(all=None), not shows_all),
+        Choice(_("unexpected %s") % count(odd), frame.here(all=None), not shows_all),
         Choice(_("all %s") % count(every), frame.here(all="1"), shows_all),
     ]
 
@@ -255,9 +252,9 @@ def member_table(
         "every_member": frame.here(all="1"),
         "not_expected": unsaid,
         "members_unknown": doubt or "",
-        "no_members": _("Who is in the group is not known: %s") % doubt
+        "no_members": _("Members unknown: %s") % doubt
         if doubt
-        else _("The group has no member: nobody owns its queues."),
+        else _("The group has no members: its queues are unowned."),
     }
 
 

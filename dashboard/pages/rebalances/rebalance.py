@@ -108,10 +108,10 @@ def _topic_views(detail: RebalanceDetail, all_moves: bool) -> Iterator[TopicView
 def _label(topic: TopicCost) -> str:
     moved = topic.cost.queues_moved
     if moved is None:
-        return _("who held the queues of %s before and after; which of them moved is not known") % topic.topic
+        return _("owners of the queues of %s before and after; which queues moved is unknown") % topic.topic
     words = {"n": count(moved), "topic": topic.topic, "all": count(len(queue_ends(topic)))}
     text = _("%(n)s of %(all)s queues of %(topic)s moved")
-    return _("before, above, and after, below: %s") % (text % words)
+    return _("before (top) and after (bottom): %s") % (text % words)
 
 
 def _held(owner: str, ends: list[tuple[str, ...] | None]) -> int | None:
@@ -163,7 +163,7 @@ def found_or_404(cluster: str, group: str, at: str) -> RebalanceDetail:
     detail = rebalance_detail(cluster, group, at)
     if detail is None:
         words = {"group": group, "cluster": cluster, "at": at}
-        raise Http404(_("No rebalance of “%(group)s” on “%(cluster)s” was first seen at %(at)s.") % words)
+        raise Http404(_("No rebalance of “%(group)s” on “%(cluster)s” at %(at)s.") % words)
     return detail
 
 
@@ -180,5 +180,5 @@ def figure_around(event: RebalanceEvent, now: datetime) -> Figure:
     is_old = now - begun > timedelta(days=settings.LAKE_MINUTE_WINDOW_DAYS)
     before, after = (LONG_BEFORE, LONG_AFTER) if is_old else (BEFORE, AFTER)
     shown = Range("", begun - before, min(now, over + after))
-    span = Span(begun, over, _("the rebalance, from the last reading before it to its end"))
+    span = Span(begun, over, _("the rebalance, from the last scrape before it to its end"))
     return lag_figure(event.cluster, event.group, shown, now, [span], 600 if is_old else 60)

@@ -34,16 +34,16 @@ def ladder(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
 @page
 def volumes(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
     names = {"consumed": (_("consumed"), CONSUMED), "into_retry": (_("into retry"), RETRIED)}
-    return _figure(request, cluster, group, names | {"into_dlq": (_("into the dead letters"), DEAD)})
+    return _figure(request, cluster, group, names | {"into_dlq": (_("into DLQ"), DEAD)})
 
 
 @page
 def dead_letters(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
-    return _figure(request, cluster, group, {"into_dlq": (_("into the dead letters"), DEAD)})
+    return _figure(request, cluster, group, {"into_dlq": (_("into DLQ"), DEAD)})
 
 
 def missing(cluster: str, group: str) -> Http404:
-    return Http404(_("No group “%(group)s” has been read on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+    return Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": group, "cluster": cluster})
 
 
 def _figure(request: HttpRequest, cluster: str, group: str, names: dict[str, tuple[str, str]]) -> JsonResponse:

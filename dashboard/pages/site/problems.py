@@ -53,13 +53,13 @@ class WrongQuery(BadRequest):
 class UnknownFilter(WrongQuery):
     def __init__(self, name: str, value: str, allowed: Iterable[str]) -> None:
         words = {"name": name, "value": value, "allowed": ", ".join(allowed)}
-        super().__init__(_("“%(value)s” is no %(name)s. Allowed: %(allowed)s.") % words)
+        super().__init__(_("“%(value)s” is not a valid %(name)s. Allowed: %(allowed)s.") % words)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_of_the_api(request):
         return plain_problem(400, "This request makes no sense.")
-    sentence = str(exception) if isinstance(exception, WrongQuery) else _("This request makes no sense.")
+    sentence = str(exception) if isinstance(exception, WrongQuery) else _("This request is not valid.")
     return render(request, "400.html", {"sentence": sentence}, status=400)
 
 

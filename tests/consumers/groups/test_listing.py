@@ -113,7 +113,7 @@ WHY = {
         ({"retry_share": 0.25, "dlq_day_messages": 12}, (0.25, 12, None, None)),
         (
             {"retry_share": None, "dlq_day_messages": None, "volumes_unknown": WHY},
-            (None, None, "nothing was consumed", "known since 02:00 only: at least 3"),
+            (None, None, "nothing was consumed", "no data before 02:00: ≥ 3"),
         ),
         (
             {"retry_share": 0.25, "dlq_day_messages": 12, "judged_at": ago(9000)},

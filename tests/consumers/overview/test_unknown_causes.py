@@ -94,7 +94,7 @@ def test_groups_unknown_by_the_same_rule():
     cluster = a_cluster()
     a_broker(cluster)
     groups_on(cluster, state="UNKNOWN", rule="lag_unknown", since=ago(700))
-    assert the_causes() == [("lag not known", "prod", None, 3, ago(700))]
+    assert the_causes() == [("lag unknown", "prod", None, 3, ago(700))]
 
 
 @pytest.mark.usefixtures("_stopped")

@@ -33,7 +33,7 @@ from consumers.queries.texts import age, rate
             State.LOSS,
             "moved_to_oldest",
             {"lost_messages_at_least": 0, "lost_messages_at_most": 15, "from_offset": 40, "to_offset": 60},
-            "messages lost: moved up to the oldest message · at least 0 messages lost · at most 15 messages lost"
+            "messages lost: moved to the oldest message · at least 0 messages lost · at most 15 messages lost"
             " · from offset 40 · to offset 60",
         ),
         (State.OK, "caught_up", {"lag_messages": 0}, "OK: caught up"),

@@ -136,5 +136,5 @@ def test_volumes_of_a_year_have_a_day_each_and_what_is_known_of_today(group):
         note_due(["prod"], start)
     windows = volumes_of("prod", "billing", NOW - 365 * DAY, NOW, NOW).windows
     assert [window.consumed for window in windows[-3:]] == [24, None, None]
-    assert windows[-2].unknown["consumed"] == "a minute of it has no reading, or is not over"
+    assert windows[-2].unknown["consumed"] == "a minute has no scrape, or is not over"
     assert [window.is_open for window in windows[-2:]] == [False, True]

@@ -11,7 +11,7 @@ from tests.world import NOW, a_cluster, a_group, ago
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
-GAP = "no reading close enough before this window"
+GAP = "no scrape close enough before this window"
 
 
 @pytest.fixture
@@ -66,7 +66,9 @@ def test_a_window_from_before_volumes_were_recorded_says_so(group):
     a_run(NOW)
     a_window(group, 1, into=None, out=None, dead=None, consumed=None)
     [window] = the_volumes(1).windows
-    assert window.unknown == dict.fromkeys(("into_retry", "out_of_retry", "into_dlq", "consumed"), "not recorded then")
+    assert window.unknown == dict.fromkeys(
+        ("into_retry", "out_of_retry", "into_dlq", "consumed"), "not recorded at that time"
+    )
 
 
 def test_what_is_not_aggregated_yet_makes_no_total_unknown(group):
@@ -102,9 +104,7 @@ def test_the_window_that_is_not_over_is_the_sum_of_its_minutes(group):
     assert found.totals.into_retry == 13
 
 
-@pytest.mark.parametrize(
-    ("minutes", "told"), [((0, 2), "a minute of it has no reading, or is not over"), ((0, 1, 2), GAP)]
-)
+@pytest.mark.parametrize(("minutes", "told"), [((0, 2), "a minute has no scrape, or is not over"), ((0, 1, 2), GAP)])
 def test_the_window_that_is_not_over_is_unknown_with_a_minute_of_it(group, minutes, told):
     a_run(NOW + 3 * MINUTE)
     for minute in minutes:

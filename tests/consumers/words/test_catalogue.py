@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.utils.functional import Promise
+from django.utils.translation import override
 
 import consumers.vocabulary
 import consumers.words
@@ -90,3 +91,14 @@ def test_each_of_two_reasons_of_a_volume_is_said():
 
 def test_no_code_of_a_volume_is_one_of_a_reading():
     assert not set(VolumeReason) & set(UnknownReason)
+
+
+# RocketMQ's own words.
+SAME_IN_CHINESE = {"POP", "Broker"}
+
+
+@pytest.mark.parametrize("enum", CATALOGUES, ids=lambda enum: enum.__name__)
+def test_every_code_has_words_in_chinese(enum) -> None:
+    with override("zh-hans"):
+        words = {str(one) for one in CATALOGUES[enum].values()} - SAME_IN_CHINESE
+    assert [one for one in words if not any("\u4e00" <= letter <= "\u9fff" for letter in one)] == []

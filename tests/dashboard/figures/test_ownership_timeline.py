@@ -90,7 +90,7 @@ def test_what_is_unknown_has_no_value_is_hatched_and_says_why() -> None:
 
 def test_between_two_answers_it_claims_neither_owner_nor_gap() -> None:
     figure = drawn([a_run(4, "owner", 0), a_run(1, "changed", 0, 1), a_run(3, "owner", 1)])
-    assert runs(figure)[0][1][2].startswith("changed hands: 10.0.0.7@3312, 10.0.0.8@3312<br>between 02:00:00 and")
+    assert runs(figure)[0][1][2].startswith("reassigned: 10.0.0.7@3312, 10.0.0.8@3312<br>between 02:00:00 and")
     assert "nobody" not in named(figure)
 
 

@@ -50,7 +50,7 @@ def test_neighbouring_unknown_windows_are_one_box() -> None:
 @pytest.mark.parametrize(
     ("values", "scale"),
     [
-        ([None, None], "the lag of no queue is known in this range"),
+        ([None, None], "no queue has a known lag in this range"),
         ([0, None], "0 to 0 messages"),
         ([7, 3], "0 to 7 m"),
     ],

@@ -66,9 +66,9 @@ def test_a_sample_of_all_that_waits_needs_no_fraction() -> None:
 def test_a_sample_tells_its_oldest_its_next_and_their_retries_on_hover() -> None:
     [said] = trace(retry_ladder(ladder(rung(sampled=sampled())), NOW), "sampled")["hovertext"]
     assert said.split("<br>") == [
-        "12 of this group among 40 looked into, of 1,200 that waited",
-        "the oldest waits since 02:58:50 UTC",
-        "the next is due at 03:00:30 UTC",
+        "12 of this group among 40 inspected, of 1,200 waiting",
+        "oldest since 02:58:50 UTC",
+        "next due at 03:00:30 UTC",
         "retry 1: 10",
         "retry 3: 2",
     ]

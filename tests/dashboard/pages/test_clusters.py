@@ -18,16 +18,16 @@ def test_it_tells_what_a_reading_cost(admin_client: Client) -> None:
     cluster = a_cluster(read_at=None)
     a_broker(cluster)
     a_reading(cluster, ago(5), queues=18_204, calls=4, bytes=1_940_000, seconds=0.41, record_seconds=0.2)
-    assert "02:59:55 5 s ago whole 18,204 4 1.9 MB 0.41 s 0.2 s nothing" in said(admin_client)
+    assert "02:59:55 5 s ago complete 18,204 4 1.9 MB 0.41 s 0.2 s none" in said(admin_client)
 
 
 def test_it_tells_what_was_not_read_and_why(admin_client: Client) -> None:
     cluster = a_cluster(read_at=None)
     a_dead_broker(cluster)
     a_reading(cluster, ago(5), complete=False, brokers=[{"name": "broker-b", "read": False, "error": "timed out"}])
-    assert "not whole" in said(admin_client)
+    assert "partial" in said(admin_client)
     assert "broker-b: timed out" in said(admin_client)
-    assert "1 not whole" in said(admin_client)
+    assert "1 partial" in said(admin_client)
 
 
 def test_it_shows_each_broker_with_its_version_age_and_cost(admin_client: Client) -> None:
@@ -40,7 +40,7 @@ def test_it_shows_each_broker_with_its_version_age_and_cost(admin_client: Client
 
 def test_a_broker_that_was_not_asked_for_too_long_has_a_problem(admin_client: Client) -> None:
     a_broker(a_cluster(read_at=ago(7200)), last_read_at=ago(7200))
-    text = said(admin_client).split("Readings of")[0]
+    text = said(admin_client).split("Scrapes in")[0]
     assert text.endswith(" broker-a has not been read for more than 45 s ")
 
 
@@ -92,7 +92,7 @@ def test_a_broker_that_a_slave_stood_in_for_says_so(admin_client: Client) -> Non
     entry = {"name": "broker-a", "read": True, "error": "connection refused", "read_from": "10.0.0.2:10911"}
     a_reading(cluster, ago(5), brokers=[entry])
     text = said(admin_client)
-    assert "read from slave 10.0.0.2:10911; its consumer offsets may be up to 63 s behind connection refused" in text
+    assert "from slave 10.0.0.2:10911; its consumer offsets may be up to 63 s behind connection refused" in text
     assert "broker-a: read from slave 10.0.0.2:10911" in text
 
 
@@ -131,10 +131,11 @@ def test_it_tells_how_much_room_the_history_takes_and_how_long_the_disk_lasts(ad
     a_measure(free_bytes=512 * 1024 * 1024 + 7_000_000)
     text = said(admin_client)
     assert (
-        "History 9.0 MB growth a day 2.0 MB free on the disk 544 MB disk floor in 3 d 12 h measured 12 min ago" in text
+        "History 9.0 MB growth per day 2.0 MB free disk space 544 MB disk floor reached in 3 d 12 h measured 12 min ago"
+        in text
     )
-    assert "windows of 1 hour 730 days 9.0 MB 2.0 MB" in text
-    assert "windows of 10 minutes 90 days 0 B 0 B" in text
+    assert "1-hour windows 730 days 9.0 MB 2.0 MB" in text
+    assert "10-minute windows 90 days 0 B 0 B" in text
 
 
 def test_it_tells_how_long_history_is_kept_before_its_size_is_measured(admin_client: Client) -> None:
@@ -142,12 +143,12 @@ def test_it_tells_how_long_history_is_kept_before_its_size_is_measured(admin_cli
     text = said(admin_client)
     assert "History size unknown" in text
     assert "not measured yet" in text
-    assert re.search(r"windows of 1 day \(UTC\) 1,825 days unknown", text)
+    assert re.search(r"1-day windows \(UTC\) 1,825 days unknown", text)
 
 
 def test_a_store_of_objects_has_no_end_that_is_known(admin_client: Client) -> None:
     a_cluster()
     a_measure(free_bytes=None)
     text = said(admin_client)
-    assert "free on the disk unknown" in text
-    assert "disk floor in unknown" in text
+    assert "free disk space unknown" in text
+    assert "disk floor reached in unknown" in text

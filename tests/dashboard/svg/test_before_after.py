@@ -29,10 +29,10 @@ def test_a_queue_that_moved_has_the_old_owner_above_the_new_one() -> None:
             ("a@1",),
             (),
             False,
-            {("owner-1 moved", "a@1"): 1, ("nobody moved", "nobody"): 1, ("cross moved", "nobody"): 1},
+            {("owner-1 moved", "a@1"): 1, ("nobody moved", "no owner"): 1, ("cross moved", "no owner"): 1},
         ),
         (("a@1",), ("a@1", "b@1"), False, {("owner-1 moved", "a@1"): 1, ("several moved", "a@1, b@1"): 1}),
-        (None, ("b@1",), None, {("unknown unsure", "not known"): 1, ("owner-2 unsure", "b@1"): 1}),
+        (None, ("b@1",), None, {("unknown unsure", "unknown"): 1, ("owner-2 unsure", "b@1"): 1}),
     ],
 )
 def test_a_cell_says_who_held_the_queue(

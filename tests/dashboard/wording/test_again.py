@@ -10,8 +10,8 @@ from dashboard.wording.again import again, difference
         (1200, 40000, "1,200 to 40,000"),
         (30, 30, "30"),
         (0, 0, "0"),
-        (12, None, "at least 12"),
-        (None, 40, "at most 40"),
+        (12, None, "≥ 12"),
+        (None, 40, "≤ 40"),
         (None, None, None),
     ],
 )

@@ -41,7 +41,7 @@ def test_no_duration_is_above_the_cap_or_in_more_than_two_units(seconds: float) 
 
 def test_what_somebody_chose_is_said_in_full() -> None:
     assert chosen(45 * 86400) == "45 d"
-    assert destination("skip_older", 45 * 86400) == "past everything older than 45 d"
+    assert destination("skip_older", 45 * 86400) == "skip older than 45 d"
     assert number_words("time_lag_seconds", 45 * 86400, is_chosen=True) == "45 d"
     assert number_words("time_lag_seconds", 45 * 86400) == "> 30 d"
 

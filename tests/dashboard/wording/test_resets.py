@@ -7,16 +7,16 @@ from dashboard.svg.shapes import SHAPES
 from dashboard.wording.resets import METHODS, OUTCOME_LIKE, STATUS_LIKE, STATUSES, destination
 
 CASES: dict[str, tuple[Any, str]] = {
-    "earliest": (None, "to the oldest message that is kept"),
-    "latest": (None, "to the end: all that waits is skipped"),
-    "time": ("2026-03-14T02:14:24+00:00", "to the first message stored at 2026-03-14 02:14:24 UTC or later"),
+    "earliest": (None, "earliest: the oldest retained message"),
+    "latest": (None, "latest: skip the whole lag"),
+    "time": ("2026-03-14T02:14:24+00:00", "first message stored at or after 2026-03-14 02:14:24 UTC"),
     "offset": (12_345, "to offset 12,345"),
-    "shift": (-500, "back by 500 messages"),
-    "skip_older": (7200, "past everything older than 2 h"),
-    "copy": ("audit", "to where the group audit stands"),
-    "moment": ("2026-03-14T04:14:24+02:00", "back to where it stood at 2026-03-14 02:14:24 UTC"),
-    "offsets": ([{}, {}], "to the offsets of a list of 2 queues"),
-    "restore": ("6f1c1b7e", "back to where it stood before an earlier reset"),
+    "shift": (-500, "shift by −500 messages"),
+    "skip_older": (7200, "skip older than 2 h"),
+    "copy": ("audit", "copy from group audit"),
+    "moment": ("2026-03-14T04:14:24+02:00", "past position at 2026-03-14 02:14:24 UTC"),
+    "offsets": ([{}, {}], "offset list of 2 queues"),
+    "restore": ("6f1c1b7e", "rollback: offsets before an earlier reset"),
 }
 
 
@@ -27,7 +27,7 @@ def test_where_a_reset_goes_is_said_in_plain_words(kind: ResetKind) -> None:
 
 
 def test_a_shift_ahead_is_no_shift_back() -> None:
-    assert destination(ResetKind.SHIFT, 500) == "ahead by 500 messages"
+    assert destination(ResetKind.SHIFT, 500) == "shift by +500 messages"
 
 
 def test_every_status_method_and_outcome_has_its_word_and_a_shape() -> None:

@@ -92,7 +92,7 @@ def test_unknown_counts_from_when_the_state_or_the_lag_was_last_known(cluster: C
     group.total.unknown_reason = "consumer_ahead"
     group.total.save()
     value, said = of_group(Measure.UNKNOWN)
-    assert (value, said) == (260.0, "its state is not known for 4 min 20 s: lag not known")
+    assert (value, said) == (260.0, "its state is not known for 4 min 20 s: lag unknown")
     assert column(Measure.UNKNOWN).since(0) == ago(260)
 
 
@@ -114,7 +114,7 @@ def test_a_known_group_is_unknown_for_no_time(cluster: Cluster) -> None:
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        ("no_offsets", "no offset of this group is on any broker"),
+        ("no_offsets", "no broker has an offset of this group"),
         ("never_committed", "never committed"),
         ("not_reported", "no member reports its offset to the broker"),
     ],

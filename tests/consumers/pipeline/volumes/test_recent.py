@@ -82,8 +82,8 @@ def test_what_began_in_the_middle_says_since_when_and_how_much_at_least(group):
     found = recent(group)
     assert (found.retry_share, found.dlq_day_messages) == (None, None)
     assert said(found) == {
-        "retry_share": "known since 2026-03-02T01:40:00Z only: at least 33 into retry, at least 330 consumed",
-        "dlq_day_messages": "known since 2026-03-02T01:40:00Z only: at least 66",
+        "retry_share": "no data before 2026-03-02T01:40:00Z: ≥ 33 into retry, ≥ 330 consumed",
+        "dlq_day_messages": "no data before 2026-03-02T01:40:00Z: ≥ 66",
     }
     since = at(23 * 3600 + 40 * 60)
     assert (found.dlq_day_messages_at_least, found.dlq_day_since) == (66, since)
@@ -99,8 +99,8 @@ def test_of_the_last_hour_each_minute_counts(group):
     for step, start in ((600, at(24 * 3600)), (3600, at(24 * 3600))):
         GroupWindow.objects.create(group=group, step_seconds=step, start=start, readings=20)
     assert said(recent(group)) == {
-        "retry_share": "known since 2026-03-02T02:08:00Z only: at least 5 into retry, at least 50 consumed",
-        "dlq_day_messages": "known since 2026-03-02T02:08:00Z only: at least 15",
+        "retry_share": "no data before 2026-03-02T02:08:00Z: ≥ 5 into retry, ≥ 50 consumed",
+        "dlq_day_messages": "no data before 2026-03-02T02:08:00Z: ≥ 15",
     }
 
 
@@ -112,8 +112,8 @@ def test_a_hole_says_how_much_is_known(group):
     # What is known begins with the range: there is no moment since when.
     assert (recent(group).dlq_day_messages_at_least, recent(group).dlq_day_since) == (2760, None)
     assert said(recent(group)) == {
-        "retry_share": "known of 59 of 60 minutes only: at least 59 into retry, at least 600 consumed",
-        "dlq_day_messages": "known of 1,380 of 1,440 minutes only: at least 2,760",
+        "retry_share": "data for 59 of 60 minutes: ≥ 59 into retry, ≥ 600 consumed",
+        "dlq_day_messages": "data for 1,380 of 1,440 minutes: ≥ 2,760",
     }
 
 
@@ -141,7 +141,7 @@ def test_nothing_consumed_is_no_share(group):
 def test_windows_without_volumes_are_not_known_at_all(group):
     fill(group, consumed=None, into_dlq=None)
     found = recent(group)
-    assert said(found)["dlq_day_messages"] == "not known of any of its windows: at least 0"
+    assert said(found)["dlq_day_messages"] == "no window has data: ≥ 0"
     assert (found.dlq_day_messages_at_least, found.retry_share_known) == (None, None)
 
 

@@ -104,7 +104,7 @@ def test_a_slave_with_an_older_offset_is_named_with_the_last_known_one(cluster):
     behind = {"unknown_reason": UnknownReason.SLAVE_BEHIND, "lost_offset": 8, "lost_at": ago(30)}
     a_snapshot(group, a_queue(cluster), None, 10, **behind)
     a_total(group, None, queues=1, unknown_queues=1, unknown_reason=UnknownReason.SLAVE_BEHIND)
-    said = "the slave that was read has not caught up with what its master had said: 10.0.0.9:10911"
+    said = "the slave that answered lags behind its master: 10.0.0.9:10911"
     assert shown().unknown_reason == said
     words = " · last known offset 8 · last read 2026-03-14 02:59:30 UTC"
     assert first_queue(group).unknown_reason == said + words

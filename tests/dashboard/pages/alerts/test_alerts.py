@@ -55,8 +55,8 @@ def test_what_is_unknown_is_said_with_its_reason(viewer: Client, billing: Consum
 @pytest.mark.parametrize(
     ("clearing", "said"),
     [
-        (None, "37 groups are unknown for it"),
-        (ago(120), "does not hold since 02:58:00 UTC 37 groups were unknown for it"),
+        (None, "37 groups are unknown"),
+        (ago(120), "condition passes since 02:58:00 UTC 37 groups were unknown"),
     ],
 )
 def test_what_it_left_unknown_is_past_once_it_does_not_hold(

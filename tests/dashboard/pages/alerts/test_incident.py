@@ -51,7 +51,7 @@ def test_it_says_what_was_found_and_who_looks_after_it(viewer: Client, incident:
 def test_one_that_is_over_says_how_it_ended(viewer: Client, billing: ConsumerGroup) -> None:
     over = an_incident(a_rule(), billing, status="resolved", resolved_at=ago(60), ending="gone")
     page = viewer.get(at(over))
-    assert "lasted 9 min: what it was of is there no more" in shown(page)
+    assert "lasted 9 min: subject no longer exists" in shown(page)
     assert "data-live" not in page.text.partition("<main")[2]
     assert "<form" not in page.text.partition("<main")[2]
 
@@ -59,12 +59,15 @@ def test_one_that_is_over_says_how_it_ended(viewer: Client, billing: ConsumerGro
 def test_what_is_unknown_keeps_it_open_and_says_so(viewer: Client, incident: Incident) -> None:
     Incident.objects.update(unknown_since=ago(120), unknown_reason="broker-a is silent.")
     read = shown(viewer.get(at(incident)))
-    assert "unknown since 02:58:00 UTC: broker-a is silent. It stays open: what is not known ends nothing." in read
+    assert (
+        "unknown since 02:58:00 UTC: broker-a is silent. The incident stays open: unknown data resolves nothing."
+        in read
+    )
 
 
 def test_whether_it_holds_is_not_known_where_the_evaluation_is_late(viewer: Client, incident: Incident) -> None:
     an_evaluation(ago(2760))
-    assert "Whether it still holds is not known: alert rules have not been" in shown(viewer.get(at(incident)))
+    assert "Unknown whether it still fires: alert rules have not been" in shown(viewer.get(at(incident)))
 
 
 def test_it_lists_what_happened_and_who_was_told_with_tries(viewer: Client, incident: Incident) -> None:
@@ -87,11 +90,11 @@ def test_a_broker_counts_and_names_the_groups_that_it_leaves_unknown(viewer: Cli
     incident = an_incident(a_rule(measure="broker_unread_seconds"), billing)
     Incident.objects.update(**names)
     page = viewer.get(at(incident))
-    assert "37 groups are unknown for it: billing and others" in shown(page)
+    assert "37 groups are unknown: billing and others" in shown(page)
     assert 'href="/groups/prod/billing/"' in page.text
     assert "data-figure" not in page.text
     Incident.objects.update(status="resolved", resolved_at=ago(60), ending="recovered")
-    assert "37 groups were unknown for it: billing and others" in shown(viewer.get(at(incident)))
+    assert "37 groups were unknown: billing and others" in shown(viewer.get(at(incident)))
 
 
 def test_its_figure_holds_it_as_a_bar(viewer: Client, incident: Incident) -> None:
@@ -113,7 +116,7 @@ def test_an_operator_acknowledges_it_with_a_word(operator: Client, incident: Inc
     incident.refresh_from_db()
     assert (incident.acknowledged_by_name, incident.acknowledgement) == ("operator", "on it")
     page = operator.get(at(incident))
-    assert "Take it back" in page.text
+    assert "Withdraw acknowledgement" in page.text
     operator.post(at(incident, "acknowledge/"), {"take_back": "1"})
     incident.refresh_from_db()
     assert incident.acknowledged_at is None
@@ -156,7 +159,7 @@ def test_its_silence_is_filled_in(operator: Client, incident: Incident) -> None:
 def test_one_without_its_rule_is_not_silenced_for_all_rules(operator: Client, incident: Incident) -> None:
     Incident.objects.update(rule=None)
     page = operator.get(at(incident))
-    assert "Its rule was removed: it ends at the next evaluation." in shown(page)
+    assert "Its rule was deleted: the incident resolves at the next evaluation." in shown(page)
     assert 'action="/alerts/silences/"' not in page.text
 
 
@@ -176,7 +179,7 @@ def test_a_silenced_one_says_until_when(viewer: Client, billing: ConsumerGroup) 
     silenced = an_incident(a_rule(), billing, silence=a_silence())
     read = shown(viewer.get(at(silenced)))
     assert "Silenced until04:00:00 UTC" in read
-    assert "Nobody: it is silenced." in read
+    assert "None: the incident is silenced." in read
 
 
 def test_a_group_that_is_gone_leaves_its_name(viewer: Client, incident: Incident) -> None:

@@ -12,7 +12,7 @@ from tests.reset_rows import a_reset
 from tests.walk.addresses import PROD_BILLING
 from tests.world import a_cluster, a_group, ago
 
-OPEN = {"login", "logout", "theme", "favicon"}
+OPEN = {"login", "logout", "theme", "language", "favicon"}
 NAMES = {**PROD_BILLING, "at": moment_text(ago(600))}
 # What a worker answers, and has tests of its own.
 ASKED = {"dlq_export"}
@@ -91,5 +91,5 @@ def test_login_leads_to_the_page_that_was_asked_for(client: Client) -> None:
 
 def test_a_wrong_password_is_said_and_the_name_kept(client: Client) -> None:
     page = client.post("/login/", {"username": "vera", "password": "wrong"}).text
-    assert "do not go together" in page
+    assert "Wrong user name or password." in page
     assert 'value="vera"' in page

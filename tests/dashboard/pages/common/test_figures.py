@@ -107,7 +107,7 @@ def test_an_unknown_group_has_none(admin_client: Client, group: ConsumerGroup, n
 def test_without_a_queue_the_axis_has_the_range_all_the_same(admin_client: Client, group: ConsumerGroup) -> None:
     drawn = figure(admin_client, "queues")
     assert drawn["layout"]["xaxis"]["range"] == ["2026-03-14 02:45:00", "2026-03-14 03:00:00"]
-    assert drawn["layout"]["annotations"][-1]["text"] == "the lag of no queue is known in this range"
+    assert drawn["layout"]["annotations"][-1]["text"] == "no queue has a known lag in this range"
 
 
 @pytest.mark.parametrize(("name", "step", "points"), [("30d", 3600, 720), ("90d", 3600, 2160), ("1y", 86400, 365)])

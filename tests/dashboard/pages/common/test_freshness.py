@@ -15,7 +15,7 @@ def test_it_tells_the_age_of_the_reading_and_how_many_brokers_were_read() -> Non
     cluster = a_cluster(read_at=ago(6))
     a_broker(cluster)
     a_broker(cluster, "broker-b")
-    assert freshness().text == "read 6 s ago · 2 of 2 brokers"
+    assert freshness().text == "scraped 6 s ago · 2 of 2 brokers"
     assert freshness().level == "fresh"
 
 
@@ -23,7 +23,7 @@ def test_it_is_silent_when_a_broker_is() -> None:
     cluster = a_cluster(read_at=ago(6))
     a_broker(cluster)
     a_dead_broker(cluster)
-    assert freshness().text == "read 6 s ago · 1 of 2 brokers"
+    assert freshness().text == "scraped 6 s ago · 1 of 2 brokers"
     assert freshness().level == "silent"
 
 
@@ -35,12 +35,12 @@ def test_it_is_late_when_a_reading_was_missed() -> None:
 def test_the_oldest_cluster_stands_for_all() -> None:
     for name, seconds in (("first", 3), ("second", 9)):
         a_broker(a_cluster(name, read_at=ago(seconds)))
-    assert freshness().text.startswith("read 9 s ago")
+    assert freshness().text.startswith("scraped 9 s ago")
 
 
 def test_a_cluster_that_was_never_read_has_no_age() -> None:
     a_cluster(read_at=None)
-    assert freshness().text.startswith("not read yet")
+    assert freshness().text.startswith("not scraped yet")
 
 
 def test_without_a_cluster_it_says_so() -> None:

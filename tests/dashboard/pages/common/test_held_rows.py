@@ -28,7 +28,8 @@ KINDS: dict[str, tuple[Any, dict[str, str], str]] = {
     "channels": (Channel, CHANNEL, "cluster"),
 }
 SENTENCE = (
-    "Changed by admin at 2026-03-14 03:00:20 UTC meanwhile: look at it, and save again to keep yours in its place."
+    "Could not save: changed by admin at 2026-03-14 03:00:20 UTC. "
+    "Check the new version, then save again to overwrite it."
 )
 
 

@@ -13,7 +13,7 @@ from tests.world import a_cluster, a_group, ago
 def test_what_is_no_number_of_a_page_is_refused(viewer: Client, path: str, number: str) -> None:
     answer = viewer.get(path, {"page": number})
     assert answer.status_code == 400
-    assert "is no page" in answer.text
+    assert "is not a valid page" in answer.text
 
 
 def test_beyond_the_last_page_is_the_last(viewer: Client) -> None:

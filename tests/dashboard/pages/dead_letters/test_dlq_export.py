@@ -51,8 +51,8 @@ def test_bodies_are_for_those_who_may_see_them(role: str, status: int) -> None:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ({"format": "xml"}, "“xml” is no format"),
-        ({"bodies": "2"}, "“2” is no bodies"),
+        ({"format": "xml"}, "“xml” is not a valid format"),
+        ({"bodies": "2"}, "“2” is not a valid bodies"),
         ({"from": "soon"}, "“soon”"),
         ({"colour": "red"}, "“colour” is no filter"),
         ({"tag": ""}, "“tag” is empty"),

@@ -105,7 +105,7 @@ def test_the_policy_of_the_page_lets_no_script_of_a_message_run() -> None:
         (b'{"a":1.10}', 0, "{\n  &quot;a&quot;: 1.10\n}"),
         (b"\xac\xed\x00\x05", 0, "aced0005"),
         (b"no zlib", 1, "The body is said to be compressed by zlib, and cannot be opened"),
-        (b"x" * 70_000, 0, "text · 70 kB · only the first 66 kB are shown"),
+        (b"x" * 70_000, 0, "text · 70 kB · first 66 kB shown"),
         (b"", 0, "text · 0 B"),
     ],
 )
@@ -135,7 +135,7 @@ def test_another_user_does_not_get_the_answer() -> None:
 def test_the_row_is_shown_at_once_and_asked_about_once(redis: Redis) -> None:
     text = as_role("viewer").get(URL).text
     assert "UNIQ-7" in text
-    assert "The broker is asked for it" in text
+    assert "Fetching from the broker" in text
     assert len(redis.keys("consumerscope:look:*")) == 1  # type: ignore[arg-type]
 
 
@@ -144,7 +144,7 @@ def test_it_says_who_sent_it_again_and_with_what_result(group: ConsumerGroup) ->
     resend = a_resend(group, by_name="grace")
     an_item(resend, group.dead_letters.get(), outcome=ResendOutcome.UNKNOWN)
     text = as_role("viewer").get(URL).text
-    assert "perhaps sent" in text
+    assert "possibly sent" in text
     assert "by grace" in text
 
 
@@ -152,14 +152,14 @@ def test_it_says_who_sent_it_again_and_with_what_result(group: ConsumerGroup) ->
 def test_what_the_list_does_not_have_is_shown_as_it_was_read() -> None:
     a_group(Cluster.objects.get())
     client = as_role("viewer")
-    assert "The list of dead letters does not have it" in client.get(URL).text
-    assert "As it was read now" in answered(client)
+    assert "This message is not in the list" in client.get(URL).text
+    assert "As fetched now" in answered(client)
 
 
 @pytest.mark.usefixtures("tasks_at_once")
 def test_another_message_at_the_same_place_is_said(group: ConsumerGroup) -> None:
     group.dead_letters.update(stored_id="0A00000100002A9F0000000000000001")
-    assert "Another message lies at this place" in answered(as_role("viewer"))
+    assert "This is another message than the one listed" in answered(as_role("viewer"))
 
 
 @pytest.mark.usefixtures("tasks_at_once", "group")
@@ -179,7 +179,10 @@ def test_with_redis_down_the_row_stands_and_one_sentence_says_so() -> None:
 @pytest.mark.usefixtures("redis", "group")
 @pytest.mark.parametrize(
     ("seconds", "says"),
-    [(9, "The broker is asked for it"), (11, "The general worker did not answer within 10 s: see that it runs.")],
+    [
+        (9, "Fetching from the broker"),
+        (11, "The general worker did not answer within 10 s. Check that it is running."),
+    ],
 )
 def test_after_ten_seconds_without_a_worker_it_says_so(seconds: int, says: str) -> None:
     client = as_role("operator")
@@ -195,7 +198,7 @@ def test_an_answer_that_has_expired_is_said(redis: Redis) -> None:
     redis.flushall()
     answer = client.get(URL + show)
     assert answer.status_code == 410
-    assert "This answer has expired" in answer.text
+    assert "This result has expired" in answer.text
 
 
 @pytest.mark.usefixtures("redis_is_down")

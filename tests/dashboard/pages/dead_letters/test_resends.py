@@ -38,7 +38,7 @@ def test_what_was_chosen_in_the_list_is_shown_with_the_ways_it_can_go(operator: 
     answer = operator.post(PLAN, {"message": ["broker-a/0/3", "broker-a/0/4"]})
     assert answer.status_code == 200
     assert "2 messages from Order" in text(answer)
-    assert "Who gets them: audit" in text(answer)
+    assert "Receivers: audit" in text(answer)
     assert not Resend.objects.exists()
 
 
@@ -57,10 +57,10 @@ def test_nothing_ticked_chooses_nothing(operator: Client, billing: ConsumerGroup
     a_letter(billing, 3)
     answer = operator.post(PLAN, {})
     assert answer.status_code == 409
-    assert "Nothing is planned: no message is ticked." in text(answer)
+    assert "Nothing planned: no message is selected." in text(answer)
     assert "1 message" not in text(answer)
     assert 'name="filter"' not in answer.text
-    assert "No message is chosen" in text(operator.get(PLAN))
+    assert "No message selected" in text(operator.get(PLAN))
 
 
 def test_all_are_chosen_where_that_is_said(operator: Client, billing: ConsumerGroup) -> None:
@@ -94,7 +94,7 @@ def test_planning_leads_to_the_plan(operator: Client, billing: ConsumerGroup) ->
     assert (answer.status_code, answer["Location"]) == (302, f"{ROOT}{resend.pk}/")
     page = operator.get(answer["Location"])
     assert "nothing is sent yet" in text(page)
-    assert "Who gets the messages: billing" in text(page)
+    assert "Receivers: billing" in text(page)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_planning_leads_to_the_plan(operator: Client, billing: ConsumerGroup) ->
         ({"rate": "fast"}, "must be a number"),
         ({"rate": "0"}, "from 1 to 500"),
         ({"message": ["broker-a/0/99"]}, "broker-a/0/99"),
-        ({"message": []}, "No message is chosen"),
+        ({"message": []}, "No message selected"),
     ],
 )
 def test_a_plan_that_is_refused_keeps_what_was_typed(
@@ -150,7 +150,7 @@ def test_another_name_starts_nothing_and_says_so(operator: Client, billing: Cons
 def test_a_running_one_is_cancelled(operator: Client, billing: ConsumerGroup) -> None:
     resend = a_resend(billing, status=ResendStatus.RUNNING)
     assert operator.post(f"{ROOT}{resend.pk}/cancel/").status_code == 302
-    assert "ends with the messages at hand" in text(operator.get(f"{ROOT}{resend.pk}/"))
+    assert "stops after the messages in progress" in text(operator.get(f"{ROOT}{resend.pk}/"))
     assert operator.post(f"{ROOT}{a_resend(billing).pk}/cancel/").status_code == 409
 
 
@@ -171,13 +171,13 @@ def test_each_message_says_what_became_of_it(viewer: Client, billing: ConsumerGr
     page = text(viewer.get(f"{ROOT}{resend.pk}/"))
     assert "%RETRY%billing broker-a/0/9" in page
     assert "it may have been sent: no answer" in page
-    assert "nobody can tell" in page
+    assert "It is unknown whether" in page
     only = viewer.get(f"{ROOT}{resend.pk}/?outcome=unknown").text
     assert ("broker-a/0/4" in only, "broker-a/0/3" in only) == (True, False)
 
 
 def test_past_ones_are_listed(viewer: Client, billing: ConsumerGroup) -> None:
-    assert "No dead letter of this group was sent again" in text(viewer.get(ROOT))
+    assert "No dead-letter message of this group was resent" in text(viewer.get(ROOT))
     an_item(a_resend(billing, reason="after the outage"), a_letter(billing, 3))
     assert "after the outage" in text(viewer.get(ROOT))
 

@@ -54,8 +54,8 @@ def queue_names(client: Client, query: str = "") -> list[str]:
 def test_it_says_the_state_with_lag_and_ages(admin_client: Client, cluster: Cluster) -> None:
     text = said(admin_client)
     assert "40 messages" in text
-    assert "Read 5 s ago" in text
-    assert "Judged 20 s ago" in text
+    assert "Scraped 5 s ago" in text
+    assert "Evaluated 20 s ago" in text
 
 
 def test_it_lists_every_queue_with_its_position(admin_client: Client, cluster: Cluster) -> None:
@@ -120,7 +120,7 @@ def test_it_says_why_each_kind_holds_and_lists_retired_topics_apart(admin_client
     page = said(admin_client)
 
     assert "paused consumeEnable is false: brokers refuse its pulls" in page
-    assert "Old: in no sum and no state · since" in page
+    assert "Old: excluded from sums and state · since" in page
     assert "Old / broker-a / 0 retired : retired: no member has subscribed to Old since" in page
 
 

@@ -81,7 +81,7 @@ def test_what_a_dead_broker_hides_is_unknown_and_no_number(admin_client: Client)
     a_total(a_group(cluster, "billing"), None, unknown_queues=4, unknown_reason="connection refused")
     said = re.sub(r"<svg.*?</svg>|<[^>]+>", " ", row_of(admin_client, "billing"))
     assert "unknown" in said
-    assert "last good 02:55:00" in re.sub(r"\s+", " ", said)
+    assert "last success 02:55:00" in re.sub(r"\s+", " ", said)
     assert "broker-b could not be read: connection refused" in said
     assert not re.search(r"(?<![\d:])0(?![\d:])", said)
 
@@ -144,7 +144,7 @@ def test_ghosts_and_system_groups_are_lists_of_their_own(admin_client: Client, c
         ["forgotten"],
         ["CID_RMQ_SYS_TRANS"],
     ]
-    assert ">ghosts 1<" in admin_client.get("/groups/").text
+    assert ">inactive 1<" in admin_client.get("/groups/").text
 
 
 def test_it_refuses_a_kind_that_is_none(admin_client: Client, cluster: Cluster) -> None:
@@ -164,8 +164,8 @@ def test_progress_that_is_kept_elsewhere_is_said_once_in_a_row(admin_client: Cli
     reason = "com.shop.RedisOffsetStore keeps its progress, not the brokers"
     a_total(a_group(cluster, "ledger", outside_store="com.shop.RedisOffsetStore"), None, unknown_reason=reason)
     row = row_of(admin_client, "ledger")
-    assert f'class="tag" title="{reason}">progress kept outside<' in row
-    assert "last good" not in row
+    assert f'class="tag" title="{reason}">progress stored outside<' in row
+    assert "last success" not in row
     assert 'class="why"' not in row
 
 

@@ -35,30 +35,30 @@ def said(client: Client, address: str = URL) -> str:
 
 
 def test_it_says_what_a_crash_of_every_consumer_would_repeat(admin_client: Client, group: ConsumerGroup) -> None:
-    assert "If every consumer died now: 12 to 40 messages again" in said(admin_client)
+    assert "If all consumers crash now: 12 to 40 messages redelivered" in said(admin_client)
 
 
 def test_what_is_not_known_of_some_queues_is_said_beside_the_sum(admin_client: Client, group: ConsumerGroup) -> None:
     a_snapshot(group, a_queue(group.cluster, "Orders", 1), 100, 150)
     text = said(admin_client)
-    assert "If every consumer died now: 12 to 40 messages again" in text
-    assert "and of 1 of 2 queues it is not known: no member holds it" in text
+    assert "If all consumers crash now: 12 to 40 messages redelivered" in text
+    assert "unknown for 1 of 2 queues: no member holds it" in text
 
 
 def test_a_bound_that_one_queue_lacks_is_left_open(admin_client: Client, group: ConsumerGroup) -> None:
     queue = a_queue(group.cluster, "Orders", 1)
     a_snapshot(group, queue, 120, 150)
     an_owner(group, queue, (112, 139, 28))
-    assert "If every consumer died now: 12 to 60 messages again" in said(admin_client)
+    assert "If all consumers crash now: 12 to 60 messages redelivered" in said(admin_client)
     an_owner(group, queue, (0, 1, 2), client_id="c2")
     group.assignments.filter(client_id="c1", queue=queue).delete()
-    assert "of 1 of 2 queues it is not known: anomaly: committed past the client" in said(admin_client)
+    assert "unknown for 1 of 2 queues: anomaly: committed past the client" in said(admin_client)
 
 
 def test_without_any_answer_of_a_client_it_says_unknown_and_why(admin_client: Client, group: ConsumerGroup) -> None:
     group.assignments.update(last_seen=ago(100))
     text = said(admin_client)
-    assert "If every consumer died now: unknown c1 last said what it holds 1 min 40 s ago" in text
+    assert "If all consumers crash now: unknown c1 last said what it holds 1 min 40 s ago" in text
 
 
 def test_a_queue_has_a_line_with_every_store_and_how_far_they_are_apart(
@@ -92,7 +92,7 @@ def test_without_files_it_teaches_how_to_name_them_and_leaves_their_columns_out(
 ) -> None:
     text = said(admin_client)
     assert "python manage.py cluster add prod --offset-files" in text
-    assert "Broker’s file" not in text
+    assert "Broker file" not in text
 
 
 def test_dead_letters_of_the_group_are_left_out(admin_client: Client, group: ConsumerGroup) -> None:
@@ -109,7 +109,7 @@ def test_findings_of_files_stand_beside_their_file(admin_client: Client, group: 
     )
     text = said(admin_client)
     assert "line 7 occurs more than once, first with 5: the last one is loaded." in text
-    assert "/gone.json broker’s offsets broker-a not known not read yet there is no such file." in text
+    assert "/gone.json broker offsets broker-a unknown not scraped yet there is no such file." in text
 
 
 def test_each_broadcasting_client_has_a_line_of_its_own(admin_client: Client, group: ConsumerGroup) -> None:
@@ -120,7 +120,7 @@ def test_each_broadcasting_client_has_a_line_of_its_own(admin_client: Client, gr
     an_offset_file(group.cluster, a_file_row(offset=90, client_id="c2"), **file)
     text = said(admin_client)
     assert "c1 Orders / broker-a / 0 38 112 5 s ago unknown : no file of this client was found 150" in text
-    unheld = "unknown : this client was not seen to hold the queue"
+    unheld = "unknown : this client is not known to own the queue"
     assert f"c2 Orders / broker-a / 0 60 {unheld} 90 32 s ago 150" in text
     assert "If every consumer died" not in text
 
@@ -129,7 +129,7 @@ def test_a_popping_group_says_what_its_offsets_mean(admin_client: Client, group:
     popped = {"topic": "Orders", "broker": "broker-a", "queue_id": -1, "wait_ack_count": 9, "last_pop_at": None}
     group.clients.update(pop_queues=[popped])
     text = said(admin_client)
-    assert "its offsets advance when messages are popped, not when they are acknowledged" in text
+    assert "offsets advance when messages are popped, not when they are acknowledged" in text
     assert "c1 Orders / broker-a 9" in text
 
 

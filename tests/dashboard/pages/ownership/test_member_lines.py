@@ -53,7 +53,7 @@ def test_members_that_consume_nothing_or_of_which_it_is_not_known_are_not_the_bu
 
 
 def test_two_processes_of_one_id_are_an_alarm() -> None:
-    assert "two processes share this client id" in the_line(duplicated_since=ago(60)).alarms[0]
+    assert "two processes share this client ID" in the_line(duplicated_since=ago(60)).alarms[0]
     assert the_line().alarms == []
 
 
@@ -61,9 +61,9 @@ def test_two_processes_of_one_id_are_an_alarm() -> None:
     ("expected", "note"),
     [
         (None, "owns no queue"),
-        ({A: 2}, "owns none of the 2 queues that fall to it"),
-        ({B: 0}, "no queue falls to it: 1 members share 0 queues"),
-        ({B: 4}, "no queue falls to it"),
+        ({A: 2}, "owns none of the 2 queues expected"),
+        ({B: 0}, "no queue expected: 1 members share 0 queues"),
+        ({B: 4}, "no queue is expected to be assigned to it"),
     ],
 )
 def test_a_member_without_a_queue_says_why(expected: dict[str, int] | None, note: str) -> None:

@@ -87,8 +87,8 @@ def test_it_is_of_the_range(admin_client: Client, billing: ConsumerGroup) -> Non
     a_rebalance(billing, ago(2 * 3600))
     page = admin_client.get("/rebalances/").text
     assert "No group rebalanced in the last 1 h." in page
-    assert "The newest is one of billing, 2 h ago ." in said(page)
-    assert 'href="?range=6h">Take a range that holds it' in page
+    assert "The newest is of billing, 2 h ago ." in said(page)
+    assert 'href="?range=6h">Select a range that includes it' in page
     assert len(rows(admin_client, "range=6h")) == 1
 
 
@@ -121,21 +121,21 @@ def test_of_many_groups_that_flap_the_worst_are_named(admin_client: Client, bill
 
 def test_an_empty_list_teaches(admin_client: Client, billing: ConsumerGroup) -> None:
     page = admin_client.get("/rebalances/").text
-    assert "A rebalance stands here when members of a group come or go" in page
+    assert "A rebalance appears here when members join or leave a group" in page
     assert "python manage.py aggregate" in page
 
 
 def test_while_nothing_is_judged_it_claims_nothing(admin_client: Client, billing: ConsumerGroup) -> None:
     PipelineRun.objects.all().delete()
     page = said(admin_client.get("/rebalances/").text)
-    assert "Whether a group rebalanced is not known: no run of the pipeline has finished yet" in page
+    assert "Rebalances are unknown: no run of the pipeline has finished yet" in page
     assert "No group rebalanced" not in page
 
 
 def test_beside_old_rows_it_says_that_newer_ones_are_not_known(admin_client: Client, billing: ConsumerGroup) -> None:
     a_rebalance(billing)
     PipelineRun.objects.update(until=NOW - timedelta(minutes=9))
-    assert "What happened since is not known:" in admin_client.get("/rebalances/").text
+    assert "Unknown since then:" in admin_client.get("/rebalances/").text
 
 
 def test_without_a_cluster_it_tells_the_command_that_adds_one(admin_client: Client) -> None:

@@ -33,7 +33,7 @@ def test_a_level_that_is_late_is_said_so_with_what_to_do(admin_client: Client) -
     DelayLevel.objects.filter(level=3).update(next_due_at=ago(66))
     text = said(admin_client)
     assert "broker-a delivers delayed messages late: the first of level 3 was due 1 min before" in text
-    assert "In its log: ScheduleMessageService, executeOnTimeUp exception" in text
+    assert "Log line: ScheduleMessageService, executeOnTimeUp exception" in text
     assert "0 0 4 1 min late 0" in text
 
 

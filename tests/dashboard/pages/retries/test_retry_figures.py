@@ -35,7 +35,7 @@ def traces(client: Client, figure: str, query: str = "") -> dict[str, Any]:
 
 def test_volumes_are_drawn_from_what_is_consumed_up_to_what_died(admin_client: Client, group: ConsumerGroup) -> None:
     found = traces(admin_client, "volumes")
-    assert list(found) == ["consumed", "into retry", "into the dead letters", "unknown"]
+    assert list(found) == ["consumed", "into retry", "into DLQ", "unknown"]
     assert found["into retry"]["y"][-5:] == [10] * 5
 
 
@@ -48,7 +48,7 @@ def test_a_window_that_is_not_known_is_hatched(admin_client: Client, group: Cons
 
 def test_dead_letters_are_drawn_alone(admin_client: Client, group: ConsumerGroup) -> None:
     found = traces(admin_client, "dead-letters")
-    assert list(found) == ["into the dead letters", "unknown"]
+    assert list(found) == ["into DLQ", "unknown"]
 
 
 def test_that_the_newest_minute_is_not_judged_yet_is_no_news(admin_client: Client, group: ConsumerGroup) -> None:

@@ -70,9 +70,9 @@ def test_what_was_sent_is_not_sent_again_by_itself(reader: Client, path: str) ->
     answer = reader.post(path, {"username": "ada", "password": "secret", "reason": "the database moves"})
     said = answer.content.decode()
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
-    assert "What you sent may not have been kept" in said
+    assert "What you sent may not have been saved" in said
     assert "js/again.js" not in said
-    assert 'href="/">To the overview' in said
+    assert 'href="/">Go to the overview' in said
 
 
 def test_a_question_that_makes_no_sense_is_no_database_that_is_away(admin_client: Client) -> None:

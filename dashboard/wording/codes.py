@@ -1,0 +1,52 @@
+"""Codes that pages show by themselves, in words: how fresh something is, kinds of topics, resends, anomalies."""
+
+from itertools import chain
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from consumers.models import ResendOutcome, ResendStatus, TopicKind
+from consumers.queries.limits import Freshness
+
+FRESHNESS: dict[str, str | Promise] = {
+    Freshness.FRESH: _("fresh"),
+    Freshness.LATE: _("late"),
+    Freshness.SILENT: _("silent"),
+}
+TOPIC_KINDS: dict[str, str | Promise] = {
+    TopicKind.NORMAL: _("normal"),
+    TopicKind.RETRY: _("retry"),
+    TopicKind.DLQ: _("DLQ"),
+    TopicKind.SYSTEM: _("system"),
+}
+RESENDS: dict[str, str | Promise] = {
+    ResendStatus.PLANNED: _("planned"),
+    ResendStatus.RUNNING: _("running"),
+    ResendStatus.DONE: _("done"),
+    ResendStatus.PARTIAL: _("partial"),
+    ResendStatus.FAILED: _("failed"),
+    ResendStatus.CANCELLED: _("cancelled"),
+    ResendStatus.EXPIRED: _("expired"),
+    ResendOutcome.SENDING: _("sending"),
+    ResendOutcome.SENT: _("sent"),
+    ResendOutcome.UNKNOWN: _("unknown"),
+    ResendOutcome.SKIPPED: _("skipped"),
+}
+# As docs/anomalies.md lists them.
+ANOMALIES: dict[str, str | Promise] = {
+    "members_gone": _("members gone"),
+    "expired_unread": _("expired unread"),
+    "consumer_ahead": _("consumer ahead"),
+    "min_above_broker_offset": _("min above broker offset"),
+    "topic_created_anew": _("topic recreated"),
+    "queue_gone": _("queue gone"),
+    "topic_gone": _("topic gone"),
+    "never_committed": _("never committed"),
+    "queue_unreadable": _("queue unreadable"),
+}
+CODES = dict(chain(FRESHNESS.items(), TOPIC_KINDS.items(), RESENDS.items(), ANOMALIES.items()))
+
+
+def code_words(code: str) -> str:
+    """A code that has no words here is shown as it is: another version of the product may have stored it."""
+    return str(CODES.get(code, code))

@@ -1,0 +1,82 @@
+"""The catalogue of translations is complete, up to date with the code, and compiled."""
+
+import re
+from collections import Counter
+
+import pytest
+from django.utils.translation import gettext, ngettext, override
+
+from tests.catalogue import mo, po
+from tests.catalogue.extracted import Message, extracted
+from tests.catalogue.files import MO, PO
+
+PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[sdrg%]|%\.\d[a-z]|\{\w+\}|</?(?:b|code)>")
+# Not translated yet.
+LATER = (
+    "dashboard/pages/alerts/",
+    "dashboard/pages/channels/",
+    "dashboard/pages/resets/",
+    "dashboard/pages/silences/",
+    "templates/alerts/",
+    "templates/channels/",
+    "templates/resets/",
+    "templates/silences/",
+)
+# Stored as sentences, and read by everybody afterwards: English, until codes are stored instead.
+STORED = {"Acknowledged: %s", "Acknowledged.", "Nobody looks after it any more."}
+MESSAGES, KNOWN = extracted(), po.read(PO)
+TRANSLATED = [one for one in KNOWN.values() if one.singular and one.text]
+
+
+def is_due(message: Message) -> bool:
+    return any(not name.startswith(LATER) for name in message.files)
+
+
+def test_it_has_every_message_of_the_code() -> None:
+    assert not MESSAGES.keys() - KNOWN.keys(), "Run: python -m tests.catalogue"
+
+
+def test_every_message_is_translated_but_those_that_are_stored() -> None:
+    missing = {one.singular for one in MESSAGES.values() if is_due(one) and not KNOWN[one.singular].text}
+    assert missing == STORED
+
+
+def test_no_translation_waits_for_a_second_look() -> None:
+    assert not [one.singular for one in KNOWN.values() if one.is_fuzzy]
+
+
+def test_translations_keep_their_placeholders() -> None:
+    wrong = [
+        (one.singular, one.text)
+        for one in TRANSLATED
+        if Counter(PLACEHOLDER.findall(one.text))
+        not in (Counter(PLACEHOLDER.findall(one.singular)), Counter(PLACEHOLDER.findall(one.plural)))
+    ]
+    assert not wrong
+
+
+def test_spaces_at_the_ends_are_kept_where_words_are_joined() -> None:
+    wrong = [one.singular for one in TRANSLATED if one.singular[0] == " " != one.text[0]]
+    assert not wrong
+
+
+def test_what_is_compiled_is_what_is_written() -> None:
+    assert MO.read_bytes() == mo.compiled(KNOWN.values()), "Run: python -m tests.catalogue"
+
+
+def test_django_reads_it() -> None:
+    with override("zh-hans"):
+        assert gettext("Lag") == "堆积"
+        assert ngettext("%(n)s group", "%(n)s groups", 1) == ngettext("%(n)s group", "%(n)s groups", 2)
+
+
+def test_writing_and_reading_gives_the_same() -> None:
+    text = po.written(MESSAGES.values(), {one.singular: one.text for one in KNOWN.values()})
+    assert text == PO.read_text(), "Run: python -m tests.catalogue"
+
+
+@pytest.mark.parametrize("text", ['a "quoted" word', "a back\\slash", "two\nlines", "  spaces "])
+def test_any_text_comes_back_as_it_was(tmp_path, text: str) -> None:
+    path = tmp_path / "django.po"
+    path.write_text(po.written([Message(text, files=["here.py"])], {text: text}))
+    assert po.read(path)[text].text == text
