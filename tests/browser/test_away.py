@@ -34,7 +34,7 @@ def test_what_is_shown_stays_and_is_marked_as_old_until_it_is_refreshed(site: Si
         # It grows old also while nothing is asked.
         page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
         page.clock.run_for(20_000)
-        expect(page.locator("#lost")).to_contain_text("what is shown is 2")
+        expect(page.locator("#lost")).to_contain_text("data is 2")
         expect(page.locator("#freshness summary")).to_contain_text("when last refreshed")
         assert page.evaluate("getComputedStyle(document.getElementById('live')).filter") == "grayscale(1)"
         assert page.locator("ul.attention li").count() > 0
