@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.delivery.due import channels_due
+from consumers.alerts.channels.delivery.queue import channels_due
 from consumers.alerts.evaluation.run import evaluate
 from consumers.alerts.retention import forget
 from consumers.errands.hold import stale_after

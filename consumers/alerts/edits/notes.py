@@ -6,14 +6,14 @@ from typing import Any
 
 from django.db import transaction
 
-from consumers.alerts.rules.note_spec import checked_note
+from consumers.alerts.notes import checked_note
 from consumers.errands.audit import note as log
 from consumers.models import GroupNote
 
 
 @transaction.atomic
 def keep_note(fields: Mapping[str, Any], note: GroupNote | None, by: Any, now: datetime) -> GroupNote:
-    """`note` with `fields`, see `checked_note`; one more where it is None. Raises RuleRefused."""
+    """`note` with `fields`, see `checked_note`; one more where it is None. Raises AlertRefused."""
     values = checked_note(fields, note)
     kept = note or GroupNote()
     for name, value in values.items():

@@ -8,14 +8,14 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from consumers.alerts.refused import AlertRefused
-from consumers.alerts.rules.spec import checked_rule
+from consumers.alerts.rules.rule_fields import checked_rule
 from consumers.errands.audit import note
 from consumers.models import AlertRule, Channel
 
 
 @transaction.atomic
 def keep_rule(fields: Mapping[str, Any], rule: AlertRule | None, by: Any, now: datetime) -> AlertRule:
-    """`rule` with `fields`, see `checked_rule`; one more where it is None. Raises RuleRefused."""
+    """`rule` with `fields`, see `checked_rule`; one more where it is None. Raises AlertRefused."""
     values = checked_rule(fields, rule)
     kept = rule or AlertRule()
     before = {name: getattr(kept, name) for name in values}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from consumers.alerts.rules.notes import Notes
+from consumers.alerts.notes import Notes
 from consumers.models import Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence
 
 from . import sentences

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 
-from consumers.alerts.rules.notes import Said
+from consumers.alerts.notes import Said
 from consumers.alerts.rules.terms import Terms
 from consumers.alerts.subjects import Subject
 from consumers.models import AlertRule, Comparison, Ending, Incident, IncidentStatus, State, SubjectKind

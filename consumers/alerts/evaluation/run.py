@@ -11,12 +11,12 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
-from consumers.alerts.channels.delivery.numbers import next_number
 from consumers.alerts.channels.delivery.payload import payload_of
+from consumers.alerts.channels.delivery.queue import next_number
 from consumers.alerts.channels.delivery.takes import Taking
 from consumers.alerts.measured import Measured
 from consumers.alerts.measures import measured
-from consumers.alerts.rules.notes import Notes
+from consumers.alerts.notes import Notes
 from consumers.models import (
     AlertEngine,
     AlertRule,

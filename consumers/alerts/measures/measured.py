@@ -8,7 +8,7 @@ from django.db.models import Min
 from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column, Measured, Table
-from consumers.alerts.rules.notes import Notes
+from consumers.alerts.notes import Notes
 from consumers.alerts.subjects import SITE, Subject
 from consumers.models import AlertRule, Cluster, Measure, PipelineRun, State, SubjectKind
 from consumers.selectors.clusters.brokers import BrokerAge, ClusterAge

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import Min
 
+from consumers.alerts.notes import Notes
 from consumers.alerts.rules.facts import FACTS
-from consumers.alerts.rules.notes import Notes
 from consumers.alerts.rules.selection import Selection
 from consumers.alerts.rules.terms import RuleTerms, Terms
 from consumers.alerts.subjects import SITE, Subject

@@ -8,8 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
-from consumers.alerts.permission import MAY_MANAGE
-from consumers.alerts.refused import AlertRefused
+from consumers.alerts.refused import MAY_MANAGE, AlertRefused
 from consumers.models import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
 
 TAKEN_UP_WITHIN = timedelta(minutes=5)

@@ -11,8 +11,8 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from consumers.alerts.rules.refused import RuleRefused
-from consumers.alerts.rules.spec import checked_rule
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.rules.rule_fields import checked_rule
 from consumers.models import AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.upkeep import kept_for
 from consumers.selectors.alerts.previews import unfinished_of
@@ -55,7 +55,7 @@ OF_TOPICS = (Measure.LAG, Measure.TIME_LAG)
 def request_preview(
     fields: Mapping[str, Any], since: datetime, until: datetime, by: Any, now: datetime, rule: AlertRule | None = None
 ) -> RulePreview:
-    """A preview that waits for a worker: hand it over. Raises RuleRefused, also where a range is wrong.
+    """A preview that waits for a worker: hand it over. Raises AlertRefused, also where a range is wrong.
 
     `fields` as for a rule that is to be kept; what they leave out is as in `rule`. A name is not needed, and need not
     be free.
@@ -64,7 +64,7 @@ def request_preview(
     checked = checked_rule({**fields, "name": uuid.uuid4().hex}, rule)
     checked["name"] = str(fields.get("name") or (rule.name if rule else ""))
     if against := why_no_history(Measure(checked["measure"]), checked["topic"]):
-        raise RuleRefused({"measure": against})
+        raise AlertRefused({"measure": against})
     _check_range(Measure(checked["measure"]), since, until, now)
     # What is not compared, and has no second threshold, says so by its absence.
     said = {name: value for name, value in checked.items() if value is not None}
@@ -72,7 +72,7 @@ def request_preview(
         # Whoever asks twice at once asks one after the other.
         get_user_model().objects.select_for_update().get(pk=by.pk)
         if unfinished_of(by) is not None:
-            raise RuleRefused({"": _("Another preview of yours is not done yet: wait for its end, or cancel it.")})
+            raise AlertRefused({"": _("Another preview of yours is not done yet: wait for its end, or cancel it.")})
         return RulePreview.objects.create(
             rule=said, since=since, until=until, status=PreviewStatus.WAITING, by=by, created_at=now
         )
@@ -85,13 +85,13 @@ def earliest(measure: Measure, now: datetime) -> datetime:
 
 def _check_range(measure: Measure, since: datetime, until: datetime, now: datetime) -> None:
     if until > now:
-        raise RuleRefused({"until": _("The range ends in the future.")})
+        raise AlertRefused({"until": _("The range ends in the future.")})
     if until - since < SHORTEST:
-        raise RuleRefused({"since": _("The range must be of five minutes at least.")})
+        raise AlertRefused({"since": _("The range must be of five minutes at least.")})
     first = earliest(measure, now)
     if since < first - LEEWAY:
         words = {"measure": measure.value, "hours": f"{(now - first) / timedelta(hours=1):,.0f}"}
-        raise RuleRefused({"since": _("Of %(measure)s the past %(hours)s hours are kept: begin later.") % words})
+        raise AlertRefused({"since": _("Of %(measure)s the past %(hours)s hours are kept: begin later.") % words})
 
 
 def why_no_history(measure: Measure, topic: str) -> str | None:

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from consumers.models.watched.group import ConsumerGroup
 
-from .alert_rule import AlertRule, Comparison, Measure, Severity, Silence
+from .alert_rule import AlertRule, Comparison, Severity, Silence
 
 
 class IncidentStatus(models.TextChoices):
@@ -42,7 +42,7 @@ class Incident(models.Model):
     rule = models.ForeignKey(AlertRule, on_delete=models.SET_NULL, null=True, related_name="incidents")
     rule_name = models.CharField(max_length=100)
     severity = models.CharField(max_length=8, choices=Severity)
-    measure = models.CharField(max_length=30, choices=Measure)
+    measure = models.CharField(max_length=40, help_text="A code of Measure")
     comparison = models.CharField(max_length=5, choices=Comparison)
     threshold = models.FloatField(null=True)
     states = models.JSONField(null=True)

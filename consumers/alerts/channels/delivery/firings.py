@@ -1,4 +1,4 @@
-"""The messages of a channel in which incidents were told of first."""
+"""The messages of a channel that first notified of incidents."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -18,17 +18,17 @@ from consumers.models import (
 from .payload import Payload
 
 
-def told_before(delivery: Delivery) -> dict[str, Delivery]:
+def notified_before(delivery: Delivery) -> dict[str, Delivery]:
     """By the incident's id: the earlier delivery of this channel that told that it fires. One query."""
     incidents = DeliveryEvent.objects.filter(delivery=delivery).values("event__incident")
     ids = {event["incident"]["id"] for event in delivery.payload["events"]}
-    earlier = _telling(delivery.channel_id, incidents).filter(number__lt=delivery.number)
-    return {event["incident"]["id"]: told for told, event in _in(earlier, ids)}
+    earlier = _deliveries(delivery.channel_id, incidents).filter(number__lt=delivery.number)
+    return {event["incident"]["id"]: earlier_one for earlier_one, event in _in(earlier, ids)}
 
 
 def still_firing(channel: Channel) -> Iterator[tuple[Payload, Payload]]:
     """For each incident that fires and that the channel has told: the payload that told it, and its event there."""
-    return _told_of(channel.pk, Incident.objects.filter(status=IncidentStatus.FIRING))
+    return _notified_of(channel.pk, Incident.objects.filter(status=IncidentStatus.FIRING))
 
 
 def fires_again(delivery: Delivery) -> Iterator[tuple[Payload, Payload]]:
@@ -37,17 +37,17 @@ def fires_again(delivery: Delivery) -> Iterator[tuple[Payload, Payload]]:
     again = Incident.objects.filter(
         status=IncidentStatus.FIRING, subject_key__in=ended.values("event__incident__subject_key")
     )
-    return _told_of(delivery.channel_id, again)
+    return _notified_of(delivery.channel_id, again)
 
 
-def _told_of(channel_id: int, incidents: QuerySet[Incident]) -> Iterator[tuple[Payload, Payload]]:
+def _notified_of(channel_id: int, incidents: QuerySet[Incident]) -> Iterator[tuple[Payload, Payload]]:
     ids = {str(pk) for pk in incidents.values_list("pk", flat=True)}
-    telling = _telling(channel_id, incidents.values("pk")).filter(status=DeliveryStatus.SENT) if ids else ()
-    for told, event in _in(telling, ids):
-        yield told.payload, event
+    deliveries = _deliveries(channel_id, incidents.values("pk")).filter(status=DeliveryStatus.SENT) if ids else ()
+    for delivery, event in _in(deliveries, ids):
+        yield delivery.payload, event
 
 
-def _telling(channel_id: int, incidents: QuerySet[Any, Any]) -> QuerySet[Delivery]:
+def _deliveries(channel_id: int, incidents: QuerySet[Any, Any]) -> QuerySet[Delivery]:
     telling = DeliveryEvent.objects.filter(
         channel=channel_id, event__kind=IncidentEventKind.FIRING, event__incident__in=incidents
     )

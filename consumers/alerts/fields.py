@@ -1,14 +1,106 @@
-"""Checks of single values, as JSON gives them: what is to be kept comes back, or `WrongValue` says what is allowed."""
+"""A field that people enter, in a form or over REST: declared once, with its check.
+
+A check takes a value as JSON gives it and returns the value to store; it raises `WrongValue`, which says what is
+allowed. Serializers (consumers/api/alerts/serializers.py) and forms (dashboard/pages/alerts/alert_forms.py) are made of
+these declarations.
+"""
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.functional import Promise
+
 from consumers.models import Comparison, Measure, Severity, State
 
-from .refused import Check, WrongValue
+Words = str | Promise
+Check = Callable[[Any], Any]
+
+
+class WrongValue(ValueError):
+    """str() is one sentence: what is allowed."""
+
+
+class Shape(StrEnum):
+    """What kind of value a field has, and so how it is typed and how JSON writes it."""
+
+    TEXT = "text"  # one line
+    LINES = "lines"  # a text of several lines
+    SCOPE = "scope"  # a name or pattern; empty, and null over REST, is everything
+    PASSWORD = "password"  # one line that is never shown
+    TRUTH = "truth"
+    NUMBER = "number"  # or null
+    SECONDS = "seconds"
+    WHOLE = "whole"  # a whole number
+    CHOICE = "choice"
+    CHOICES = "choices"  # a list of choices; empty, and null over REST, is all of them
+    STATES = "states"  # a list of states, or null
+    IDS = "ids"  # a list of ids; empty, and null over REST, is all of them
+    LABELS = "labels"
+    LIST = "list"  # a list of texts, one on each line
+    HEADERS = "headers"  # {name: value}, one `name: value` on each line
+    OVERRIDES = "overrides"
+    RULE = "rule"  # a row of a rule, or null for all
+    TIME = "time"
+
+
+class _Required:
+    pass
+
+
+REQUIRED = _Required()
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryField:
+    """`default`: the value where none is entered. `label` and `hint` are of the form, `help_text` is of REST.
+
+    `is_secret`: sealed, never shown again. `is_sent_along`: sent to whatever host the address of a channel names.
+    """
+
+    name: str
+    shape: Shape
+    check: Check
+    default: Any = REQUIRED
+    label: Words = ""
+    hint: Words = ""
+    help_text: str = ""
+    longest: int | None = None
+    choices: Any = None
+    is_secret: bool = False
+    is_sent_along: bool = False
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is REQUIRED
+
+
+def checks_of(fields: Sequence[EntryField]) -> dict[str, Check]:
+    return {field.name: field.check for field in fields}
+
+
+def defaults_of(fields: Sequence[EntryField]) -> dict[str, Any]:
+    return {field.name: field.default for field in fields if not field.is_required}
+
+
+def checked_fields(fields: Mapping[str, Any], checks: Mapping[str, Check]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The valid values, ready to be stored, and a sentence for each field that is invalid or does not exist."""
+    values: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    for name, value in fields.items():
+        if name not in checks:
+            errors[name] = f"There is no such field; there are {', '.join(checks)}."
+            continue
+        try:
+            values[name] = checks[name](value)
+        except WrongValue as wrong:
+            errors[name] = str(wrong)
+    return values, errors
+
 
 LONGEST_SECONDS = 30 * 86400
 LARGEST = 1e15

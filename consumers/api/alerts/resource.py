@@ -1,8 +1,8 @@
-"""What people keep here, as rules and notes: each kind is read, made, replaced, changed and removed in one way."""
+"""Rules, channels, silences and notes over REST: each is read, made, replaced, changed and removed in one way."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -14,37 +14,36 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from consumers.alerts.fields import EntryField, defaults_of
 from consumers.alerts.refused import AlertRefused
-from consumers.alerts.rules.refused import RuleRefused
 from consumers.api.http.bodies import Strict, said
 from consumers.api.http.objects import object_response
 from consumers.api.http.parameters import Parameters
 from consumers.api.http.problems import Refused
 
-from .requests import not_valid, refused
+from .serializers import refused
 
 Row = TypeVar("Row", bound=Model)
 MEANWHILE = "Somebody else kept one of this name, or removed what it is about, meanwhile: look at what there is."
 
 
 @dataclass(frozen=True)
-class Kept(Generic[Row]):
-    """One kind. What its functions refuse is AlertRefused or RuleRefused, and is answered field by field, or as 409.
+class Resource(Generic[Row]):
+    """One kind of row. A refusal (AlertRefused) is answered field by field, or as 409.
 
-    `find(id, now)`: what is answered of one; None where there is none. `keep(fields, row, by, now)`: the row with
-    these fields, or one more where it is None. `optional`: fields that have their default where a replacement does not
-    name them; `forgotten`: further ones, with what they have then.
+    `fields`: those that have their default again where a replacement does not name them. `find(id, now)`: what is
+    answered of one; None where there is none. `keep(fields, row, by, now)`: the row with these fields, or a new one
+    where it is None.
     """
 
     name: str
     model: type[Row]
     answer: type
-    wish: type[Strict]
+    request: type[Strict]
+    fields: Sequence[EntryField]
     find: Callable[[int, datetime], Any]
     keep: Callable[[Mapping[str, Any], Row | None, Any, datetime], Row]
     remove: Callable[[Row, Any, datetime], None]
-    optional: Sequence[str] = ()
-    forgotten: Mapping[str, Any] = field(default_factory=dict)
 
     def found(self, pk: int, *, is_held: bool = False) -> Row:
         """`is_held`: nobody else changes it until the transaction ends. Raises NotFound."""
@@ -59,18 +58,17 @@ class Kept(Generic[Row]):
         return object_response(request, self.answer, self._shown(pk))
 
     def made(self, request: Request) -> Response:
-        return self._kept(request, None, said(self.wish, request), status.HTTP_201_CREATED)
+        return self._kept(request, None, said(self.request, request), status.HTTP_201_CREATED)
 
     @transaction.atomic
     def replaced(self, request: Request, pk: int) -> Response:
         found = self.found(pk, is_held=True)
-        defaults = {name: self.model._meta.get_field(name).get_default() for name in self.optional}  # type: ignore[union-attr]
-        return self._kept(request, found, {**defaults, **self.forgotten, **said(self.wish, request)})
+        return self._kept(request, found, {**defaults_of(self.fields), **said(self.request, request)})
 
     @transaction.atomic
     def changed(self, request: Request, pk: int) -> Response:
         found = self.found(pk, is_held=True)
-        return self._kept(request, found, said(self.wish, request, partial=True))
+        return self._kept(request, found, said(self.request, request, partial=True))
 
     def removed(self, request: Request, pk: int) -> Response:
         self._remove(request, pk)
@@ -110,7 +108,5 @@ def _refusals() -> Iterator[None]:
         yield
     except AlertRefused as refusal:
         raise refused(refusal) from None
-    except RuleRefused as refusal:
-        raise not_valid(refusal.errors) from None
     except IntegrityError:
         raise Refused(MEANWHILE) from None
