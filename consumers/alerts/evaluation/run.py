@@ -15,7 +15,7 @@ from consumers.alerts.channels.delivery.payload import payload_of
 from consumers.alerts.channels.delivery.queue import next_number
 from consumers.alerts.channels.delivery.takes import Taking
 from consumers.alerts.measured import Measured
-from consumers.alerts.measures import measured
+from consumers.alerts.measuring import measured
 from consumers.alerts.notes import Notes
 from consumers.models import (
     AlertEngine,

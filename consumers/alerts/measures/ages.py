@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from consumers.alerts.measured import Column, Table
-from consumers.alerts.subjects import Subject
-from consumers.models import Measure
+from consumers.alerts.measured import Column
 
 
 @dataclass(frozen=True)
@@ -24,12 +22,6 @@ class Age:
     @classmethod
     def counted(cls, since: datetime, now: datetime, sentence: str, *, is_due: bool = False) -> "Age":
         return cls(max(0.0, (now - since).total_seconds()), sentence, since, is_due)
-
-
-def age_table(subjects: Sequence[Subject], ages: dict[Measure, Sequence[Age]]) -> Table:
-    """Notes are of groups: nothing here has labels."""
-    columns = {measure: age_column(found) for measure, found in ages.items()}
-    return Table(subjects, columns, [{} for _ in subjects])
 
 
 def age_column(ages: Sequence[Age]) -> Column:

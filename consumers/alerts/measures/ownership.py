@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column
-from consumers.models import Assignment, Client, ConsumerGroup, Queue, QueueSnapshot, TopicKind
+from consumers.models import Assignment, Client, ConsumerGroup, Measure, Queue, QueueSnapshot, SubjectKind, TopicKind
 from consumers.selectors.groups.row import NOT_ASKED
 from consumers.selectors.ownership.findings import ownership_check
 from consumers.selectors.ownership.shares.known_queue import COLUMNS, KnownQueue
@@ -19,6 +19,7 @@ from consumers.selectors.ownership.troubles.evidence import CALM, ROUTE
 from consumers.selectors.queues.overlay import iso
 from consumers.vocabulary.groups import BROADCASTING
 
+from .measure_spec import MeasureSpec, Unit
 from .number_column import number_column
 from .scan import GroupFacts, GroupScan
 from .silent import silent_groups
@@ -218,3 +219,17 @@ def _of_processes(groups: Collection[int], kind: str, now: datetime) -> dict[int
                 topics[queue.topic] = topics.get(queue.topic, 0) + 1
         results[group.pk] = Found(topics, "")
     return results
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.UNOWNED,
+        unit=Unit.COUNT,
+        reads={SubjectKind.GROUP: unowned, SubjectKind.TOPIC: lambda of: unowned(of.scan, of.topic)},
+    ),
+    MeasureSpec(
+        code=Measure.DOUBLY_OWNED,
+        unit=Unit.COUNT,
+        reads={SubjectKind.GROUP: doubly_owned, SubjectKind.TOPIC: lambda of: doubly_owned(of.scan, of.topic)},
+    ),
+)

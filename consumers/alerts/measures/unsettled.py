@@ -5,7 +5,8 @@ from datetime import datetime
 from django.utils.translation import gettext
 
 from consumers.alerts.measured import Column
-from consumers.models import Rebalance
+from consumers.alerts.preview.members import unsettled_values
+from consumers.models import Measure, Rebalance, SubjectKind
 from consumers.selectors.groups.row import NOT_ASKED
 from consumers.selectors.overview.unknown_causes import NOT_JUDGED_FOR_LONG
 from consumers.selectors.rebalances.unsettled import Unsettled
@@ -13,6 +14,7 @@ from consumers.selectors.rebalances.unsettled import unsettled as unsettled_grou
 from consumers.selectors.text.measures import age
 
 from .columns import judged_reason
+from .measure_spec import MeasureSpec, PastSource, Unit
 from .number_column import number_column
 from .scan import GroupScan
 
@@ -59,3 +61,16 @@ def _why_untold(scan: GroupScan, place: int) -> str | None:
         return NOT_JUDGED_FOR_LONG
     row = scan.rows[place]
     return (row.membership_error or NOT_ASKED) if row.members is None else None
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.UNSETTLED,
+        unit=Unit.SECONDS,
+        reads={SubjectKind.GROUP: unsettled},
+        past=PastSource(
+            table="readings", read=lambda scan: unsettled_values(scan.groups, scan.grid, scan.judged_moments)
+        ),
+        knows_exclusions=True,
+    ),
+)

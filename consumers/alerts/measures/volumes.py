@@ -6,12 +6,15 @@ from django.db.models import Count, Sum
 from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column
-from consumers.models import GroupWindow
+from consumers.alerts.preview.judged import rebalance_values
+from consumers.alerts.preview.windows import Formula, summed, windowed
+from consumers.models import GroupWindow, Measure, SubjectKind
 from consumers.pipeline.slices import floor
 from consumers.selectors.rebalances.flapping import episodes_within_hour
 from consumers.selectors.text.measures import messages
 
 from .columns import judged_reason
+from .measure_spec import MeasureSpec, PastSource, Unit
 from .number_column import number_column
 from .scan import GroupScan
 
@@ -65,3 +68,21 @@ def rebalances(scan: GroupScan) -> Column:
             % round(value)
         ),
     )
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.DLQ_INFLOW,
+        unit=Unit.MESSAGES,
+        reads={SubjectKind.GROUP: dlq_inflow},
+        past=windowed(Formula(("into_dlq",), lambda stored, windows: summed(stored["into_dlq"], windows), seconds=300)),
+    ),
+    MeasureSpec(
+        code=Measure.REBALANCES,
+        unit=Unit.COUNT,
+        reads={SubjectKind.GROUP: rebalances},
+        past=PastSource(
+            table="windows_60", read=lambda scan: rebalance_values(scan.groups, scan.grid, scan.judged_moments)
+        ),
+    ),
+)

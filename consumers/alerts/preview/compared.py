@@ -15,7 +15,8 @@ from consumers.selectors.limits import limits
 
 from .chosen import Chosen
 from .grid import Grid
-from .judged import evaluated_moments, judged_moments
+from .judged import evaluated_moments
+from .values import judged_moments
 
 LEAST_SLACK = timedelta(minutes=2)
 COMPARED = (

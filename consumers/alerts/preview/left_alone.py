@@ -10,8 +10,8 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from consumers.alerts.measures import measured
-from consumers.alerts.rules.facts import FACTS
+from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.measuring import measured
 from consumers.alerts.subjects import Subject
 from consumers.models import AlertRule, Comparison, ConsumerGroup, Measure, SubjectKind
 from consumers.polling.flags import offline_share
@@ -19,10 +19,6 @@ from consumers.selectors.limits import limits
 
 from .grid import Grid
 
-# Of these a judgement may say that a group waits by habit: it does so only while the group waits.
-WAITING = (Measure.LAG, Measure.TIME_LAG, Measure.DRAIN, Measure.EXPIRY)
-# The replay itself knows at which moments they were left alone.
-KNOWN_THEN = (Measure.STATE, Measure.UNSETTLED)
 # SQLite takes no more than some thousand parameters in one statement.
 NAMED_AT_ONCE = 500
 
@@ -33,10 +29,11 @@ def left_alone(rule: AlertRule, found: Mapping[int, Subject], now: datetime) -> 
     Of what is no group the replay itself knows that, too.
     """
     groups = {place: subject for place, subject in found.items() if subject.group_id is not None}
-    measure = Measure(rule.measure)
-    if not groups or measure in KNOWN_THEN:
+    spec = SPECS[Measure(rule.measure)]
+    if not groups or spec.knows_exclusions:
         return {}
-    said = _by_habit(groups, now) if measure in WAITING else {}
+    # An evaluation says that a group waits by habit only while the group waits.
+    said = _by_habit(groups, now) if spec.is_of_waiting else {}
     return said | _just_now(rule, groups, now)
 
 
@@ -74,7 +71,7 @@ def _pieces(ids: Sequence[int]) -> list[Sequence[int]]:
 
 
 def notes(rule: AlertRule, grid: Grid) -> list[str]:
-    measure = Measure(rule.measure)
+    spec = SPECS[Measure(rule.measure)]
     said = [_("What held already when the range began counts from there.")]
     if grid.step_seconds > 60:
         words = {"minutes": grid.step_seconds // 60}
@@ -87,16 +84,10 @@ def notes(rule: AlertRule, grid: Grid) -> list[str]:
         )
     if rule.comparison == Comparison.IN:
         said.append(_("What stands still counts from when it stood, any other state from when it was judged."))
-    if measure == Measure.UNKNOWN:
-        said.append(_("Only the lag of groups is looked at, not their state."))
-    if measure == Measure.EXPIRY:
-        said.append(
-            _("How long brokers keep messages is as they say today; where those of a cluster differ, it is not known.")
-        )
-    if measure == Measure.READING_AGE:
-        said.append(_("Where no cluster was read at all, one incident of the whole site stands for those of clusters."))
+    if spec.note:
+        said.append(str(spec.note))
     if rule.labels or rule.overrides:
         said.append(_("Notes and labels count as they are today."))
-    if FACTS[measure].subject == SubjectKind.GROUP and measure not in KNOWN_THEN:
+    if spec.subject == SubjectKind.GROUP and not spec.knows_exclusions:
         said.append(_("Whether a group is paused, or offline by habit, is known of today alone."))
     return said

@@ -4,13 +4,13 @@ checked, and a worker is left the work."""
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from enum import Enum
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.rule_fields import checked_rule
 from consumers.models import AlertRule, Measure, PreviewStatus, RulePreview
@@ -22,34 +22,6 @@ from .ending import fail_forgotten
 SHORTEST = timedelta(minutes=5)
 # What was asked for is asked for a little later than it was meant: the oldest minute may be gone by then.
 LEEWAY = timedelta(minutes=10)
-
-
-class Source(Enum):
-    """What a measure's past is read from. The value: the table of the lake that rows of it are kept as long as."""
-
-    WINDOWS = "windows_600"  # of groups
-    JUDGED = "windows_60"  # changes and rebalances, known while the pipeline ran: its runs are kept so long
-    READINGS = "readings"
-
-
-HISTORY: dict[Measure, Source] = {
-    Measure.LAG: Source.WINDOWS,
-    Measure.TIME_LAG: Source.WINDOWS,
-    Measure.DRAIN: Source.WINDOWS,
-    Measure.RETRY_SHARE: Source.WINDOWS,
-    Measure.DLQ_INFLOW: Source.WINDOWS,
-    Measure.UNKNOWN: Source.WINDOWS,
-    Measure.EXPIRY: Source.WINDOWS,
-    Measure.STATE: Source.JUDGED,
-    Measure.REBALANCES: Source.JUDGED,
-    Measure.JUDGEMENT_AGE: Source.JUDGED,
-    Measure.MEMBERS: Source.READINGS,
-    Measure.UNSETTLED: Source.READINGS,
-    Measure.BROKER_UNREAD: Source.READINGS,
-    Measure.NAME_SERVER: Source.READINGS,
-    Measure.READING_AGE: Source.READINGS,
-}
-OF_TOPICS = (Measure.LAG, Measure.TIME_LAG)
 
 
 def request_preview(
@@ -96,18 +68,22 @@ def _check_range(measure: Measure, since: datetime, until: datetime, now: dateti
 
 def why_no_history(measure: Measure, topic: str) -> str | None:
     """Null where a rule of it can be looked at over the past."""
-    if measure not in HISTORY:
-        words = {"measure": measure.value, "known": ", ".join(HISTORY)}
+    past = SPECS[measure].past
+    if past is None:
+        words = {"measure": measure.value, "known": ", ".join(one for one in SPECS if SPECS[one].past)}
         return _("Of %(measure)s nothing is kept but the newest value; a past is kept of %(known)s.") % words
-    if topic and measure not in OF_TOPICS:
-        words = {"measure": measure.value, "known": ", ".join(OF_TOPICS)}
+    if topic and past.read_topic is None:
+        known = [one for one, spec in SPECS.items() if spec.past and spec.past.read_topic]
+        words = {"measure": measure.value, "known": ", ".join(known)}
         return _("By topic no past of %(measure)s is kept, but of %(known)s.") % words
     return None
 
 
 def longest(measure: Measure, kept: Mapping[str, timedelta]) -> timedelta:
-    """How far its past reaches. `kept`: how long tables of the lake are kept."""
-    return kept[HISTORY[measure].value]
+    """How far the past of a measure that has one reaches. `kept`: how long tables of the lake are retained."""
+    past = SPECS[measure].past
+    assert past is not None
+    return kept[past.table]
 
 
 def finest_seconds(age: timedelta, kept: Mapping[str, timedelta]) -> int:

@@ -5,16 +5,19 @@ Few subjects are held at once, however many there are.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from consumers.lake.schemas import TEXT
 from consumers.lake.store import Lake
-from consumers.models import ConsumerGroup
+from consumers.models import ConsumerGroup, PipelineRun
+from consumers.pipeline.slices import microseconds
 
-from .grid import VALUES_AT_MOST, Grid
+from .grid import MICROSECOND, VALUES_AT_MOST, Grid
 
 # A time in which a value is as it is: those of one subject do not overlap.
 SPAN = np.dtype(
@@ -33,14 +36,67 @@ class Past:
 
 
 @dataclass(frozen=True)
+class Retention:
+    """How long tables of the lake are retained; how long a judgement, a reading, and an answer about members hold."""
+
+    tables: Mapping[str, timedelta]
+    judgement: timedelta
+    reading: timedelta
+    membership: timedelta
+
+
+@dataclass(frozen=True)
 class Values:
     """`places`: of which subject each row is, in order. NaN is not known, of `since_us` not told. `is_spared`: the rule
-    left the subject alone then."""
+    excluded the subject then."""
 
     places: np.ndarray
     value: np.ndarray
     since_us: np.ndarray | None = None
     is_spared: np.ndarray | None = None
+
+
+def judged_moments(grid: Grid, holds_for: timedelta) -> np.ndarray:
+    """For which moments of the grid a judgement held: one holds for so long."""
+    found = good_runs(grid).filter(until__gt=grid.since - holds_for).values_list("until", flat=True)
+    until = np.array([microseconds(at) for at in found.iterator()], np.int64)
+    return grid.within(until, until + holds_for // MICROSECOND)
+
+
+def good_runs(grid: Grid) -> Any:
+    return PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=grid.until)
+
+
+@dataclass(frozen=True)
+class PastScan:
+    """What one preview reads. `groups`: places by group id; `places`: by cluster and broker, empty where a subject has
+    none; `topic` is empty where a rule names none."""
+
+    groups: Mapping[int, int]
+    places: Mapping[tuple[str, str], int]
+    topic: str
+    grid: Grid
+    past: Past
+    retention: Retention
+
+    @property
+    def judged_moments(self) -> np.ndarray:
+        """For which moments of the grid an evaluation held."""
+        return judged_moments(self.grid, self.retention.judgement)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastSource:
+    """Where the values of the past are read from.
+
+    `table`: the table of the lake that rows of it are retained as long as. `read`, and `read_topic` of groups' parts of
+    a topic: what was known, for subjects of which anything was. `is_windowed`: wider windows may be taken.
+    """
+
+    table: str
+    read: Callable[[PastScan], Iterator[Values]]
+    read_topic: Callable[[PastScan], Iterator[Values]] | None = None
+    is_windowed: bool = False
 
 
 def batches(places: Mapping[int, int], grid: Grid, at_once: int = VALUES_AT_MOST) -> Iterator[dict[int, int]]:

@@ -7,10 +7,10 @@ from django.utils.translation import gettext_lazy as _
 
 from consumers.alerts import fields as check
 from consumers.alerts.fields import Check, EntryField, Shape, WrongValue, checked_fields, checks_of, defaults_of
+from consumers.alerts.measures.measure_spec import MeasureSpec
+from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.refused import AlertRefused
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
-
-from .facts import FACTS, MeasureFacts
 
 Errors = Iterator[tuple[str, str]]
 
@@ -202,12 +202,12 @@ def _is_taken(name: str, rule: AlertRule | None) -> bool:
 
 def _together(values: Mapping[str, Any], errors: Mapping[str, str]) -> Errors:
     measure, comparison = values["measure"], values["comparison"]
-    facts = FACTS[measure]
-    if comparison not in facts.comparisons:
-        yield "comparison", f"{measure} is compared by {' or '.join(facts.comparisons)}."
+    spec = SPECS[measure]
+    if comparison not in spec.comparisons:
+        yield "comparison", f"{measure} is compared by {' or '.join(spec.comparisons)}."
         return
     yield from _of_states(measure, values) if comparison == Comparison.IN else _of_numbers(measure, values, errors)
-    yield from _of_selection(measure, facts, values)
+    yield from _of_selection(measure, spec, values)
 
 
 def _of_states(measure: Measure, values: Mapping[str, Any]) -> Errors:
@@ -250,16 +250,16 @@ def _wrong_pair(comparison: Comparison, threshold: float, clear: float | None) -
     return None
 
 
-def _of_selection(measure: Measure, facts: MeasureFacts, values: Mapping[str, Any]) -> Errors:
-    if values.get("topic") and not facts.knows_topics:
-        known = ", ".join(one for one, others in FACTS.items() if others.knows_topics)
+def _of_selection(measure: Measure, spec: MeasureSpec, values: Mapping[str, Any]) -> Errors:
+    if values.get("topic") and not spec.knows_topics:
+        known = ", ".join(one for one, others in SPECS.items() if others.knows_topics)
         yield "topic", f"{measure} is not known by topic; these are: {known}."
-    if facts.subject == SubjectKind.GROUP:
+    if spec.subject == SubjectKind.GROUP:
         return
     for name in ("group_pattern", "labels"):
         if values.get(name):
-            yield name, f"{measure} is not of groups, but of a {facts.subject}: it must be empty."
-    if facts.subject == SubjectKind.SITE and values.get("cluster"):
+            yield name, f"{measure} is not of groups, but of a {spec.subject}: it must be empty."
+    if spec.subject == SubjectKind.SITE and values.get("cluster"):
         yield "cluster", f"{measure} is of the whole site: it must be empty."
     if any(one.get("group_pattern") for one in values.get("overrides", ())):
-        yield "overrides", f"{measure} is not of groups, but of a {facts.subject}: an override names a cluster alone."
+        yield "overrides", f"{measure} is not of groups, but of a {spec.subject}: an override names a cluster alone."

@@ -16,8 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django_htmx.http import HttpResponseClientRefresh
 
+from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.preview.ending import why_not_permitted
-from consumers.alerts.preview.request import HISTORY, earliest, request_preview
+from consumers.alerts.preview.request import earliest, request_preview
 from consumers.errands.redis_client import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.selectors.alerts.previews import PreviewRow, find_preview
@@ -234,7 +235,7 @@ def alert_preview_part(request: HttpRequest, preview: UUID) -> HttpResponse:
 
 def _kept_since(measure: Measure, since: datetime, now: datetime) -> datetime:
     """No earlier than its past reaches: the page says from when on it was looked at."""
-    return max(since, earliest(measure, now)) if measure in HISTORY else since
+    return max(since, earliest(measure, now)) if SPECS[measure].past else since
 
 
 def _handed_over(preview: UUID) -> str:

@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consumers.alerts.fields import EntryField, Shape, defaults_of
-from consumers.alerts.rules.facts import FACTS, Unit
+from consumers.alerts.measures.measure_spec import Unit
+from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.rules.rule_fields import RULE_FIELDS
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
 from consumers.selectors.alerts.words import MEASURES
@@ -44,7 +45,7 @@ class RuleForm(AlertForm):
     def field_of(self, entry: EntryField) -> forms.Field:
         options: dict[str, Any] = {"label": entry.label, "help_text": entry.hint}
         if entry.shape == Shape.NUMBER:
-            options["help_text"] = entry.hint or HINTS.get(FACTS[self.measure].unit, "")
+            options["help_text"] = entry.hint or HINTS.get(SPECS[self.measure].unit, "")
             return TypedField(
                 partial(number_of, measure=self.measure), partial(typed_number, measure=self.measure), **options
             )
@@ -68,18 +69,18 @@ class RuleForm(AlertForm):
     @property
     def comparison(self) -> str:
         """Most measures know one alone."""
-        known = FACTS[self.measure].comparisons
+        known = SPECS[self.measure].comparisons
         typed = self.value("comparison")
         return typed if typed in known else known[0].value
 
     def shown(self) -> dict[str, Any]:
         """What the template offers to choose from."""
-        facts = FACTS[self.measure]
-        sides = [] if facts.unit == Unit.STATE else facts.comparisons
-        states = self.value("states") if facts.unit == Unit.STATE else ()
+        spec = SPECS[self.measure]
+        sides = [] if spec.unit == Unit.STATE else spec.comparisons
+        states = self.value("states") if spec.unit == Unit.STATE else ()
         return {
             "measures": [(one.value, MEASURES[one], one == self.measure) for one in Measure],
-            "is_of_states": facts.unit == Unit.STATE,
+            "is_of_states": spec.unit == Unit.STATE,
             "states": [(state.value, STATE_WORDS[state], state in states) for state in STATES],
             "sides": [(side.value, SIDES[side], side == self.comparison) for side in sides],
             "severities": [(one.value, SEVERITIES[one], one.value == self.value("severity")) for one in Severity],
@@ -108,13 +109,13 @@ def measure_of(shown: Mapping[str, Any]) -> Measure:
 
 
 def _left_out(measure: Measure) -> list[str]:
-    facts = FACTS[measure]
-    absent = ["threshold", "clear_threshold"] if facts.unit == Unit.STATE else ["states"]
-    if not facts.knows_topics:
+    spec = SPECS[measure]
+    absent = ["threshold", "clear_threshold"] if spec.unit == Unit.STATE else ["states"]
+    if not spec.knows_topics:
         absent.append("topic")
-    if facts.subject != SubjectKind.GROUP:
+    if spec.subject != SubjectKind.GROUP:
         absent += ["group_pattern", "labels"]
-    return [*absent, "cluster"] if facts.subject == SubjectKind.SITE else absent
+    return [*absent, "cluster"] if spec.subject == SubjectKind.SITE else absent
 
 
 # Numbers as people type them, each in its measure's unit: 90 s, 30 min, 2 h; 10 %; 1,000.
@@ -139,7 +140,7 @@ def number_of(text: str, measure: Measure) -> float | None:
     """None where nothing is typed."""
     if not text.strip():
         return None
-    unit = FACTS[measure].unit
+    unit = SPECS[measure].unit
     if unit == Unit.SECONDS:
         return length_of(text)
     match = NUMBER.fullmatch(text.strip().replace(",", ""))
@@ -158,7 +159,7 @@ def typed_length(seconds: float) -> str:
 def typed_number(number: float | None, measure: Measure) -> str:
     if number is None:
         return ""
-    unit = FACTS[measure].unit
+    unit = SPECS[measure].unit
     if unit == Unit.SECONDS:
         return typed_length(number)
     return f"{_plain(number * 100)} %" if unit == Unit.SHARE else _plain(number)

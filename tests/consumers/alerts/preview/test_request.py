@@ -44,7 +44,7 @@ def test_what_is_not_said_is_as_in_the_rule(django_user_model):
     ("fields", "since", "until", "field", "says"),
     [
         ({**LAG, "threshold": None}, NOW - DAY, NOW, "threshold", "give it a threshold"),
-        ({**LAG, "measure": "blocked_seconds"}, NOW - DAY, NOW, "measure", "a past is kept of lag_messages"),
+        ({**LAG, "measure": "blocked_seconds"}, NOW - DAY, NOW, "measure", "a past is kept of state, lag_messages"),
         ({**STATE, "topic": "Orders"}, NOW - DAY, NOW, "measure", "By topic no past of state"),
         (LAG, NOW - DAY, NOW + DAY, "until", "in the future"),
         (LAG, ago(60), NOW, "since", "five minutes at least"),

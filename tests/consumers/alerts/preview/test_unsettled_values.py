@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.measures import measured
+from consumers.alerts.measuring import measured
 from consumers.alerts.preview.left_alone import left_alone
 from consumers.alerts.preview.members import Piece, pieces, read_only
 from consumers.alerts.subjects import Subject

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.refused import AlertRefused
-from consumers.alerts.rules.facts import FACTS
 from consumers.alerts.rules.rule_fields import CHECKS, checked_rule
 from consumers.alerts.rules.terms import RuleTerms
 from consumers.models import AlertRule, Measure, Severity, State
@@ -123,13 +123,13 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 
 
 def test_every_measure_can_be_made_a_rule_of() -> None:
-    for measure, facts in FACTS.items():
-        for comparison in facts.comparisons:
+    for measure, spec in SPECS.items():
+        for comparison in spec.comparisons:
             numbers = (
                 {"threshold": 1, "states": None} if comparison != "in" else {"threshold": None, "states": ["STOP"]}
             )
             checked_rule(BEHIND | {"measure": measure, "comparison": comparison} | numbers)
-    assert FACTS.keys() == set(Measure)
+    assert SPECS.keys() == set(Measure)
 
 
 NULLS = ("key", "threshold", "states", "clear_threshold")
