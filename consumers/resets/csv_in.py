@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from consumers.errands.csv_cells import text_of
-from consumers.resets.targets.numbers import ValueRefused, is_offset, whole
+from consumers.resets.targets.values import ValueRefused, is_offset, whole
 
 from .wish import QueueKey
 

@@ -17,7 +17,7 @@ from consumers.api.http.problems import Refused, found_group
 from consumers.api.schema.described import acted, described
 from consumers.models import ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.request import request_plan
-from consumers.resets.targets.value_of import ValueRefused
+from consumers.resets.targets.values import ValueRefused
 from consumers.resets.wish import ResetRefused
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import reset_list

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from consumers.models import Reset, ResetKind, ResetStatus
 from consumers.resets.request import request_plan, why_not_planned
-from consumers.resets.targets.listed import touched
+from consumers.resets.targets.past import touched
 from consumers.resets.wish import Asker, ResetRefused, Wish
 
 from .acts import MAY_RESET, why_no_role

@@ -16,8 +16,8 @@ from consumers.errands.hold import Hold
 from consumers.errands.ports import Ports, reading
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.wire import WireClosed
-from consumers.resets.targets.value_of import moment_of
-from consumers.rocketmq.offset_writes import EARLIEST_MS, LATEST_MS, NotApplied
+from consumers.resets.targets.reset_targets import TARGETS
+from consumers.rocketmq.offset_writes import NotApplied
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
@@ -67,13 +67,9 @@ async def _call(ports: Ports, reset: Reset, row: ResetQueue) -> dict[int, int]:
 
 def time_ms_of(reset: Reset) -> int:
     """What members are told where the broker moves nothing itself: the only way to say where to is a time."""
-    match reset.kind:
-        case ResetKind.EARLIEST:
-            return EARLIEST_MS
-        case ResetKind.LATEST:
-            return LATEST_MS
-        case ResetKind.TIME:
-            return int(moment_of(str(reset.value)).timestamp() * 1000)
+    told_as_ms = TARGETS[ResetKind(reset.kind)].told_as_ms
+    if told_as_ms is not None:
+        return told_as_ms(reset.value)
     raise ValueError(f"a target of the kind {reset.kind} cannot be told to members by time")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind
 from consumers.resets.targets.own_topics import own_topics
-from consumers.resets.targets.past import own_queues
+from consumers.resets.targets.reset_targets import TARGETS
 from consumers.resets.wish import QueueKey
 
 
@@ -25,11 +25,11 @@ class Choice:
 
 def choice_of(reset: Reset, group: ConsumerGroup) -> Choice:
     """Raises ResetRefused, where the past has nothing to return to."""
-    queues = _stored_queues(reset)
-    named = queues is not None or reset.topics is not None or reset.kind == ResetKind.OFFSETS
-    if queues is None and (own := own_queues(reset)) is not None:
+    queues, target = _stored_queues(reset), TARGETS[ResetKind(reset.kind)]
+    named = queues is not None or reset.topics is not None or target.names_queues
+    if queues is None and (own := target.own_queues(reset)) is not None:
         queues = tuple(key for key in own if _is_within(key, reset.topics, reset.brokers))
-        named = reset.kind == ResetKind.OFFSETS
+        named = target.names_queues
     if queues is not None:
         topics = sorted({key.topic for key in queues})
     else:

@@ -12,7 +12,7 @@ from consumers.models import ConsumerGroup, ResetKind, ResetMethod, ResetOutcome
 from consumers.resets import csv_out
 from consumers.resets.csv_in import offsets_in
 from consumers.resets.csv_out import AUDIT_COLUMNS, QUEUE_COLUMNS, queues_csv, resets_csv
-from consumers.resets.targets.numbers import ValueRefused
+from consumers.resets.targets.values import ValueRefused
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_cluster, a_group, ago
 
