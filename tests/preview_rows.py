@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from consumers.alerts.measures.registry import SPECS
-from consumers.alerts.preview.grid import Grid
-from consumers.alerts.preview.values import Past, PastScan, Retention, Values
+from consumers.alerts.preview.values import Grid, Past, PastScan, Retention, Values
 from consumers.alerts.preview.work import answer
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupWindow, Measure, PipelineRun

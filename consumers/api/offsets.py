@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import LossAcknowledgement, TopicKind
-from consumers.resets.acts.losses import acknowledge_loss
+from consumers.resets.acts import acknowledge_loss
 from consumers.resets.wish import ResetRefused
 from consumers.selectors.offset_stores.rows import OffsetRow
 from consumers.selectors.offset_stores.stores import group_offsets

@@ -8,8 +8,7 @@ from django.utils.translation import gettext as _
 
 from consumers.errands.read_only import why_read_only
 from consumers.models import ConsumerGroup, GroupKind, Reset, ResetKind, ResetStatus
-from consumers.resets.acts.acts import MAY_RESET, why_no_role
-from consumers.resets.acts.events import note_act
+from consumers.resets.permission import MAY_RESET, note_act, why_no_role
 from consumers.resets.targets.places import check_places
 from consumers.resets.targets.reset_targets import TARGETS, restored, value_of
 from consumers.resets.targets.values import ValueRefused

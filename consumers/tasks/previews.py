@@ -6,7 +6,7 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from consumers.alerts.preview.ending import TAKEN_UP_WITHIN, fail_forgotten, fail_waiting
+from consumers.alerts.preview.request import TAKEN_UP_WITHIN, fail_forgotten, fail_waiting
 from consumers.alerts.preview.work import GRACE_SECONDS, LIMIT_SECONDS, work_on
 from consumers.errands.publishing import publish
 from consumers.errands.redis_client import RedisDown

@@ -12,8 +12,7 @@ from consumers.errands.publishing import publish
 from consumers.errands.redis_client import RedisDown
 from consumers.models import Reset, ResetStatus
 from consumers.polling.locks import Locked, lock
-from consumers.resets.applying.hopeless import give_up_hopeless
-from consumers.resets.applying.run import run
+from consumers.resets.applying.run import give_up_hopeless, run
 from consumers.resets.overdue import PLANNED_WITHIN, expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.resets.planning.run import run_plan
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from consumers.alerts import fields as check
+from consumers.alerts.channels.texts.render import NOBODY, sample_payload
 from consumers.alerts.fields import REQUIRED, EntryField, Shape, WrongValue, checked_fields, checks_of, defaults_of
 from consumers.alerts.refused import AlertRefused
 from consumers.models import AlertRule, Channel, ChannelKind, Severity
@@ -22,7 +23,6 @@ from .delivery.receiver import COLUMNS, begin_anew
 from .kinds.addresses import parsed_url
 from .kinds.channel_kind import ChannelKindSpec, SealedFields
 from .texts.render import template_context
-from .texts.sample import NOBODY, sample_payload
 from .texts.templates import LONGEST_BODY, LONGEST_TITLE, checked_template
 
 

@@ -14,6 +14,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from consumers.alerts.channels.delivery.payload import payload_of
 from consumers.alerts.channels.delivery.queue import next_number
 from consumers.alerts.channels.delivery.takes import Taking
+from consumers.alerts.evaluation.rows import silences_at
 from consumers.alerts.measured import Measured
 from consumers.alerts.measuring import measured
 from consumers.alerts.notes import Notes
@@ -35,7 +36,6 @@ from consumers.selectors.clusters.clocks import CLOCKS_DIFFER
 from .changes import Changes, Compared
 from .looks import seen
 from .rows import WRITTEN
-from .silencing import silences_at
 
 # Which channels were told that an incident fires, and which are to be told of it still.
 

@@ -6,16 +6,15 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.measures.spared import silent_groups
 from consumers.models import GroupKind, Measure, SubjectKind
 from consumers.polling.heads.standing import standing_heads
 from consumers.selectors.groups.row import NOT_ASKED
 from consumers.selectors.text.measures import age
 
 from .measure_spec import MeasureSpec, Unit
-from .number_column import number_column
 from .scan import GroupScan
-from .silent import silent_groups
 from .spared import why_nobody_holds
 from .topic_parts import TopicScan
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from django.utils.translation import gettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Age, Column, age_column
 from consumers.alerts.preview.judged import age_values, brokers_seen
 from consumers.alerts.subjects import Subject
 from consumers.models import Measure, SubjectKind
@@ -16,7 +16,6 @@ from consumers.selectors.queues.lost_offsets import BrokerLoss, broker_loss_word
 from consumers.selectors.text.measures import age
 from consumers.selectors.text.sentences import sentence
 
-from .ages import Age, age_column
 from .explained import Explainer, broker_subject
 from .measure_spec import MeasureSpec, PastSource, Unit
 

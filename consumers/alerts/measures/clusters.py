@@ -8,14 +8,13 @@ from functools import cached_property
 from django.db.models import Min
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Age, Column, age_column
 from consumers.alerts.preview.judged import age_values, clusters_seen, evaluations_seen, name_servers_seen
 from consumers.alerts.subjects import SITE, Subject
 from consumers.models import Cluster, Measure, Reading, SubjectKind
 from consumers.selectors.clusters.brokers import ClusterAge
 from consumers.selectors.text.measures import age
 
-from .ages import Age, age_column
 from .explained import Explainer, cluster_subject
 from .measure_spec import MeasureSpec, PastSource, Unit
 

@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
 from consumers.alerts.preview.members import member_values
 from consumers.alerts.preview.windows import Formula, Stored, summed, windowed
 from consumers.models import Comparison, Measure, SubjectKind
@@ -17,7 +17,6 @@ from consumers.selectors.text.measures import age, messages
 from consumers.words.volumes import volume_words
 
 from .measure_spec import MeasureSpec, PastSource, Unit
-from .number_column import number_column
 from .scan import GroupScan, parsed
 from .spared import spared_waiting, spared_without_members, why_outside
 from .topic_parts import TopicScan

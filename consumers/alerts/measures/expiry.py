@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import Count, Max, Q
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
 from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.models import Broker, Comparison, ConsumerGroup, Measure, QueueState, SubjectKind
 from consumers.pipeline.kernel.trend import expires_in
@@ -20,7 +20,6 @@ from consumers.vocabulary.rules import RuleCode
 
 from .columns import lag_reason, time_lag_reason
 from .measure_spec import MeasureSpec, Unit
-from .number_column import number_column
 from .scan import GroupScan
 from .spared import spared_by_habit
 

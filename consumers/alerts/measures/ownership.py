@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.measures.spared import silent_groups
 from consumers.models import Assignment, Client, ConsumerGroup, Measure, Queue, QueueSnapshot, SubjectKind, TopicKind
 from consumers.selectors.groups.row import NOT_ASKED
 from consumers.selectors.ownership.findings import ownership_check
@@ -20,9 +21,7 @@ from consumers.selectors.queues.overlay import iso
 from consumers.vocabulary.groups import BROADCASTING
 
 from .measure_spec import MeasureSpec, Unit
-from .number_column import number_column
 from .scan import GroupFacts, GroupScan
-from .silent import silent_groups
 from .spared import why_nobody_holds
 
 # Queues that nobody holds, or two members, of all groups at once: the same ones as the check of one group finds.

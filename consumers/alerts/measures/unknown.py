@@ -7,9 +7,8 @@ from itertools import pairwise
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.alerts.measured import Column
-from consumers.alerts.preview.grid import Grid
-from consumers.alerts.preview.values import Values
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.preview.values import Grid, Values
 from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.models import Measure, PipelineRun, Reading, State, SubjectKind
 from consumers.selectors.groups.overlay import Overlay
@@ -19,7 +18,6 @@ from consumers.words.unknown import reason_words
 
 from .columns import lag_reason
 from .measure_spec import MeasureSpec, Unit
-from .number_column import number_column
 from .scan import GroupScan
 from .spared import why_outside
 from .state import state, told_of_broker

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
 from consumers.alerts.preview.members import unsettled_values
 from consumers.models import Measure, Rebalance, SubjectKind
 from consumers.selectors.groups.row import NOT_ASKED
@@ -15,7 +15,6 @@ from consumers.selectors.text.measures import age
 
 from .columns import judged_reason
 from .measure_spec import MeasureSpec, PastSource, Unit
-from .number_column import number_column
 from .scan import GroupScan
 
 

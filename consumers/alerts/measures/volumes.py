@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Sum
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
 from consumers.alerts.preview.judged import rebalance_values
 from consumers.alerts.preview.windows import Formula, summed, windowed
 from consumers.models import GroupWindow, Measure, SubjectKind
@@ -15,7 +15,6 @@ from consumers.selectors.text.measures import messages
 
 from .columns import judged_reason
 from .measure_spec import MeasureSpec, PastSource, Unit
-from .number_column import number_column
 from .scan import GroupScan
 
 MINUTE = timedelta(minutes=1)

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from consumers.alerts.preview.values import MICROSECOND, Grid
 from consumers.models import ConsumerGroup, GroupState, Reading, Rebalance, State, StateChange
 from consumers.pipeline.slices import microseconds
 from consumers.selectors.resets.causes import RULES, Jump, causes
 
-from .grid import MICROSECOND, Grid
 from .replay import CODES
 from .values import PastScan, Values, good_runs, moments_in, sampled, spans_of
 

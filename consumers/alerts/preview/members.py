@@ -9,6 +9,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from consumers.alerts.preview.values import MICROSECOND, VALUES_AT_MOST, Grid
 from consumers.lake import reader
 from consumers.lake.paths import HOUR, folders_between
 from consumers.models import ConsumerGroup, Rebalance
@@ -29,7 +30,6 @@ from consumers.selectors.rebalances.unsettled import (
     told_until,
 )
 
-from .grid import MICROSECOND, VALUES_AT_MOST, Grid
 from .values import SPAN, Past, PastScan, Values, batches, named_groups, sampled, spans_of
 
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
+from consumers.alerts.preview.values import Grid
 from consumers.lake import reader
 from consumers.lake.paths import HOUR, folders_between
 from consumers.models import ConsumerGroup, GroupWindow
@@ -24,7 +25,6 @@ from consumers.pipeline.known import UNREAD
 from consumers.pipeline.slices import microseconds
 from consumers.vocabulary.unknown import UnknownReason
 
-from .grid import Grid
 from .values import Past, PastScan, PastSource, Values, batches, named_groups
 
 # SQLite takes no more than some thousand parameters in one statement.

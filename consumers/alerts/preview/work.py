@@ -11,6 +11,9 @@ import numpy as np
 from django.conf import settings
 
 from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.preview.compared import left_alone
+from consumers.alerts.preview.request import is_cancelled
+from consumers.alerts.preview.values import DAY_US, Grid, moment, step_for
 from consumers.lake.store import Lake
 from consumers.models import AlertRule, Comparison, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.failures import sentence
@@ -19,9 +22,6 @@ from consumers.selectors.limits import limits
 
 from .chosen import Chosen, chosen
 from .compared import Fired, evaluated
-from .ending import is_cancelled
-from .grid import DAY_US, Grid, moment, step_for
-from .left_alone import left_alone
 from .replay import looks, replayed
 from .request import finest_seconds
 from .result import DRAWN_AT_MOST, Found, most_fired, result_of, unknown_spans

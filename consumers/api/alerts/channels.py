@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
 from consumers.alerts.channels.channel_settings import ADDRESS_NAMES, CHANNEL_FIELDS
-from consumers.alerts.edits.channels import keep_channel, remove_channel, send_test
+from consumers.alerts.edits import keep_channel, remove_channel, send_test
 from consumers.alerts.fields import Shape
 from consumers.api.http.bodies import NothingSerializer, said
 from consumers.api.http.lists import Found, list_response

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.edits.notes import keep_note, remove_note
+from consumers.alerts.edits import keep_note, remove_note
 from consumers.alerts.notes import NOTE_FIELDS
 from consumers.api.http.lists import Found, list_response
 from consumers.api.http.parameters import Paging

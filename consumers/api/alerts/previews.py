@@ -11,8 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.preview.ending import cancel, why_not_permitted
-from consumers.alerts.preview.request import request_preview
+from consumers.alerts.preview.request import cancel, request_preview, why_not_permitted
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.rule_fields import RULE_FIELDS
 from consumers.api.http.bodies import NothingSerializer, Strict, said

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.edits.rules import keep_rule, remove_rule
+from consumers.alerts.edits import keep_rule, remove_rule
 from consumers.alerts.rules.rule_fields import RULE_FIELDS
 from consumers.api.http.lists import Found, list_response
 from consumers.api.http.parameters import PAGE, Choice, Paging, taken

@@ -24,7 +24,7 @@ from rest_framework.utils.urls import replace_query_param
 from consumers.api.schema.derived import read_serializer
 from consumers.api.schema.described import problems_of
 from consumers.errands.csv_cells import LINE_END, cell, line_of
-from consumers.resets.csv_out import CONTENT_TYPE
+from consumers.resets.offset_csv import CONTENT_TYPE
 
 from .negotiation import wants_csv
 from .objects import REASON, UNKNOWN, chosen_fields, rows_of

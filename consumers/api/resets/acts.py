@@ -13,10 +13,7 @@ from rest_framework.views import APIView
 from consumers.api.http.bodies import NothingSerializer, said
 from consumers.api.http.problems import Refused
 from consumers.api.schema.described import acted
-from consumers.resets.acts.cancel import cancel
-from consumers.resets.acts.restore import restore
-from consumers.resets.acts.resume import resume
-from consumers.resets.acts.start import apply
+from consumers.resets.acts import apply, cancel, restore, resume
 from consumers.resets.wish import ResetRefused
 from consumers.tasks.resets import hand_over
 

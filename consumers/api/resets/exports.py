@@ -11,7 +11,7 @@ from consumers.api.http.lists import csv_response, described_csv
 from consumers.api.http.negotiation import OneKind
 from consumers.api.http.parameters import RANGE, Exported
 from consumers.api.http.problems import found_group
-from consumers.resets.csv_out import queues_csv, resets_csv
+from consumers.resets.offset_csv import queues_csv, resets_csv
 from consumers.resets.offsets_out import group_offsets_csv
 
 from .answers import found_reset

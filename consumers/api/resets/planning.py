@@ -14,7 +14,7 @@ from consumers.api.http.bodies import Strict
 from consumers.api.http.problems import NotNow, Refused
 from consumers.errands.redis_client import RedisDown
 from consumers.models import Reset, ResetKind, ResetStatus
-from consumers.resets.csv_in import offsets_in
+from consumers.resets.offset_csv import offsets_in
 from consumers.resets.request import LONGEST_REASON
 from consumers.resets.targets.reset_targets import OFFERED
 from consumers.resets.targets.values import MOST_QUEUES, ValueRefused

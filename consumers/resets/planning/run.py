@@ -18,10 +18,13 @@ from consumers.errands.wires import connected
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration.access import NoAccess
 from consumers.polling.wire import WireClosed
-from consumers.resets.acts.events import note_work
 from consumers.resets.facts import GroupFacts, QueueFacts
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
 from consumers.resets.overdue import refuse_unplanned
+from consumers.resets.permission import note_work
+from consumers.resets.planning.chosen import choice_of
+from consumers.resets.planning.clip import amounts_of
+from consumers.resets.planning.gather import NO_MASTER, known_of
 from consumers.resets.targets.places import check_number
 from consumers.resets.targets.reset_targets import TARGETS, target_of
 from consumers.resets.wish import QueueKey, ResetRefused
@@ -29,13 +32,9 @@ from consumers.rocketmq.name_server import Route
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.rocketmq.wire.times import time_of
 
-from .amounts import amounts_of
-from .broker_facts import NO_MASTER
-from .choice import choice_of
 from .chosen import Chosen, chosen
 from .clip import Aim, aim, why_not_clipped
 from .gather import gather
-from .known import known_of
 from .masters import Masters
 from .rows import Planned, left_out_row, planned_row
 from .warnings import warnings_of

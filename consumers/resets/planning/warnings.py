@@ -21,7 +21,7 @@ from consumers.models import (
 )
 from consumers.resets.consequences import consequences
 from consumers.resets.facts import GroupFacts
-from consumers.resets.targets.own_topics import own_topics
+from consumers.resets.targets.places import own_topics
 from consumers.resets.targets.values import moment_of
 from consumers.rocketmq.names import is_retry_topic_of, retry_topic
 from consumers.selectors.text.measures import age

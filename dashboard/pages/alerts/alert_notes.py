@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.alerts.edits.notes import keep_note, remove_note
+from consumers.alerts.edits import keep_note, remove_note
 from consumers.alerts.notes import NOTE_FIELDS
 from consumers.models import GroupNote
 from consumers.selectors.alerts.notes import groups_named, note_list

@@ -17,8 +17,7 @@ from django.utils.translation import ngettext
 from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.alerts.measures.registry import SPECS
-from consumers.alerts.preview.ending import why_not_permitted
-from consumers.alerts.preview.request import earliest, request_preview
+from consumers.alerts.preview.request import earliest, request_preview, why_not_permitted
 from consumers.errands.redis_client import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.selectors.alerts.previews import PreviewRow, find_preview

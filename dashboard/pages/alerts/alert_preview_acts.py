@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from consumers.alerts.preview.ending import cancel, why_not_permitted
+from consumers.alerts.preview.request import cancel, why_not_permitted
 from consumers.models import RulePreview
 
 from .alert_forms import done

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.alerts.edits.rules import keep_rule, remove_rule, why_not_removed
+from consumers.alerts.edits import keep_rule, remove_rule, why_not_removed
 from consumers.alerts.preview.request import why_no_history
 from consumers.models import AlertRule
 from consumers.selectors.alerts.previews import unfinished_of

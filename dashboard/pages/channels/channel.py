@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
-from consumers.alerts.edits.channels import keep_channel
+from consumers.alerts.edits import keep_channel
 from consumers.models import AlertRule, Channel, ChannelKind, Severity
 from consumers.selectors.alerts.channels import find_channel
 from consumers.selectors.alerts.deliveries import channel_deliveries

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
-from consumers.alerts.edits.channels import remove_channel, send_test
+from consumers.alerts.edits import remove_channel, send_test
 from consumers.errands.redis_client import RedisDown
 from consumers.tasks.alerts import hand_over_channel
 from dashboard.pages.alerts.alert_access import act

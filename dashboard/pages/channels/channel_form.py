@@ -16,8 +16,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.channels.channel_kinds import kind_of
 from consumers.alerts.channels.channel_settings import CHANNEL_FIELDS, TEMPLATES
 from consumers.alerts.channels.delivery.payload import payload_of
-from consumers.alerts.channels.texts.render import Rendered, render
-from consumers.alerts.channels.texts.sample import sample_payload
+from consumers.alerts.channels.texts.render import Rendered, render, sample_payload
 from consumers.alerts.fields import EntryField, Shape
 from consumers.models import Channel, IncidentEvent, IncidentEventKind
 from dashboard.pages.alerts.alert_forms import AlertForm

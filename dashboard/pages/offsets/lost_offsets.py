@@ -13,8 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from consumers.models import ConsumerGroup, LossAcknowledgement, ResetKind
-from consumers.resets.acts.acts import MAY_RESET, why_no_role
-from consumers.resets.acts.losses import acknowledge_loss, why_not_acknowledged
+from consumers.resets.acts import acknowledge_loss, why_not_acknowledged
+from consumers.resets.permission import MAY_RESET, why_no_role
 from consumers.resets.wish import ResetRefused
 from consumers.selectors.queues.queue_rows import QueueRow
 from consumers.selectors.queues.queues import group_queues

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from consumers.models import ResetKind
-from consumers.resets.csv_in import MOST_BYTES, offsets_in
+from consumers.resets.offset_csv import MOST_BYTES, offsets_in
 from consumers.resets.request import LONGEST_REASON
 from consumers.resets.targets.reset_targets import OFFERED, TARGETS, Typed, value_of
 from consumers.resets.targets.values import ValueRefused

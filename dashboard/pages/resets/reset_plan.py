@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 
 from consumers.errands.redis_client import RedisDown
 from consumers.models import ConsumerGroup, Reset, ResetKind
-from consumers.resets.acts.acts import MAY_RESET, why_no_role
+from consumers.resets.permission import MAY_RESET, why_no_role
 from consumers.resets.request import request_plan, why_not_planned
 from consumers.resets.targets.reset_targets import OFFERED
 from consumers.resets.wish import Asker, ResetRefused

@@ -17,7 +17,7 @@ from consumers.polling.cadence import Cadence
 from consumers.polling.members.turn import Budget
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.resets.acts.start import apply
+from consumers.resets.acts import apply
 from consumers.resets.applying.run import run
 from consumers.resets.planning.run import run_plan
 from consumers.resets.request import request_plan

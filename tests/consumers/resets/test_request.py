@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
 from consumers.resets.request import request_plan
-from consumers.resets.targets.own_topics import own_topics
+from consumers.resets.targets.places import own_topics
 from consumers.resets.targets.values import ValueRefused
 from consumers.resets.wish import Asker, QueueKey, ResetRefused, Wish
 from tests.reset_rows import an_asker

@@ -14,8 +14,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from consumers.alerts.channels.delivery.firings import fires_again, notified_before, still_firing
-from consumers.alerts.channels.delivery.payload import Payload
+from consumers.alerts.channels.delivery.payload import Payload, fires_again, notified_before, still_firing
 from consumers.alerts.fields import EntryField, Shape, WrongValue
 from consumers.models import Channel, ChannelKind, Delivery, IncidentEventKind, IncidentStatus
 

@@ -11,7 +11,7 @@ from django.core.validators import validate_email
 from django.utils.html import urlize
 from django.utils.translation import gettext_lazy as _
 
-from consumers.alerts.channels.delivery.firings import notified_before
+from consumers.alerts.channels.delivery.payload import notified_before
 from consumers.alerts.channels.texts.render import Rendered, render
 from consumers.alerts.fields import EntryField, Shape, WrongValue, text
 from consumers.models import ChannelKind, Delivery

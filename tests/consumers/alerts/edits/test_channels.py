@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.edits.channels import keep_channel, remove_channel
+from consumers.alerts.edits import keep_channel, remove_channel
 from consumers.alerts.refused import AlertRefused
 from consumers.models import AuditEvent, Channel, Delivery
 from tests.alert_rows import a_channel, a_delivery

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.edits.notes import keep_note, remove_note
+from consumers.alerts.edits import keep_note, remove_note
 from consumers.alerts.refused import AlertRefused
 from consumers.models import AuditEvent, GroupNote
 from tests.alert_rows import a_note

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.edits.rules import keep_rule, remove_rule
+from consumers.alerts.edits import keep_rule, remove_rule
 from consumers.alerts.refused import AlertRefused
 from consumers.models import AlertRule, AuditEvent, Incident
 from tests.alert_rows import a_channel, a_rule, an_incident

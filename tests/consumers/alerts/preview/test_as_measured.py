@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from consumers.alerts.measuring import measured
-from consumers.alerts.preview.grid import Grid
 from consumers.alerts.preview.judged import rebalance_values
 from consumers.alerts.preview.members import unsettled_values
-from consumers.alerts.preview.values import Past, Values, judged_moments
+from consumers.alerts.preview.values import Grid, Past, Values, judged_moments
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupWindow, Measure, PipelineRun
 from consumers.pipeline.volumes.recent import recent_volumes

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.alerts.measuring import measured
-from consumers.alerts.preview.left_alone import left_alone
+from consumers.alerts.preview.compared import left_alone
 from consumers.alerts.preview.members import Piece, pieces, read_only
 from consumers.alerts.subjects import Subject
 from consumers.models import Cluster, ConsumerGroup, Measure, SubjectKind

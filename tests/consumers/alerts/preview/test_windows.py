@@ -9,8 +9,7 @@ import pytest
 
 from consumers.alerts.measures.unknown import NO_LAG
 from consumers.alerts.preview import windows
-from consumers.alerts.preview.grid import Grid, step_for
-from consumers.alerts.preview.values import Past, judged_moments
+from consumers.alerts.preview.values import Grid, Past, judged_moments, step_for
 from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupWindow, Measure
 from consumers.vocabulary.unknown import UnknownReason

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from consumers.models import ResetKind, ResetMethod
 from consumers.resets.facts import QueueFacts
-from consumers.resets.planning.amounts import Amounts, amounts_of
-from consumers.resets.planning.clip import Aim, aim, why_not_clipped
+from consumers.resets.planning.clip import Aim, Amounts, aim, amounts_of, why_not_clipped
 from consumers.resets.planning.rows import Planned, left_out_row, planned_row
 from consumers.resets.planning.warnings import of_amounts, of_gaps, totals_of
 from consumers.resets.targets.reset_targets import TARGETS, target_of

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from consumers.alerts.channels.channel_settings import checked_channel
-from consumers.alerts.channels.texts.render import render, template_context
-from consumers.alerts.channels.texts.sample import NOBODY, sample_payload
+from consumers.alerts.channels.texts.render import NOBODY, render, sample_payload, template_context
 from consumers.alerts.channels.texts.templates import TOO_MUCH, TemplateFailed, rendered
 from consumers.alerts.refused import AlertRefused
 from consumers.models import Channel, ChannelKind

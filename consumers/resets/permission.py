@@ -1,4 +1,4 @@
-"""Whether a reset may be applied, resumed or cancelled by somebody, or the sentence why not: rules over its row."""
+"""What may be done with a reset as things stand, and the notes of what was done."""
 
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,16 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from consumers.errands.read_only import why_read_only
-from consumers.models import Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
+from consumers.models import (
+    Reset,
+    ResetEvent,
+    ResetMethod,
+    ResetOutcome,
+    ResetQueue,
+    ResetStatus,
+    ResetStep,
+)
+from consumers.resets.wish import Asker
 
 MAY_RESET = "consumers.reset_offsets"
 # Each holds a process of the general worker, which has other work too.
@@ -106,3 +115,24 @@ def _why_busy(reset: Reset) -> str | None:
     if applying.count() >= MOST_AT_ONCE:
         return _("%s resets are being applied, and no more may be at once: wait for the end of one.") % MOST_AT_ONCE
     return None
+
+
+# The acts around a reset, one row each, in the order in which they came.
+
+WORKER = "worker"
+
+
+def note_act(reset: Reset, asker: Asker, sentence: str, now: datetime) -> None:
+    ResetEvent.objects.create(
+        reset=reset,
+        at=now,
+        by_name=asker.user.get_username(),
+        address=asker.address,
+        via=asker.via,
+        sentence=sentence,
+    )
+
+
+def note_work(reset: Reset, sentence: str, now: datetime) -> None:
+    """What a worker did by itself."""
+    ResetEvent.objects.create(reset=reset, at=now, via=WORKER, sentence=sentence)
