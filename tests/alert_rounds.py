@@ -6,7 +6,7 @@ from datetime import datetime
 
 from consumers.alerts.evaluation.run import ENGINE, Report, go_round
 from consumers.alerts.measured import Column, Measured, Table
-from consumers.alerts.rules.notes import Notes
+from consumers.alerts.notes import Notes
 from consumers.alerts.rules.terms import Value
 from consumers.alerts.subjects import Subject
 from consumers.models import AlertEngine, AlertRule, ConsumerGroup, IncidentEvent, Measure, SubjectKind

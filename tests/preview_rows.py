@@ -1,20 +1,22 @@
 """Stored history for previews of rules, and what they say of it in few words."""
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from consumers.alerts.preview.values import Past
-from consumers.alerts.preview.work import Kept, answer
+from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.preview.values import Grid, Past, PastScan, Retention, Values
+from consumers.alerts.preview.work import answer
 from consumers.lake.store import Lake
-from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
+from consumers.models import ConsumerGroup, GroupWindow, Measure, PipelineRun
 from tests.alert_rows import a_preview
 from tests.world import NOW, ago
 
 HOUR = 3600
 DAYS = {"readings": 2, "windows_60": 7, "windows_600": 90}
 HOLDS = (timedelta(seconds=270), timedelta(seconds=45), timedelta(seconds=900))
-KEPT = Kept({name: timedelta(days=days) for name, days in DAYS.items()}, *HOLDS)
+KEPT = Retention({name: timedelta(days=days) for name, days in DAYS.items()}, *HOLDS)
 LAG: dict[str, Any] = {"measure": "lag_messages", "comparison": "above", "threshold": 100.0, "for_seconds": 120.0}
 
 
@@ -22,10 +24,17 @@ def a_rule_of(**said: Any) -> dict[str, Any]:
     return {"name": "Behind", "severity": "warning", "clear_seconds": 60.0, **said}
 
 
-def asked(folder: Path, rule: dict[str, Any], *, seconds: float = HOUR, kept: Kept = KEPT) -> dict[str, Any]:
+def asked(folder: Path, rule: dict[str, Any], *, seconds: float = HOUR, kept: Retention = KEPT) -> dict[str, Any]:
     """Of the range that ends now."""
     past = Past(Lake.at(str(folder)), lambda: None)
     return answer(past, a_preview(rule=rule, since=ago(seconds), until=NOW), kept, NOW)
+
+
+def past_values(measure: Measure, groups: Mapping[int, int], grid: Grid, past: Past) -> Iterator[Values]:
+    """As a preview of the measure reads them."""
+    source = SPECS[measure].past
+    assert source is not None
+    return source.read(PastScan(groups, {}, "", grid, past, KEPT))
 
 
 def windows(

@@ -10,10 +10,9 @@ from django.utils.translation import gettext as _
 from consumers.jobs.audit import note
 from consumers.models import Incident, IncidentEvent, IncidentEventKind, IncidentStatus
 
-from .permission import MAY_MANAGE, why_no_role
-from .refused import AlertRefused
-from .rules.fields import text as text_of
-from .rules.refused import WrongValue
+from .fields import WrongValue
+from .fields import text as text_of
+from .refused import MAY_MANAGE, AlertRefused, why_no_role
 
 LONGEST_TEXT = 2000
 FIELDS = ["acknowledged_at", "acknowledged_by", "acknowledged_by_name", "acknowledgement"]

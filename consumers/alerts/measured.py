@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from consumers.alerts.subjects import Subject
 from consumers.models import Measure, State
-
-from .subjects import Subject
 
 
 def _nothing(place: int) -> None:
@@ -54,3 +53,53 @@ class Measured:
     clusters: Table
     site: Table
     explained: Mapping[str, Sequence[Subject]] = field(default_factory=dict)
+
+
+# Columns of numbers, each with the words that its numbers are said in.
+
+
+def number_column(
+    values: Sequence[float | None],
+    reason: Callable[[int], str],
+    words: Callable[[float], str],
+    *,
+    since: Callable[[int], datetime | None] = lambda _: None,
+    spared: Callable[[int], str | None] = lambda _: None,
+) -> Column:
+    """What is not known has its reason for evidence."""
+
+    def evidence(place: int) -> str:
+        value = values[place]
+        return reason(place) if value is None else words(value)
+
+    return Column(values, reason, evidence, since, spared)
+
+
+# A column of how long ago something last went well, of a few subjects whose sentences are made at once.
+
+
+@dataclass(frozen=True)
+class Age:
+    """`seconds` null: `sentence` says why it is not known. `since`: the moment that it is counted from.
+
+    `is_due`: it is no older than the site's own intervals make it, however long these are.
+    """
+
+    seconds: float | None
+    sentence: str
+    since: datetime | None = None
+    is_due: bool = False
+
+    @classmethod
+    def counted(cls, since: datetime, now: datetime, sentence: str, *, is_due: bool = False) -> "Age":
+        return cls(max(0.0, (now - since).total_seconds()), sentence, since, is_due)
+
+
+def age_column(ages: Sequence[Age]) -> Column:
+    return Column(
+        values=[one.seconds for one in ages],
+        reason=lambda place: ages[place].sentence,
+        evidence=lambda place: ages[place].sentence,
+        since=lambda place: ages[place].since,
+        spared=lambda place: ages[place].sentence if ages[place].is_due else None,
+    )

@@ -1,11 +1,19 @@
-"""What people asked of alerts and cannot have."""
+"""Who may change what alerts are made of, and why a change is refused."""
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext as _
+
+MAY_MANAGE = "consumers.manage_alerts"
+
+
+def why_no_role() -> str:
+    return _("Alerts are managed with the permission %s: the roles operator and admin have it.") % MAY_MANAGE
+
 
 class AlertRefused(Exception):
-    """`errors`: a sentence for each field that is wrong, "" being none of them. str() is all of them."""
+    """`errors`: a sentence for each field that is wrong; the field "" stands for none of them. Nothing was stored."""
 
     def __init__(self, errors: Mapping[str, str] | str) -> None:
         self.errors = {"": errors} if isinstance(errors, str) else dict(errors)
-        super().__init__(" ".join(self.errors.values()))
+        super().__init__(" ".join(f"{name}: {said}" if name else said for name, said in self.errors.items()))

@@ -6,14 +6,14 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from consumers.jobs.audit import note
 from consumers.models import AlertRule, Silence
 
-from .permission import MAY_MANAGE, why_no_role
-from .refused import AlertRefused
-from .rules import fields as check
-from .rules.refused import Check, WrongValue, checked_fields
+from . import fields as check
+from .fields import EntryField, Shape, WrongValue, checked_fields, checks_of
+from .refused import MAY_MANAGE, AlertRefused, why_no_role
 
 LONGEST = timedelta(days=366)
 # A form tells whole minutes.
@@ -33,17 +33,73 @@ def _rule(value: Any) -> AlertRule | None:
     return value
 
 
-CHECKS: dict[str, Check] = {
-    "cluster": check.pattern(100),
-    "group_pattern": check.pattern(255),
-    "topic": check.topic,
-    "rule": _rule,
-    "labels": check.labels,
-    "everything": check.truth,
-    "starts_at": _moment,
-    "ends_at": _moment,
-    "reason": check.text(LONGEST_REASON, required=True),
-}
+SILENCE_FIELDS = (
+    EntryField(
+        name="cluster",
+        label=gettext_lazy("Cluster"),
+        hint=gettext_lazy("empty: all"),
+        shape=Shape.SCOPE,
+        check=check.pattern(100),
+        default="",
+        longest=100,
+    ),
+    EntryField(
+        name="group_pattern",
+        label=gettext_lazy("Groups"),
+        hint=gettext_lazy("a name, or a pattern with * and ?; empty: everything"),
+        shape=Shape.SCOPE,
+        check=check.pattern(255),
+        default="",
+        longest=255,
+        help_text="With * and ?",
+    ),
+    EntryField(
+        name="topic",
+        label=gettext_lazy("Topic"),
+        hint=gettext_lazy("only rules that name this topic; empty: all"),
+        shape=Shape.SCOPE,
+        check=check.topic,
+        default="",
+        longest=255,
+    ),
+    EntryField(name="rule", label=gettext_lazy("Rule"), shape=Shape.RULE, check=_rule, default=None),
+    EntryField(
+        name="labels",
+        label=gettext_lazy("Labels"),
+        hint=gettext_lazy("team=payments, one on each line; a group must bear them all"),
+        shape=Shape.LABELS,
+        check=check.labels,
+        default={},
+    ),
+    EntryField(
+        name="everything",
+        label=gettext_lazy("Everything"),
+        hint=gettext_lazy("the whole site, with all fields above empty"),
+        shape=Shape.TRUTH,
+        check=check.truth,
+        default=False,
+        help_text="true: it silences the whole site",
+    ),
+    EntryField(
+        name="starts_at",
+        label=gettext_lazy("From"),
+        hint=gettext_lazy("empty: at once; else 2026-03-14 06:00, in UTC"),
+        shape=Shape.TIME,
+        check=_moment,
+        default=None,
+        help_text="By default at once",
+    ),
+    EntryField(name="ends_at", shape=Shape.TIME, check=_moment),
+    EntryField(
+        name="reason",
+        label=gettext_lazy("Reason"),
+        hint=gettext_lazy("kept with the silence, for whoever wonders why nothing was told"),
+        shape=Shape.TEXT,
+        check=check.text(LONGEST_REASON, required=True),
+        longest=LONGEST_REASON,
+    ),
+)
+CHECKS = checks_of(SILENCE_FIELDS)
 # What narrows a silence.
 SELECTS = ("cluster", "group_pattern", "topic", "rule", "labels")
 

@@ -11,10 +11,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.delivery.due import channels_due
+from consumers.alerts.channels.delivery.queue import channels_due
 from consumers.alerts.evaluation.run import evaluate
 from consumers.alerts.health import note
-from consumers.alerts.preview.ending import TAKEN_UP_WITHIN, fail_forgotten, fail_waiting
+from consumers.alerts.preview.request import TAKEN_UP_WITHIN, fail_forgotten, fail_waiting
 from consumers.alerts.preview.work import GRACE_SECONDS, LIMIT_SECONDS, work_on
 from consumers.alerts.retention import forget
 from consumers.clock.tasks import may_expire

@@ -19,7 +19,7 @@ class Channel(models.Model):
     """Empty selections are everything. Whatever could let somebody in is in `sealed` alone."""
 
     name = models.CharField(max_length=100, unique=True)
-    kind = models.CharField(max_length=12, choices=ChannelKind)
+    kind = models.CharField(max_length=40, help_text="A code of ChannelKind")
     enabled = models.BooleanField(default=True)
     target = models.CharField(max_length=300, help_text="Where it goes, in words that hold no secret")
     sealed = models.TextField(help_text="Address and secrets, encrypted under the site's own key")

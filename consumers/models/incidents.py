@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from consumers.models.groups import ConsumerGroup
-from consumers.models.rules import AlertRule, Comparison, Measure, Severity, Silence
+from consumers.models.rules import AlertRule, Comparison, Severity, Silence
 
 
 # Incidents: each begins once and ends once, and tells of each of its changes once. Written by the evaluation alone,
@@ -41,7 +41,7 @@ class Incident(models.Model):
     rule = models.ForeignKey(AlertRule, on_delete=models.SET_NULL, null=True, related_name="incidents")
     rule_name = models.CharField(max_length=100)
     severity = models.CharField(max_length=8, choices=Severity)
-    measure = models.CharField(max_length=30, choices=Measure)
+    measure = models.CharField(max_length=40, help_text="A code of Measure")
     comparison = models.CharField(max_length=5, choices=Comparison)
     threshold = models.FloatField(null=True)
     states = models.JSONField(null=True)

@@ -74,7 +74,7 @@ class Reset(models.Model):
     by_name = models.CharField(max_length=150, help_text="As the user was called then")
     reason = models.TextField()
 
-    kind = models.CharField(max_length=12, choices=ResetKind)
+    kind = models.CharField(max_length=40, help_text="A code of ResetKind")
     value = models.JSONField(null=True)
     topics = models.JSONField(null=True, help_text="[name]; null: the group's own topics, without its retry topic")
     brokers = models.JSONField(null=True, help_text="[name]; null: all")

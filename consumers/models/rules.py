@@ -54,7 +54,7 @@ class AlertRule(models.Model):
         max_length=40, unique=True, null=True, help_text="Of a rule that the site came with; null: made here"
     )
     enabled = models.BooleanField(default=True)
-    measure = models.CharField(max_length=30, choices=Measure)
+    measure = models.CharField(max_length=40, help_text="A code of Measure")
     comparison = models.CharField(max_length=5, choices=Comparison)
     threshold = models.FloatField(null=True, help_text="In the measure's unit; null where states are compared")
     states = models.JSONField(null=True, help_text="[state]; null where a number is compared")

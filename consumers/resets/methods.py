@@ -12,14 +12,13 @@ from django.utils.translation import gettext as _
 from consumers.models import ResetKind, ResetMethod
 
 from .facts import BrokerFacts, GroupFacts, QueueFacts
+from .targets.reset_targets import TARGETS
 from .wish import QueueKey
 
 # Why connected members cannot be told an offset by a broker that moves none itself.
 # It takes a time, works the offsets out itself for all write queues of the topic, and sends them to every member that
 # is connected (4.9.7 to 5.4.0, Broker2Client.resetOffset). It refuses if one of these queues has no commit.
 
-# To the first message, to the end, to a moment: what a broker can work out by itself.
-BY_TIME = frozenset({ResetKind.EARLIEST, ResetKind.LATEST, ResetKind.TIME})
 # Other clients get the offsets in the Java client's own form; what they make of it is not RocketMQ's to tell.
 UNDERSTOOD = "JAVA"
 
@@ -40,7 +39,7 @@ def why_members_cannot_be_told(
 
 
 def _why_not_by_time(kind: ResetKind, clipped: bool, whole_topic: bool) -> str | None:
-    if kind not in BY_TIME:
+    if TARGETS[kind].told_as_ms is None:
         return _("this target is an offset, not a time")
     if clipped:
         return _("a target that was clipped is an offset, not a time")

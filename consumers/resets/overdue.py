@@ -7,10 +7,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from consumers.models import Reset, ResetStatus
-from consumers.resets.acts.acts import may_be_written
-from consumers.resets.acts.events import note_work
-
-from .read_back.finish import end_untold
+from consumers.resets.permission import may_be_written, note_work
+from consumers.resets.read_back.finish import end_untold
 
 PLANNED_WITHIN = timedelta(seconds=60)
 # One that is to be applied, and that no worker was on for so long, moves nothing (more).

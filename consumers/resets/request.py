@@ -1,44 +1,19 @@
 """Where every reset begins: what rows can tell is checked, and the general worker is left a plan to make."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
-from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from consumers.jobs.wires import why_read_only
 from consumers.models import ConsumerGroup, GroupKind, Reset, ResetKind, ResetStatus
-from consumers.resets.acts.acts import MAY_RESET, why_no_role
-from consumers.resets.acts.events import note_act
+from consumers.resets.permission import MAY_RESET, note_act, why_no_role
 from consumers.resets.targets.places import check_places
-from consumers.resets.targets.value_of import ValueRefused, moment_of, value_of
+from consumers.resets.targets.reset_targets import TARGETS, restored, value_of
+from consumers.resets.targets.values import ValueRefused
 
 from .wish import Asker, QueueKey, ResetRefused, Wish
-
-# Which past moments a group can be brought back to.
-
-
-def check_moment(cluster: str, at: datetime, now: datetime) -> None:
-    """By the clock alone: what the history really holds then, the plan tells. Raises ResetRefused."""
-    if at > now:
-        raise ResetRefused(_("The moment is in the future: choose one that is over."))
-    kept = timedelta(hours=settings.LAKE_RAW_HOURS)
-    if at < now - kept:
-        words = {
-            "hours": f"{settings.LAKE_RAW_HOURS:g}",
-            "first": f"{now - kept:%Y-%m-%d %H:%M} UTC",
-            "cluster": cluster,
-        }
-        raise ResetRefused(
-            _(
-                "Offsets of %(cluster)s are kept for %(hours)s hours (CONSUMERSCOPE_LAKE_RAW_HOURS): choose a moment "
-                "after %(first)s, or reset to a time, which goes by when messages were stored."
-            )
-            % words
-        )
-
 
 LONGEST_REASON = 2_000
 
@@ -51,11 +26,8 @@ def request_plan(cluster: str, group: str, wish: Wish, asker: Asker, now: dateti
         raise ResetRefused(against)
     reason = _reason(wish.reason)
     value = value_of(wish.kind, wish.value, now)
-    restores = _restored(row, value) if wish.kind == ResetKind.RESTORE else None
-    if wish.kind == ResetKind.COPY:
-        _check_copied(row, value)
-    if wish.kind == ResetKind.MOMENT:
-        check_moment(cluster, moment_of(value), now)
+    TARGETS[wish.kind].check(row, value, now)
+    restores = restored(row, value) if wish.kind == ResetKind.RESTORE else None
     _check_places(row, wish, value)
     with transaction.atomic():
         reset = _created(row, wish, value, reason, restores, asker, now)
@@ -94,29 +66,14 @@ def _reason(said: str) -> str:
     return reason
 
 
-def _restored(group: ConsumerGroup, reset_id: str) -> Reset:
-    found = Reset.objects.filter(pk=UUID(reset_id), group=group).first()
-    if found is None:
-        raise ResetRefused(_("There is no reset %s of this group.") % reset_id)
-    return found
-
-
 def _check_places(group: ConsumerGroup, wish: Wish, value: Any) -> None:
     queues = wish.queues
-    if queues is None and wish.kind == ResetKind.OFFSETS:
+    if queues is None and TARGETS[wish.kind].names_queues:
         queues = tuple(map(QueueKey.told, value))
     # What was then, or before, may be on brokers and of topics that are gone since: the plan tells of each queue.
     finds_its_own = wish.kind in (ResetKind.RESTORE, ResetKind.MOMENT)
     if not finds_its_own or (wish.topics, wish.brokers, queues) != (None, None, None):
         check_places(group, wish.topics, wish.brokers, queues)
-
-
-def _check_copied(group: ConsumerGroup, name: str) -> None:
-    if name == group.name:
-        raise ResetRefused(_("A group cannot be copied from itself: name another one."))
-    if name not in ConsumerGroup.objects.filter(cluster=group.cluster_id, name=name).values_list("name", flat=True):
-        words = {"cluster": group.cluster.name, "group": name}
-        raise ResetRefused(_("No reading of the cluster %(cluster)s has seen the group %(group)s.") % words)
 
 
 def _created(

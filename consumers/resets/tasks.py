@@ -11,8 +11,7 @@ from consumers.jobs.asking import RedisDown, publish
 from consumers.jobs.hold import left_behind, stale_after
 from consumers.models import Reset, ResetStatus
 from consumers.polling.locks import Locked, lock
-from consumers.resets.applying.hopeless import give_up_hopeless
-from consumers.resets.applying.run import run
+from consumers.resets.applying.run import give_up_hopeless, run
 from consumers.resets.overdue import PLANNED_WITHIN, expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.resets.planning.run import run_plan
 

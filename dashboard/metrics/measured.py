@@ -5,7 +5,7 @@ from typing import NamedTuple, cast
 
 from consumers.alerts.measured import Column
 from consumers.alerts.measures.blocked import blocked
-from consumers.alerts.measures.clusters import clusters
+from consumers.alerts.measures.clusters import ClusterScan, name_server
 from consumers.alerts.measures.columns import drain
 from consumers.alerts.measures.expiry import expiry
 from consumers.alerts.measures.explained import Explainer
@@ -16,7 +16,6 @@ from consumers.alerts.measures.volumes import dlq_inflow
 from consumers.alerts.subjects import Subject
 from consumers.groups.gauges import GroupGauges
 from consumers.groups.unknown_words import UnknownWord
-from consumers.models import Measure
 from consumers.vocabulary.groups import BROADCASTING, PULLING
 from consumers.vocabulary.rules import RuleCode
 
@@ -95,8 +94,8 @@ def measured(explainer: Explainer, groups: Sequence[GroupGauges]) -> tuple[Value
 
 def name_servers_told(explainer: Explainer, names: Container[str]) -> dict[str, float | None]:
     """How many seconds ago, by the cluster's name; null where nobody asks its name servers. Two queries or a few."""
-    table = clusters(explainer, {Measure.NAME_SERVER})
-    found = zip(table.subjects, table.columns[Measure.NAME_SERVER].values, strict=True)
+    scan = ClusterScan(explainer)
+    found = zip(scan.subjects, name_server(scan).values, strict=True)
     told = cast("Iterable[tuple[Subject, float | None]]", found)
     return {subject.cluster: seconds for subject, seconds in told if subject.cluster in names}
 

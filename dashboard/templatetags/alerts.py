@@ -4,6 +4,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from consumers.alerts.channels.channel_kinds import kind_of
 from consumers.models import DeliveryStatus, Ending, IncidentStatus, Severity
 from dashboard.svg.shapes import state_shape
 from dashboard.wording.alerts import (
@@ -11,7 +12,6 @@ from dashboard.wording.alerts import (
     DELIVERY_LIKE,
     ENDINGS,
     EVENTS,
-    KINDS,
     SEVERITIES,
     SEVERITY_LIKE,
     STATUSES,
@@ -54,7 +54,7 @@ def ending_words(ending: str) -> str:
 
 @register.filter
 def channel_kind(kind: str) -> str:
-    return str(KINDS[kind])
+    return str(kind_of(kind).label)
 
 
 def _shaped(like: str, word: str) -> SafeString:

@@ -3,7 +3,7 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from consumers.models import ChannelKind, DeliveryStatus, Ending, IncidentEventKind, IncidentStatus, Severity
+from consumers.models import DeliveryStatus, Ending, IncidentEventKind, IncidentStatus, Severity
 
 Words = dict[str, str | Promise]
 
@@ -33,12 +33,6 @@ EVENTS: Words = {
     IncidentEventKind.SILENCED: gettext_lazy("silenced"),
     IncidentEventKind.UNSILENCED: gettext_lazy("no longer silenced"),
     IncidentEventKind.CHANGED: gettext_lazy("changed by a rule edit"),
-}
-KINDS: Words = {
-    ChannelKind.WEBHOOK: gettext_lazy("webhook"),
-    ChannelKind.ALERTMANAGER: gettext_lazy("Alertmanager"),
-    ChannelKind.EMAIL: gettext_lazy("email"),
-    ChannelKind.APPRISE: gettext_lazy("Apprise service"),
 }
 DELIVERIES: Words = {
     DeliveryStatus.WAITING: gettext_lazy("waiting"),

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 import time_machine
 
+from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
 from consumers.alerts.channels.kinds.apprise_services import ALLOWED
+from consumers.alerts.channels.kinds.channel_kind import ChannelKindSpec
 from consumers.alerts.channels.kinds.webhook import signature
 from consumers.alerts.channels.texts.template_words import FILTERS, TAGS
 from consumers.alerts.channels.texts.templates import rendered
@@ -49,3 +51,10 @@ def test_the_words_of_templates_are_named() -> None:
 def test_the_template_that_is_shown_can_be_filled() -> None:
     [template] = re.findall(r"```\n(\{\{ rule.*?)```", PAGE, re.DOTALL)
     assert rendered(template, {"rule": {"name": "Stalled"}, "firing": 1, "resolved": 0}).startswith("Stalled: 1 firing")
+
+
+@pytest.mark.parametrize("kind", CHANNEL_KINDS.values(), ids=lambda kind: kind.code)
+def test_every_field_of_a_kind_is_named_in_a_section_of_its_own(kind: ChannelKindSpec) -> None:
+    sections = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
+    named = [{field.name for field in kind.fields if f"`{field.name}`" in section} for section in sections]
+    assert {field.name for field in kind.fields} in named

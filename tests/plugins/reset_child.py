@@ -20,7 +20,7 @@ def prepare(namesrv: str, brokers: str, name: str, topic: str) -> str:
     from django.utils import timezone
 
     from consumers.models import Broker, Cluster, ConsumerGroup, Reset, ResetKind, Topic
-    from consumers.resets.acts.start import apply
+    from consumers.resets.acts import apply
     from consumers.resets.planning.run import run_plan
     from consumers.resets.request import request_plan
     from consumers.resets.wish import Wish
@@ -66,7 +66,7 @@ def resume(reset_id: str, ahead: str) -> str:
     from django.utils import timezone
 
     from consumers.models import Reset
-    from consumers.resets.acts.resume import resume
+    from consumers.resets.acts import resume
 
     reset = Reset.objects.get(pk=reset_id)
     resume(reset, asker(), reset.group_name, timezone.now() + timedelta(seconds=float(ahead)))

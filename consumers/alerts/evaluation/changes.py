@@ -1,17 +1,99 @@
-"""What an evaluation changes: incidents that begin, go on, are forgotten or end, and the events that tell of it."""
+"""What an incident's events say, for somebody who was just woken: what, where, since when, and the numbers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
-from consumers.alerts.rules.notes import Notes
-from consumers.models import Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence
+from consumers.alerts.evaluation.looks import Seen
+from consumers.alerts.evaluation.machine import Step, Waits, step
+from consumers.alerts.evaluation.rows import (
+    Explained,
+    begun,
+    column_values,
+    course_of,
+    describe,
+    follow,
+    note_seen,
+    silence_of,
+)
+from consumers.alerts.notes import Notes
+from consumers.models import Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence, SubjectKind
+from consumers.queries.texts import age
 
-from . import sentences
-from .looks import Seen
-from .machine import Step, Waits, step
-from .rows import Explained, begun, column_values, course_of, describe, follow, note_seen
-from .silencing import silence_of
+# Severity, threshold and states of a rule: what of it counts for an incident.
+Counts = tuple[str, float | None, list[str] | None]
+
+
+def moment(at: datetime, now: datetime) -> str:
+    """With its day where that is not today's."""
+    at, now = at.astimezone(UTC), now.astimezone(UTC)
+    return f"{at:%H:%M} UTC" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def where(incident: Incident) -> str:
+    if incident.subject_kind == SubjectKind.SITE:
+        return "Consumerscope"
+    names = [incident.cluster_name, incident.broker_name or incident.group_name]
+    place = "/".join(name for name in names if name)
+    return f"{place} on {incident.topic_name}" if incident.topic_name else place
+
+
+def what(incident: Incident) -> str:
+    """`prod/billing: STALL`, or `prod/billing: Far behind` where a number is compared."""
+    return f"{where(incident)}: {incident.state or incident.rule_name}"
+
+
+def sentence(kind: IncidentEventKind, incident: Incident, now: datetime) -> str:
+    """Of what the evaluation saw. The incident is as it is after it."""
+    if kind == IncidentEventKind.FIRING:
+        words = f"{what(incident)} since {moment(incident.started_at, now)}: {incident.evidence}"
+        return words + _groups(incident)
+    if kind == IncidentEventKind.UNKNOWN:
+        return f"{what(incident)} is not known any more, and stays open: {incident.unknown_reason}"
+    if kind == IncidentEventKind.KNOWN:
+        return f"{where(incident)}: {incident.rule_name} is known again: {incident.evidence}"
+    if kind == IncidentEventKind.RESOLVED:
+        return f"{where(incident)}: {_resolved(incident, now)}"
+    raise ValueError(f"The evaluation sees no {kind}.")
+
+
+def changed(incident: Incident, before: Counts, after: Counts) -> str:
+    names = ("severity", "threshold", "states")
+    words = [
+        f"{name} {_said(old)} → {_said(new)}" for name, old, new in zip(names, before, after, strict=True) if old != new
+    ]
+    return f"{where(incident)}: the rule was changed: {', '.join(words)}."
+
+
+def silenced(incident: Incident, silence: Silence, now: datetime) -> str:
+    until = moment(silence.ends_at, now)
+    return f"{where(incident)}: nobody is told until {until}, as {silence.by_name} silenced it: {silence.reason}"
+
+
+def unsilenced(incident: Incident) -> str:
+    return f"{where(incident)}: the silence is over."
+
+
+def _resolved(incident: Incident, now: datetime) -> str:
+    name, lasted = incident.rule_name, age((now - incident.started_at).total_seconds())
+    if incident.ending == Ending.GONE:
+        return f"{name} ends after {lasted}: there is no such thing any more, or no rule looks at it."
+    if incident.ending == Ending.RULE:
+        return f"{name} ends after {lasted}: the rule was removed, switched off, or does not select this any more."
+    return f"{name} is over after {lasted}: {incident.evidence}"
+
+
+def _said(value: str | float | list[str] | None) -> str:
+    if isinstance(value, list):
+        return " or ".join(value)
+    return f"{value:,.10g}" if isinstance(value, float | int) else value or "none"
+
+
+def _groups(incident: Incident) -> str:
+    if not incident.groups_count:
+        return ""
+    return f"; it leaves {incident.groups_count:,} group{'s' if incident.groups_count > 1 else ''} unknown"
+
 
 Kind = IncidentEventKind
 
@@ -79,7 +161,7 @@ class Compared:
         note_seen(incident, seen, self.explained, self.now)
         follow(incident, after, self.now)
         for kind in after.events:
-            self._tell(kind, incident, sentences.sentence(kind, incident, self.now))
+            self._tell(kind, incident, sentence(kind, incident, self.now))
         if incident.status == IncidentStatus.FIRING:
             self._silence(incident)
             if incident.silence_id is None:
@@ -95,15 +177,15 @@ class Compared:
         after = incident.severity, incident.threshold, incident.states
         if incident.status != IncidentStatus.FIRING or before == after:
             return None
-        return sentences.changed(incident, before, after)
+        return changed(incident, before, after)
 
     def _silence(self, incident: Incident) -> None:
         silence, before = silence_of(incident, self.silences), incident.silence_id
         incident.silence = silence
         if silence is not None and silence.pk != before:
-            self._tell(Kind.SILENCED, incident, sentences.silenced(incident, silence, self.now))
+            self._tell(Kind.SILENCED, incident, silenced(incident, silence, self.now))
         elif silence is None and before is not None:
-            self._tell(Kind.UNSILENCED, incident, sentences.unsilenced(incident))
+            self._tell(Kind.UNSILENCED, incident, unsilenced(incident))
 
     def _tell(self, kind: IncidentEventKind, incident: Incident, words: str) -> None:
         self.changes.events.append(IncidentEvent(incident=incident, at=self.now, kind=kind, sentence=words))

@@ -5,13 +5,13 @@ from datetime import datetime
 
 from django.conf import settings
 
-from consumers.alerts.rules.notes import Said
+from consumers.alerts.evaluation.looks import Place, Seen
+from consumers.alerts.evaluation.machine import Course, Look, Step
+from consumers.alerts.notes import Said
+from consumers.alerts.rules.selection import Selection
 from consumers.alerts.rules.terms import Terms
 from consumers.alerts.subjects import Subject
-from consumers.models import AlertRule, Comparison, Ending, Incident, IncidentStatus, State, SubjectKind
-
-from .looks import Place, Seen
-from .machine import Course, Look, Step
+from consumers.models import AlertRule, Comparison, Ending, Incident, IncidentStatus, Silence, State, SubjectKind
 
 Explained = Mapping[str, Sequence[Subject]]
 OF_GROUPS = (SubjectKind.GROUP, SubjectKind.TOPIC)
@@ -103,3 +103,22 @@ def follow(incident: Incident, step: Step, now: datetime) -> None:
         return
     incident.status, incident.started_at, incident.fired_at = course.status, course.started_at, course.fired_at
     incident.clearing_since, incident.unknown_since = course.clearing_since, course.unknown_since
+
+
+# Which silence keeps an incident from being told.
+
+
+def silences_at(now: datetime) -> list[Silence]:
+    """The one that lasts longest first."""
+    return list(Silence.objects.filter(starts_at__lte=now, ends_at__gt=now).order_by("-ends_at", "-pk"))
+
+
+def silence_of(incident: Incident, silences: Sequence[Silence]) -> Silence | None:
+    """Of those that hold now, the first that takes it."""
+    if not silences:
+        return None
+    subject = Subject.of_incident(incident)
+    for silence in silences:
+        if silence.rule_id in (None, incident.rule_id) and Selection.of(silence).takes(subject, incident.labels):
+            return silence
+    return None

@@ -11,12 +11,13 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
-from consumers.alerts.channels.delivery.numbers import next_number
 from consumers.alerts.channels.delivery.payload import payload_of
+from consumers.alerts.channels.delivery.queue import next_number
 from consumers.alerts.channels.delivery.takes import Taking
+from consumers.alerts.evaluation.rows import silences_at
 from consumers.alerts.measured import Measured
-from consumers.alerts.measures import measured
-from consumers.alerts.rules.notes import Notes
+from consumers.alerts.measuring import measured
+from consumers.alerts.notes import Notes
 from consumers.models import (
     AlertEngine,
     AlertRule,
@@ -35,7 +36,6 @@ from consumers.queries.limits import CLOCKS_DIFFER
 from .changes import Changes, Compared
 from .looks import seen
 from .rows import WRITTEN
-from .silencing import silences_at
 
 # Which channels were told that an incident fires, and which are to be told of it still.
 

@@ -1,5 +1,1 @@
 """What rules look at, from stored rows alone: no broker is asked."""
-
-from .measured import measured
-
-__all__ = ["measured"]

@@ -6,16 +6,17 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.measures.spared import silent_groups
 from consumers.groups.row import NOT_ASKED
-from consumers.models import GroupKind
+from consumers.models import GroupKind, Measure, SubjectKind
 from consumers.polling.heads.look_up import standing_heads
 from consumers.queries.texts import age
 
-from .number_column import number_column
+from .measure_spec import MeasureSpec, Unit
 from .scan import GroupScan
-from .silent import silent_groups
 from .spared import why_nobody_holds
+from .topic_parts import TopicScan
 
 Head = tuple[datetime, str, str, int, str]  # since, topic, broker, queue id, client id
 COLUMNS = ("group_id", "head_since", "queue__topic__name", "queue__broker", "queue__queue_id", "client_id")
@@ -23,7 +24,7 @@ COLUMNS = ("group_id", "head_since", "queue__topic__name", "queue__broker", "que
 
 def blocked(scan: GroupScan) -> Column:
     """Two queries."""
-    return blocked_column(scan, standing(scan.now), silent_groups())
+    return blocked_column(scan, longest_held(scan.now), silent_groups())
 
 
 def blocked_column(scan: GroupScan, heads: Mapping[int, Head], silent: Mapping[int, str]) -> Column:
@@ -50,7 +51,7 @@ def blocked_column(scan: GroupScan, heads: Mapping[int, Head], silent: Mapping[i
     return Column(values, column.reason, evidence, since)
 
 
-def standing(now: datetime, **of_heads: Any) -> dict[int, Head]:
+def longest_held(now: datetime, **of_heads: Any) -> dict[int, Head]:
     """The longest of each user group; `of_heads` filters which queues are looked at. One query."""
     rows = standing_heads(0, now, kind=GroupKind.USER).filter(**of_heads)
     found = rows.order_by("-head_since", "-pk").values_list(*COLUMNS)
@@ -77,3 +78,16 @@ def _why_untold(scan: GroupScan, place: int) -> str | None:
 def _reason(scan: GroupScan, place: int, silent: Mapping[int, str]) -> str:
     who = silent.get(scan.rows[place].id)
     return _why_untold(scan, place) or gettext("%s has not said which messages it holds") % who
+
+
+def _blocked_of_topic(of: TopicScan) -> Column:
+    return blocked_column(of.scan, longest_held(of.scan.now, queue__topic__name=of.topic), silent_groups())
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.BLOCKED,
+        unit=Unit.SECONDS,
+        reads={SubjectKind.GROUP: blocked, SubjectKind.TOPIC: _blocked_of_topic},
+    ),
+)

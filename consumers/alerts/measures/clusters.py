@@ -1,30 +1,67 @@
-"""How long each cluster has not been read, and its name servers have not told its brokers."""
+"""How long a cluster has not been read, its name servers have not told its brokers, and nothing has been judged."""
 
-from collections.abc import Set
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
-from django.utils.translation import gettext
+from django.db.models import Min
+from django.utils.translation import gettext, gettext_lazy
 
-from consumers.alerts.measured import Table
-from consumers.models import Cluster, Measure, Reading
+from consumers.alerts.measured import Age, Column, age_column
+from consumers.alerts.preview.judged import age_values, clusters_seen, evaluations_seen, name_servers_seen
+from consumers.alerts.subjects import SITE, Subject
+from consumers.models import Cluster, Measure, Reading, SubjectKind
 from consumers.queries.brokers import ClusterAge
 from consumers.queries.texts import age
 
-from .ages import Age, age_table
 from .explained import Explainer, cluster_subject
+from .measure_spec import MeasureSpec, PastSource, Unit
 
 
-def clusters(explainer: Explainer, wanted: Set[Measure]) -> Table:
-    """One query, and one for each cluster whose name servers do not answer; none where no measure is wanted."""
-    found = list(explainer.overlay.clusters.values())
-    ages: dict[Measure, list[Age]] = {}
-    if wanted & {Measure.READING_AGE, Measure.NAME_SERVER}:
-        made = dict(Cluster.objects.values_list("pk", "created_at"))
-        if Measure.READING_AGE in wanted:
-            ages[Measure.READING_AGE] = [_reading(explainer, one, made.get(one.id)) for one in found]
-        if Measure.NAME_SERVER in wanted:
-            ages[Measure.NAME_SERVER] = [_name_server(explainer, one, made.get(one.id)) for one in found]
-    return age_table([cluster_subject(one) for one in found], dict(ages))
+@dataclass(frozen=True)
+class ClusterScan:
+    explainer: Explainer
+
+    @property
+    def rows(self) -> Sequence[ClusterAge]:
+        return list(self.explainer.overlay.clusters.values())
+
+    @property
+    def subjects(self) -> Sequence[Subject]:
+        return [cluster_subject(row) for row in self.rows]
+
+    @cached_property
+    def added_at(self) -> Mapping[int, datetime]:
+        return dict(Cluster.objects.values_list("pk", "created_at"))
+
+
+@dataclass(frozen=True)
+class SiteScan:
+    explainer: Explainer
+    subjects: Sequence[Subject] = (SITE,)
+
+    @cached_property
+    def first_added_at(self) -> datetime | None:
+        first: datetime | None = Cluster.objects.aggregate(at=Min("created_at"))["at"]
+        return first
+
+
+def reading_age(scan: ClusterScan) -> Column:
+    return age_column([_reading(scan.explainer, one, scan.added_at.get(one.id)) for one in scan.rows])
+
+
+def name_server(scan: ClusterScan) -> Column:
+    """One query for each cluster whose name servers do not answer."""
+    return age_column([_name_server(scan.explainer, one, scan.added_at.get(one.id)) for one in scan.rows])
+
+
+def site_reading_age(scan: SiteScan) -> Column:
+    return age_column([_site_reading(scan.explainer, scan.first_added_at)])
+
+
+def evaluation_age(scan: SiteScan) -> Column:
+    return age_column([_site_evaluation(scan.explainer, scan.first_added_at)])
 
 
 def _last_told(cluster: ClusterAge) -> datetime | None:
@@ -60,3 +97,64 @@ def _name_server(explainer: Explainer, cluster: ClusterAge, made: datetime | Non
         return Age.counted(since, now, gettext("name servers told its brokers %s ago") % seconds, is_due=True)
     words = {"error": cluster.newest_error, "age": seconds}
     return Age.counted(since, now, gettext("%(error)s; name servers last told its brokers %(age)s ago") % words)
+
+
+def _site_reading(explainer: Explainer, first: datetime | None) -> Age:
+    """The newest reading of any cluster; before the first one it counts from when there was something to read."""
+    times = [one.newest_reading_at for one in explainer.overlay.clusters.values() if one.newest_reading_at is not None]
+    since, now = max(times, default=first), explainer.overlay.now
+    if since is None:
+        return Age(0.0, gettext("there is no cluster to read"))
+    seconds = age((now - since).total_seconds())
+    if not times:
+        return Age.counted(since, now, gettext("no cluster has been read yet, for %s") % seconds)
+    is_due = not explainer.nothing_is_polled
+    return Age.counted(since, now, gettext("a cluster was last read %s ago") % seconds, is_due=is_due)
+
+
+def _site_evaluation(explainer: Explainer, first: datetime | None) -> Age:
+    since, now = explainer.judged_until or first, explainer.overlay.now
+    if since is None:
+        return Age(0.0, gettext("there is no cluster to judge"))
+    seconds = age((now - since).total_seconds())
+    if explainer.judged_until is None:
+        return Age.counted(since, now, gettext("nothing has been judged yet, for %s") % seconds)
+    is_due = not explainer.nothing_is_judged
+    return Age.counted(since, now, gettext("what was read was last judged %s ago") % seconds, is_due=is_due)
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.NAME_SERVER,
+        unit=Unit.SECONDS,
+        reads={SubjectKind.CLUSTER: name_server},
+        past=PastSource(
+            table="readings",
+            read=lambda scan: age_values(
+                name_servers_seen(scan.grid), scan.places, scan.grid, scan.retention.reading, is_asked=True
+            ),
+        ),
+    ),
+    MeasureSpec(
+        code=Measure.READING_AGE,
+        unit=Unit.SECONDS,
+        # Of the site where no cluster is read.
+        reads={SubjectKind.CLUSTER: reading_age, SubjectKind.SITE: site_reading_age},
+        past=PastSource(
+            table="readings",
+            read=lambda scan: age_values(clusters_seen(scan.grid), scan.places, scan.grid, scan.retention.reading),
+        ),
+        note=gettext_lazy(
+            "Where no cluster was read at all, one incident of the whole site stands for those of clusters."
+        ),
+    ),
+    MeasureSpec(
+        code=Measure.JUDGEMENT_AGE,
+        unit=Unit.SECONDS,
+        reads={SubjectKind.SITE: evaluation_age},
+        past=PastSource(
+            table="windows_60",
+            read=lambda scan: age_values(evaluations_seen(scan.grid), scan.places, scan.grid, scan.retention.judgement),
+        ),
+    ),
+)

@@ -3,17 +3,23 @@
 from collections.abc import Callable
 from datetime import datetime
 
+import numpy as np
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.preview.members import member_values
+from consumers.alerts.preview.windows import Formula, Stored, summed, windowed
 from consumers.groups.row import NOT_ASKED, YOUNG_LAG
 from consumers.groups.shown import NOT_READ_YET, queues_reason
+from consumers.models import Comparison, Measure, SubjectKind
+from consumers.pipeline.kernel.trend import drain_seconds
 from consumers.queries.texts import age, messages
 from consumers.words.volumes import volume_words
 
-from .number_column import number_column
+from .measure_spec import MeasureSpec, PastSource, Unit
 from .scan import GroupScan, parsed
 from .spared import spared_waiting, spared_without_members, why_outside
+from .topic_parts import TopicScan
 
 Reason = Callable[[int], str]
 NOT_TOLD = "the judged range does not tell"
@@ -124,3 +130,87 @@ def members(scan: GroupScan) -> Column:
         since=since,
         spared=lambda place: spared_without_members(scan, place),
     )
+
+
+def lag_of_topic(of: TopicScan) -> Column:
+    scan, parts = of.scan, of.parts
+    return number_column(
+        [part.lag_messages for part in parts],
+        lambda place: parts[place].lag_reason,
+        lambda value: gettext("%s behind") % messages(round(value)),
+        spared=lambda place: spared_waiting(scan, place),
+    )
+
+
+def time_lag_of_topic(of: TopicScan) -> Column:
+    scan, parts = of.scan, of.parts
+
+    def value(place: int) -> float | None:
+        part = parts[place]
+        if part.lag_messages == 0:
+            return 0.0
+        return None if scan.unjudged_reason(place) else part.time_lag_seconds
+
+    def reason(place: int) -> str:
+        part = parts[place]
+        return part.lag_reason if part.lag_messages is None else scan.unjudged_reason(place) or YOUNG_LAG
+
+    return number_column(
+        [value(place) for place in range(len(parts))],
+        reason,
+        lambda value: gettext("its oldest message waits for %s") % age(value),
+        spared=lambda place: spared_waiting(scan, place),
+    )
+
+
+# The same numbers over stored windows, for previews.
+
+
+def _drained(stored: Stored, _: int) -> np.ndarray:
+    """Nothing to drain is drained; what is not drained at this rate has no time."""
+    lag = stored["lag_messages"]
+    return np.where(lag == 0, 0.0, drain_seconds(lag, stored["consume_rate"], stored["produce_rate"]))
+
+
+def _retry_shares(stored: Stored, windows: int) -> np.ndarray:
+    retried, consumed = (summed(stored[name], windows) for name in ("into_retry", "consumed"))
+    return np.divide(retried, consumed, out=np.full(consumed.shape, np.nan), where=consumed > 0)
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.LAG,
+        unit=Unit.MESSAGES,
+        reads={SubjectKind.GROUP: lag, SubjectKind.TOPIC: lag_of_topic},
+        past=windowed(Formula(("lag_messages",), lambda stored, _: stored["lag_messages"]), "lag_messages"),
+        is_of_waiting=True,
+    ),
+    MeasureSpec(
+        code=Measure.TIME_LAG,
+        unit=Unit.SECONDS,
+        reads={SubjectKind.GROUP: time_lag, SubjectKind.TOPIC: time_lag_of_topic},
+        past=windowed(Formula(("time_lag_seconds",), lambda stored, _: stored["time_lag_seconds"]), "time_lag_seconds"),
+        is_of_waiting=True,
+    ),
+    MeasureSpec(
+        code=Measure.DRAIN,
+        unit=Unit.SECONDS,
+        reads={SubjectKind.GROUP: drain},
+        past=windowed(Formula(("lag_messages", "consume_rate", "produce_rate"), _drained)),
+        is_of_waiting=True,
+    ),
+    MeasureSpec(code=Measure.EXPIRED, unit=Unit.MESSAGES, reads={SubjectKind.GROUP: expired}),
+    MeasureSpec(
+        code=Measure.RETRY_SHARE,
+        unit=Unit.SHARE,
+        reads={SubjectKind.GROUP: retry_share},
+        past=windowed(Formula(("into_retry", "consumed"), _retry_shares, seconds=3600)),
+    ),
+    MeasureSpec(
+        code=Measure.MEMBERS,
+        unit=Unit.COUNT,
+        comparisons=(Comparison.ABOVE, Comparison.BELOW),
+        reads={SubjectKind.GROUP: members},
+        past=PastSource(table="readings", read=member_values),
+    ),
+)

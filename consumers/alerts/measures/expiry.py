@@ -3,20 +3,23 @@
 As it is judged: what a broker keeps messages for, less how long the first unconsumed one of a queue has waited.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+import numpy as np
 from django.db.models import Count, Max, Q
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
-from consumers.models import Broker, QueueState
+from consumers.models import Broker, Comparison, ConsumerGroup, Measure, QueueState, SubjectKind
+from consumers.pipeline.kernel.trend import expires_in
 from consumers.queries.brokers import MASTER
 from consumers.queries.texts import age
 from consumers.vocabulary.rules import RuleCode
 
 from .columns import lag_reason, time_lag_reason
-from .number_column import number_column
+from .measure_spec import MeasureSpec, Unit
 from .scan import GroupScan
 from .spared import spared_by_habit
 
@@ -95,3 +98,46 @@ def _shortest(overlay: Overlay, cluster: int, kept: Mapping[BrokerName, float]) 
     found = [kept.get((cluster, broker.name)) for broker in overlay.clusters[cluster].brokers]
     known = [seconds for seconds in found if seconds is not None]
     return min(known) if known and len(known) == len(found) else None
+
+
+# The same over stored windows, for previews.
+
+
+def _expires(stored: Stored, _: int) -> np.ndarray:
+    """Where nothing waits it is how long brokers keep a message."""
+    left = expires_in(stored["agreed"], stored["time_lag_seconds"])
+    return np.where(stored["lag_messages"] == 0, stored["shortest"], left)
+
+
+def _retention(places: Mapping[int, int], rows: np.ndarray) -> Stored:
+    """For how many seconds the brokers of each group's cluster keep messages, as they say today.
+
+    `shortest` is NaN where one of them does not say, and `agreed` also where they differ: on which of them a message
+    waited is not kept in windows of groups.
+    """
+    known, said = kept_seconds(), dict[int, list[float | None]]()
+    for cluster, name in Broker.objects.filter(broker_id=MASTER).values_list("cluster_id", "name"):
+        said.setdefault(cluster, []).append(known.get((cluster, name)))
+    cluster_of = {places[group]: cluster for group, cluster in _clusters() if group in places}
+    of_rows = [np.array(said.get(cluster_of.get(place, -1), [None]), float) for place in rows.tolist()]
+    shortest, longest = np.array([(own.min(), own.max()) for own in of_rows]).reshape(-1, 2, 1).swapaxes(0, 1)
+    return {"shortest": shortest, "agreed": np.where(shortest == longest, shortest, np.nan)}
+
+
+def _clusters() -> Iterator[tuple[int, int]]:
+    return ConsumerGroup.objects.order_by().values_list("pk", "cluster_id").iterator()
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.EXPIRY,
+        unit=Unit.SECONDS,
+        comparisons=(Comparison.BELOW,),
+        reads={SubjectKind.GROUP: expiry},
+        past=windowed(Formula(("lag_messages", "time_lag_seconds"), _expires, beside=_retention)),
+        note=gettext_lazy(
+            "How long brokers keep messages is as they say today; where those of a cluster differ, it is not known."
+        ),
+        is_of_waiting=True,
+    ),
+)

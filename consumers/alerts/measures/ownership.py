@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.measures.spared import silent_groups
 from consumers.groups.row import NOT_ASKED
-from consumers.models import Assignment, Client, ConsumerGroup, Queue, QueueSnapshot, TopicKind
+from consumers.models import Assignment, Client, ConsumerGroup, Measure, Queue, QueueSnapshot, SubjectKind, TopicKind
 from consumers.ownership.findings import ownership_check
 from consumers.ownership.shares.facts import COLUMNS, EVERY_MEMBER, KnownQueue
 from consumers.ownership.shares.topic_share import POP
@@ -18,9 +19,8 @@ from consumers.ownership.troubles.evidence import CALM, ROUTE
 from consumers.queries.queues.overlay import iso
 from consumers.vocabulary.groups import BROADCASTING
 
-from .number_column import number_column
+from .measure_spec import MeasureSpec, Unit
 from .scan import GroupFacts, GroupScan
-from .silent import silent_groups
 from .spared import why_nobody_holds
 
 # Queues that nobody holds, or two members, of all groups at once: the same ones as the check of one group finds.
@@ -217,3 +217,17 @@ def _of_processes(groups: Collection[int], kind: str, now: datetime) -> dict[int
                 topics[queue.topic] = topics.get(queue.topic, 0) + 1
         results[group.pk] = Found(topics, "")
     return results
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.UNOWNED,
+        unit=Unit.COUNT,
+        reads={SubjectKind.GROUP: unowned, SubjectKind.TOPIC: lambda of: unowned(of.scan, of.topic)},
+    ),
+    MeasureSpec(
+        code=Measure.DOUBLY_OWNED,
+        unit=Unit.COUNT,
+        reads={SubjectKind.GROUP: doubly_owned, SubjectKind.TOPIC: lambda of: doubly_owned(of.scan, of.topic)},
+    ),
+)

@@ -1,13 +1,13 @@
 """Groups that wait because somebody wants them to: paused ones, and those that are offline by habit."""
 
+from django.db.models import Q
 from django.utils.translation import gettext
 
-from consumers.models import ConsumerGroup
+from consumers.alerts.measures.scan import GroupFacts, GroupScan, parsed
+from consumers.models import Client, ConsumerGroup
 from consumers.polling.flags import has_unlisted_members, offline_share
 from consumers.vocabulary.groups import BROADCASTING, POPPING, PULLING
 from consumers.vocabulary.rules import RuleCode
-
-from .scan import GroupFacts, GroupScan, parsed
 
 
 def spared_waiting(scan: GroupScan, place: int) -> str | None:
@@ -73,3 +73,12 @@ def _watched(row: GroupFacts) -> ConsumerGroup:
         moved_at=row.moved_at,
         presence=parsed(row.presence),
     )
+
+
+# Members that have not said what they hold.
+
+
+def silent_groups() -> dict[int, str]:
+    """Groups with a member whose newest answer, if any, told nothing, and who that is. One query."""
+    rows = Client.objects.filter(Q(running_info_at=None) | Q(running_info_error__isnull=False), gone_by=None)
+    return dict(rows.values_list("group_id", "client_id"))

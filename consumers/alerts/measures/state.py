@@ -9,17 +9,21 @@ from typing import Any
 from django.utils.translation import gettext, ngettext
 
 from consumers.alerts.measured import Column
+from consumers.alerts.preview.judged import state_values
 from consumers.groups.listing import shown_groups
 from consumers.groups.overlay import UNKNOWN_RANK
 from consumers.groups.shown import Verdict
-from consumers.models import State
-from consumers.queries.sentences import evidence, sentence, state_parts
+from consumers.models import Comparison, Measure, State, SubjectKind
+from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
 from consumers.selectors.resets.causes import RULES, Jump, causes
 from consumers.vocabulary.rules import RuleCode
 from consumers.words.rules import rule_words
 
 from .columns import judged_reason
-from .scan import GroupFacts, GroupScan
+from .measure_spec import MeasureSpec, PastSource, Unit
+from .scan import GroupFacts, GroupScan, parsed
+from .topic_parts import JudgedPart, TopicScan, worst
 
 # Groups with an offset that jumped, of which resets are looked up: more at once were not moved by people.
 MOST_JUMPS = 2000
@@ -131,3 +135,57 @@ def _is_looked_up(row: GroupFacts) -> bool:
 def _queue(detail: dict[str, Any]) -> tuple[str, str, int] | None:
     topic, broker, queue_id = (detail.get(name) for name in ("topic", "broker", "queue_id"))
     return None if topic is None or broker is None or queue_id is None else (topic, broker, queue_id)
+
+
+def state_of_topic(of: TopicScan) -> Column:
+    whole, scan, parts, topic = of.whole, of.scan, of.parts, of.topic
+    # Of a group that was never evaluated nothing is judged; of one whose evaluation is late, what still holds.
+    found = [
+        (State.UNKNOWN, None) if row.judged_at is None else worst(whole, part)
+        for row, part in zip(scan.rows, parts, strict=True)
+    ]
+
+    def reason(place: int) -> str:
+        judged = found[place][1]
+        if judged is None:
+            return judged_reason(scan, place) or NOT_JUDGED_YET
+        return sentence(state_parts(State.UNKNOWN, judged.rule, parsed(judged.detail)))
+
+    def evidence(place: int) -> str:
+        state, judged = found[place]
+        if judged is None:
+            return reason(place) if state == State.UNKNOWN else sentence(state_parts(state, None, {}))
+        where = queue_words(topic, judged.broker, judged.queue_id)
+        return sentence(state_parts(state, judged.rule, parsed(judged.detail), place=where))
+
+    def since(place: int) -> datetime | None:
+        judged = found[place][1]
+        return judged.since if judged is not None else None
+
+    moved = _moved(scan, topic, [judged for _, judged in found])
+    values = [None if state == State.UNKNOWN else state for state, _ in found]
+    return Column(values, reason, evidence, since, moved.get)
+
+
+def _moved(scan: GroupScan, topic: str, found: Sequence[JudgedPart | None]) -> dict[int, str]:
+    """Places whose offset somebody set from here, and who. One query, none where no offset jumped."""
+    jumps: dict[int, Jump] = {}
+    for place, judged in enumerate(found):
+        at = scan.rows[place].judged_at
+        if judged is not None and judged.rule in RULES and at is not None:
+            where = (topic, judged.broker, judged.queue_id)
+            jumps[place] = Jump(judged.group_id, *where, judged.rule, judged.since, at)
+    said = causes(jumps.values())
+    return {place: said[jump]["cause"] for place, jump in jumps.items() if "reset" in said[jump]}
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.STATE,
+        unit=Unit.STATE,
+        comparisons=(Comparison.IN,),
+        reads={SubjectKind.GROUP: state, SubjectKind.TOPIC: state_of_topic},
+        past=PastSource(table="windows_60", read=state_values),
+        knows_exclusions=True,
+    ),
+)

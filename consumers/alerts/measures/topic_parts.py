@@ -1,7 +1,7 @@
 """What groups have of one topic, queue by queue, under the overlay of their brokers."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 
 from consumers.groups.overlay import RANKS, STATES, UNKNOWN_RANK
-from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State
+from consumers.models import ConsumerGroup, QueueSnapshot, QueueState, State, SubjectKind
 from consumers.polling.flags import retired_topics
 from consumers.queries.brokers import BrokerAge
 from consumers.queries.queues.overlay import LateTimes, Polled, late_state, unread_reason
@@ -150,3 +150,20 @@ def _retired(scan: GroupScan, topic: str) -> set[int]:
     having = QueueSnapshot.objects.filter(queue__topic__name=topic).values("group")
     rows: Iterable[ConsumerGroup] = ConsumerGroup.objects.filter(online=True, pk__in=having)
     return {row.pk for row in rows if topic in retired_topics(row, scan.now, scan.overlay.limits.kinds)}
+
+
+@dataclass(frozen=True)
+class TopicScan:
+    """`parts[i]` is of `scan.rows[i]`, whose subjects are parts of the topic; `whole` has all groups."""
+
+    whole: GroupScan
+    scan: GroupScan
+    parts: Sequence[TopicPart]
+    topic: str
+
+    @classmethod
+    def of(cls, whole: GroupScan, topic: str) -> "TopicScan":
+        parts = topic_parts(whole, topic)
+        rows = [whole.rows[part.place] for part in parts]
+        subjects = [replace(whole.subjects[part.place], kind=SubjectKind.TOPIC, topic=topic) for part in parts]
+        return cls(whole, GroupScan(whole.overlay, whole.explainer, rows, subjects), parts, topic)

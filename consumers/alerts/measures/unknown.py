@@ -4,17 +4,20 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from django.utils.translation import gettext
+import numpy as np
+from django.utils.translation import gettext, gettext_lazy
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.preview.values import Grid, Values
+from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
-from consumers.models import PipelineRun, Reading, State
+from consumers.models import Measure, PipelineRun, Reading, State, SubjectKind
 from consumers.queries.texts import age
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words
 
 from .columns import lag_reason
-from .number_column import number_column
+from .measure_spec import MeasureSpec, Unit
 from .scan import GroupScan
 from .spared import why_outside
 from .state import state, told_of_broker
@@ -152,3 +155,47 @@ def _spared(scan: GroupScan, place: int) -> str | None:
     if (outside := why_outside(row)) is not None:
         return outside
     return reason_words(row.total_unknown_reason) if row.total_unknown_reason in NO_LAG else None
+
+
+# The same over stored windows, for previews.
+
+# Of the lag in a window: known, or nothing is lacking; a broker explains it; it is the group's own matter.
+KNOWN, EXPLAINED, OWN = 0.0, 1.0, 2.0
+
+
+def _reason_code(reason: str) -> float:
+    if reason in NO_LAG:
+        return KNOWN
+    return EXPLAINED if reason == UnknownReason.BROKER_UNREAD else OWN
+
+
+def _unknown_for(rows: np.ndarray, code: np.ndarray, grid: Grid) -> Values:
+    since = _known_until(code, grid)
+    return Values(rows, np.select([code == KNOWN, code == OWN], [0.0, (grid.at_us - since) / 1e6], np.nan), since)
+
+
+def _lag_code(stored: Stored, _: int) -> np.ndarray:
+    """NaN where there is no window."""
+    is_known = ~np.isnan(stored["lag_messages"]) & ~np.isnan(stored["unknown_reason"])
+    return np.where(is_known, KNOWN, stored["unknown_reason"])
+
+
+def _known_until(code: np.ndarray, grid: Grid) -> np.ndarray:
+    """When the lag was known last, or the first window where it never was. A broker that was not read is another
+    subject's, and what it explained is not counted; a group that has no lag by what it is lacks nothing."""
+    never = float(grid.last_us)
+    first = np.where(np.isnan(code), never, grid.at_us).min(axis=1, keepdims=True, initial=never)
+    return np.maximum.accumulate(np.where(code <= EXPLAINED, grid.at_us, first), axis=1)
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.UNKNOWN,
+        unit=Unit.SECONDS,
+        reads={SubjectKind.GROUP: unknown},
+        past=windowed(
+            Formula(("lag_messages", "unknown_reason"), _lag_code, code_of=_reason_code, values=_unknown_for)
+        ),
+        note=gettext_lazy("Only the lag of groups is looked at, not their state."),
+    ),
+)

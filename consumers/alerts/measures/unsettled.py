@@ -4,16 +4,17 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from consumers.alerts.measured import Column
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.preview.members import unsettled_values
 from consumers.groups.row import NOT_ASKED
-from consumers.models import Rebalance
+from consumers.models import Measure, Rebalance, SubjectKind
 from consumers.overview.queries import NOT_JUDGED_FOR_LONG
 from consumers.queries.texts import age
 from consumers.rebalances.unsettled import Unsettled
 from consumers.rebalances.unsettled import unsettled as unsettled_groups
 
 from .columns import judged_reason
-from .number_column import number_column
+from .measure_spec import MeasureSpec, PastSource, Unit
 from .scan import GroupScan
 
 
@@ -59,3 +60,16 @@ def _why_untold(scan: GroupScan, place: int) -> str | None:
         return NOT_JUDGED_FOR_LONG
     row = scan.rows[place]
     return (row.membership_error or NOT_ASKED) if row.members is None else None
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.UNSETTLED,
+        unit=Unit.SECONDS,
+        reads={SubjectKind.GROUP: unsettled},
+        past=PastSource(
+            table="readings", read=lambda scan: unsettled_values(scan.groups, scan.grid, scan.judged_moments)
+        ),
+        knows_exclusions=True,
+    ),
+)

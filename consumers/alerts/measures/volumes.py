@@ -5,14 +5,16 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Sum
 from django.utils.translation import gettext, ngettext
 
-from consumers.alerts.measured import Column
-from consumers.models import GroupWindow
+from consumers.alerts.measured import Column, number_column
+from consumers.alerts.preview.judged import rebalance_values
+from consumers.alerts.preview.windows import Formula, summed, windowed
+from consumers.models import GroupWindow, Measure, SubjectKind
 from consumers.pipeline.slices import floor
 from consumers.queries.texts import messages
 from consumers.rebalances.flapping import episodes_within_hour
 
 from .columns import judged_reason
-from .number_column import number_column
+from .measure_spec import MeasureSpec, PastSource, Unit
 from .scan import GroupScan
 
 MINUTE = timedelta(minutes=1)
@@ -65,3 +67,21 @@ def rebalances(scan: GroupScan) -> Column:
             % round(value)
         ),
     )
+
+
+MEASURES = (
+    MeasureSpec(
+        code=Measure.DLQ_INFLOW,
+        unit=Unit.MESSAGES,
+        reads={SubjectKind.GROUP: dlq_inflow},
+        past=windowed(Formula(("into_dlq",), lambda stored, windows: summed(stored["into_dlq"], windows), seconds=300)),
+    ),
+    MeasureSpec(
+        code=Measure.REBALANCES,
+        unit=Unit.COUNT,
+        reads={SubjectKind.GROUP: rebalances},
+        past=PastSource(
+            table="windows_60", read=lambda scan: rebalance_values(scan.groups, scan.grid, scan.judged_moments)
+        ),
+    ),
+)

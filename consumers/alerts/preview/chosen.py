@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import Min
 
-from consumers.alerts.rules.facts import FACTS
-from consumers.alerts.rules.notes import Notes
+from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.notes import Notes
 from consumers.alerts.rules.selection import Selection
 from consumers.alerts.rules.terms import RuleTerms, Terms
 from consumers.alerts.subjects import SITE, Subject
@@ -53,7 +53,7 @@ def chosen(rule: AlertRule, now: datetime) -> Chosen:
 
 
 def _subjects(rule: AlertRule, now: datetime) -> Iterator[tuple[Subject, datetime | None]]:
-    kind = FACTS[Measure(rule.measure)].subject
+    kind = SPECS[Measure(rule.measure)].subject
     if kind == SubjectKind.SITE:
         yield SITE, None
     elif kind == SubjectKind.CLUSTER:

@@ -11,36 +11,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from consumers.models import ConsumerGroup, GroupState, Measure, PipelineRun, Reading, Rebalance, State, StateChange
+from consumers.alerts.preview.values import MICROSECOND, Grid
+from consumers.models import ConsumerGroup, GroupState, Reading, Rebalance, State, StateChange
 from consumers.pipeline.slices import microseconds
 from consumers.selectors.resets.causes import RULES, Jump, causes
 
-from .grid import MICROSECOND, Grid
 from .replay import CODES
-from .values import Values, moments_in, sampled, spans_of
+from .values import PastScan, Values, good_runs, moments_in, sampled, spans_of
 
 HOUR = timedelta(hours=1)
 # Of so many jumps are resets looked up at once: each names its group in the statement.
 LOOKED_UP_AT_ONCE = 500
-OF_THOSE_ASKED = (Measure.BROKER_UNREAD, Measure.NAME_SERVER)
 Key = tuple[str, str]  # cluster, broker
-
-
-def judged_moments(grid: Grid, holds_for: timedelta) -> np.ndarray:
-    """For which moments of the grid a judgement held: one holds for so long."""
-    found = _runs(grid).filter(until__gt=grid.since - holds_for).values_list("until", flat=True)
-    until = np.array([microseconds(at) for at in found.iterator()], np.int64)
-    return grid.within(until, until + holds_for // MICROSECOND)
 
 
 def evaluated_moments(grid: Grid) -> np.ndarray:
     """At which moments of the grid there was a last evaluation, however long before."""
-    first = _runs(grid).order_by("until").values_list("until", flat=True).first()
+    first = good_runs(grid).order_by("until").values_list("until", flat=True).first()
     return np.zeros(grid.count, bool) if first is None else grid.at_us >= microseconds(first)
-
-
-def _runs(grid: Grid) -> Any:
-    return PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=grid.until)
 
 
 class Change(NamedTuple):
@@ -61,10 +49,11 @@ class Change(NamedTuple):
         return self.at if seconds is None else self.at - timedelta(seconds=seconds)
 
 
-def state_values(places: Mapping[int, int], grid: Grid) -> Iterator[Values]:
+def state_values(scan: PastScan) -> Iterator[Values]:
     """A state's code; NaN is UNKNOWN, or before the first evaluation. Since when is told where the change was in the
     range; what a reset from here led to is spared."""
-    return sampled(spans_of(list(_state_spans(places, grid))), grid, known=evaluated_moments(grid))
+    grid = scan.grid
+    return sampled(spans_of(list(_state_spans(scan.groups, grid))), grid, known=evaluated_moments(grid))
 
 
 def _state_spans(places: Mapping[int, int], grid: Grid) -> Iterator[tuple[object, ...]]:
@@ -141,18 +130,23 @@ def rebalance_values(places: Mapping[int, int], grid: Grid, judged: np.ndarray) 
         yield Values(np.array([places[group]]), np.where(judged, found, np.nan)[None, :])
 
 
-def age_values(measure: Measure, places: Mapping[Key, int], grid: Grid, holds_for: timedelta) -> Iterator[Values]:
+Seen = Iterator[tuple[Key, datetime, bool]]
+
+
+def age_values(
+    seen: Seen, places: Mapping[Key, int], grid: Grid, holds_for: timedelta, *, is_asked: bool = False
+) -> Iterator[Values]:
     """Seconds since it was last well, and since_us, when that was; not before it first was. And spared: it is no older
     than the site's own intervals make it.
 
-    `places` by cluster and broker; of the site both are empty. `holds_for`: so long after a reading its cluster is
-    being read, and after a judgement the site is being judged. While a cluster is not being read, nobody asks its
-    brokers and name servers: their age is not known.
+    `seen`: what was asked when, and whether it was well, in order of time. `places` by cluster and broker; of the site
+    both are empty. `holds_for`: so long after a reading its cluster is being read, and after a judgement the site is
+    being judged. `is_asked`: while a cluster is not being read nobody asks, so that the age is not known.
     """
     width = holds_for // MICROSECOND
     well: dict[Key, list[list[int]]] = {key: [] for key in places}
     asked: dict[str, list[int]] = {}
-    for key, at, is_well in _seen(measure, grid):
+    for key, at, is_well in seen:
         moment = microseconds(at)
         asked.setdefault(key[0], []).append(moment)
         times = well.get(key)
@@ -166,7 +160,7 @@ def age_values(measure: Measure, places: Mapping[Key, int], grid: Grid, holds_fo
     for key, times in well.items():
         from_us, due_us = np.array(times, np.int64).reshape(-1, 2).T
         held = np.array(asked.get(key[0], []), np.int64)
-        known = grid.within(held, held + width) if measure in OF_THOSE_ASKED else np.ones(grid.count, bool)
+        known = grid.within(held, held + width) if is_asked else np.ones(grid.count, bool)
         newest = np.searchsorted(from_us, grid.at_us, "right") - 1
         known &= newest >= 0
         since, value, is_due = np.full(grid.count, np.nan), np.full(grid.count, np.nan), np.zeros(grid.count, bool)
@@ -176,16 +170,28 @@ def age_values(measure: Measure, places: Mapping[Key, int], grid: Grid, holds_fo
         yield Values(np.array([places[key]]), value[None, :], since[None, :], is_due[None, :])
 
 
-def _seen(measure: Measure, grid: Grid) -> Iterator[tuple[Key, datetime, bool]]:
-    """What was asked when, and whether it was well, in order of time."""
-    if measure == Measure.JUDGEMENT_AGE:
-        for until in _runs(grid).order_by("until").values_list("until", flat=True).iterator():
-            yield ("", ""), until, True
-        return
-    rows = Reading.objects.filter(taken_at__lte=grid.until).order_by("taken_at")
-    for cluster, at, brokers, error in rows.values_list("cluster__name", "taken_at", "brokers", "error").iterator():
-        if measure != Measure.BROKER_UNREAD:
-            yield (cluster, ""), at, measure == Measure.READING_AGE or error is None
-        elif error is None or any(one["error"] != error for one in brokers):
+def evaluations_seen(grid: Grid) -> Seen:
+    for until in good_runs(grid).order_by("until").values_list("until", flat=True).iterator():
+        yield ("", ""), until, True
+
+
+def clusters_seen(grid: Grid) -> Seen:
+    for cluster, at, _, _ in _readings(grid):
+        yield (cluster, ""), at, True
+
+
+def name_servers_seen(grid: Grid) -> Seen:
+    for cluster, at, _, error in _readings(grid):
+        yield (cluster, ""), at, error is None
+
+
+def brokers_seen(grid: Grid) -> Seen:
+    for cluster, at, brokers, error in _readings(grid):
+        if error is None or any(one["error"] != error for one in brokers):
             # Else nothing of the cluster was read: that is told of the cluster.
             yield from (((cluster, one["name"]), at, bool(one["read"])) for one in brokers)
+
+
+def _readings(grid: Grid) -> Iterator[tuple[str, datetime, list[dict[str, Any]], str | None]]:
+    rows = Reading.objects.filter(taken_at__lte=grid.until).order_by("taken_at")
+    return rows.values_list("cluster__name", "taken_at", "brokers", "error").iterator()

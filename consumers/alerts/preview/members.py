@@ -9,6 +9,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from consumers.alerts.preview.values import MICROSECOND, VALUES_AT_MOST, Grid
 from consumers.lake import reader
 from consumers.lake.paths import HOUR, folders_between
 from consumers.models import ConsumerGroup, Rebalance
@@ -30,17 +31,17 @@ from consumers.rebalances.unsettled import (
     unread_spans,
 )
 
-from .grid import MICROSECOND, VALUES_AT_MOST, Grid
-from .values import SPAN, Past, Values, batches, named_groups, sampled, spans_of
+from .values import SPAN, Past, PastScan, Values, batches, named_groups, sampled, spans_of
 
 
-def member_values(places: Mapping[int, int], grid: Grid, holds_for: timedelta, past: Past) -> Iterator[Values]:
-    """NaN: not every broker answered. And since when there has been none. `places` by group id.
+def member_values(scan: PastScan) -> Iterator[Values]:
+    """NaN: not every broker answered. And since when there has been none.
 
     An answer holds until the next one, and for so long at most.
     """
+    grid, holds_for, past = scan.grid, scan.retention.membership, scan.past
     # Of each moment there are several answers.
-    for some in batches(places, grid, VALUES_AT_MOST // 2):
+    for some in batches(scan.groups, grid, VALUES_AT_MOST // 2):
         place, taken_us, members = _answers(some, grid.since - holds_for, grid.until + MICROSECOND, past)
         yield from sampled(member_spans(place, taken_us, members, holds_for, grid), grid)
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from consumers.alerts.preview.compared import notes
+from consumers.alerts.preview.values import DAY, MICROSECOND, Grid, moment
 from consumers.alerts.subjects import Subject
 from consumers.models import AlertRule, Incident
 from consumers.pipeline.slices import EPOCH, microseconds
 
 from .chosen import Chosen
 from .compared import Evaluated, Replay, reasons
-from .grid import DAY, MICROSECOND, Grid, moment
-from .left_alone import notes
 
 INCIDENTS_AT_MOST = 200
 SUBJECTS_AT_MOST = 50

@@ -1,20 +1,114 @@
-"""Values of subjects at the moments of a grid, as numpy holds them: a row a subject, a column a moment.
+"""Moments at which a preview looks, and values of subjects at them: a row a subject, a column a moment.
 
-Few subjects are held at once, however many there are.
+What lies between two moments is not seen. Few subjects are held at once, however many there are.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from consumers.lake.schemas import TEXT
 from consumers.lake.store import Lake
-from consumers.models import ConsumerGroup
+from consumers.models import ConsumerGroup, PipelineRun
+from consumers.pipeline.slices import EPOCH, floor, microseconds
 
-from .grid import VALUES_AT_MOST, Grid
+STEPS = (60, 600, 3600)
+# Past so many values the next wider windows are taken: each is read out of the database, a million in a second.
+VALUES_AT_MOST = 1_500_000
+MICROSECOND = timedelta(microseconds=1)
+DAY = timedelta(days=1)
+DAY_US = 86_400_000_000
+
+
+@dataclass(frozen=True)
+class Grid:
+    """`since` and `until` are whole steps."""
+
+    since: datetime
+    until: datetime
+    step_seconds: int
+
+    @classmethod
+    def of(cls, since: datetime, until: datetime, step_seconds: int) -> "Grid":
+        """The whole steps of [since, until)."""
+        step = timedelta(seconds=step_seconds)
+        return cls(floor(since + step - MICROSECOND, step), floor(until, step), step_seconds)
+
+    @property
+    def step(self) -> timedelta:
+        return timedelta(seconds=self.step_seconds)
+
+    @property
+    def count(self) -> int:
+        return max(0, (self.until - self.since) // self.step)
+
+    @property
+    def step_us(self) -> int:
+        return self.step_seconds * 1_000_000
+
+    @property
+    def first_us(self) -> int:
+        return microseconds(self.since) + self.step_us
+
+    @property
+    def last_us(self) -> int:
+        return microseconds(self.until)
+
+    @cached_property
+    def at_us(self) -> np.ndarray:
+        """Its moments, in microseconds since 1970 and in order."""
+        return self.first_us + self.step_us * np.arange(self.count)
+
+    def numbers(self, at_us: np.ndarray) -> np.ndarray:
+        """Of each time the number of its first moment that is not before it: `count` where there is none."""
+        return np.clip(-((self.first_us - at_us) // self.step_us), 0, self.count)
+
+    def within(self, from_us: np.ndarray, to_us: np.ndarray) -> np.ndarray:
+        """Whether each moment lies in any [from, to)."""
+        begun = np.bincount(self.numbers(from_us), minlength=self.count + 1)
+        ended = np.bincount(self.numbers(to_us), minlength=self.count + 1)
+        return np.cumsum(begun - ended)[: self.count] > 0
+
+    def moments_from(self, at: datetime) -> int:
+        """How many of its moments are later than `at`."""
+        return self.moments_between(at + MICROSECOND, self.until + MICROSECOND)
+
+    def moments_between(self, begin: datetime, end: datetime) -> int:
+        """How many of its moments lie in [begin, end)."""
+        return max(0, self._moments_before(end) - self._moments_before(begin))
+
+    def _moments_before(self, at: datetime) -> int:
+        return min(max(0, -((self.since - at) // self.step) - 1), self.count)
+
+    def reaching_back(self, steps: int) -> "Grid":
+        """With so many moments more before the first."""
+        return Grid(self.since - steps * self.step, self.until, self.step_seconds)
+
+    @property
+    def days(self) -> list[datetime]:
+        """The beginnings, in UTC, of every day that has a moment."""
+        if not self.count:
+            return []
+        first, last = (self.since + self.step).date(), self.until.date()
+        return [datetime.combine(first, time(), UTC) + number * DAY for number in range((last - first).days + 1)]
+
+
+def moment(micros: float) -> datetime:
+    return EPOCH + timedelta(microseconds=int(micros))
+
+
+def step_for(subjects: int, since: datetime, until: datetime, finest_seconds: int) -> int:
+    """The narrowest windows, `finest_seconds` or wider, of which not too many are needed."""
+    seconds = (until - since).total_seconds()
+    fitting = [step for step in STEPS if step >= finest_seconds and subjects * seconds / step <= VALUES_AT_MOST]
+    return fitting[0] if fitting else STEPS[-1]
+
 
 # A time in which a value is as it is: those of one subject do not overlap.
 SPAN = np.dtype(
@@ -33,14 +127,67 @@ class Past:
 
 
 @dataclass(frozen=True)
+class Retention:
+    """How long tables of the lake are retained; how long a judgement, a reading, and an answer about members hold."""
+
+    tables: Mapping[str, timedelta]
+    judgement: timedelta
+    reading: timedelta
+    membership: timedelta
+
+
+@dataclass(frozen=True)
 class Values:
     """`places`: of which subject each row is, in order. NaN is not known, of `since_us` not told. `is_spared`: the rule
-    left the subject alone then."""
+    excluded the subject then."""
 
     places: np.ndarray
     value: np.ndarray
     since_us: np.ndarray | None = None
     is_spared: np.ndarray | None = None
+
+
+def judged_moments(grid: Grid, holds_for: timedelta) -> np.ndarray:
+    """For which moments of the grid a judgement held: one holds for so long."""
+    found = good_runs(grid).filter(until__gt=grid.since - holds_for).values_list("until", flat=True)
+    until = np.array([microseconds(at) for at in found.iterator()], np.int64)
+    return grid.within(until, until + holds_for // MICROSECOND)
+
+
+def good_runs(grid: Grid) -> Any:
+    return PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=grid.until)
+
+
+@dataclass(frozen=True)
+class PastScan:
+    """What one preview reads. `groups`: places by group id; `places`: by cluster and broker, empty where a subject has
+    none; `topic` is empty where a rule names none."""
+
+    groups: Mapping[int, int]
+    places: Mapping[tuple[str, str], int]
+    topic: str
+    grid: Grid
+    past: Past
+    retention: Retention
+
+    @property
+    def judged_moments(self) -> np.ndarray:
+        """For which moments of the grid an evaluation held."""
+        return judged_moments(self.grid, self.retention.judgement)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastSource:
+    """Where the values of the past are read from.
+
+    `table`: the table of the lake that rows of it are retained as long as. `read`, and `read_topic` of groups' parts of
+    a topic: what was known, for subjects of which anything was. `is_windowed`: wider windows may be taken.
+    """
+
+    table: str
+    read: Callable[[PastScan], Iterator[Values]]
+    read_topic: Callable[[PastScan], Iterator[Values]] | None = None
+    is_windowed: bool = False
 
 
 def batches(places: Mapping[int, int], grid: Grid, at_once: int = VALUES_AT_MOST) -> Iterator[dict[int, int]]:

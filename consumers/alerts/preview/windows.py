@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -12,23 +13,19 @@ import pyarrow.compute as pc
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
-from consumers.alerts.measures.expiry import kept_seconds
-from consumers.alerts.measures.unknown import NO_LAG
+from consumers.alerts.preview.values import Grid
 from consumers.lake import reader
 from consumers.lake.paths import HOUR, folders_between
-from consumers.models import Broker, ConsumerGroup, GroupWindow, Measure
+from consumers.models import ConsumerGroup, GroupWindow
 from consumers.pipeline.kernel.arrays.columns import numbers
 from consumers.pipeline.kernel.arrays.keys import matches
 from consumers.pipeline.kernel.arrays.names import GROUP
 from consumers.pipeline.kernel.group_windows import group_windows
-from consumers.pipeline.kernel.trend import drain_seconds, expires_in
 from consumers.pipeline.known import UNREAD
 from consumers.pipeline.slices import microseconds
-from consumers.queries.brokers import MASTER
 from consumers.vocabulary.unknown import UnknownReason
 
-from .grid import Grid
-from .values import Past, Values, batches, named_groups
+from .values import Past, PastScan, PastSource, Values, batches, named_groups
 
 # SQLite takes no more than some thousand parameters in one statement.
 NAMED_AT_ONCE = 500
@@ -38,8 +35,6 @@ LOOKED_UP_COSTS = 8
 VALUES_AT_ONCE = 6_000_000
 # What a processor keeps at hand: of 20,000 each costs a third more.
 ROWS_AT_ONCE = 2_000
-# Of the lag in a window: known, or nothing is lacking; a broker explains it; it is the group's own matter.
-KNOWN, EXPLAINED, OWN = 0.0, 1.0, 2.0
 TOPIC_COLUMNS = (
     *(*GROUP, "start", "kind", "lag_messages", "time_lag_seconds", "time_lag_kind"),
     *("consume_rate", "produce_rate", "readings", "unknown_reason"),
@@ -48,36 +43,57 @@ TOPIC_COLUMNS = (
 Stored = Mapping[str, np.ndarray]
 
 
+Beside = Callable[[Mapping[int, int], np.ndarray], Stored]
+
+
+def _as_they_are(rows: np.ndarray, value: np.ndarray, _: Grid) -> Values:
+    return Values(rows, value)
+
+
 @dataclass(frozen=True)
 class Formula:
     """`of` makes of the windows of a grid, by their columns `names`, the values at its moments. Where it sums windows:
-    those of the `seconds` that end with the moment, or the one window where that is wider."""
+    those of the `seconds` that end with the moment, or the one window where that is wider.
+
+    `beside`: further columns, of the groups' places and their rows. `code_of`: the number that stands for a reason in
+    `unknown_reason`. `values`: what becomes of the numbers of each row.
+    """
 
     names: tuple[str, ...]
     of: Callable[[Stored, int], np.ndarray]
     seconds: int = 0
+    beside: Beside | None = None
+    code_of: Callable[[str], float] | None = None
+    values: Callable[[np.ndarray, np.ndarray, Grid], Values] = _as_they_are
 
 
-def window_values(measure: Measure, places: Mapping[int, int], grid: Grid, past: Past) -> Iterator[Values]:
+def windowed(formula: Formula, topic_column: str | None = None) -> PastSource:
+    """A past that windows of groups tell. `topic_column`: of the lake's windows of queues, which tell it by topic."""
+    return PastSource(
+        table="windows_600",
+        read=lambda scan: window_values(formula, scan.groups, scan.grid, scan.past),
+        read_topic=None if topic_column is None else partial(topic_values, topic_column),
+        is_windowed=True,
+    )
+
+
+def window_values(formula: Formula, places: Mapping[int, int], grid: Grid, past: Past) -> Iterator[Values]:
     """`places` by group id."""
-    formula = FORMULAS[measure]
-    summed = max(1, formula.seconds // grid.step_seconds)
-    wide = grid.reaching_back(summed - 1)
+    windows = max(1, formula.seconds // grid.step_seconds)
+    wide = grid.reaching_back(windows - 1)
     for some in batches(places, wide, VALUES_AT_ONCE):
-        rows, stored = stored_windows(some, formula.names, wide, past)
-        if measure == Measure.EXPIRY:
-            stored = {**stored, **_kept(some, rows)}
-        value = formula.of(stored, summed)[:, summed - 1 :]
-        if measure == Measure.UNKNOWN:
-            since = _known_until(value, grid)
-            value = np.select([value == KNOWN, value == OWN], [0.0, (grid.at_us - since) / 1e6], np.nan)
-            yield Values(rows, value, since)
-        else:
-            yield Values(rows, value)
+        rows, stored = stored_windows(some, formula.names, wide, past, formula.code_of)
+        if formula.beside is not None:
+            stored = {**stored, **formula.beside(some, rows)}
+        yield formula.values(rows, formula.of(stored, windows)[:, windows - 1 :], grid)
 
 
 def stored_windows(
-    places: Mapping[int, int], names: Sequence[str], grid: Grid, past: Past
+    places: Mapping[int, int],
+    names: Sequence[str],
+    grid: Grid,
+    past: Past,
+    code_of: Callable[[str], float] | None = None,
 ) -> tuple[np.ndarray, Stored]:
     """The places in order, and the columns of their windows."""
     groups = np.array(sorted(places, key=lambda group: places[group]), np.int64)
@@ -90,13 +106,13 @@ def stored_windows(
         is_mine = row >= 0
         cell = row[is_mine] * grid.count + grid.numbers(start[is_mine] + grid.step_us)
         for name, column in zip(names, columns, strict=True):
-            stored[name].flat[cell] = column[is_mine]
+            stored[name].flat[cell] = _numbers(column, code_of if name == "unknown_reason" else None)[is_mine]
     return np.array([places[group] for group in groups.tolist()], np.int64), stored
 
 
 def _read(
     groups: np.ndarray, names: Sequence[str], grid: Grid, past: Past
-) -> Iterator[tuple[np.ndarray, np.ndarray, list[np.ndarray]]]:
+) -> Iterator[tuple[np.ndarray, np.ndarray, list[list[Any]]]]:
     """Group, start in microseconds, and `names`, of some windows at a time."""
     found = GroupWindow.objects.filter(step_seconds=grid.step_seconds, start__gte=grid.since, start__lt=grid.until)
     if len(groups) <= NAMED_AT_ONCE and len(groups) * LOOKED_UP_COSTS <= ConsumerGroup.objects.count():
@@ -110,7 +126,7 @@ def _read(
         past.go_on()
         # No zip of all rows: the collector of garbage would look through their iterators again and again.
         group, start, *columns = ([row[number] for row in some] for number in range(len(names) + 2))
-        yield np.array(group, np.int64), _times(start), [_numbers(*one) for one in zip(names, columns, strict=True)]
+        yield np.array(group, np.int64), _times(start), columns
 
 
 def _times(texts: list[str]) -> np.ndarray:
@@ -122,25 +138,14 @@ def _times(texts: list[str]) -> np.ndarray:
     return np.array(micros, np.int64)[coded.indices.to_numpy()]
 
 
-def _numbers(name: str, column: list[Any]) -> np.ndarray:
-    if name != "unknown_reason":
+def _numbers(column: list[Any], code_of: Callable[[str], float] | None) -> np.ndarray:
+    if code_of is None:
         return numbers(pa.array(column, pa.float64()))
-    codes = dict.fromkeys(NO_LAG, KNOWN) | {UnknownReason.BROKER_UNREAD: EXPLAINED}
-    return np.array([codes.get(reason, OWN) for reason in column])
+    codes = {reason: code_of(reason) for reason in set(column)}
+    return np.array([codes[reason] for reason in column])
 
 
-def _drain(stored: Stored, _: int) -> np.ndarray:
-    """Nothing to drain is drained; what is not drained at this rate has no time."""
-    lag = stored["lag_messages"]
-    return np.where(lag == 0, 0.0, drain_seconds(lag, stored["consume_rate"], stored["produce_rate"]))
-
-
-def _retry_share(stored: Stored, windows: int) -> np.ndarray:
-    retried, consumed = (_sum(stored[name], windows) for name in ("into_retry", "consumed"))
-    return np.divide(retried, consumed, out=np.full(consumed.shape, np.nan), where=consumed > 0)
-
-
-def _sum(values: np.ndarray, windows: int) -> np.ndarray:
+def summed(values: np.ndarray, windows: int) -> np.ndarray:
     """Of so many windows that end with each; NaN where one of them is missing, or does not know it."""
     known = ~np.isnan(values)
     count, total = (np.cumsum(one, axis=1, dtype=float) for one in (known, np.where(known, values, 0.0)))
@@ -149,65 +154,15 @@ def _sum(values: np.ndarray, windows: int) -> np.ndarray:
     return np.where(count == windows, total, np.nan)
 
 
-def _expires(stored: Stored, _: int) -> np.ndarray:
-    """Where nothing waits it is how long brokers keep a message."""
-    left = expires_in(stored["agreed"], stored["time_lag_seconds"])
-    return np.where(stored["lag_messages"] == 0, stored["shortest"], left)
-
-
-def _kept(places: Mapping[int, int], rows: np.ndarray) -> Stored:
-    """For how many seconds the brokers of each group's cluster keep messages, as they say today.
-
-    `shortest` is NaN where one of them does not say, and `agreed` also where they differ: on which of them a message
-    waited is not kept in windows of groups.
-    """
-    known, said = kept_seconds(), dict[int, list[float | None]]()
-    for cluster, name in Broker.objects.filter(broker_id=MASTER).values_list("cluster_id", "name"):
-        said.setdefault(cluster, []).append(known.get((cluster, name)))
-    cluster_of = {places[group]: cluster for group, cluster in _clusters() if group in places}
-    of_rows = [np.array(said.get(cluster_of.get(place, -1), [None]), float) for place in rows.tolist()]
-    shortest, longest = np.array([(own.min(), own.max()) for own in of_rows]).reshape(-1, 2, 1).swapaxes(0, 1)
-    return {"shortest": shortest, "agreed": np.where(shortest == longest, shortest, np.nan)}
-
-
-def _clusters() -> Iterator[tuple[int, int]]:
-    return ConsumerGroup.objects.order_by().values_list("pk", "cluster_id").iterator()
-
-
-def _lag_code(stored: Stored, _: int) -> np.ndarray:
-    """NaN where there is no window."""
-    is_known = ~np.isnan(stored["lag_messages"]) & ~np.isnan(stored["unknown_reason"])
-    return np.where(is_known, KNOWN, stored["unknown_reason"])
-
-
-def _known_until(code: np.ndarray, grid: Grid) -> np.ndarray:
-    """When the lag was known last, or the first window where it never was. A broker that was not read is another
-    subject's, and what it explained is not counted; a group that has no lag by what it is lacks nothing."""
-    never = float(grid.last_us)
-    first = np.where(np.isnan(code), never, grid.at_us).min(axis=1, keepdims=True, initial=never)
-    return np.maximum.accumulate(np.where(code <= EXPLAINED, grid.at_us, first), axis=1)
-
-
-FORMULAS: dict[Measure, Formula] = {
-    Measure.LAG: Formula(("lag_messages",), lambda stored, _: stored["lag_messages"]),
-    Measure.TIME_LAG: Formula(("time_lag_seconds",), lambda stored, _: stored["time_lag_seconds"]),
-    Measure.EXPIRY: Formula(("lag_messages", "time_lag_seconds"), _expires),
-    Measure.DRAIN: Formula(("lag_messages", "consume_rate", "produce_rate"), _drain),
-    Measure.RETRY_SHARE: Formula(("into_retry", "consumed"), _retry_share, seconds=3600),
-    Measure.DLQ_INFLOW: Formula(("into_dlq",), lambda stored, windows: _sum(stored["into_dlq"], windows), seconds=300),
-    Measure.UNKNOWN: Formula(("lag_messages", "unknown_reason"), _lag_code),
-}
-FIELDS = {Measure.LAG: "lag_messages", Measure.TIME_LAG: "time_lag_seconds"}
-
-
-def topic_values(measure: Measure, topic: str, places: Mapping[int, int], grid: Grid, past: Past) -> Iterator[Values]:
-    """Of groups' parts of one topic: sums over its queues. `places` by group id.
+def topic_values(name: str, scan: PastScan) -> Iterator[Values]:
+    """Of groups' parts of one topic, by a column of windows: sums over its queues.
 
     The lake's windows end at ten minutes. A broker that was not read makes what the group has there unknown: which
     queues of the topic are on it is not kept.
     """
+    places, grid, past = scan.groups, scan.grid, scan.past
     table = f"windows_{min(grid.step_seconds, 600)}"
-    of_topic = pc.field("topic") == topic
+    of_topic = pc.field("topic") == scan.topic
     for some in batches(places, grid):
         named, unread = named_groups(some), _unread(some, grid)
         rows = np.array(sorted(some.values()), np.int64)
@@ -220,7 +175,7 @@ def topic_values(measure: Measure, topic: str, places: Mapping[int, int], grid: 
                 found = group_windows(found.filter(pa.array(matches(found, named, GROUP) >= 0)), unread)
                 place = numbers(named["place"])[matches(found, named, GROUP)]
                 column = grid.numbers(numbers(found["start"]).astype(np.int64) + grid.step_us)
-                value[np.searchsorted(rows, place), column] = numbers(found[FIELDS[measure]])
+                value[np.searchsorted(rows, place), column] = numbers(found[name])
         yield Values(rows, value)
 
 

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,6 +10,10 @@ from uuid import UUID
 import numpy as np
 from django.conf import settings
 
+from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.preview.compared import left_alone
+from consumers.alerts.preview.request import is_cancelled
+from consumers.alerts.preview.values import DAY_US, Grid, moment, step_for
 from consumers.lake.store import Lake
 from consumers.models import AlertRule, Comparison, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.failures import sentence
@@ -19,16 +22,10 @@ from consumers.queries.limits import limits
 
 from .chosen import Chosen, chosen
 from .compared import Fired, evaluated
-from .ending import is_cancelled
-from .grid import DAY_US, Grid, moment, step_for
-from .judged import age_values, judged_moments, rebalance_values, state_values
-from .left_alone import left_alone
-from .members import member_values, unsettled_values
 from .replay import looks, replayed
-from .request import HISTORY, Source, finest_seconds
+from .request import finest_seconds
 from .result import DRAWN_AT_MOST, Found, most_fired, result_of, unknown_spans
-from .values import Past, Values
-from .windows import topic_values, window_values
+from .values import Past, PastScan, PastSource, Retention, Values
 
 # Answers one preview: whom the rule selects, what was known of each, and what the machine makes of it.
 
@@ -37,41 +34,33 @@ MINUTE = 60
 TEN_MINUTES = 600
 
 
-@dataclass(frozen=True)
-class Kept:
-    """How long tables of the lake are kept; how long a judgement, a reading, and an answer about members hold."""
-
-    tables: Mapping[str, timedelta]
-    judgement: timedelta
-    reading: timedelta
-    membership: timedelta
-
-
-def answer(past: Past, preview: RulePreview, kept: Kept, now: datetime) -> dict[str, Any]:
+def answer(past: Past, preview: RulePreview, retention: Retention, now: datetime) -> dict[str, Any]:
     """The preview's `result`, see result.py. Raises what `past.go_on` raises."""
     rule = AlertRule(**preview.rule)
     selected = chosen(rule, now)
-    grid = grid_for(rule, len(selected.subjects), preview.since, preview.until, now, kept)
-    return result_of(rule, selected, grid, _found(past, rule, selected, grid, kept, now), now)
+    grid = grid_for(rule, len(selected.subjects), preview.since, preview.until, now, retention)
+    return result_of(rule, selected, grid, _found(past, rule, selected, grid, retention, now), now)
 
 
-def grid_for(rule: AlertRule, subjects: int, since: datetime, until: datetime, now: datetime, kept: Kept) -> Grid:
-    if HISTORY[Measure(rule.measure)] != Source.WINDOWS:
+def grid_for(
+    rule: AlertRule, subjects: int, since: datetime, until: datetime, now: datetime, retention: Retention
+) -> Grid:
+    if not _source(rule).is_windowed:
         return Grid.of(since, until, MINUTE)
-    finest = finest_seconds(now - since, kept.tables)
+    finest = finest_seconds(now - since, retention.tables)
     step = step_for(subjects, since, until, finest)
     # Of topics the lake has windows of one minute and of ten.
     return Grid.of(since, until, min(step, TEN_MINUTES) if rule.topic else step)
 
 
-def _found(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, kept: Kept, now: datetime) -> Found:
+def _found(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, retention: Retention, now: datetime) -> Found:
     comparison = Comparison(rule.comparison)
     known: dict[int, int] = {}
     known_at = np.zeros(grid.count, np.int64)
     incidents: list[dict[str, Any]] = []
     # Of those that fire: at which moments they are known.
     of_fired: dict[int, np.ndarray] = {}
-    for values in values_of(past, rule, selected, grid, kept) if selected.subjects and grid.count else ():
+    for values in values_of(past, rule, selected, grid, retention) if selected.subjects and grid.count else ():
         past.go_on()
         is_known = ~np.isnan(values.value)
         known |= zip(values.places.tolist(), is_known.sum(axis=1).tolist(), strict=True)
@@ -96,24 +85,21 @@ def _found(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, kept: Kept
     )
 
 
-def values_of(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, kept: Kept) -> Iterator[Values]:
-    """Of all that the rule looks at, from where its measure's past is kept; subjects of which nothing is known may be
-    left out."""
-    measure, groups = Measure(rule.measure), selected.places_of_groups()
-    if rule.topic:
-        return topic_values(measure, rule.topic, groups, grid, past)
-    if HISTORY[measure] == Source.WINDOWS:
-        return window_values(measure, groups, grid, past)
-    if measure == Measure.MEMBERS:
-        return member_values(groups, grid, kept.membership, past)
-    if measure == Measure.STATE:
-        return state_values(groups, grid)
-    if measure == Measure.REBALANCES:
-        return rebalance_values(groups, grid, judged_moments(grid, kept.judgement))
-    if measure == Measure.UNSETTLED:
-        return unsettled_values(groups, grid, judged_moments(grid, kept.judgement))
-    holds_for = kept.judgement if measure == Measure.JUDGEMENT_AGE else kept.reading
-    return age_values(measure, selected.places(), grid, holds_for)
+def values_of(past: Past, rule: AlertRule, selected: Chosen, grid: Grid, retention: Retention) -> Iterator[Values]:
+    """Of all that the rule looks at; subjects of which nothing is known may be left out."""
+    source = _source(rule)
+    scan = PastScan(selected.places_of_groups(), selected.places(), rule.topic, grid, past, retention)
+    read = source.read_topic if rule.topic else source.read
+    if read is None:
+        raise ValueError(f"By topic no past of {rule.measure} is stored.")
+    return read(scan)
+
+
+def _source(rule: AlertRule) -> PastSource:
+    source = SPECS[Measure(rule.measure)].past
+    if source is None:
+        raise ValueError(f"No past of {rule.measure} is stored.")
+    return source
 
 
 def _moments(packed: np.ndarray, grid: Grid) -> list[int]:
@@ -169,7 +155,7 @@ def work_on(preview_id: UUID, clock: Callable[[], datetime], lake_of: Callable[[
 def _answered(preview: RulePreview, now: datetime, past: Past) -> dict[str, Any]:
     holds = limits()
     seconds = holds.judged_seconds, holds.late_seconds, holds.kinds.evidence_seconds
-    return answer(past, preview, Kept(kept_for(), *(timedelta(seconds=one) for one in seconds)), now)
+    return answer(past, preview, Retention(kept_for(), *(timedelta(seconds=one) for one in seconds)), now)
 
 
 def _bound(preview_id: UUID, began: float) -> Callable[[], None]:

@@ -10,84 +10,58 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.channels.test_message import send_test
-from consumers.alerts.edits.channels import keep_channel, remove_channel
+from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
+from consumers.alerts.channels.channel_settings import ADDRESS_NAMES, CHANNEL_FIELDS
+from consumers.alerts.edits import keep_channel, remove_channel, send_test
+from consumers.alerts.fields import Shape
 from consumers.alerts.tasks import hand_over_channel
-from consumers.models import Channel, ChannelKind, Delivery, DeliveryStatus, Severity
+from consumers.models import Channel, ChannelKind, Delivery, DeliveryStatus
 from consumers.rest.answers import Found, list_response, object_response
-from consumers.rest.requests import Choice, NothingSerializer, Paging, Strict, said
+from consumers.rest.requests import Choice, NothingSerializer, Paging, said
 from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.channels import channel_list, find_channel
 from consumers.selectors.alerts.deliveries import channel_deliveries, delivery_rows
 from consumers.selectors.alerts.rows import DeliveryRow
 from consumers.selectors.alerts.setting_rows import ChannelRow
 
-from .kept import Kept
-from .requests import Labels, MayManageAlerts, Scope, Text
+from .resource import Resource
+from .serializers import MayManageAlerts, Text, serializer_of
 
 
-class Secret(serializers.CharField):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, write_only=True, trim_whitespace=False, max_length=2_000, **options)
+def _address_field(name: str) -> serializers.Field[Any, Any, Any, Any]:
+    """One for all kinds that have a field of this name."""
+    having = {kind.code.value: field for kind in CHANNEL_KINDS.values() for field in kind.fields if field.name == name}
+    field, more = next(iter(having.values())), " ".join(filter(None, (one.help_text for one in having.values())))
+    options: dict[str, Any] = {"required": False, "write_only": True}
+    options["help_text"] = f"Of {', '.join(having)}{': ' if more else ''}{more}"
+    if field.shape == Shape.LIST:
+        return serializers.ListField(child=serializers.CharField(), **options)
+    if field.shape == Shape.HEADERS:
+        return serializers.DictField(child=serializers.CharField(), **options)
+    is_blank = any(not one.is_required for one in having.values())
+    return serializers.CharField(trim_whitespace=False, max_length=2_000, allow_blank=is_blank, **options)
 
 
-class Chosen(serializers.ListField):
-    """Null is all of them. An empty list is refused: it would widen what the channel takes."""
-
-    default_error_messages = {"empty": "Nothing is chosen: name one at least, or give null, for all."}
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, allow_null=True, allow_empty=False, **options)
-
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        value = super().run_validation(data)
-        return [] if value is None else value
-
-
-class ChannelWishSerializer(Strict):
-    """Which of the address's fields a channel has depends on its kind, which never changes: docs/channels.md."""
-
-    name = serializers.CharField(max_length=100)
-    kind = serializers.ChoiceField(ChannelKind.choices)
-    enabled = serializers.BooleanField(required=False, help_text="By default true")
-    severities = Chosen(child=serializers.ChoiceField(Severity.choices), help_text="Null: all")
-    cluster = Scope(max_length=100)
-    group_pattern = Scope(max_length=255, help_text="With * and ?")
-    labels = Labels()
-    rules = Chosen(child=serializers.IntegerField(min_value=1), help_text="Their ids; null: all rules")
-    title_template = Text(help_text="Of e-mail and apprise")
-    body_template = Text(help_text="Of e-mail and apprise")
-    tells_resolved = serializers.BooleanField(required=False, help_text="By default true")
-    url = Secret(help_text="Of webhook, alertmanager and apprise")
-    secret = Secret(help_text="Of webhook: it signs")
-    headers = serializers.DictField(
-        child=serializers.CharField(), required=False, write_only=True, help_text="Of webhook: sent along"
-    )
-    username = Secret(allow_blank=True, help_text="Of alertmanager")
-    password = Secret(allow_blank=True, help_text="Of alertmanager")
-    token = Secret(allow_blank=True, help_text="Of alertmanager, in place of a user name and password")
-    recipients = serializers.ListField(
-        child=serializers.CharField(), required=False, write_only=True, help_text="Of e-mail"
-    )
-
-
-# What a channel that replaces another need not say; of its address nothing is lost by saying nothing.
-OPTIONAL = (
-    *("enabled", "severities", "cluster", "group_pattern", "labels"),
-    *("title_template", "body_template", "tells_resolved"),
+_WITH_TEMPLATES = ", ".join(kind.code for kind in CHANNEL_KINDS.values() if kind.has_templates)
+ChannelRequestSerializer = serializer_of(
+    "ChannelWish",
+    CHANNEL_FIELDS,
+    "Which of the address's fields a channel has depends on its kind, which never changes: docs/channels.md.",
+    kind=serializers.ChoiceField(ChannelKind.choices),
+    title_template=Text(help_text=f"Of {_WITH_TEMPLATES}"),
+    body_template=Text(help_text=f"Of {_WITH_TEMPLATES}"),
+    **{name: _address_field(name) for name in sorted(ADDRESS_NAMES)},
 )
 
-
-CHANNELS = Kept(
+CHANNELS = Resource(
     "channel",
     Channel,
     ChannelRow,
-    ChannelWishSerializer,
+    ChannelRequestSerializer,
+    CHANNEL_FIELDS,
     lambda pk, now: find_channel(pk),
     keep_channel,
     remove_channel,
-    optional=OPTIONAL,
-    forgotten={"rules": []},
 )
 
 
@@ -104,7 +78,7 @@ class ChannelListView(APIView):
             **Paging.of(request),
         )
 
-    @acted("add_channel", ChannelWishSerializer, ChannelRow, status.HTTP_201_CREATED)
+    @acted("add_channel", ChannelRequestSerializer, ChannelRow, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Makes a channel. Nothing is sent to see whether it works: `test/` does that."""
         return CHANNELS.made(request)
@@ -118,12 +92,12 @@ class ChannelView(APIView):
         """A channel, without its address and secrets."""
         return CHANNELS.read(request, channel)
 
-    @acted("replace_channel", ChannelWishSerializer, ChannelRow, status.HTTP_200_OK)
+    @acted("replace_channel", ChannelRequestSerializer, ChannelRow, status.HTTP_200_OK)
     def put(self, request: Request, channel: int) -> Response:
         """Replaces a channel: what is left out has its default again, but of its address nothing is forgotten."""
         return CHANNELS.replaced(request, channel)
 
-    @acted("change_channel", ChannelWishSerializer, ChannelRow, status.HTTP_200_OK)
+    @acted("change_channel", ChannelRequestSerializer, ChannelRow, status.HTTP_200_OK)
     def patch(self, request: Request, channel: int) -> Response:
         """Changes what is given of a channel."""
         return CHANNELS.changed(request, channel)

@@ -26,7 +26,7 @@ from consumers.selectors.alerts.incident import incident_detail
 from consumers.selectors.alerts.incidents import ORDERINGS, IncidentFilters, incident_list
 from consumers.selectors.alerts.rows import IncidentDetail, IncidentRow
 
-from .requests import MayManageAlerts, Text, refused
+from .serializers import MayManageAlerts, Text, refused
 
 OPEN = "open"
 ORDERING_CHOICES = [f"{sign}{column}" for column in ORDERINGS for sign in ("", "-")]

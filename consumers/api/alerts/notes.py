@@ -1,45 +1,34 @@
 """Notes about groups: GET and POST group-notes/; GET, PUT, PATCH and DELETE group-notes/{id}/."""
 
 from django.http.response import HttpResponseBase
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.edits.notes import keep_note, remove_note
+from consumers.alerts.edits import keep_note, remove_note
+from consumers.alerts.notes import NOTE_FIELDS
 from consumers.models import GroupNote
 from consumers.rest.answers import Found, list_response
-from consumers.rest.requests import Paging, Strict
+from consumers.rest.requests import Paging
 from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.notes import find_note, note_list
 from consumers.selectors.alerts.setting_rows import NoteRow
 
-from .kept import Kept
-from .requests import Labels, MayManageAlerts, Text
+from .resource import Resource
+from .serializers import MayManageAlerts, serializer_of
 
-OPTIONAL = ("position", "cluster", "owner", "runbook_url", "note", "labels")
-
-
-class GroupNoteWishSerializer(Strict):
-    position = serializers.IntegerField(required=False, min_value=0, max_value=100_000, help_text="By default 0")
-    cluster = Text(max_length=100)
-    group_pattern = serializers.CharField(max_length=255, help_text="With * and ?")
-    owner = Text(max_length=200)
-    runbook_url = Text(max_length=500)
-    note = Text()
-    labels = Labels()
-
-
-NOTES = Kept(
+GroupNoteRequestSerializer = serializer_of("GroupNoteWish", NOTE_FIELDS)
+NOTES = Resource(
     "note",
     GroupNote,
     NoteRow,
-    GroupNoteWishSerializer,
+    GroupNoteRequestSerializer,
+    NOTE_FIELDS,
     lambda pk, now: find_note(pk),
     keep_note,
     remove_note,
-    optional=OPTIONAL,
 )
 
 
@@ -56,7 +45,7 @@ class GroupNoteListView(APIView):
             **Paging.of(request),
         )
 
-    @acted("add_group_note", GroupNoteWishSerializer, NoteRow, status.HTTP_201_CREATED)
+    @acted("add_group_note", GroupNoteRequestSerializer, NoteRow, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Makes a note: an owner, a runbook, a text or labels for groups."""
         return NOTES.made(request)
@@ -70,12 +59,12 @@ class GroupNoteView(APIView):
         """A note."""
         return NOTES.read(request, note)
 
-    @acted("replace_group_note", GroupNoteWishSerializer, NoteRow, status.HTTP_200_OK)
+    @acted("replace_group_note", GroupNoteRequestSerializer, NoteRow, status.HTTP_200_OK)
     def put(self, request: Request, note: int) -> Response:
         """Replaces a note: what is left out says nothing any more."""
         return NOTES.replaced(request, note)
 
-    @acted("change_group_note", GroupNoteWishSerializer, NoteRow, status.HTTP_200_OK)
+    @acted("change_group_note", GroupNoteRequestSerializer, NoteRow, status.HTTP_200_OK)
     def patch(self, request: Request, note: int) -> Response:
         """Changes what is given of a note."""
         return NOTES.changed(request, note)

@@ -11,10 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.preview.ending import cancel, why_not_permitted
-from consumers.alerts.preview.request import request_preview
+from consumers.alerts.preview.request import cancel, request_preview, why_not_permitted
 from consumers.alerts.refused import AlertRefused
-from consumers.alerts.rules.refused import RuleRefused
+from consumers.alerts.rules.rule_fields import RULE_FIELDS
 from consumers.alerts.tasks import hand_over_preview
 from consumers.jobs.asking import RedisDown
 from consumers.models import RulePreview
@@ -24,8 +23,7 @@ from consumers.rest.requests import NothingSerializer, Parameters, Strict, said
 from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.previews import PreviewRow, find_preview
 
-from .requests import MayManageAlerts, not_valid, refused
-from .rules import RuleWishSerializer
+from .serializers import MayManageAlerts, not_valid, refused, serializer_of
 
 RESULT = (
     "{fired, fired_left_alone, known_from, known_to, known_seconds, unknown_seconds, unknown_spans, subjects, "
@@ -34,10 +32,12 @@ RESULT = (
 )
 
 
-class PreviewedRuleSerializer(RuleWishSerializer):
-    """The rule, kept or not: its name need not be given, nor be free."""
-
-    name = serializers.CharField(max_length=100, required=False)
+PreviewedRuleSerializer = serializer_of(
+    "PreviewedRule",
+    RULE_FIELDS,
+    "The rule, stored or not: its name need not be given, nor be free.",
+    name=serializers.CharField(max_length=100, required=False),
+)
 
 
 class AlertPreviewWishSerializer(Strict):
@@ -54,10 +54,10 @@ class AlertPreviewListView(APIView):
     @acted("preview_alert_rule", AlertPreviewWishSerializer, PreviewRow, status.HTTP_202_ACCEPTED)
     def post(self, request: Request) -> Response:
         """Asks how often a rule would have fired within a range. A worker answers: ask until it is done."""
-        wish, now = said(AlertPreviewWishSerializer, request), timezone.now()
+        asked, now = said(AlertPreviewWishSerializer, request), timezone.now()
         try:
-            made = request_preview(wish["rule"], wish["from"], wish["to"], request.user, now)
-        except RuleRefused as refusal:
+            made = request_preview(asked["rule"], asked["from"], asked["to"], request.user, now)
+        except AlertRefused as refusal:
             raise _refused(refusal) from None
         try:
             hand_over_preview(made.pk)
@@ -102,7 +102,7 @@ def _not_there(preview: UUID) -> NotFound:
     return NotFound(f"There is no preview {preview}.")
 
 
-def _refused(refusal: RuleRefused) -> Exception:
+def _refused(refusal: AlertRefused) -> Exception:
     """As the request spells it. A sentence about no field is about how things stand."""
     if "" in refusal.errors:
         return Refused(refusal.errors[""])

@@ -8,56 +8,26 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.edits.rules import keep_rule, remove_rule
-from consumers.models import AlertRule, Comparison, Measure, Severity, State
+from consumers.alerts.edits import keep_rule, remove_rule
+from consumers.alerts.rules.rule_fields import RULE_FIELDS
+from consumers.models import AlertRule, Measure, Severity
 from consumers.rest.answers import Found, list_response
-from consumers.rest.requests import PAGE, Choice, Paging, Strict, taken
+from consumers.rest.requests import PAGE, Choice, Paging, taken
 from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.rules import find_rule, rule_list
 from consumers.selectors.alerts.setting_rows import RuleRow
 
-from .kept import Kept
-from .requests import Labels, MayManageAlerts, Scope, Text
+from .resource import Resource
+from .serializers import MayManageAlerts, serializer_of
 
-
-class RuleWishSerializer(Strict):
-    """Numbers are in the measure's unit; docs/alerts.md has the measures, and what goes with each."""
-
-    name = serializers.CharField(max_length=100)
-    enabled = serializers.BooleanField(required=False, help_text="By default true")
-    measure = serializers.ChoiceField(Measure.choices)
-    comparison = serializers.ChoiceField(Comparison.choices, help_text="in: of states")
-    threshold = serializers.FloatField(required=False, allow_null=True)
-    states = serializers.ListField(
-        child=serializers.ChoiceField(list(State)), required=False, allow_null=True, allow_empty=False
-    )
-    clear_threshold = serializers.FloatField(
-        required=False, allow_null=True, help_text="Over only when it is not beyond this either; null: the threshold"
-    )
-    for_seconds = serializers.FloatField(required=False, min_value=0, help_text="By default 0")
-    clear_seconds = serializers.FloatField(required=False, min_value=0, help_text="By default 300")
-    severity = serializers.ChoiceField(Severity.choices)
-    cluster = Scope(max_length=100)
-    group_pattern = Scope(max_length=255, help_text="With * and ?")
-    topic = Scope(max_length=255)
-    labels = Labels()
-    overrides = serializers.ListField(
-        child=serializers.DictField(),
-        required=False,
-        help_text="[{cluster, group_pattern, and any of enabled, threshold, clear_threshold, for_seconds, severity}]",
-    )
-    runbook_url = Text(max_length=500)
-    note = Text()
-
-
-# What a rule that replaces another need not say.
-OPTIONAL = (
-    *("enabled", "threshold", "states", "clear_threshold", "for_seconds", "clear_seconds", "cluster", "group_pattern"),
-    *("topic", "labels", "overrides", "runbook_url", "note"),
+RuleRequestSerializer = serializer_of(
+    "RuleWish",
+    RULE_FIELDS,
+    "Numbers are in the measure's unit; docs/alerts.md has the measures, and what goes with each.",
 )
-
-
-RULES = Kept("alert rule", AlertRule, RuleRow, RuleWishSerializer, find_rule, keep_rule, remove_rule, optional=OPTIONAL)
+RULES = Resource(
+    "alert rule", AlertRule, RuleRow, RuleRequestSerializer, RULE_FIELDS, find_rule, keep_rule, remove_rule
+)
 
 
 class RuleParameters(Paging):
@@ -80,7 +50,7 @@ class AlertRuleListView(APIView):
 
         return list_response(request, RuleRow, find, **paging)
 
-    @acted("add_alert_rule", RuleWishSerializer, RuleRow, status.HTTP_201_CREATED)
+    @acted("add_alert_rule", RuleRequestSerializer, RuleRow, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Makes a rule. It is evaluated from the next evaluation on."""
         return RULES.made(request)
@@ -94,12 +64,12 @@ class AlertRuleView(APIView):
         """A rule."""
         return RULES.read(request, rule)
 
-    @acted("replace_alert_rule", RuleWishSerializer, RuleRow, status.HTTP_200_OK)
+    @acted("replace_alert_rule", RuleRequestSerializer, RuleRow, status.HTTP_200_OK)
     def put(self, request: Request, rule: int) -> Response:
         """Replaces a rule: what is left out has its default again."""
         return RULES.replaced(request, rule)
 
-    @acted("change_alert_rule", RuleWishSerializer, RuleRow, status.HTTP_200_OK)
+    @acted("change_alert_rule", RuleRequestSerializer, RuleRow, status.HTTP_200_OK)
     def patch(self, request: Request, rule: int) -> Response:
         """Changes what is given of a rule. Open incidents go on by it as it is then."""
         return RULES.changed(request, rule)

@@ -8,40 +8,33 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.alerts.silences import LONGEST_REASON, end, make
+from consumers.alerts.silences import SILENCE_FIELDS, end, make
 from consumers.models import AlertRule, Silence
 from consumers.rest.answers import Found, list_response
-from consumers.rest.requests import Choice, Paging, Strict
+from consumers.rest.requests import Choice, Paging
 from consumers.rest.schema.described import acted, described
 from consumers.selectors.alerts.setting_rows import SilenceRow, SilenceStatus
 from consumers.selectors.alerts.silences import find_silence, silence_list
 
-from .kept import Kept
-from .requests import Labels, MayManageAlerts, Scope
+from .resource import Resource
+from .serializers import Labels, MayManageAlerts, serializer_of
 
-
-class SilenceWishSerializer(Strict):
-    """At least one of cluster, group_pattern, topic, rule and labels; or `everything`. What is not given does not
-    narrow it."""
-
-    cluster = Scope(max_length=100)
-    group_pattern = Scope(max_length=255, help_text="With * and ?")
-    topic = Scope(max_length=255)
-    rule = serializers.PrimaryKeyRelatedField(queryset=AlertRule.objects.all(), required=False, allow_null=True)
-    labels = Labels(
+SilenceRequestSerializer = serializer_of(
+    "SilenceWish",
+    SILENCE_FIELDS,
+    "At least one of cluster, group_pattern, topic, rule and labels; or `everything`. What is not given narrows "
+    "nothing.",
+    rule=serializers.PrimaryKeyRelatedField(queryset=AlertRule.objects.all(), required=False, allow_null=True),
+    labels=Labels(
         allow_empty=False, error_messages={"empty": "No label is named: name one at least, or leave labels out."}
-    )
-    everything = serializers.BooleanField(required=False, help_text="true: it silences the whole site")
-    starts_at = serializers.DateTimeField(required=False, help_text="By default at once")
-    ends_at = serializers.DateTimeField()
-    reason = serializers.CharField(max_length=LONGEST_REASON)
-
-
-SILENCES = Kept(
+    ),
+)
+SILENCES = Resource(
     "silence",
     Silence,
     SilenceRow,
-    SilenceWishSerializer,
+    SilenceRequestSerializer,
+    SILENCE_FIELDS,
     find_silence,
     lambda fields, silence, by, now: make(fields, by, now),
     end,
@@ -68,7 +61,7 @@ class SilenceListView(APIView):
             page_size=values["page_size"],
         )
 
-    @acted("add_silence", SilenceWishSerializer, SilenceRow, status.HTTP_201_CREATED)
+    @acted("add_silence", SilenceRequestSerializer, SilenceRow, status.HTTP_201_CREATED)
     def post(self, request: Request) -> Response:
         """Makes a silence, with a reason and an end."""
         return SILENCES.made(request)

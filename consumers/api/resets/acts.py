@@ -10,10 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.resets.acts.cancel import cancel
-from consumers.resets.acts.restore import restore
-from consumers.resets.acts.resume import resume
-from consumers.resets.acts.start import apply
+from consumers.resets.acts import apply, cancel, restore, resume
 from consumers.resets.tasks import hand_over
 from consumers.resets.wish import ResetRefused
 from consumers.rest.problems import Refused

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 
 from consumers.models import Reset
 from consumers.queries.declared import URL, answer, public
-from consumers.resets.acts.acts import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
-from consumers.resets.acts.restore import why_not_restored
+from consumers.resets.acts import why_not_restored
+from consumers.resets.permission import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
 from consumers.resets.wish import Asker
 from consumers.rest.access import MayChange
 from consumers.rest.answers import object_response

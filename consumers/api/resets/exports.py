@@ -7,7 +7,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from consumers.resets.csv_out import queues_csv, resets_csv
+from consumers.resets.offset_csv import queues_csv, resets_csv
 from consumers.resets.offsets_out import group_offsets_csv
 from consumers.rest.answers import csv_response, described_csv
 from consumers.rest.problems import found_group

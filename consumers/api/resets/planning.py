@@ -12,10 +12,10 @@ from rest_framework.response import Response
 
 from consumers.jobs.asking import RedisDown
 from consumers.models import Reset, ResetKind, ResetStatus
-from consumers.resets.csv_in import offsets_in
+from consumers.resets.offset_csv import offsets_in
 from consumers.resets.request import LONGEST_REASON
-from consumers.resets.targets.offset_list import MOST_QUEUES
-from consumers.resets.targets.value_of import ValueRefused
+from consumers.resets.targets.reset_targets import OFFERED
+from consumers.resets.targets.values import MOST_QUEUES, ValueRefused
 from consumers.resets.tasks import hand_over_plan
 from consumers.resets.wish import QueueKey, Wish
 from consumers.rest.problems import NotNow, Refused
@@ -25,7 +25,7 @@ from .answers import reset_answer
 
 CSV = "csv"
 # A restore is asked of the reset that it undoes.
-KINDS = [kind.value for kind in ResetKind if kind != ResetKind.RESTORE] + [CSV]
+KINDS = [kind.value for kind in ResetKind if kind in OFFERED] + [CSV]
 
 
 class Name(serializers.CharField):
@@ -40,10 +40,8 @@ class TargetSerializer(Strict):
     value = serializers.JSONField(
         default=None,
         allow_null=True,
-        help_text=(
-            "earliest, latest: none; time, moment: ISO 8601 with its zone; offset, shift: a number; "
-            "skip_older: seconds; copy: the name of a group; offsets: [{topic, broker, queue_id, offset}]; "
-            "csv: text with these columns"
+        help_text="; ".join(
+            [*(f"{kind.value}: {one.rest_value}" for kind, one in OFFERED.items()), "csv: text with these columns"]
         ),
     )
 

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from consumers.models import ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.resets.request import request_plan
-from consumers.resets.targets.value_of import ValueRefused
+from consumers.resets.targets.values import ValueRefused
 from consumers.resets.wish import ResetRefused
 from consumers.rest.answers import Found, list_response
 from consumers.rest.problems import Refused, found_group

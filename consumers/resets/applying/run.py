@@ -2,30 +2,35 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
-from consumers.jobs.hold import Hold, NotHeld
+from consumers.jobs.hold import Hold, NotHeld, left_behind
 from consumers.jobs.wires import Ports, connected
-from consumers.models import Cluster, ConsumerGroup, Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
+from consumers.models import (
+    Cluster,
+    ConsumerGroup,
+    Reset,
+    ResetMethod,
+    ResetOutcome,
+    ResetQueue,
+    ResetStatus,
+    ResetStep,
+)
 from consumers.polling.registration import NoAccess
 from consumers.polling.wire import WireClosed
-from consumers.resets.acts.events import note_work
+from consumers.resets.applying.keep_alive import keep_alive
+from consumers.resets.applying.revalidate import what_moved
+from consumers.resets.applying.write import FIELDS, GONE, Clock, MayNotWrite, Writing, why_not_written, why_too_late
 from consumers.resets.facts import GroupFacts
-from consumers.resets.planning.gather import gather
-from consumers.resets.planning.known import known_of
+from consumers.resets.permission import note_work
+from consumers.resets.planning.gather import gather, known_of
 from consumers.resets.read_back.finish import finish
 from consumers.resets.read_back.loop import read_back
 from consumers.resets.wish import QueueKey
-
-from .abandon import abandon
-from .keep_alive import keep_alive
-from .may_write import GONE, why_not_written, why_too_late
-from .revalidate import what_moved
-from .write import FIELDS, Clock, MayNotWrite, Writing
 
 # Queues that a worker was writing when it died. Whether one may be written again: a rule over what is there by then.
 # An absolute offset that is set twice may replay messages twice: a group that went back, and has consumed all of it
@@ -236,3 +241,40 @@ def _give_up(reset_id: UUID, reason: str, clock: Clock) -> None:
         abandon(Hold.take(Reset, reset_id, ResetStatus.APPLYING, clock()), reason, clock())
     except NotHeld as other:
         logger.info("%s", other)
+
+
+# Ends a reset whose cluster cannot be reached at all.
+
+MAYBE_MOVED = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED)
+
+
+def abandon(hold: Hold, reason: str, now: datetime) -> None:
+    """What may have been moved is UNKNOWN, and the rest was not done. Raises NotHeld."""
+    with transaction.atomic():
+        hold.renew(now)
+        maybe = ResetQueue.objects.filter(reset=hold.pk, left_out=None, step__in=MAYBE_MOVED)
+        evidence = f"it could not be read back: {reason}"
+        maybe.update(step=ResetStep.READ_BACK, outcome=ResetOutcome.UNKNOWN, evidence=evidence)
+    finish(hold, reason, now)
+
+
+# Ends resets that one worker after the other dies of: they would keep their group from ever being reset again.
+
+TRIED_FOR = timedelta(hours=1)
+# Somebody tried it lately: one that only waited for workers to be there deserves its try.
+LATELY = timedelta(minutes=5)
+REASON = "Stopped: for an hour every worker that took it up has failed at it; their logs say why."
+
+
+def give_up_hopeless(now: datetime) -> int:
+    """How many there were."""
+    tried = Reset.objects.filter(started_at__lt=now - TRIED_FOR, working_at__gt=now - LATELY)
+    hopeless = tried.filter(pk__in=left_behind(Reset, ResetStatus.APPLYING, now)).values_list("pk", flat=True)
+    ended = 0
+    for reset_id in hopeless:
+        try:
+            abandon(Hold.take(Reset, reset_id, ResetStatus.APPLYING, now), REASON, now)
+            ended += 1
+        except NotHeld as other:
+            logger.info("%s", other)
+    return ended

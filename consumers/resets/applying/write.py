@@ -1,28 +1,53 @@
-"""Writes what is planned, broker by broker, one call after the other.
-
-Each call is noted before it leaves, so that of a worker that dies at most one call is in doubt: its rows say WRITING.
-"""
+"""Whether offsets may still be written at this very moment: what was allowed when somebody let a plan be applied."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
 from consumers.jobs.hold import Hold
-from consumers.jobs.wires import Ports, reading
+from consumers.jobs.wires import Ports, reading, why_read_only
 from consumers.models import Reset, ResetKind, ResetMethod, ResetQueue, ResetStep
 from consumers.polling.wire import WireClosed
-from consumers.resets.targets.value_of import moment_of
-from consumers.rocketmq.offset_writes import EARLIEST_MS, LATEST_MS, NotApplied
+from consumers.resets.applying.revalidate import why_offset_moved
+from consumers.resets.overdue import TAKEN_UP_WITHIN
+from consumers.resets.permission import MAY_RESET
+from consumers.resets.targets.reset_targets import TARGETS
+from consumers.rocketmq.offset_writes import NotApplied
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
-from .may_write import why_not_written
-from .revalidate import why_offset_moved
+GONE = "the group is not known any more."
+
+
+def why_not_written(reset_id: UUID) -> str | None:
+    """Null where it may. Some queries: nothing that an earlier look remembers is believed."""
+    reset = Reset.objects.select_related("applied_by").get(pk=reset_id)
+    if against := why_read_only(reset.cluster_name):
+        return against
+    if reset.group_id is None:
+        return GONE
+    name = reset.applied_by_name or "somebody"
+    if reset.applied_by is None:
+        return f"the account of {name}, who let it be applied, is gone. Plan anew."
+    if not reset.applied_by.has_perm(MAY_RESET):
+        return f"{name}, who let it be applied, has lost the permission {MAY_RESET}. Somebody who has it can plan anew."
+    return None
+
+
+def why_too_late(reset: Reset, now: datetime) -> str | None:
+    """`reset` as it was before this worker took it up. Null where a worker was on it lately."""
+    since = reset.working_at or reset.started_at
+    if since is None or now - since <= TAKEN_UP_WITHIN:
+        return None
+    minutes = int(TAKEN_UP_WITHIN.total_seconds() // 60)
+    return f"no worker was on it for more than {minutes} minutes, and the group may have moved on since. Plan anew."
+
 
 # Tells a broker where a queue, or all queues of a topic there, go on. What that came to is set in their rows,
 # unsaved.
@@ -67,13 +92,9 @@ async def _call(ports: Ports, reset: Reset, row: ResetQueue) -> dict[int, int]:
 
 def time_ms_of(reset: Reset) -> int:
     """What members are told where the broker moves nothing itself: the only way to say where to is a time."""
-    match reset.kind:
-        case ResetKind.EARLIEST:
-            return EARLIEST_MS
-        case ResetKind.LATEST:
-            return LATEST_MS
-        case ResetKind.TIME:
-            return int(moment_of(str(reset.value)).timestamp() * 1000)
+    told_as_ms = TARGETS[ResetKind(reset.kind)].told_as_ms
+    if told_as_ms is not None:
+        return told_as_ms(reset.value)
     raise ValueError(f"a target of the kind {reset.kind} cannot be told to members by time")
 
 

@@ -1,19 +1,130 @@
-"""What the masters of a cluster say of a group and of some of its queues. A plan is made of it, and later checked."""
+"""What a master says of itself: whether it moves offsets on its own, and whether it may be written to."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from consumers.jobs.wires import Ports
+from consumers.jobs.wires import Ports, reading
+from consumers.models import Client, ConsumerGroup
 from consumers.resets.facts import BrokerFacts, GroupFacts, QueueFacts
+from consumers.resets.planning.masters import Master, Masters
 from consumers.resets.wish import QueueKey
+from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.bodies.client_bodies import GroupConnections
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
+from consumers.rocketmq.wire.values import mq_version_name
 
-from .broker_facts import NO_MASTER, broker_facts
-from .known import Known
-from .masters import Master, Masters
-from .membership import membership
+NO_MASTER = "no master of it is known: it is down, or only its slave is up"
+# Brokers from 5.1 on name it; those before it leave the work to the members (5.4.0, BrokerConfig).
+SERVER_SIDE = "useServerSideResetOffset"
+PERMISSION = "brokerPermission"
+
+
+async def broker_facts(masters: Masters, name: str) -> BrokerFacts:
+    master = masters.get(name)
+    if master is None:
+        return BrokerFacts(name, None, None, None, NO_MASTER)
+    try:
+        config = await master.ask(lambda admin, seconds: admin.config(deadline_seconds=seconds))
+    except RocketMQError as error:
+        return BrokerFacts(name, _version(master), None, None, str(error))
+    return replace(told(name, _version(master), config), address=master.address)
+
+
+def told(name: str, version: str | None, config: Mapping[str, str]) -> BrokerFacts:
+    server_side, permission = config.get(SERVER_SIDE, "false"), config.get(PERMISSION, "")
+    if server_side not in ("true", "false"):
+        return BrokerFacts(name, version, None, None, f"its {SERVER_SIDE} is neither true nor false: {server_side}")
+    if not permission.isdecimal():
+        return BrokerFacts(
+            name, version, None, None, f"its {PERMISSION} is not a number: {permission or 'it has none'}"
+        )
+    return BrokerFacts(name, version, server_side == "true", int(permission))
+
+
+def _version(master: Master) -> str | None:
+    return None if master.version is None else mq_version_name(master.version)
+
+
+# Who is in a group: asked of every master and proxy, since a member registers where its own topics are.
+
+NO_MASTERS = "no master of the cluster is known"
+
+
+@dataclass(frozen=True)
+class Membership:
+    """`members` null, with an `error`, unless everybody who was asked answered."""
+
+    members: tuple[str, ...] | None
+    error: str | None
+    message_model: str | None = None
+    consume_type: str | None = None
+    languages: tuple[str, ...] = ()
+
+
+async def membership(ports: Ports, masters: Masters, group: str) -> Membership:
+    asked = [
+        _told(master.name, master.ask(lambda admin, within: admin.connections(group, deadline_seconds=within)))
+        for master in masters
+    ]
+    asked += [_told(address, _proxy(ports, address, group)) for address in ports.proxies]
+    return united(dict(await asyncio.gather(*asked)))
+
+
+def united(answers: Mapping[str, GroupConnections | RocketMQError]) -> Membership:
+    """By who was asked. Where members do not agree, the word that stands in a reset's way: ACTIVELY, BROADCASTING."""
+    if not answers:
+        return Membership(None, NO_MASTERS)
+    told = [answer for answer in answers.values() if not isinstance(answer, RocketMQError)]
+    errors = [f"{name}: {answer}" for name, answer in answers.items() if isinstance(answer, RocketMQError)]
+    clients = [client for answer in told for client in answer.clients]
+    return Membership(
+        members=None if errors else tuple(sorted({client.client_id for client in clients})),
+        error="; ".join(errors) or None,
+        message_model=min((answer.message_model for answer in told if answer.message_model), default=None),
+        consume_type=min((answer.consume_type for answer in told if answer.consume_type), default=None),
+        languages=tuple(sorted({client.language for client in clients})),
+    )
+
+
+async def _told(name: str, answer: Awaitable[GroupConnections]) -> tuple[str, GroupConnections | RocketMQError]:
+    try:
+        return name, await answer
+    except RocketMQError as error:
+        return name, error
+
+
+async def _proxy(ports: Ports, address: str, group: str) -> GroupConnections:
+    proxy = BrokerAdmin(ports.wire.pool, address)
+    return await reading(lambda: proxy.connections(group, deadline_seconds=ports.deadline_seconds))
+
+
+# What rows tell of a group that its masters do not: they are read before its masters are asked.
+
+
+@dataclass(frozen=True)
+class Known:
+    """`orderly` null: no present member said it. `popped`: topics that present members said they pop."""
+
+    orderly: bool | None
+    popped: frozenset[str]
+
+
+def known_of(group: ConsumerGroup) -> Known:
+    clients = Client.objects.filter(group=group, gone_by=None).order_by()
+    told = list(clients.values_list("orderly", "pop_queues"))
+    return Known(
+        orderly=_orderly([orderly for orderly, _ in told if orderly is not None]),
+        popped=frozenset(queue["topic"] for _, queues in told for queue in queues or ()),
+    )
+
+
+def _orderly(said: Sequence[bool]) -> bool | None:
+    """One orderly member is enough: queues are locked for it."""
+    return any(said) if said else None
+
 
 # Which topics a group pops: brokers keep what was set for push consumers, members say what they do.
 

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from consumers.models import ResetMethod, ResetQueue
 from consumers.resets.facts import QueueFacts
+from consumers.resets.planning.clip import amounts_of
 from consumers.resets.wish import QueueKey
 
-from .amounts import amounts_of
 from .clip import Aim
 
 NEVER_COMMITTED = "nothing was ever committed there"

@@ -17,72 +17,26 @@ from consumers.jobs.wires import Ports, connected, reading
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetMethod, ResetQueue, ResetStatus
 from consumers.polling.registration import NoAccess
 from consumers.polling.wire import WireClosed
-from consumers.resets.acts.events import note_work
 from consumers.resets.facts import GroupFacts, QueueFacts
 from consumers.resets.methods import LeftOut, method_of, refusals_of_group, together
 from consumers.resets.overdue import refuse_unplanned
-from consumers.resets.targets.past import given_for
+from consumers.resets.permission import note_work
+from consumers.resets.planning.chosen import choice_of
+from consumers.resets.planning.clip import amounts_of
+from consumers.resets.planning.gather import NO_MASTER, known_of
 from consumers.resets.targets.places import check_number
-from consumers.resets.targets.value_of import moment_of
+from consumers.resets.targets.reset_targets import TARGETS, target_of
 from consumers.resets.wish import QueueKey, ResetRefused
 from consumers.rocketmq.name_server import Route
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.rocketmq.wire.values import time_of
 
-from .amounts import amounts_of
-from .broker_facts import NO_MASTER
-from .choice import choice_of
 from .chosen import Chosen, chosen
 from .clip import Aim, aim, why_not_clipped
 from .gather import gather
-from .known import known_of
 from .masters import Masters
 from .rows import Planned, left_out_row, planned_row
 from .warnings import warnings_of
-
-# Where each queue is to go, before it is clipped: rules over what was read, by kind of target.
-
-# Their targets are no rule over the queue: see `consumers.resets.targets.past`.
-OF_THE_PAST = frozenset({ResetKind.COPY, ResetKind.MOMENT, ResetKind.OFFSETS, ResetKind.RESTORE})
-
-
-def searched_time(kind: ResetKind, value: Any, now: datetime) -> datetime | None:
-    """The store time whose offset the brokers are asked for; null where the target is no matter of time."""
-    if kind == ResetKind.TIME:
-        return moment_of(value)
-    return now - timedelta(seconds=value) if kind == ResetKind.SKIP_OLDER else None
-
-
-def target_of(kind: ResetKind, value: Any, queue: QueueFacts, found: Mapping[QueueKey, int | str]) -> int | str:
-    """An offset, or the sentence why the queue has none. `queue` was read. `found`: what brokers answered for the
-    searched time, or what the past gives."""
-    if queue.min_offset is None or queue.max_offset is None:
-        raise ValueError(f"{queue.key} was not read, so that it has no target")
-    match kind:
-        case ResetKind.EARLIEST:
-            return queue.min_offset
-        case ResetKind.LATEST:
-            return queue.max_offset
-        case ResetKind.OFFSET:
-            return int(value)
-        case ResetKind.SHIFT:
-            return _shifted(queue, value)
-        case ResetKind.SKIP_OLDER:
-            return _not_back(queue, found[queue.key])
-    return found[queue.key]
-
-
-def _shifted(queue: QueueFacts, by: int) -> int | str:
-    if queue.now_offset is None:
-        return _("Nothing was ever committed there, so that there is nothing to count from: choose another target.")
-    return queue.now_offset + by
-
-
-def _not_back(queue: QueueFacts, found: int | str) -> int | str:
-    if isinstance(found, str) or queue.now_offset is None:
-        return found
-    return max(queue.now_offset, found)
-
 
 # When the first message that a queue's target makes the group consume was stored: one pull for each queue asked.
 
@@ -238,12 +192,13 @@ class _Draft:
         return {key: aim(read[key], target) for key, target in wanted.items() if isinstance(target, int)}
 
     def _found(self, read: Mapping[QueueKey, QueueFacts]) -> Mapping[QueueKey, int | str]:
-        if self._kind in OF_THE_PAST:
+        target = TARGETS[self._kind]
+        if target.given is not None:
             self._alive()
-            given = given_for(self._reset, list(read), self._ports, self._now)
+            given = target.given(self._reset, list(read), self._ports, self._now)
             self._warnings += given.warnings
             return given.offsets
-        at = searched_time(self._kind, self._reset.value, self._now)
+        at = target.searched_time(self._reset.value, self._now)
         return {} if at is None else self._run(lambda: search(self._masters, read.values(), at))
 
     def _methods(self, facts: GroupFacts, aims: Mapping[QueueKey, Aim], picked: Chosen) -> dict[QueueKey, ResetMethod]:

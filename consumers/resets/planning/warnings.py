@@ -22,8 +22,8 @@ from consumers.models import (
 from consumers.queries.texts import age
 from consumers.resets.consequences import consequences
 from consumers.resets.facts import GroupFacts
-from consumers.resets.targets.own_topics import own_topics
-from consumers.resets.targets.value_of import moment_of
+from consumers.resets.targets.places import own_topics
+from consumers.resets.targets.values import moment_of
 from consumers.rocketmq.names import is_retry_topic_of, retry_topic
 
 # What a plan adds up to. What one queue does not say is counted apart, and never as none.

@@ -8,7 +8,7 @@ from django.db.models import Count, QuerySet
 
 from consumers.jobs.hold import Hold
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
-from consumers.resets.acts.events import note_work
+from consumers.resets.permission import note_work
 
 # Of a queue with one of these it is certain that it was not moved.
 UNTOUCHED = {ResetOutcome.UNCHANGED.value, ResetStep.FAILED.value, ResetStep.NOT_DONE.value}

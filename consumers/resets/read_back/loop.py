@@ -13,15 +13,13 @@ from consumers.jobs.hold import Hold
 from consumers.jobs.wires import Ports
 from consumers.models import Client, Reset, ResetMethod, ResetQueue, ResetStep
 from consumers.resets.applying.keep_alive import keep_alive
+from consumers.resets.planning.gather import Membership, membership
 from consumers.resets.planning.masters import Masters
-from consumers.resets.planning.membership import Membership, membership
+from consumers.resets.read_back.case import Series, Timing, Written, restored, saved, seconds_between
+from consumers.resets.read_back.outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, Verdict, outcome_of
+from consumers.resets.read_back.present import Present
 from consumers.resets.wish import QueueKey
 from consumers.rocketmq.wire.errors import RocketMQError
-
-from .case import Timing, Written
-from .outcome import ARRIVAL_SECONDS, LONG_POLL_SECONDS, Verdict, outcome_of
-from .present import Present
-from .series import Series, restored, saved, seconds_between
 
 # One round of reading back: each queue's offset and who is in the group, from all masters at once.
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from consumers.models import ResetMethod, ResetOutcome
+from consumers.resets.read_back.case import Change, Series, seconds_between
 
 from .case import Case, Place, Timing, Written
 from .present import Present
-from .series import Change, Series, seconds_between
 
 # What was read, in a sentence for a person on call.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from consumers.resets.planning.membership import Membership
+from consumers.resets.planning.gather import Membership
 
 # How a client takes an offset that the broker corrects is known of RocketMQ's own push consumers in Java alone. Where
 # members pop, the broker itself goes on from there (5.4.0, PopMessageProcessor.resetPopOffset).

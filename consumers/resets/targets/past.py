@@ -7,19 +7,22 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from consumers.jobs.wires import Ports
-from consumers.models import ConsumerGroup, Reset, ResetKind
+from consumers.models import ConsumerGroup, Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStep
 from consumers.resets.planning.masters import Masters
 from consumers.resets.wish import QueueKey, ResetRefused
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.vocabulary.groups import BROADCASTING, POPPING
 
-from .listed import listed_offsets, offsets_before
 from .moment_targets import queues_of_then, targets_of_then
+from .values import moment_of
 
 # Where another group of the same cluster stands, asked of its masters queue by queue.
 
@@ -79,6 +82,10 @@ async def _offset(masters: Masters, source: str, key: QueueKey) -> int | str:
 
 NOT_LISTED = gettext_lazy("The list has no offset for it.")
 NOT_CHANGED = gettext_lazy("The reset to be restored did not change it.")
+# A worker that died while it wrote may have changed the queue.
+MAY_HAVE_CHANGED = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK)
+NO_COMMIT = gettext_lazy("It had no commit before: no call of RocketMQ takes an offset away.")
+STAYED = gettext_lazy("It was read back where it was: the reset did not move it.")
 
 
 @dataclass(frozen=True)
@@ -92,44 +99,68 @@ class Given:
     warnings: tuple[str, ...] = ()
 
 
-def own_queues(reset: Reset) -> tuple[QueueKey, ...] | None:
-    """The queues that the target itself names, for a wish that names none; null where it names none either (COPY).
+# Targets that stand in rows: a list of offsets that was handed in, or what another reset found before it wrote.
 
-    OFFSETS: those of the list. RESTORE: those that the other reset may have changed. MOMENT: those that the group had
-    then, which brokers may have forgotten since; without its retry and dead-letter topics, unless they were chosen.
-    Raises ResetRefused.
+
+def listed_offsets(reset: Reset) -> dict[QueueKey, int]:
+    """Of an OFFSETS reset."""
+    rows: list[dict[str, Any]] = reset.value or []
+    return {QueueKey.told(row): row["offset"] for row in rows}
+
+
+def offsets_before(reset: Reset) -> dict[QueueKey, int | str]:
+    """Of a RESTORE: of each queue that the other reset may have changed. Raises ResetRefused."""
+    found = {QueueKey.of(row): _before(row) for row in touched(str(reset.value))}
+    if not found:
+        raise ResetRefused(_("The reset to be restored changed no queue: there is nothing to return to."))
+    return found
+
+
+def touched(reset_id: UUID | str) -> QuerySet[ResetQueue]:
+    """Queues that the reset may have changed, also those that it left where they were after all."""
+    rows = ResetQueue.objects.filter(reset_id=reset_id, step__in=MAY_HAVE_CHANGED)
+    # No row is excluded for the method that it has not.
+    return rows.filter(Q(method=None) | ~Q(method=ResetMethod.NOTHING))
+
+
+def _before(row: ResetQueue) -> int | str:
+    if row.outcome == ResetOutcome.UNCHANGED:
+        return str(STAYED)
+    if row.before is not None:
+        return row.before
+    return row.unknown.get("before") or str(NO_COMMIT)
+
+
+# What each target of the past gives. Not from within the wire's own loop. Raises ResetRefused.
+
+
+def copied(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
+    source = str(reset.value)
+    warnings = check_source(reset.cluster_name, source)
+    return Given(offsets_of(source, keys, ports), warnings)
+
+
+def of_then(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
+    at = moment_of(str(reset.value))
+    return Given(*targets_of_then(reset.cluster_name, reset.group_name, at, keys, now))
+
+
+def of_the_list(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
+    return Given(_of(listed_offsets(reset), keys, str(NOT_LISTED)))
+
+
+def from_before(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
+    return Given(_of(offsets_before(reset), keys, str(NOT_CHANGED)))
+
+
+def own_queues_of_then(reset: Reset) -> tuple[QueueKey, ...]:
+    """Those that the group had then, which brokers may have forgotten since; without its retry and dead-letter topics,
+    unless they were chosen. Raises ResetRefused.
     """
-    match reset.kind:
-        case ResetKind.OFFSETS:
-            return tuple(listed_offsets(reset))
-        case ResetKind.RESTORE:
-            return tuple(offsets_before(reset))
-        case ResetKind.MOMENT:
-            return queues_of_then(reset.cluster_name, reset.group_name, _moment(reset), reset.topics)
-    return None
-
-
-def given_for(reset: Reset, keys: Collection[QueueKey], ports: Ports, now: datetime) -> Given:
-    """Of a COPY, MOMENT, OFFSETS or RESTORE. Not from within the wire's own loop. Raises ResetRefused."""
-    match reset.kind:
-        case ResetKind.COPY:
-            source = str(reset.value)
-            warnings = check_source(reset.cluster_name, source)
-            return Given(offsets_of(source, keys, ports), warnings)
-        case ResetKind.MOMENT:
-            return Given(*targets_of_then(reset.cluster_name, reset.group_name, _moment(reset), keys, now))
-        case ResetKind.OFFSETS:
-            return Given(_of(listed_offsets(reset), keys, str(NOT_LISTED)))
-        case ResetKind.RESTORE:
-            return Given(_of(offsets_before(reset), keys, str(NOT_CHANGED)))
-    raise ValueError(f"{reset.kind} is not a target of the past")
+    return queues_of_then(reset.cluster_name, reset.group_name, moment_of(str(reset.value)), reset.topics)
 
 
 def _of(
     offsets: Mapping[QueueKey, int] | Mapping[QueueKey, int | str], keys: Collection[QueueKey], why_not: str
 ) -> dict[QueueKey, int | str]:
     return {key: offsets.get(key, why_not) for key in keys}
-
-
-def _moment(reset: Reset) -> datetime:
-    return datetime.fromisoformat(str(reset.value))

@@ -1,4 +1,4 @@
-"""Which topics, brokers and queues somebody chose, checked against what readings have seen."""
+"""The topics that a reset of a group is about where nobody chose any."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -6,11 +6,19 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from consumers.models import Broker, ConsumerGroup, Queue, Topic, TopicKind
+from consumers.models import Broker, ConsumerGroup, Queue, QueueSnapshot, Topic, TopicKind
 from consumers.resets.wish import QueueKey, ResetRefused
 from consumers.rocketmq.names import is_retry_topic_of, topic_kind
 
-from .own_topics import own_topics
+
+def own_topics(group: ConsumerGroup) -> list[str]:
+    """Those with offsets of the group, and those that its members subscribe to: normal ones, by name."""
+    with_offsets = QueueSnapshot.objects.filter(group=group).order_by().values("queue__topic").distinct()
+    subscribed = [subscription["topic"] for subscription in group.subscriptions]
+    normal = Topic.objects.filter(cluster=group.cluster_id, kind=TopicKind.NORMAL)
+    names = set(normal.filter(pk__in=with_offsets).values_list("name", flat=True))
+    return sorted(names.union(normal.filter(name__in=subscribed).values_list("name", flat=True)))
+
 
 NAMED = 3
 

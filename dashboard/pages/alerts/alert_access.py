@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from consumers.alerts.permission import MAY_MANAGE, why_no_role
+from consumers.alerts.refused import MAY_MANAGE, why_no_role
 from dashboard.pages.common.access import View
 
 

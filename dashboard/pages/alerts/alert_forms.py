@@ -1,20 +1,210 @@
-"""How every form of Alerts goes: what was typed is kept, or the form is shown again with what is wrong with it."""
+"""Forms of Alerts, made of the fields that `consumers/alerts` declares.
 
-from collections.abc import Callable, Mapping
+A form only reads what was typed, as values of JSON. What may be stored is for the checks of the fields, which REST asks
+too: their sentences stand beside the fields as the form's own do.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from django import forms
 from django.db import IntegrityError
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 
+from consumers.alerts.fields import EntryField, Shape
 from consumers.alerts.refused import AlertRefused
-from consumers.alerts.rules.refused import RuleRefused
+from consumers.models import AlertRule
 from dashboard.pages.common.held_rows import VERSION
+from dashboard.pages.common.moments import read_moment
 
-# The fields as they were typed, and a sentence for each that cannot be read.
-Wish = tuple[Mapping[str, Any], Mapping[str, str]]
-# Of a form that is nothing but a button.
-NOTHING_TYPED: Wish = ({}, {})
+BETWEEN = re.compile(r"[,\n]")
+
+
+class WrongLabels(ValueError):
+    """str() is one sentence for the reader."""
+
+
+def labels_of(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in BETWEEN.split(text))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not name or not value:
+            raise WrongLabels(_("“%s” is no label: write team=payments, one on each line.") % part)
+        if found.get(name, value) != value:
+            raise WrongLabels(_("The label %s stands there twice, with different values.") % name)
+        found[name] = value
+    return found
+
+
+def lines_of_labels(labels: Mapping[str, str]) -> str:
+    return "\n".join(f"{name}={value}" for name, value in sorted(labels.items()))
+
+
+class TypedField(forms.CharField):
+    """A value that is typed as text: `read` makes it of the text, or raises ValueError; `write` makes the text."""
+
+    def __init__(self, read: Callable[[str], Any], write: Callable[[Any], str] = str, lines: int = 0, **options: Any):
+        widget = forms.Textarea(attrs={"rows": lines}) if lines else forms.TextInput()
+        super().__init__(required=False, **({"widget": widget} | options))
+        self.read, self.write = read, write
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        try:
+            return self.read((text or "").replace("\r\n", "\n"))
+        except ValueError as wrong:
+            raise forms.ValidationError(str(wrong)) from None
+
+    def prepare_value(self, value: Any) -> str:
+        if value is None:
+            return ""
+        return value if isinstance(value, str) else self.write(value)
+
+
+class SecretField(TypedField):
+    """What was typed is never shown again."""
+
+    def bound_data(self, data: Any, initial: Any) -> str:
+        return ""
+
+
+class ManyField(forms.Field):
+    """Several of the values that the form offers."""
+
+    widget = forms.SelectMultiple
+
+    def __init__(self, read: Callable[[str], Any] = str, **options: Any) -> None:
+        super().__init__(required=False, **options)
+        self.read = read
+
+    def to_python(self, value: Any) -> list[Any]:
+        try:
+            return [self.read(one) for one in value or ()]
+        except ValueError as wrong:
+            raise forms.ValidationError(str(wrong)) from None
+
+    def prepare_value(self, value: Any) -> list[str]:
+        return [str(one) for one in value or ()]
+
+
+def field_of(entry: EntryField) -> forms.Field:
+    """The form's field for a declared one. Nothing is required here: the check says what must be given."""
+    options: dict[str, Any] = {"label": entry.label, "help_text": entry.hint}
+    match entry.shape:
+        case Shape.TRUTH:
+            return forms.BooleanField(required=False, **options)
+        case Shape.CHOICES | Shape.STATES:
+            return ManyField(**options)
+        case Shape.IDS:
+            return ManyField(_id, **options)
+        case Shape.PASSWORD:
+            return SecretField(str, widget=forms.PasswordInput(), **options)
+        case Shape.HEADERS:
+            return SecretField(_headers, widget=forms.Textarea(attrs={"rows": 3}), **options)
+    read, write, lines = TYPED.get(entry.shape, (str, str, 0))
+    return TypedField(read, write, lines, **options)
+
+
+def _id(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise ValueError(_("“%s” is no number of a rule.") % text)
+    return int(text)
+
+
+def _headers(text: str) -> dict[str, str]:
+    found = {}
+    for line in filter(None, (line.strip() for line in text.splitlines())):
+        name, colon, value = (piece.strip() for piece in line.partition(":"))
+        if not colon:
+            # The line may hold a secret: it is not repeated.
+            raise ValueError(_("A line of the headers has no colon: write X-Team: payments, one on each line."))
+        found[name] = value
+    return found
+
+
+def _list(text: str) -> list[str]:
+    return [one for one in (piece.strip() for piece in text.replace(",", "\n").splitlines()) if one]
+
+
+def _whole(text: str) -> int | str:
+    """What is no number is left to the check, which says so."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
+
+
+def _rule(text: str) -> AlertRule | None:
+    if not text:
+        return None
+    is_number = text.isascii() and text.isdecimal() and len(text) < 19
+    rule = AlertRule.objects.filter(pk=int(text)).first() if is_number else None
+    if rule is None:
+        raise ValueError(_("There is no such rule any more: choose another one, or all."))
+    return rule
+
+
+def _time(text: str) -> Any:
+    at = read_moment(text) if text else None
+    if text and at is None:
+        raise ValueError(_("This is no time: write 2026-03-14 06:00, in UTC."))
+    return at
+
+
+TYPED: dict[Shape, tuple[Callable[[str], Any], Callable[[Any], str], int]] = {
+    Shape.LINES: (str, str, 3),
+    Shape.LABELS: (labels_of, lines_of_labels, 2),
+    Shape.LIST: (_list, "\n".join, 3),
+    Shape.WHOLE: (_whole, str, 0),
+    Shape.RULE: (_rule, str, 0),
+    Shape.TIME: (_time, str, 0),
+}
+
+
+class AlertForm(forms.Form):
+    """`data`: what was typed. Without it the form shows `stored`: a value, or the text of a link, for each field."""
+
+    def __init__(
+        self,
+        entries: Sequence[EntryField],
+        data: Mapping[str, Any] | None = None,
+        stored: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(data, initial=dict(stored or {}))
+        self.entries = {entry.name: entry for entry in entries}
+        for entry in entries:
+            self.fields[entry.name] = self.field_of(entry)
+
+    def field_of(self, entry: EntryField) -> forms.Field:
+        return field_of(entry)
+
+    def entered(self) -> dict[str, Any]:
+        """The fields, of a form that is valid, for the checks."""
+        return dict(self.cleaned_data)
+
+    def sentences(self) -> dict[str, str]:
+        """What could not be read, by field."""
+        return {name: str(found[0]) for name, found in self.errors.items()}
+
+    def value(self, name: str) -> Any:
+        """As it is shown: what was typed, or what is stored."""
+        return self[name].value()
+
+    def lines(self, errors: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+        """What `alerts/field.html` shows of each field."""
+        return {name: self.line(entry, errors.get(name, "")) for name, entry in self.entries.items()}
+
+    def line(self, entry: EntryField, error: str) -> dict[str, Any]:
+        field = self.fields[entry.name]
+        return {
+            "name": entry.name,
+            "label": field.label,
+            "hint": field.help_text,
+            "value": self.value(entry.name),
+            "error": error,
+            "type": getattr(field.widget, "input_type", "text"),
+            "lines": field.widget.attrs.get("rows", 0),
+            "code": entry.shape not in (Shape.TEXT, Shape.SCOPE) and entry.name != "note",
+        }
 
 
 class Shown(Protocol):
@@ -23,18 +213,22 @@ class Shown(Protocol):
     def __call__(self, errors: Mapping[str, str], status: int = 200) -> HttpResponse: ...
 
 
-def sent(wish: Wish, keep: Callable[[Mapping[str, Any]], str], shown: Shown) -> HttpResponse:
-    """`keep` stores the fields and says where to go then. 400 where something typed is wrong, 409 where it is not
-    possible as things stand, whatever is typed."""
-    fields, errors = wish
-    if errors:
-        return shown(errors, status=400)
+def sent(form: AlertForm, keep: Callable[[Mapping[str, Any]], str], shown: Shown) -> HttpResponse:
+    """`keep` stores what was entered and says where to go then. 400 where something typed is wrong."""
+    if not form.is_valid():
+        return shown(form.sentences(), status=400)
+    entered = form.entered()
+    return done(lambda: keep(entered), shown)
+
+
+def done(act: Callable[[], str], shown: Shown) -> HttpResponse:
+    """`act` says where to go then. 400 where a field is refused, 409 where the act is not possible as things stand."""
     try:
-        address = keep(fields)
-    except (AlertRefused, RuleRefused) as refusal:
+        address = act()
+    except AlertRefused as refusal:
         return shown(refusal.errors, status=409 if {"", VERSION} & refusal.errors.keys() else 400)
     except IntegrityError:
-        # Its checks saw another world than the one that it was to be kept in.
+        # Its checks saw another world than the one that it was to be stored in.
         sentence = _(
             "Somebody else kept one of this name, or removed what it is about, meanwhile: look at what there is."
         )

@@ -11,22 +11,21 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.alerts.edits.notes import keep_note, remove_note
+from consumers.alerts.edits import keep_note, remove_note
+from consumers.alerts.notes import NOTE_FIELDS
 from consumers.models import GroupNote
 from consumers.selectors.alerts.notes import groups_named, note_list
 from dashboard.pages.common.access import page
 from dashboard.pages.common.form_problems import problems
 from dashboard.pages.common.frame import frame_of
-from dashboard.pages.common.held_rows import VERSION, held, held_as_seen, version_shown
+from dashboard.pages.common.held_rows import held, held_as_seen, version_shown
 from dashboard.pages.common.list_pages import listed
 
 from .alert_access import act, form_page
-from .alert_forms import Wish, sent
+from .alert_forms import AlertForm, sent
 from .alert_tabs import alert_context
-from .label_lines import WrongLabels, labels_of, lines_of_labels
 
 ROWS = 50
-TYPED = ("cluster", "group_pattern", "owner", "runbook_url", "note", "labels", "position")
 
 
 @page
@@ -44,8 +43,7 @@ def alert_notes(request: HttpRequest) -> HttpResponse:
 @form_page
 def alert_note_add(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        said = {name: request.GET.get(name, "") for name in TYPED}
-        return _shown(request, None, said | {"position": said["position"] or "0"}, {})
+        return _shown(request, None, AlertForm(NOTE_FIELDS, None, {"position": 0} | request.GET.dict()), {})
     return _sent(request, None)
 
 
@@ -53,8 +51,8 @@ def alert_note_add(request: HttpRequest) -> HttpResponse:
 def alert_note(request: HttpRequest, note: int) -> HttpResponse:
     row = note_or_404(note)
     if request.method != "POST":
-        said = {name: str(getattr(row, name)) for name in TYPED}
-        return _shown(request, row, said | {"labels": lines_of_labels(row.labels)}, {})
+        stored = {field.name: getattr(row, field.name) for field in NOTE_FIELDS}
+        return _shown(request, row, AlertForm(NOTE_FIELDS, None, stored), {})
     return _sent(request, row)
 
 
@@ -73,39 +71,27 @@ def note_or_404(note_id: int) -> GroupNote:
 
 
 def _sent(request: HttpRequest, row: GroupNote | None) -> HttpResponse:
-    said = {name: request.POST.get(name, "").strip() for name in TYPED}
+    form = AlertForm(NOTE_FIELDS, request.POST)
 
     @transaction.atomic
     def keep(fields: Mapping[str, Any]) -> str:
         keep_note(fields, held_as_seen(row, request.POST), request.user, timezone.now())
         return reverse("alert_notes")
 
-    return sent(_wish(said), keep, partial(_shown, request, row, said | {VERSION: request.POST.get(VERSION, "")}))
-
-
-def _wish(said: Mapping[str, str]) -> Wish:
-    fields: dict[str, Any] = dict(said)
-    errors: dict[str, str] = {}
-    try:
-        fields["labels"] = labels_of(said["labels"])
-    except WrongLabels as wrong:
-        errors["labels"] = str(wrong)
-    # What is no number is left to the check, which says so.
-    is_number = said["position"].isascii() and said["position"].isdecimal() and len(said["position"]) < 10
-    fields["position"] = int(said["position"]) if is_number else said["position"]
-    return fields, errors
+    return sent(form, keep, partial(_shown, request, row, form))
 
 
 def _shown(
-    request: HttpRequest, row: GroupNote | None, said: Mapping[str, str], errors: Mapping[str, str], status: int = 200
+    request: HttpRequest, row: GroupNote | None, form: AlertForm, errors: Mapping[str, str], status: int = 200
 ) -> HttpResponse:
     frame = frame_of(request, timezone.now())
+    cluster, group_pattern = (str(form.value(name)).strip() for name in ("cluster", "group_pattern"))
     shown = {
         "note": row,
-        "version": version_shown(row, said, errors),
-        "said": said,
+        "version": version_shown(row, form.data, errors),
+        "lines": form.lines(errors),
         "errors": errors,
         "problems": problems(errors),
-        "groups": groups_named(said["cluster"], said["group_pattern"]) if said["group_pattern"] else None,
+        "groups": groups_named(cluster, group_pattern) if group_pattern else None,
     }
     return render(request, "alerts/alert_note.html", alert_context(frame, **shown), status=status)

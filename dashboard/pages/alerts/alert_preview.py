@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django_htmx.http import HttpResponseClientRefresh
 
-from consumers.alerts.preview.ending import why_not_permitted
-from consumers.alerts.preview.request import HISTORY, earliest, request_preview
+from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.preview.request import earliest, request_preview, why_not_permitted
 from consumers.alerts.tasks import hand_over_preview
 from consumers.jobs.asking import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
@@ -33,9 +33,9 @@ from dashboard.wording.times import minute
 from .alert_access import act
 from .alert_forms import sent
 from .alert_rule import form_shown, rule_or_404
-from .alert_rule_form import measure_of, stored, wish
 from .alert_tabs import alert_context
 from .preview_pictures import at_of, end_of_data, pictures
+from .rule_form import RuleForm, stored
 
 # What a preview found, in words.
 
@@ -210,12 +210,13 @@ def alert_previews(request: HttpRequest) -> HttpResponse:
     hours = said.get("hours", "")
     if hours not in HOURS:
         raise UnknownFilter("hours", hours, HOURS)
-    since = _kept_since(measure_of(said), now - timedelta(hours=int(hours)), now)
+    form = RuleForm(said)
+    since = _kept_since(form.measure, now - timedelta(hours=int(hours)), now)
 
     def ask(fields: Mapping[str, Any]) -> str:
         return _handed_over(request_preview(fields, since, now, request.user, now).pk)
 
-    return sent(wish(said), ask, partial(form_shown, request, row, said))
+    return sent(form, ask, partial(form_shown, request, row, form))
 
 
 @page
@@ -233,7 +234,7 @@ def alert_preview_part(request: HttpRequest, preview: UUID) -> HttpResponse:
 
 def _kept_since(measure: Measure, since: datetime, now: datetime) -> datetime:
     """No earlier than its past reaches: the page says from when on it was looked at."""
-    return max(since, earliest(measure, now)) if measure in HISTORY else since
+    return max(since, earliest(measure, now)) if SPECS[measure].past else since
 
 
 def _handed_over(preview: UUID) -> str:
@@ -279,10 +280,15 @@ def _may_cancel(request: HttpRequest, preview: UUID) -> bool:
 
 def _form(frame: Frame, row: PreviewRow, rule: AlertRule) -> str:
     """The form with the values that were looked at: of the rule of that name, where it is kept."""
-    values = stored(rule)
-    said = [("of_cluster" if name == "cluster" else name, value) for name, listed in values.lists() for value in listed]
-    if not rule.enabled:
-        said.append(("enabled", ""))
+    form = RuleForm(None, stored(rule))
+    said: list[tuple[str, str]] = [("enabled", "1" if rule.enabled else "")]
+    for name in form.entries:
+        if name == "enabled":
+            continue
+        value = form.value(name)
+        said += [
+            ("of_cluster" if name == "cluster" else name, one) for one in ([value] if isinstance(value, str) else value)
+        ]
     kept = AlertRule.objects.filter(name=rule.name).values_list("pk", flat=True).first() if rule.name else None
     address = frame.to("alert_rule", str(kept)) if kept else frame.to("alert_rule_add")
     query = urlencode([(name, value) for name, value in said if value or name not in ("note", "runbook_url")])

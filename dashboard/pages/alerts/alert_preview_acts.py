@@ -1,7 +1,6 @@
 """Cancels a preview, and shows its page again: with the reason where that was refused."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -13,10 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from consumers.alerts.preview.ending import cancel, why_not_permitted
+from consumers.alerts.preview.request import cancel, why_not_permitted
 from consumers.models import RulePreview
 
-from .alert_forms import NOTHING_TYPED, sent
+from .alert_forms import done
 from .alert_preview import preview_context
 
 
@@ -29,11 +28,11 @@ def alert_preview_cancel(request: HttpRequest, preview: UUID) -> HttpResponse:
     if against := why_not_permitted(row, request.user):
         raise PermissionDenied(against)
 
-    def keep(fields: Mapping[str, Any]) -> str:
+    def keep() -> str:
         cancel(row, request.user, timezone.now())
         return reverse("alert_preview", args=[preview])
 
     def shown(errors: Mapping[str, str], status: int = 200) -> HttpResponse:
         return render(request, "alerts/alert_preview.html", preview_context(request, preview, errors), status=status)
 
-    return sent(NOTHING_TYPED, keep, shown)
+    return done(keep, shown)

@@ -5,13 +5,13 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.alerts.edits.rules import keep_rule, remove_rule, why_not_removed
+from consumers.alerts.edits import keep_rule, remove_rule, why_not_removed
 from consumers.alerts.preview.request import why_no_history
 from consumers.models import AlertRule
 from consumers.selectors.alerts.previews import unfinished_of
@@ -21,9 +21,9 @@ from dashboard.pages.common.frame import frame_of
 from dashboard.pages.common.held_rows import held, held_as_seen, version_shown
 
 from .alert_access import act, form_page
-from .alert_forms import NOTHING_TYPED, sent
-from .alert_rule_form import empty, measure_of, shown_fields, stored, wish
+from .alert_forms import done, sent
 from .alert_tabs import alert_context
+from .rule_form import RuleForm, empty, stored
 
 SWITCHES = {"on": True, "off": False}
 
@@ -42,7 +42,9 @@ def alert_rule(request: HttpRequest, rule: int) -> HttpResponse:
         return form_shown(request, row, _prefilled(request, stored(row)), {})
     if request.POST.get("switch") in SWITCHES:
         switched = {"enabled": SWITCHES[request.POST["switch"]]}
-        return sent((switched, {}), partial(_keep, request, row), partial(form_shown, request, row, stored(row)))
+        return done(
+            partial(_keep, request, row, switched), partial(form_shown, request, row, RuleForm(None, stored(row)))
+        )
     return _sent(request, row)
 
 
@@ -51,11 +53,11 @@ def alert_rule_remove(request: HttpRequest, rule: int) -> HttpResponse:
     row = rule_or_404(rule)
 
     @transaction.atomic
-    def remove(fields: Mapping[str, Any]) -> str:
+    def remove() -> str:
         remove_rule(held(row), request.user, timezone.now())
         return reverse("alert_rules")
 
-    return sent(NOTHING_TYPED, remove, partial(form_shown, request, row, stored(row)))
+    return done(remove, partial(form_shown, request, row, RuleForm(None, stored(row))))
 
 
 def rule_or_404(rule_id: int) -> AlertRule:
@@ -66,40 +68,41 @@ def rule_or_404(rule_id: int) -> AlertRule:
 
 
 def form_shown(
-    request: HttpRequest, row: AlertRule | None, said: QueryDict, errors: Mapping[str, str], status: int = 200
+    request: HttpRequest, row: AlertRule | None, form: RuleForm, errors: Mapping[str, str], status: int = 200
 ) -> HttpResponse:
     now = timezone.now()
     # What was set on the way is not what is stored.
     kept = None if row is None else find_rule(row.pk, now)
     shown = {
         "rule": kept,
-        "version": version_shown(row, said, errors),
-        "said": said,
+        "version": version_shown(row, form.data, errors),
+        "lines": form.lines(errors),
         "errors": errors,
         "problems": problems(errors),
         "keeps": None if row is None else why_not_removed(row),
-        "no_history": why_no_history(measure_of(said), said.get("topic", "").strip()),
+        "no_history": why_no_history(form.measure, form.value("topic") if "topic" in form.entries else ""),
         "unfinished": unfinished_of(request.user),
-        **shown_fields(said),
+        **form.shown(),
     }
     return render(request, "alerts/alert_rule.html", alert_context(frame_of(request, now), **shown), status=status)
 
 
-def _prefilled(request: HttpRequest, said: QueryDict) -> QueryDict:
+def _prefilled(request: HttpRequest, shown: dict[str, Any]) -> RuleForm:
     """What a link says in the place of what is there; `cluster` is the page's own."""
-    for name in request.GET:
+    for name, values in request.GET.lists():
         if name not in ("cluster", "range"):
-            said.setlist(name, request.GET.getlist(name))
+            shown[name] = values if name == "states" else values[-1]
     if "of_cluster" in request.GET:
-        said["cluster"] = request.GET["of_cluster"]
-    return said
+        shown["cluster"] = request.GET["of_cluster"]
+    return RuleForm(None, shown)
 
 
 def _sent(request: HttpRequest, row: AlertRule | None) -> HttpResponse:
-    shown = partial(form_shown, request, row, request.POST)
+    form = RuleForm(request.POST)
+    shown = partial(form_shown, request, row, form)
     if request.POST.get("look") == "1":
         return shown({})
-    return sent(wish(request.POST), partial(_keep, request, row), shown)
+    return sent(form, partial(_keep, request, row), shown)
 
 
 @transaction.atomic

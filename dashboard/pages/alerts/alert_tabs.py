@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from consumers.alerts.permission import MAY_MANAGE, why_no_role
+from consumers.alerts.refused import MAY_MANAGE, why_no_role
 from dashboard.pages.common.frame import Frame, context
 from dashboard.pages.groups.group_tabs import Tab
 

@@ -1,7 +1,6 @@
 """Acknowledges an incident, or takes that back, and shows its page again: with the reason where that was refused."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -18,7 +17,7 @@ from dashboard.pages.common.chart_policy import with_charts
 from dashboard.wording.times import absolute
 
 from .alert_access import act
-from .alert_forms import sent
+from .alert_forms import done
 from .incident import incident_context
 
 
@@ -31,12 +30,12 @@ def incident_acknowledge(request: HttpRequest, incident: UUID) -> HttpResponse:
     text = request.POST.get("text", "").strip()
 
     @transaction.atomic
-    def keep(fields: Mapping[str, Any]) -> str:
+    def keep() -> str:
         _check_seen(request, row)
         if request.POST.get("take_back") == "1":
             unacknowledge(row, request.user, timezone.now())
         else:
-            acknowledge(row, request.user, fields["text"], timezone.now())
+            acknowledge(row, request.user, text, timezone.now())
         return reverse("incident", args=[row.pk])
 
     def shown(errors: Mapping[str, str], status: int = 200) -> HttpResponse:
@@ -44,7 +43,7 @@ def incident_acknowledge(request: HttpRequest, incident: UUID) -> HttpResponse:
             request, "incidents/incident.html", incident_context(request, incident, errors, text), status=status
         )
 
-    return sent(({"text": text}, {}), keep, shown)
+    return done(keep, shown)
 
 
 def _check_seen(request: HttpRequest, row: Incident) -> None:

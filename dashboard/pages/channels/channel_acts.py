@@ -7,8 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
-from consumers.alerts.channels.test_message import send_test
-from consumers.alerts.edits.channels import remove_channel
+from consumers.alerts.edits import remove_channel, send_test
 from consumers.alerts.tasks import hand_over_channel
 from consumers.jobs.asking import RedisDown
 from dashboard.pages.alerts.alert_access import act

@@ -6,13 +6,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from consumers.models import ChannelKind
+from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
 from consumers.selectors.alerts.channels import channel_list
 from dashboard.pages.alerts.alert_tabs import alert_context
 from dashboard.pages.common.access import page
 from dashboard.pages.common.frame import frame_of
 from dashboard.pages.common.list_pages import listed
-from dashboard.wording.alerts import KINDS
 
 ROWS = 50
 
@@ -23,7 +22,7 @@ def channels(request: HttpRequest) -> HttpResponse:
     rows, paging = listed(frame, ROWS, lambda number: channel_list(page=number, page_size=ROWS))
     shown: dict[str, Any] = {
         "lines": [(row, frame.to("channel", str(row.id))) for row in rows],
-        "kinds": [(KINDS[kind], frame.to("channel_add", kind=kind)) for kind in ChannelKind],
+        "kinds": [(kind.label, frame.to("channel_add", kind=kind.code)) for kind in CHANNEL_KINDS.values()],
         **paging,
     }
     return render(request, "channels/channels.html", alert_context(frame, **shown))

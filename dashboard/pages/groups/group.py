@@ -8,7 +8,7 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from consumers.alerts.rules.notes import Notes
+from consumers.alerts.notes import Notes
 from consumers.alerts.subjects import Subject
 from consumers.groups.detail import group_detail
 from consumers.groups.queue_rows import QueueRow

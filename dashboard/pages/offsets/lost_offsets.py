@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods
 from consumers.groups.queue_list import group_queues
 from consumers.groups.queue_rows import QueueRow
 from consumers.models import ConsumerGroup, LossAcknowledgement, ResetKind
-from consumers.resets.acts.acts import MAY_RESET, why_no_role
-from consumers.resets.acts.losses import acknowledge_loss, why_not_acknowledged
+from consumers.resets.acts import acknowledge_loss, why_not_acknowledged
+from consumers.resets.permission import MAY_RESET, why_no_role
 from consumers.resets.wish import ResetRefused
 from consumers.vocabulary.rules import RuleCode
 from dashboard.pages.common.frame import Frame, context, frame_of

@@ -17,8 +17,8 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.models import Reset, ResetKind, ResetOutcome
 from consumers.queries.groups import find_group
-from consumers.resets.acts.acts import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
-from consumers.resets.acts.restore import why_not_restored
+from consumers.resets.acts import why_not_restored
+from consumers.resets.permission import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
 from consumers.selectors.resets.events import reset_events
 from consumers.selectors.resets.queues import reset_queues
 from consumers.selectors.resets.resets import find_reset

@@ -14,11 +14,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from consumers.models import Reset
-from consumers.resets.acts.acts import MAY_RESET, why_no_role
-from consumers.resets.acts.cancel import cancel
-from consumers.resets.acts.restore import restore
-from consumers.resets.acts.resume import resume
-from consumers.resets.acts.start import apply
+from consumers.resets.acts import apply, cancel, restore, resume
+from consumers.resets.permission import MAY_RESET, why_no_role
 from consumers.resets.tasks import hand_over
 from consumers.resets.wish import ResetRefused
 

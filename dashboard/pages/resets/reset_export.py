@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from consumers.models import Reset
-from consumers.resets.csv_out import queues_csv
+from consumers.resets.offset_csv import queues_csv
 from consumers.resets.offsets_out import group_offsets_csv
 from consumers.rest.answers import csv_response
 from dashboard.pages.groups.group_found import group_or_404

@@ -9,9 +9,10 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from consumers.models import ResetKind
-from consumers.resets.csv_in import MOST_BYTES, offsets_in
+from consumers.resets.offset_csv import MOST_BYTES, offsets_in
 from consumers.resets.request import LONGEST_REASON
-from consumers.resets.targets.value_of import ValueRefused, value_of
+from consumers.resets.targets.reset_targets import OFFERED, TARGETS, Typed, value_of
+from consumers.resets.targets.values import ValueRefused
 from consumers.resets.wish import Wish
 from dashboard.pages.common.durations import seconds_of
 from dashboard.pages.common.moments import read_moment
@@ -19,33 +20,17 @@ from dashboard.pages.common.moments import read_moment
 from .reset_where import WrongPlace, queue_of
 
 NEEDED = _("This is needed for the target that is chosen.")
-# By kind the field that says its value; the others need none.
-FIELDS = {
-    ResetKind.TIME: "time",
-    ResetKind.OFFSET: "offset",
-    ResetKind.SHIFT: "shift",
-    ResetKind.SKIP_OLDER: "skip_older",
-    ResetKind.COPY: "copy",
-    ResetKind.MOMENT: "moment",
-    ResetKind.OFFSETS: "csv",
-}
-CHOICES = [kind for kind in ResetKind if kind != ResetKind.RESTORE]
+# By kind the field of its value; the others need none.
+FIELDS = {code: target.field for code, target in OFFERED.items() if target.field}
 
 
 class ResetForm(forms.Form):
     """Only the value of the chosen kind is looked at. `wish()` once it is valid."""
 
     kind = forms.ChoiceField(
-        choices=[(kind.value, kind.value) for kind in CHOICES],
+        choices=[(kind.value, kind.value) for kind in OFFERED],
         error_messages={"required": _("Choose where the group shall go on.")},
     )
-    time = forms.CharField(required=False, max_length=40)
-    offset = forms.CharField(required=False, max_length=40)
-    shift = forms.CharField(required=False, max_length=40)
-    skip_older = forms.CharField(required=False, max_length=40)
-    copy = forms.CharField(required=False, max_length=255)
-    moment = forms.CharField(required=False, max_length=40)
-    csv = forms.CharField(required=False, strip=False, max_length=MOST_BYTES)
     csv_file = forms.FileField(required=False)
     clip = forms.BooleanField(required=False)
     reason = forms.CharField(
@@ -56,6 +41,12 @@ class ResetForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.now = now
         self.value: Any = None
+        for target in OFFERED.values():
+            if target.field:
+                is_list = target.typed is Typed.LIST
+                self.fields[target.field] = forms.CharField(
+                    required=False, strip=not is_list, max_length=MOST_BYTES if is_list else target.longest
+                )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -63,7 +54,7 @@ class ResetForm(forms.Form):
             kind = ResetKind(cleaned["kind"])
             name = FIELDS.get(kind)
             try:
-                said = READERS.get(kind, _text)(cleaned, name) if name else None
+                said = READERS[TARGETS[kind].typed](cleaned, name) if name else None
                 self.value = value_of(kind, said, self.now)
             except ValueRefused as wrong:
                 # A list has a line for each of its faults.
@@ -136,9 +127,9 @@ def _list(said: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return offsets_in(pasted if file is None else file.read()).entries
 
 
-READERS: dict[ResetKind, Callable[[dict[str, Any], str], Any]] = {
-    ResetKind.TIME: _moment,
-    ResetKind.MOMENT: _moment,
-    ResetKind.SKIP_OLDER: _length,
-    ResetKind.OFFSETS: _list,
+READERS: dict[Typed, Callable[[dict[str, Any], str], Any]] = {
+    Typed.WORD: _text,
+    Typed.TIME: _moment,
+    Typed.LENGTH: _length,
+    Typed.LIST: _list,
 }

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import ResetStatus
-from consumers.resets.acts.acts import MAY_RESET
+from consumers.resets.permission import MAY_RESET
 from consumers.selectors.resets.resets import reset_list
 from dashboard.pages.common.access import page
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of

@@ -1,16 +1,16 @@
-"""What somebody types into the form that silences incidents."""
+"""The form that silences incidents: what it selects, and an end that is chosen as a length or entered as a time."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from django import forms
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from consumers.models import AlertRule
-from dashboard.pages.alerts.label_lines import WrongLabels, labels_of
-from dashboard.pages.common.moments import read_moment
+from consumers.alerts.silences import SILENCE_FIELDS
+from dashboard.pages.alerts.alert_forms import AlertForm
 
 LENGTHS = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1)}
 AT = "at"
@@ -20,52 +20,32 @@ CHOICES: list[tuple[str, str | Promise]] = [
     ("1d", gettext_lazy("1 day")),
     (AT, gettext_lazy("until a time")),
 ]
-TYPED = (
-    *("cluster", "group_pattern", "topic", "rule", "labels", "everything"),
-    *("reason", "length", "ends_at", "starts_at"),
-)
 
 
-def typed(said: Mapping[str, str]) -> dict[str, str]:
-    """As it was typed, or as a link filled it in; for the form that is shown again."""
-    values = {name: said.get(name, "").strip() for name in TYPED}
-    return values | {"length": values["length"] or (AT if values["ends_at"] else "1h")}
+class SilenceForm(AlertForm):
+    def __init__(
+        self, now: datetime, data: Mapping[str, Any] | None = None, stored: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(SILENCE_FIELDS, data, stored)
+        self.now = now
+        self.fields["length"] = forms.CharField(required=False)
 
+    @property
+    def length(self) -> str:
+        return self.value("length") or (AT if self.value("ends_at") else "1h")
 
-def wish(values: Mapping[str, str], now: datetime) -> tuple[dict[str, Any], dict[str, str]]:
-    """The fields of a silence, and a sentence for each that cannot be read."""
-    fields: dict[str, Any] = {name: values[name] for name in ("cluster", "group_pattern", "topic", "reason")}
-    fields["everything"] = values["everything"] == "1"
-    errors: dict[str, str] = {}
-    starts_at = now
-    if values["starts_at"]:
-        fields["starts_at"] = starts_at = _moment(values["starts_at"], "starts_at", errors) or now
-    if values["length"] in LENGTHS:
-        fields["ends_at"] = starts_at + LENGTHS[values["length"]]
-    elif values["length"] == AT:
-        fields["ends_at"] = _moment(values["ends_at"], "ends_at", errors)
-    else:
-        errors["length"] = _("Choose for how long.")
-    fields["rule"] = _rule(values["rule"], errors)
-    try:
-        fields["labels"] = labels_of(values["labels"])
-    except WrongLabels as wrong:
-        errors["labels"] = str(wrong)
-    return fields, errors
+    def clean(self) -> dict[str, Any]:
+        """The end, of the start and the length."""
+        fields: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.length in LENGTHS:
+            self.errors.pop("ends_at", None)
+            fields["ends_at"] = (fields.get("starts_at") or self.now) + LENGTHS[self.length]
+        elif self.length != AT:
+            self.add_error("length", _("Choose for how long."))
+        elif fields.get("ends_at") is None and "ends_at" not in self.errors:
+            self.add_error("ends_at", _("This is no time: write 2026-03-14 06:00, in UTC."))
+        return fields
 
-
-def _moment(text: str, name: str, errors: dict[str, str]) -> datetime | None:
-    at = read_moment(text)
-    if at is None:
-        errors[name] = _("This is no time: write 2026-03-14 06:00, in UTC.")
-    return at
-
-
-def _rule(text: str, errors: dict[str, str]) -> AlertRule | None:
-    if not text:
-        return None
-    is_number = text.isascii() and text.isdecimal() and len(text) < 19
-    rule = AlertRule.objects.filter(pk=int(text)).first() if is_number else None
-    if rule is None:
-        errors["rule"] = _("There is no such rule any more: choose another one, or all.")
-    return rule
+    def entered(self) -> dict[str, Any]:
+        entered = {name: value for name, value in self.cleaned_data.items() if name != "length"}
+        return entered | {"starts_at": entered["starts_at"] or self.now}

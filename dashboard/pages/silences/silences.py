@@ -15,28 +15,29 @@ from consumers.models import AlertRule, Silence
 from consumers.selectors.alerts.setting_rows import SilenceStatus
 from consumers.selectors.alerts.silences import silence_list
 from dashboard.pages.alerts.alert_access import act, form_page
-from dashboard.pages.alerts.alert_forms import NOTHING_TYPED, sent
+from dashboard.pages.alerts.alert_forms import done, sent
 from dashboard.pages.alerts.alert_tabs import alert_context
 from dashboard.pages.common.form_problems import problems
 from dashboard.pages.common.frame import frame_of
 from dashboard.pages.common.list_pages import listed
 
-from .silence_form import CHOICES, typed, wish
+from .silence_form import CHOICES, SilenceForm
 
 ROWS = 50
 
 
 @form_page
 def silences(request: HttpRequest) -> HttpResponse:
+    now = timezone.now()
     if request.method != "POST":
-        return _shown(request, typed(request.GET.dict()), {})
-    now, values = timezone.now(), typed(request.POST.dict())
+        return _shown(request, SilenceForm(now, None, request.GET.dict()), {})
+    form = SilenceForm(now, request.POST)
 
     def keep(fields: Mapping[str, Any]) -> str:
         make(fields, request.user, now)
         return reverse("silences")
 
-    return sent(wish(values, now), keep, partial(_shown, request, values))
+    return sent(form, keep, partial(_shown, request, form))
 
 
 @act
@@ -45,16 +46,14 @@ def silence_end(request: HttpRequest, silence: int) -> HttpResponse:
     if row is None:
         raise Http404(_("There is no such silence."))
 
-    def end_it(fields: Mapping[str, Any]) -> str:
+    def end_it() -> str:
         end(row, request.user, timezone.now())
         return reverse("silences")
 
-    return sent(NOTHING_TYPED, end_it, partial(_shown, request, typed({})))
+    return done(end_it, partial(_shown, request, SilenceForm(timezone.now())))
 
 
-def _shown(
-    request: HttpRequest, values: Mapping[str, str], errors: Mapping[str, str], status: int = 200
-) -> HttpResponse:
+def _shown(request: HttpRequest, form: SilenceForm, errors: Mapping[str, str], status: int = 200) -> HttpResponse:
     frame = frame_of(request, timezone.now())
     active, active_count = silence_list(frame.now, status=SilenceStatus.ACTIVE, page_size=ROWS)
     coming, coming_count = silence_list(frame.now, status=SilenceStatus.COMING, page_size=ROWS)
@@ -67,13 +66,14 @@ def _shown(
             (_("Coming"), coming, coming_count, True),
             (_("Past"), past, paging["count_of_all"], False),
         ],
-        "values": values,
+        "form_lines": form.lines(errors),
+        "length": form.length,
         "errors": errors,
         "problems": problems(errors),
         "lengths": CHOICES,
         "rules": [
-            ("", _("all rules"), not values["rule"]),
-            *((pk, name, str(pk) == values["rule"]) for pk, name in AlertRule.objects.values_list("pk", "name")),
+            ("", _("all rules"), not form.value("rule")),
+            *((pk, name, str(pk) == form.value("rule")) for pk, name in AlertRule.objects.values_list("pk", "name")),
         ],
         **paging,
     }

@@ -63,7 +63,7 @@ def _applied(planned: Any, user: Any) -> dict[str, float]:
     from django.utils import timezone
 
     from consumers.models import ResetOutcome, ResetQueue, ResetStatus
-    from consumers.resets.acts.start import apply
+    from consumers.resets.acts import apply
     from consumers.resets.applying.run import run
     from consumers.resets.wish import Asker
 

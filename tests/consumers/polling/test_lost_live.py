@@ -21,7 +21,7 @@ from consumers.polling.members.turn import Budget
 from consumers.polling.memory import Cadence
 from consumers.polling.poll import ClusterPoller
 from consumers.polling.settings import PollSettings
-from consumers.resets.acts.start import apply
+from consumers.resets.acts import apply
 from consumers.resets.applying.run import run
 from consumers.resets.planning.run import run_plan
 from consumers.resets.request import request_plan

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.jobs.csv_cells import cell, line_of
-from consumers.resets.csv_in import OffsetsIn, offsets_in
-from consumers.resets.targets.numbers import ValueRefused
-from consumers.resets.targets.value_of import value_of
+from consumers.resets.offset_csv import OffsetsIn, offsets_in
+from consumers.resets.targets.reset_targets import value_of
+from consumers.resets.targets.values import ValueRefused
 from tests.world import NOW
 
 HEAD = "topic,broker,queue_id,offset\n"

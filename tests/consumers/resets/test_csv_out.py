@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, ResetKind, ResetMethod, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets import csv_out
-from consumers.resets.csv_in import offsets_in
-from consumers.resets.csv_out import AUDIT_COLUMNS, QUEUE_COLUMNS, queues_csv, resets_csv
-from consumers.resets.targets.numbers import ValueRefused
+from consumers.resets import offset_csv
+from consumers.resets.offset_csv import AUDIT_COLUMNS, QUEUE_COLUMNS, offsets_in, queues_csv, resets_csv
+from consumers.resets.targets.values import ValueRefused
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_event
 from tests.world import NOW, a_cluster, a_group, ago
 
@@ -167,7 +166,7 @@ def test_a_list_that_is_not_long_is_there(group: ConsumerGroup) -> None:
 def test_all_pages_are_there_once_also_where_others_come_meanwhile(
     group: ConsumerGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_out, "RESETS_AT_ONCE", 2)
+    monkeypatch.setattr(offset_csv, "RESETS_AT_ONCE", 2)
     old = [str(a_reset(group, created_at=ago(seconds)).pk) for seconds in range(10, 15)]
     lines = resets_csv(NOW)
     taken = [next(lines) for _ in range(2)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.resets.request import check_moment
+from consumers.resets.targets.reset_targets import check_moment
 from consumers.resets.wish import ResetRefused
 from tests.world import NOW, ago
 

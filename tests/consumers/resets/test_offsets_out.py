@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup
-from consumers.resets.csv_in import OffsetsIn, offsets_in
+from consumers.resets.offset_csv import OffsetsIn, offsets_in
 from consumers.resets.offsets_out import group_offsets_csv
 from consumers.vocabulary.unknown import UnknownReason
 from tests.world import NOW, a_broker, a_cluster, a_dead_broker, a_group, a_queue, a_snapshot, ago

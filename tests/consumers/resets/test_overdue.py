@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models.signals import post_save
 
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets.acts.cancel import cancel
+from consumers.resets.acts import cancel
 from consumers.resets.overdue import expire, expire_untaken, refuse_forgotten, refuse_unplanned
 from consumers.resets.wish import Asker, ResetRefused
 from tests.reset_rows import a_reset, a_reset_queue, an_asker

@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 
 from consumers.models import ConsumerGroup, Reset, ResetEvent, ResetKind, ResetStatus
 from consumers.resets.request import request_plan
-from consumers.resets.targets.own_topics import own_topics
-from consumers.resets.targets.value_of import ValueRefused
+from consumers.resets.targets.places import own_topics
+from consumers.resets.targets.values import ValueRefused
 from consumers.resets.wish import Asker, QueueKey, ResetRefused, Wish
 from tests.reset_rows import an_asker
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot, ago

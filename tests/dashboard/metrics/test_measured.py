@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from consumers.alerts.measures.measured import measured
+from consumers.alerts.measuring import measured
 from consumers.lake.store import Lake
 from consumers.models import Measure
 from tests.alert_rows import a_rule

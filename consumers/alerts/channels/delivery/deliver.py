@@ -11,45 +11,44 @@ from uuid import UUID
 
 from django.conf import settings
 
-from consumers.alerts.channels.kinds import alertmanager
-from consumers.alerts.channels.kinds.scrubbed import shown
-from consumers.alerts.channels.secrets_of import ChannelNotReadable, told_of
+from consumers.alerts.channels.channel_kinds import kind_of
+from consumers.alerts.channels.channel_secrets import ChannelNotReadable, scrubbed_answer, sealed_fields
+from consumers.alerts.channels.kinds.sending import Outcome
 from consumers.jobs.hold import LEAST_STALE, Hold, NotHeld
-from consumers.models import Channel, ChannelKind, Delivery
+from consumers.models import Channel, Delivery
 from consumers.models.channels import SEVERAL
 
-from .attempt import Clock, attempt, means, note_standing
-from .back_off import is_held
-from .due import comes_again
-from .outcome import Outcome
-from .queue import never_refused, next_delivery
-
-# Tells Alertmanager again of what fires, as it forgets what it is not told.
+from .attempt import Clock, attempt, means, note_receiver
+from .queue import REPEAT_EVERY, comes_again, never_refused, next_delivery
+from .receiver import is_held
 
 logger = logging.getLogger(__name__)
 
 
 def repeat_if_due(channel: Channel, hold: Hold, clock: Clock) -> None:
-    """No delivery: nothing has changed. Noted before it is sent, so that one that hangs is not begun at once again."""
-    now = clock()
-    if channel.kind != ChannelKind.ALERTMANAGER or not channel.enabled or not _is_due(channel, now):
+    """Notifies again of what fires, where the receiver forgets it. No delivery: nothing has changed.
+
+    Noted before it is sent, so that one that hangs is not begun at once again.
+    """
+    now, repeat = clock(), kind_of(channel.kind).repeat
+    if repeat is None or not channel.enabled or not _is_due(channel, now):
         return
     Channel.objects.filter(pk=channel.pk).update(repeated_at=now)
     if channel.repeated_at is None:
         return  # what fires was told for the first time just before: the minute begins
     try:
-        told = told_of(channel, settings.SECRET_KEY)
+        fields = sealed_fields(channel, settings.SECRET_KEY)
     except ChannelNotReadable as error:
         _note(channel, Outcome(False, str(error), is_away=True), clock())
         return
-    outcome = alertmanager.repeat(told, channel, now, means(hold, clock))
+    outcome = repeat(fields, channel, now, means(hold, clock))
     if outcome is not None:
-        _note(channel, replace(outcome, answer=shown(outcome.answer, told)), clock())
+        _note(channel, replace(outcome, answer=scrubbed_answer(outcome.answer, fields)), clock())
 
 
 def _note(channel: Channel, outcome: Outcome, now: datetime) -> None:
     """No message waits for it, and it is as bad: what Alertmanager is not told of again is over there one day."""
-    note_standing(channel, outcome, UUID(int=channel.pk), now)
+    note_receiver(channel, outcome, UUID(int=channel.pk), now)
     if not outcome.ok:
         logger.warning("%s was not told again of what fires: %s", channel.name, outcome.answer)
 
@@ -57,14 +56,11 @@ def _note(channel: Channel, outcome: Outcome, now: datetime) -> None:
 def _is_due(channel: Channel, now: datetime) -> bool:
     if is_held(channel.held_until, now):
         return False
-    every = timedelta(seconds=alertmanager.REPEAT_SECONDS)
-    return channel.repeated_at is None or now - channel.repeated_at >= every
+    return channel.repeated_at is None or now - channel.repeated_at >= REPEAT_EVERY
 
 
 # So long one task works through a channel that has much to tell; others have their turn then.
 LONGEST_TURN = timedelta(seconds=60)
-# Chat services refuse more than about one message a second.
-BETWEEN_MESSAGES_SECONDS = 1.0
 
 
 def deliver(channel_id: int, clock: Clock, pause: Callable[[float], None]) -> datetime | None:
@@ -109,8 +105,8 @@ def _send_all(channel_id: int, hold: Hold, ends: datetime, clock: Clock, pause: 
 
 def _sent(delivery: Delivery, hold: Hold, clock: Clock, pause: Callable[[float], None]) -> Outcome:
     outcome = attempt(delivery, hold, clock)
-    if delivery.channel.kind == ChannelKind.APPRISE:
-        pause(BETWEEN_MESSAGES_SECONDS)
+    if seconds := kind_of(delivery.channel.kind).pause_seconds:
+        pause(seconds)
     return outcome
 
 
@@ -125,9 +121,10 @@ def _may_be_of_it_alone(delivery: Delivery, outcome: Outcome) -> bool:
 
 
 def _stale(channel_id: int) -> timedelta:
-    """A mark of life that is older is a dead worker's: a name, an exchange and a process fit in; a mail has more steps.
+    """A mark of life that is older is a dead worker's: all steps of a message fit in.
 
     Each step has ALERT_DELIVERY_SECONDS, and before each mail the mark is renewed.
     """
-    steps = 5 if Channel.objects.filter(pk=channel_id, kind=ChannelKind.EMAIL).exists() else 2
+    kind = Channel.objects.filter(pk=channel_id).values_list("kind", flat=True).first()
+    steps = 2 if kind is None else kind_of(kind).steps
     return max(LEAST_STALE, timedelta(seconds=steps * settings.ALERT_DELIVERY_SECONDS + 10))

@@ -1,4 +1,4 @@
-"""Which message of a channel is next.
+"""Which message of a channel is next, and which channels have one.
 
 A message waits only for earlier ones that tell of one of the same incidents. Tests go before all others.
 """
@@ -7,18 +7,22 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Exists, Min, Q, QuerySet
+from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
 
-from consumers.models import Channel, Delivery, DeliveryStatus
+from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
+from consumers.models import Channel, Delivery, DeliveryStatus, Incident, IncidentStatus
 from consumers.models.channels import TO_GO
 from consumers.selectors.alerts.behind import told_before
 
-from .back_off import LONGEST_PAUSE, is_held
+from .receiver import LONGEST_HOLD, LONGEST_PAUSE, is_held
 
 # Nobody waits for a test any longer than this.
 TEST_WAITS = timedelta(minutes=10)
 AT_ONCE = 100
 SWITCHED_OFF = "The channel was switched off before it went."
+# What a receiver that forgets is told again.
+REPEAT_EVERY = timedelta(seconds=60)
+REPEATING = [kind.code for kind in CHANNEL_KINDS.values() if kind.repeat is not None]
 NOBODY_CAME = "No worker took the test up in time: see that a worker of the queue alerts runs, and test again."
 
 
@@ -127,3 +131,48 @@ def _drop_what_is_over(channel: Channel, now: datetime) -> None:
 
 def _drop(deliveries: QuerySet[Delivery], why: str) -> None:
     deliveries.update(status=DeliveryStatus.DROPPED, next_try_at=None, error=why)
+
+
+def next_number(channel: Channel) -> int:
+    """In a transaction, and only while nobody else numbers: it holds the channel's row until the transaction ends."""
+    Channel.objects.select_for_update().filter(pk=channel.pk).first()
+    newest: int | None = Delivery.objects.filter(channel=channel).aggregate(newest=Max("number"))["newest"]
+    return (newest or 0) + 1
+
+
+def channels_due(now: datetime) -> list[int]:
+    """Ids of channels with a message that may be sent or tried again, or with something to repeat. Two queries.
+
+    Whether another worker has one, and whether what waits there waits for an earlier message, is found out by whoever
+    comes to it.
+    """
+    waiting = Delivery.objects.filter(channel=OuterRef("pk"), status__in=TO_GO)
+    held = Q(held_until__gt=now, held_until__lte=now + LONGEST_HOLD)
+    due = Q(Exists(waiting.filter(is_due(now)))) & ~held | Q(Exists(waiting.filter(is_test=True)))
+    if _something_fires():
+        long_ago = Q(repeated_at=None) | Q(repeated_at__lte=now - REPEAT_EVERY)
+        due |= Q(kind__in=REPEATING, enabled=True) & long_ago & ~held
+    return list(Channel.objects.filter(due).order_by("pk").values_list("pk", flat=True))
+
+
+def comes_again(channel_id: int, now: datetime) -> datetime | None:
+    """When the next message of a channel may be sent, or what fires be repeated; None where nothing is to be done."""
+    channel = Channel.objects.filter(pk=channel_id).first()
+    if channel is None:
+        return None
+    if is_ready(channel, now):
+        return now
+    moments = [next_moment(channel, now), _repeated_again(channel, now)]
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def _repeated_again(channel: Channel, now: datetime) -> datetime | None:
+    if channel.kind not in REPEATING or not channel.enabled or not _something_fires():
+        return None
+    if is_held(channel.held_until, now):
+        return channel.held_until
+    return now if channel.repeated_at is None else channel.repeated_at + REPEAT_EVERY
+
+
+def _something_fires() -> bool:
+    return Incident.objects.filter(status=IncidentStatus.FIRING).exists()

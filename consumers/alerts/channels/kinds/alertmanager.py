@@ -12,25 +12,25 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from consumers.alerts.channels.delivery.firings import fires_again, still_firing, told_before
-from consumers.alerts.channels.delivery.outcome import Outcome
-from consumers.alerts.channels.delivery.payload import Payload
-from consumers.alerts.channels.secrets_of import Told
-from consumers.models import Channel, Delivery, IncidentEventKind, IncidentStatus
+from django.utils.translation import gettext_lazy as _
 
-from .sending import Means, posted
+from consumers.alerts.channels.delivery.payload import Payload, fires_again, notified_before, still_firing
+from consumers.alerts.fields import EntryField, Shape, WrongValue
+from consumers.models import Channel, ChannelKind, Delivery, IncidentEventKind, IncidentStatus
+
+from .channel_kind import ChannelKindSpec, SealedFields, header_text, http_url, origin_of
+from .sending import Means, Outcome, posted
 
 PATH = "/api/v2/alerts"
 FIRES_FOR = timedelta(days=1)
 TEST_FIRES_FOR = timedelta(minutes=1)
-REPEAT_SECONDS = 60.0
 FIRES_AGAIN = "Nothing was sent: all that it ends fires again, under the same labels."
 NO_LABEL = re.compile(r"[^a-zA-Z0-9_]", re.ASCII)
 Alert = dict[str, Any]
 
 
-def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome:
-    before = told_before(delivery)
+def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) -> Outcome:
+    before = notified_before(delivery)
     fires_for = TEST_FIRES_FOR if delivery.is_test else FIRES_FOR
     firing: list[Alert] = []
     over: list[Alert] = []
@@ -40,7 +40,7 @@ def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome
         alert = alert_of(event, first, now + fires_for)
         (over if event["kind"] == IncidentEventKind.RESOLVED else firing).append(alert)
     alerts = [*firing, *_not_firing_anew(over, firing, delivery)]
-    return _posted(told, alerts, means) if alerts else Outcome(True, FIRES_AGAIN)
+    return _posted(fields, alerts, means) if alerts else Outcome(True, FIRES_AGAIN)
 
 
 def _not_firing_anew(over: list[Alert], firing: list[Alert], delivery: Delivery) -> list[Alert]:
@@ -48,27 +48,27 @@ def _not_firing_anew(over: list[Alert], firing: list[Alert], delivery: Delivery)
     if not over:
         return []
     again = [_labels(payload, event) for payload, event in fires_again(delivery)]
-    standing = [*(alert["labels"] for alert in firing), *again]
-    return [alert for alert in over if alert["labels"] not in standing]
+    firing_labels = [*(alert["labels"] for alert in firing), *again]
+    return [alert for alert in over if alert["labels"] not in firing_labels]
 
 
-def repeat(told: Told, channel: Channel, now: datetime, means: Means) -> Outcome | None:
+def repeat(fields: SealedFields, channel: Channel, now: datetime, means: Means) -> Outcome | None:
     """Tells again of all incidents that fire and were told through this channel; None where there are none."""
     alerts = [alert_of(event, payload, now + FIRES_FOR) for payload, event in still_firing(channel)]
-    return _posted(told, alerts, means) if alerts else None
+    return _posted(fields, alerts, means) if alerts else None
 
 
-def _posted(told: Told, alerts: list[Alert], means: Means) -> Outcome:
-    headers = {"Content-Type": "application/json", "User-Agent": "Consumerscope", **_authorization(told)}
+def _posted(fields: SealedFields, alerts: list[Alert], means: Means) -> Outcome:
+    headers = {"Content-Type": "application/json", "User-Agent": "Consumerscope", **_authorization(fields)}
     content = json.dumps(alerts, ensure_ascii=False).encode()
-    return posted(told["url"].rstrip("/") + PATH, content, headers, means)
+    return posted(fields["url"].rstrip("/") + PATH, content, headers, means)
 
 
-def _authorization(told: Told) -> dict[str, str]:
-    if told["token"]:
-        return {"Authorization": f"Bearer {told['token']}"}
-    if told["username"]:
-        both = f"{told['username']}:{told['password']}".encode()
+def _authorization(fields: SealedFields) -> dict[str, str]:
+    if fields["token"]:
+        return {"Authorization": f"Bearer {fields['token']}"}
+    if fields["username"]:
+        both = f"{fields['username']}:{fields['password']}".encode()
         return {"Authorization": f"Basic {base64.b64encode(both).decode()}"}
     return {}
 
@@ -106,7 +106,7 @@ def _subject(incident: Mapping[str, Any]) -> dict[str, str]:
 
 def annotations_of(event: Payload) -> dict[str, str]:
     incident = event["incident"]
-    told = {
+    annotations = {
         "summary": event["sentence"],
         "evidence": incident["evidence"],
         "owner": incident["owner"],
@@ -116,5 +116,81 @@ def annotations_of(event: Payload) -> dict[str, str]:
         "incident": incident["id"],
     }
     if incident["groups_count"] is not None:
-        told["groups_count"] = str(incident["groups_count"])
-    return {name: value for name, value in told.items() if value}
+        annotations["groups_count"] = str(incident["groups_count"])
+    return {name: value for name, value in annotations.items() if value}
+
+
+def own_address(value: Any) -> str:
+    entered = http_url(value).rstrip("/")
+    if "?" in entered or entered.endswith(PATH):
+        raise WrongValue("Enter Alertmanager's own address, as http://alertmanager:9093, without /api/v2/alerts.")
+    return entered
+
+
+def password(value: Any) -> str:
+    return "" if value is None else header_text(value)
+
+
+def user_name(value: Any) -> str:
+    entered = password(value)
+    if ":" in entered:
+        raise WrongValue("A user name of HTTP has no ':'.")
+    return entered
+
+
+def wrong_together(values: Mapping[str, Any]) -> dict[str, str]:
+    if values["token"] and (values["username"] or values["password"]):
+        return {"token": "Enter either a token or a user name with its password."}
+    if values["password"] and not values["username"]:
+        return {"username": "A password has a user name."}
+    return {}
+
+
+KIND = ChannelKindSpec(
+    code=ChannelKind.ALERTMANAGER,
+    label=_("Alertmanager"),
+    has_templates=False,
+    send=send,
+    repeat=repeat,
+    target=origin_of,
+    wrong_together=wrong_together,
+    fields=(
+        EntryField(
+            name="url",
+            shape=Shape.TEXT,
+            check=own_address,
+            label=_("Address"),
+            hint=_("its own address, as http://alertmanager.example.org:9093"),
+        ),
+        EntryField(
+            name="username",
+            shape=Shape.TEXT,
+            check=user_name,
+            default="",
+            is_sent_along=True,
+            label=_("User name"),
+            hint=_("with a password; or a token instead"),
+        ),
+        EntryField(
+            name="password",
+            shape=Shape.PASSWORD,
+            check=password,
+            default="",
+            is_secret=True,
+            is_sent_along=True,
+            label=_("Password"),
+            hint=_("of that user"),
+        ),
+        EntryField(
+            name="token",
+            shape=Shape.PASSWORD,
+            check=password,
+            default="",
+            is_secret=True,
+            is_sent_along=True,
+            label=_("Bearer token"),
+            hint=_("instead of a user"),
+            help_text="in place of a user name and password",
+        ),
+    ),
+)

@@ -15,27 +15,30 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from consumers.alerts.channels.delivery.outcome import Outcome
-from consumers.alerts.channels.secrets_of import Told
-from consumers.alerts.channels.texts.render import render
-from consumers.models import Delivery, IncidentEventKind, Severity
+from django.utils.translation import gettext_lazy as _
 
-from .apprise_words import SENT
-from .sending import Means
+from consumers.alerts.channels.texts.render import render
+from consumers.alerts.fields import EntryField, Shape, text
+from consumers.models import ChannelKind, Delivery, IncidentEventKind, Severity
+
+from .apprise_child import SENT
+from .apprise_services import checked_apprise_url, service_of
+from .channel_kind import ChannelKindSpec, SealedFields
+from .sending import Means, Outcome
 
 PROJECT = Path(__file__).parents[4]
 # The process needs so long to begin.
 STARTS_SECONDS = 10.0
 # How to begin, and whose certificates to believe. The site's own keys and passwords are none of a library's business.
-KEPT = {"PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR"}
-KEPT |= {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
+PASSED_ON = {"PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR"}
+PASSED_ON |= {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
 MOST_LINES = 3
 FEWER = (10, 5, 3, 2, 1)
 Notice = dict[str, Any]
 
 
-def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome:
-    notices = notices_of(told["url"], delivery, means.named)
+def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) -> Outcome:
+    notices = notices_of(fields["url"], delivery, means.named)
     to_go = [notice for notice in notices if notice["key"] not in delivery.accepted_by]
     wanted = {"networks": [str(network) for network in means.networks], "notices": to_go}
     seconds = means.seconds + STARTS_SECONDS
@@ -79,16 +82,16 @@ def _outcome(ended: "subprocess.CompletedProcess[str]", note: str | None) -> Out
 
 def environment(known: Mapping[str, str]) -> dict[str, str]:
     """Requests would take proxies from it, and passwords from ~/.netrc."""
-    kept = {name: value for name, value in known.items() if name in KEPT}
-    return {**kept, "NO_PROXY": "*", "NETRC": os.devnull}
+    passed_on = {name: value for name, value in known.items() if name in PASSED_ON}
+    return {**passed_on, "NO_PROXY": "*", "NETRC": os.devnull}
 
 
 def notices_of(url: str, delivery: Delivery, named: int) -> list[Notice]:
     """What the process is to send, in this order. `key`: of a notice among several."""
     events = delivery.payload["events"]
     by_key = [(keyed(url, event["incident"]["id"]), event) for event in events if not delivery.is_test]
-    told = [_notice(own, _key(event), delivery, [event], 1) for own, event in by_key if own is not None]
-    return told or [_notice(unkeyed(url), "", delivery, events, named)]
+    notices = [_notice(own, _key(event), delivery, [event], 1) for own, event in by_key if own is not None]
+    return notices or [_notice(unkeyed(url), "", delivery, events, named)]
 
 
 def _key(event: dict[str, Any]) -> str:
@@ -150,3 +153,27 @@ def unkeyed(url: str) -> str:
 
 def _with(url: str, options: str) -> str:
     return f"{url}{'&' if '?' in url else '?'}{options}"
+
+
+def service_url(value: Any) -> str:
+    return checked_apprise_url(str(text(2000, required=True)(value)))
+
+
+KIND = ChannelKindSpec(
+    code=ChannelKind.APPRISE,
+    label=_("service through Apprise"),
+    has_templates=True,
+    send=send,
+    # Chat services refuse more than about one message a second.
+    pause_seconds=1.0,
+    target=lambda fields: service_of(fields["url"]),
+    fields=(
+        EntryField(
+            name="url",
+            shape=Shape.TEXT,
+            check=service_url,
+            label=_("Address"),
+            hint=_("as Apprise writes it: slack://…, dingtalk://…, feishu://…, pagerduty://…"),
+        ),
+    ),
+)

@@ -10,7 +10,7 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from consumers.alerts.rules.refused import WrongValue
+from consumers.alerts.fields import WrongValue
 
 # Of their makers' own addresses.
 CLOUD = (

@@ -9,8 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 
-from .addresses import Network, NotResolved, checked_addresses
-from .urls import Url
+from .addresses import Network, NotResolved, Url, checked_addresses
 
 LONGEST_ANSWER = 65536
 AT_ONCE = 8192

@@ -3,32 +3,107 @@
 import hashlib
 import hmac
 import json
+import re
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from consumers.alerts.channels.delivery.outcome import Outcome
-from consumers.alerts.channels.secrets_of import Told
-from consumers.models import Delivery
+from django.utils.translation import gettext_lazy as _
 
-from .sending import Means, posted
+from consumers.alerts.fields import EntryField, Shape, WrongValue
+from consumers.models import ChannelKind, Delivery
+
+from .channel_kind import PRINTABLE, ChannelKindSpec, SealedFields, header_text, http_url, origin_of
+from .sending import Means, Outcome, posted
 
 SIGNED_BY = "v1"
+MOST_HEADERS = 10
+SHORTEST_SECRET = 16
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+# Those that say where a request ends or what it is, and those that are ours.
+OWN_HEADERS = re.compile(
+    r"(?i)host|content-.*|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|proxy-.*|consumerscope-.*"
+)
 
 
-def send(told: Told, delivery: Delivery, now: datetime, means: Means) -> Outcome:
+def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) -> Outcome:
     content = json.dumps(delivery.payload, ensure_ascii=False, separators=(",", ":")).encode()
     stamp = str(int(now.timestamp()))
     headers = {
-        **told["headers"],
+        **fields["headers"],
         "Content-Type": "application/json",
         "User-Agent": "Consumerscope",
         "Consumerscope-Delivery": str(delivery.pk),
         "Consumerscope-Timestamp": stamp,
-        "Consumerscope-Signature": signature(told["secret"], stamp, content),
+        "Consumerscope-Signature": signature(fields["secret"], stamp, content),
     }
-    return posted(told["url"], content, headers, means)
+    return posted(fields["url"], content, headers, means)
 
 
 def signature(secret: str, stamp: str, content: bytes) -> str:
     """Over the time too, so that a message that was overheard cannot be sent again later."""
     signed = hmac.new(secret.encode(), stamp.encode() + b"." + content, hashlib.sha256)
     return f"{SIGNED_BY}={signed.hexdigest()}"
+
+
+def signing_secret(value: Any) -> str:
+    entered = header_text(value)
+    if len(entered) < SHORTEST_SECRET:
+        raise WrongValue(f"A secret that signs has at least {SHORTEST_SECRET} characters: openssl rand -hex 32.")
+    return entered
+
+
+def headers(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping) or len(value) > MOST_HEADERS:
+        raise WrongValue(f'It is an object of at most {MOST_HEADERS} headers, as {{"X-Team": "payments"}}.')
+    for name, content in value.items():
+        if not isinstance(name, str) or not HEADER_NAME.fullmatch(name) or OWN_HEADERS.fullmatch(name):
+            raise WrongValue(
+                "A header's name has letters, digits and '-'; those that frame a request are Consumerscope's."
+            )
+        if (
+            not isinstance(content, str)
+            or len(content) > 1000
+            or not PRINTABLE.fullmatch(content)
+            or not content.strip()
+        ):
+            raise WrongValue(f"The value of {name} is text of 1 to 1000 characters of ASCII.")
+    return {str(name): str(content) for name, content in value.items()}
+
+
+KIND = ChannelKindSpec(
+    code=ChannelKind.WEBHOOK,
+    label=_("webhook"),
+    has_templates=False,
+    send=send,
+    target=origin_of,
+    fields=(
+        EntryField(
+            name="url",
+            shape=Shape.TEXT,
+            check=http_url,
+            label=_("Address"),
+            hint=_("https://… or http://…; messages are posted to it as JSON"),
+        ),
+        EntryField(
+            name="secret",
+            shape=Shape.PASSWORD,
+            check=signing_secret,
+            is_secret=True,
+            label=_("Secret that signs messages"),
+            hint=_("at least 16 characters, as of: openssl rand -hex 32"),
+            help_text="it signs",
+        ),
+        EntryField(
+            name="headers",
+            shape=Shape.HEADERS,
+            check=headers,
+            default={},
+            is_secret=True,
+            is_sent_along=True,
+            label=_("Headers that go along"),
+            hint=_("X-Team: payments, one on each line"),
+            help_text="sent along",
+        ),
+    ),
+)

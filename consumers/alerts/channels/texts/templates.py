@@ -8,8 +8,7 @@ from django.template import Context, Engine, Template, TemplateSyntaxError
 from django.template.base import NodeList
 from django.template.defaulttags import ForNode
 
-from consumers.alerts.rules.fields import NO_TEXT
-from consumers.alerts.rules.refused import Check, WrongValue
+from consumers.alerts.fields import NO_TEXT, Check, WrongValue
 
 from .template_bounds import BoundedTemplate, TooMuch, bounded
 

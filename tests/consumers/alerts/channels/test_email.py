@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.channels.delivery.attempt import page
 from consumers.alerts.channels.delivery.deliver import deliver
+from consumers.alerts.channels.kinds.email import page
 from consumers.alerts.channels.texts.render import Rendered
 from consumers.models import Channel, ConsumerGroup, Delivery, Incident
 from tests.alert_rows import a_rule, an_incident, an_incident_event

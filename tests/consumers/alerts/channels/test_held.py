@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.delivery.due import channels_due, comes_again
+from consumers.alerts.channels.delivery.queue import channels_due, comes_again
 from consumers.models import Channel, ConsumerGroup, Delivery
 from dashboard.demo.ports import free_ports
 from tests.alert_rows import a_rule, an_incident, an_incident_event

@@ -8,8 +8,8 @@ from django.apps import apps
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consumers.alerts.channels.channel_secrets import INSTEAD, LONGEST_SHOWN, scrubbed, scrubbed_answer, secrets_in
 from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.kinds.scrubbed import INSTEAD, LONGEST_SHOWN, scrubbed, secrets_in, shown
 from consumers.models import Channel
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel
@@ -85,6 +85,6 @@ def test_a_service_of_apprise_has_secrets_from_its_first_part_on() -> None:
 
 @given(st.integers(0, 400))
 def test_a_secret_is_not_cut_in_two_where_an_answer_is_cut(before: int) -> None:
-    kept = shown("x" * before + CANARY + "y" * 400, {"secret": CANARY})
+    kept = scrubbed_answer("x" * before + CANARY + "y" * 400, {"secret": CANARY})
     assert len(kept) == LONGEST_SHOWN
     assert "canary" not in kept

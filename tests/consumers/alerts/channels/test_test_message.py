@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from consumers.alerts.channels.delivery.deliver import deliver
-from consumers.alerts.channels.delivery.due import channels_due
-from consumers.alerts.channels.test_message import send_test
+from consumers.alerts.channels.delivery.queue import channels_due
+from consumers.alerts.edits import send_test
 from consumers.models import Channel
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel, a_webhook

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from consumers.alerts.channels.kinds.addresses import parsed_url
 from consumers.alerts.channels.kinds.http_post import NoAnswer, post
-from consumers.alerts.channels.kinds.urls import parsed_url
 from tests.certificates import Authority
 from tests.http_receiver import status
 

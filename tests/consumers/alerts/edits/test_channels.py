@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.channels.settings_of import ChannelRefused
-from consumers.alerts.edits.channels import keep_channel, remove_channel
+from consumers.alerts.edits import keep_channel, remove_channel
+from consumers.alerts.refused import AlertRefused
 from consumers.models import AuditEvent, Channel, Delivery
 from tests.alert_rows import a_channel, a_delivery
 from tests.world import NOW
@@ -42,7 +42,7 @@ def test_a_change_leaves_what_it_does_not_name(bob: User) -> None:
 
 
 def test_what_is_refused_changes_nothing(bob: User) -> None:
-    with pytest.raises(ChannelRefused) as refusal:
+    with pytest.raises(AlertRefused) as refusal:
         keep_channel(FIELDS | {"url": "ftp://hooks.example.org"}, None, bob, NOW)
     assert (list(refusal.value.errors), Channel.objects.exists()) == (["url"], False)
 

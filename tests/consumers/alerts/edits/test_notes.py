@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.edits.notes import keep_note, remove_note
-from consumers.alerts.rules.refused import RuleRefused
+from consumers.alerts.edits import keep_note, remove_note
+from consumers.alerts.refused import AlertRefused
 from consumers.models import AuditEvent, GroupNote
 from tests.alert_rows import a_note
 from tests.world import NOW
@@ -31,7 +31,7 @@ def test_a_change_leaves_what_it_does_not_name(bob: User) -> None:
 
 
 def test_what_is_refused_changes_nothing(bob: User) -> None:
-    with pytest.raises(RuleRefused):
+    with pytest.raises(AlertRefused):
         keep_note({"group_pattern": "bill*"}, None, bob, NOW)
     assert not GroupNote.objects.exists()
 

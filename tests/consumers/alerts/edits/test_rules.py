@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from consumers.alerts.edits.rules import keep_rule, remove_rule
+from consumers.alerts.edits import keep_rule, remove_rule
 from consumers.alerts.refused import AlertRefused
-from consumers.alerts.rules.refused import RuleRefused
 from consumers.models import AlertRule, AuditEvent, Incident
 from tests.alert_rows import a_channel, a_rule, an_incident
 from tests.world import NOW, a_cluster, a_group, ago
@@ -43,7 +42,7 @@ def test_a_change_leaves_what_it_does_not_name(bob: User) -> None:
 
 def test_what_is_refused_changes_nothing(bob: User) -> None:
     rule = a_rule()
-    with pytest.raises(RuleRefused) as refusal:
+    with pytest.raises(AlertRefused) as refusal:
         keep_rule({"threshold": -1}, rule, bob, NOW)
     rule.refresh_from_db()
     assert (list(refusal.value.errors), rule.threshold, noted()) == (["threshold"], 300.0, [])

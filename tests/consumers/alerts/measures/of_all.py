@@ -3,7 +3,7 @@
 from typing import Any
 
 from consumers.alerts.measured import Column, Measured
-from consumers.alerts.measures import measured
+from consumers.alerts.measuring import measured
 from consumers.models import AlertRule, Measure
 from tests.world import NOW
 

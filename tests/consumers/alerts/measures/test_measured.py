@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from consumers.alerts.measures import measured
+from consumers.alerts.measuring import measured
 from consumers.models import AlertRule, ConsumerGroup, Measure, PipelineRun
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.of_all import everything

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from consumers.alerts.measures import measured
-from consumers.alerts.preview.grid import Grid
-from consumers.alerts.preview.judged import judged_moments, rebalance_values
+from consumers.alerts.measuring import measured
+from consumers.alerts.preview.judged import rebalance_values
 from consumers.alerts.preview.members import unsettled_values
-from consumers.alerts.preview.values import Past, Values
-from consumers.alerts.preview.windows import window_values
+from consumers.alerts.preview.values import Grid, Past, Values, judged_moments
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupWindow, Measure, PipelineRun
 from consumers.pipeline.volumes.recent import recent_volumes
 from tests.alert_rows import a_rule
 from tests.consumers.alerts.measures.group_rows import a_behind_group
+from tests.preview_rows import past_values
 from tests.rebalance_rows import a_rebalance, read_every
 from tests.world import NOW, a_broker, a_cluster, ago
 
@@ -85,7 +84,7 @@ def put_windows(groups: list[ConsumerGroup]) -> None:
 def test_dead_letters_are_those_that_rules_count(groups: list[ConsumerGroup]) -> None:
     put_windows(groups)
     GroupWindow.objects.filter(group__in=groups[:4], start=ago(180)).update(into_dlq=None)
-    found = last_of(window_values(Measure.DLQ_INFLOW, places(groups), GRID, PAST))
+    found = last_of(past_values(Measure.DLQ_INFLOW, places(groups), GRID, PAST))
     assert found == live(Measure.DLQ_INFLOW)
     assert None in found
     assert len(set(found)) > 5
@@ -95,7 +94,7 @@ def test_the_share_of_retries_is_that_which_is_judged(groups: list[ConsumerGroup
     put_windows(groups)
     judged = recent_volumes(NOW, timedelta(seconds=0))
     expected = [judged[group.pk].retry_share for group in groups]
-    found = last_of(window_values(Measure.RETRY_SHARE, places(groups), GRID, PAST))
+    found = last_of(past_values(Measure.RETRY_SHARE, places(groups), GRID, PAST))
     assert found == pytest.approx(expected)
     assert None in found
     assert len(set(found)) > 5

@@ -6,8 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from consumers.alerts.preview import work
-from consumers.alerts.preview.ending import cancel, why_not_permitted
-from consumers.alerts.preview.request import request_preview
+from consumers.alerts.preview.request import cancel, request_preview, why_not_permitted
 from consumers.alerts.refused import AlertRefused
 from consumers.lake.store import Lake
 from consumers.models import RulePreview

@@ -6,7 +6,7 @@ import pytest
 
 from consumers.alerts.preview.chosen import chosen
 from consumers.alerts.preview.compared import Fired, Replay, evaluated, reasons
-from consumers.alerts.preview.grid import Grid
+from consumers.alerts.preview.values import Grid
 from tests.alert_rows import a_rule, an_incident, of_group
 from tests.world import NOW, a_cluster, a_group, ago
 

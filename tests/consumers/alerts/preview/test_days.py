@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from consumers.alerts.preview.grid import Grid
 from consumers.alerts.preview.result import per_day
+from consumers.alerts.preview.values import Grid
 
 HOUR = timedelta(hours=1)
 MIDNIGHT = datetime(2026, 3, 14, tzinfo=UTC)

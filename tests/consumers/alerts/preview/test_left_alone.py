@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.alerts.preview.left_alone import left_alone
+from consumers.alerts.preview.compared import left_alone
 from consumers.alerts.subjects import SITE
 from tests.alert_rows import a_rule, of_group
 from tests.reset_rows import a_reset, a_reset_queue

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from consumers.alerts.preview.ending import ANSWERED_WITHIN, fail_forgotten, fail_waiting
+from consumers.alerts.preview.request import ANSWERED_WITHIN, fail_forgotten, fail_waiting
 from consumers.alerts.preview.work import GRACE_SECONDS, LIMIT_SECONDS
 from consumers.models import RulePreview
 from tests.world import NOW, ago

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from consumers.alerts.preview.request import request_preview
-from consumers.alerts.rules.refused import RuleRefused
+from consumers.alerts.refused import AlertRefused
 from consumers.models import PreviewStatus, RulePreview
 from tests.alert_rows import a_preview, a_rule
 from tests.world import NOW, ago
@@ -44,7 +44,7 @@ def test_what_is_not_said_is_as_in_the_rule(django_user_model):
     ("fields", "since", "until", "field", "says"),
     [
         ({**LAG, "threshold": None}, NOW - DAY, NOW, "threshold", "give it a threshold"),
-        ({**LAG, "measure": "blocked_seconds"}, NOW - DAY, NOW, "measure", "a past is kept of lag_messages"),
+        ({**LAG, "measure": "blocked_seconds"}, NOW - DAY, NOW, "measure", "a past is kept of state, lag_messages"),
         ({**STATE, "topic": "Orders"}, NOW - DAY, NOW, "measure", "By topic no past of state"),
         (LAG, NOW - DAY, NOW + DAY, "until", "in the future"),
         (LAG, ago(60), NOW, "since", "five minutes at least"),
@@ -56,7 +56,7 @@ def test_what_is_not_said_is_as_in_the_rule(django_user_model):
 )
 def test_it_refuses(django_user_model, fields, since, until, field, says):
     ann = django_user_model.objects.create(username="ann")
-    with pytest.raises(RuleRefused) as refused:
+    with pytest.raises(AlertRefused) as refused:
         request_preview(fields, since, until, ann, NOW)
     assert says in refused.value.errors[field]
     assert not RulePreview.objects.exists()
@@ -66,7 +66,7 @@ def test_it_refuses(django_user_model, fields, since, until, field, says):
 def test_one_at_a_time_for_each_person(django_user_model, status):
     ann, bob = (django_user_model.objects.create(username=name) for name in ("ann", "bob"))
     a_preview(by=ann, status=status)
-    with pytest.raises(RuleRefused, match="Another preview of yours"):
+    with pytest.raises(AlertRefused, match="Another preview of yours"):
         request_preview(LAG, NOW - DAY, NOW, ann, NOW)
     assert request_preview(LAG, NOW - DAY, NOW, bob, NOW).by == bob
 

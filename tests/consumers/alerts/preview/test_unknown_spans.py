@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from consumers.alerts.preview import result as module
-from consumers.alerts.preview.grid import Grid
 from consumers.alerts.preview.result import unknown_spans
+from consumers.alerts.preview.values import Grid
 from tests.world import NOW, ago
 
 MINUTE = 60

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.measures import measured
-from consumers.alerts.preview.left_alone import left_alone
+from consumers.alerts.measuring import measured
+from consumers.alerts.preview.compared import left_alone
 from consumers.alerts.preview.members import Piece, pieces, read_only
 from consumers.alerts.subjects import Subject
 from consumers.models import Cluster, ConsumerGroup, Measure, SubjectKind
@@ -26,7 +26,7 @@ def newest(began: float, last_change: float, settled: float | None = None, **fie
     return Newest(**({**values, "polls": 99, "members_before": 2, "members_after": 2} | fields)), False
 
 
-def told_of(found: list[tuple[Newest, bool]]) -> list[tuple[float, float, float]]:
+def sealed_fields(found: list[tuple[Newest, bool]]) -> list[tuple[float, float, float]]:
     """From when, until when, and the value at the end, of pieces that are not empty."""
     made = [one for one in pieces(found, ago(3600), NOW) if one.begin < one.end]
     return [
@@ -57,7 +57,7 @@ def seconds(at: Any) -> float:
 def test_a_group_changes_from_the_first_change_until_it_has_settled_for_a_minute(
     found: list[tuple[Newest, bool]], expected: list[tuple[float, float, float]]
 ) -> None:
-    assert told_of(found) == expected
+    assert sealed_fields(found) == expected
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,12 @@ import pytest
 
 from consumers.alerts.measures.unknown import NO_LAG
 from consumers.alerts.preview import windows
-from consumers.alerts.preview.grid import Grid, step_for
-from consumers.alerts.preview.judged import judged_moments
-from consumers.alerts.preview.values import Past
+from consumers.alerts.preview.values import Grid, Past, judged_moments, step_for
 from consumers.lake.store import Lake
 from consumers.models import Cluster, GroupWindow, Measure
 from consumers.vocabulary.unknown import UnknownReason
 from tests import preview_rows
-from tests.preview_rows import HOUR, LAG, a_rule_of, asked, judged
+from tests.preview_rows import HOUR, LAG, a_rule_of, asked, judged, past_values
 from tests.world import NOW, a_broker, a_cluster, a_group, ago
 
 MINUTE = 60
@@ -139,7 +137,7 @@ def _seen(measure: Measure, fields: dict[str, Any], holds: Any, cluster: Cluster
     preview_rows.windows(group, [0, 0, 0, "gap"], time_lag_seconds=0.0, consume_rate=3.0, produce_rate=2.0)
     last = {name: said for name, said in fields.items() if name != "lag_messages"}
     preview_rows.windows(group, [fields["lag_messages"]], **last)
-    (found,) = windows.window_values(measure, {group.pk: 0}, Grid(ago(4 * MINUTE), NOW, MINUTE), PAST)
+    (found,) = past_values(measure, {group.pk: 0}, Grid(ago(4 * MINUTE), NOW, MINUTE), PAST)
     return int((~np.isnan(found.value)).sum()), not holds(found.value).any()
 
 

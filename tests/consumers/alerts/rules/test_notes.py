@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.rules.note_spec import checked_note
-from consumers.alerts.rules.notes import NOTHING_SAID, Notes, Said, notes_of
-from consumers.alerts.rules.refused import RuleRefused
+from consumers.alerts.notes import NOTHING_SAID, Notes, Said, checked_note, notes_of
+from consumers.alerts.refused import AlertRefused
 from consumers.alerts.subjects import SITE, Subject
 from consumers.models import GroupNote, SubjectKind
 from tests.alert_rows import a_note
@@ -51,18 +50,18 @@ def test_the_lowest_position_counts_first() -> None:
 
 
 def test_a_note_that_says_nothing_is_refused() -> None:
-    with pytest.raises(RuleRefused, match="A note says something"):
+    with pytest.raises(AlertRefused, match="A note says something"):
         checked_note({"group_pattern": "bill*"})
 
 
 def test_a_note_of_no_group_is_refused() -> None:
-    with pytest.raises(RuleRefused, match="group_pattern: It must be given"):
+    with pytest.raises(AlertRefused, match="group_pattern: It must be given"):
         checked_note({"owner": "ann"})
 
 
 @pytest.mark.parametrize("position", [-1, 1.5, True, "1"])
 def test_a_position_is_a_whole_number(position: Any) -> None:
-    with pytest.raises(RuleRefused, match="whole number"):
+    with pytest.raises(AlertRefused, match="whole number"):
         checked_note({"group_pattern": "bill*", "owner": "ann", "position": position})
 
 

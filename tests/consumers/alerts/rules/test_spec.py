@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from consumers.alerts.rules.facts import FACTS
-from consumers.alerts.rules.refused import RuleRefused
-from consumers.alerts.rules.spec import CHECKS, checked_rule
+from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.refused import AlertRefused
+from consumers.alerts.rules.rule_fields import CHECKS, checked_rule
 from consumers.alerts.rules.terms import RuleTerms
 from consumers.models import AlertRule, Measure, Severity, State
 from tests.alert_rows import a_rule
@@ -29,7 +29,7 @@ EXPIRY = BEHIND | {"measure": "expires_in_seconds", "comparison": "below"}
 
 
 def errors(fields: dict[str, Any], rule: AlertRule | None = None) -> dict[str, str]:
-    with pytest.raises(RuleRefused) as refused:
+    with pytest.raises(AlertRefused) as refused:
         checked_rule(fields, rule)
     return refused.value.errors
 
@@ -123,13 +123,13 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 
 
 def test_every_measure_can_be_made_a_rule_of() -> None:
-    for measure, facts in FACTS.items():
-        for comparison in facts.comparisons:
+    for measure, spec in SPECS.items():
+        for comparison in spec.comparisons:
             numbers = (
                 {"threshold": 1, "states": None} if comparison != "in" else {"threshold": None, "states": ["STOP"]}
             )
             checked_rule(BEHIND | {"measure": measure, "comparison": comparison} | numbers)
-    assert FACTS.keys() == set(Measure)
+    assert SPECS.keys() == set(Measure)
 
 
 NULLS = ("key", "threshold", "states", "clear_threshold")
@@ -148,7 +148,7 @@ class Fuzzed(TestCase):
         kept: dict[str, Any] = {}
         try:
             kept = checked_rule(BEHIND | fields)
-        except RuleRefused as error:
+        except AlertRefused as error:
             refused = error.errors
         assert bool(kept) is not bool(refused)
         assert all(sentence and name in fields | BEHIND for name, sentence in refused.items())

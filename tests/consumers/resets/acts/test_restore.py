@@ -15,8 +15,8 @@ from consumers.models import (
     ResetStatus,
     ResetStep,
 )
-from consumers.resets.acts.restore import restore, why_not_restored
-from consumers.resets.targets.listed import NO_COMMIT, STAYED, offsets_before
+from consumers.resets.acts import restore, why_not_restored
+from consumers.resets.targets.past import NO_COMMIT, STAYED, offsets_before
 from consumers.resets.wish import Asker, QueueKey, ResetRefused
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_asker
 from tests.world import NOW, a_broker, a_cluster, a_group, a_queue, a_snapshot

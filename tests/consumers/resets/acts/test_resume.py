@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from consumers.models import ConsumerGroup, Reset, ResetOutcome, ResetQueue, ResetStatus, ResetStep
-from consumers.resets.acts.resume import resume
+from consumers.resets.acts import resume
 from consumers.resets.wish import Asker, ResetRefused
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue, an_asker
 from tests.world import NOW, a_cluster, a_group, ago

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 
 from consumers.jobs.hold import left_behind
 from consumers.models import ConsumerGroup, Reset, ResetStatus
-from consumers.resets.acts.start import apply
+from consumers.resets.acts import apply
 from consumers.resets.wish import Asker, ResetRefused
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group, ago

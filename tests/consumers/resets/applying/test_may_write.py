@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 
 from consumers.models import Reset, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets.acts.cancel import cancel
+from consumers.resets.acts import cancel
 from consumers.resets.applying.run import work
 from consumers.resets.wish import Asker
 from tests.consumers.resets.applying.conftest import Site, steps

@@ -8,9 +8,8 @@ import pytest
 
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.models import Cluster, Reset, ResetOutcome, ResetStatus, ResetStep
-from consumers.resets.applying.hopeless import give_up_hopeless
 from consumers.resets.applying.keep_alive import keep_alive
-from consumers.resets.applying.run import run
+from consumers.resets.applying.run import give_up_hopeless, run
 from tests.consumers.resets.applying.conftest import Site, steps
 from tests.fake_clock import FakeClock
 from tests.world import NOW, ago

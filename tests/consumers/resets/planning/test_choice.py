@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.models import ConsumerGroup, Queue, Reset, ResetKind, ResetQueue, ResetStatus, ResetStep
-from consumers.resets.planning.choice import choice_of
+from consumers.resets.planning.chosen import choice_of
 from consumers.resets.wish import QueueKey
 from consumers.rocketmq.wire.codes import RequestCode
 from tests.reset_cluster import FakeCluster

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from consumers.resets.planning.choice import Choice
-from consumers.resets.planning.chosen import chosen
+from consumers.resets.planning.chosen import Choice, chosen
 from consumers.resets.wish import QueueKey
 from consumers.rocketmq.name_server import QueueRoute, Route
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode

@@ -5,10 +5,7 @@ import pytest
 from consumers.jobs.wires import Ports
 from consumers.models import ConsumerGroup
 from consumers.resets.facts import BrokerFacts, GroupFacts
-from consumers.resets.planning.broker_facts import told
-from consumers.resets.planning.gather import gather
-from consumers.resets.planning.known import Known, known_of
-from consumers.resets.planning.membership import united
+from consumers.resets.planning.gather import Known, gather, known_of, told, united
 from consumers.resets.wish import QueueKey
 from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConnections
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode

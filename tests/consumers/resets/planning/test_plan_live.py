@@ -10,8 +10,7 @@ from django.utils import timezone
 from consumers.jobs.wires import Ports
 from consumers.models import Cluster, ConsumerGroup, Reset, ResetKind, ResetQueue, ResetStatus
 from consumers.polling.wire import Wire
-from consumers.resets.planning.gather import gather
-from consumers.resets.planning.known import known_of
+from consumers.resets.planning.gather import gather, known_of
 from consumers.resets.planning.run import make_plan
 from consumers.resets.wish import QueueKey
 from dashboard.demo.cluster import RocketMQ

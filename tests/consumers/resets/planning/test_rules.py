@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from consumers.models import ResetKind, ResetMethod
 from consumers.resets.facts import QueueFacts
-from consumers.resets.planning.amounts import Amounts, amounts_of
-from consumers.resets.planning.clip import Aim, aim, why_not_clipped
+from consumers.resets.planning.clip import Aim, Amounts, aim, amounts_of, why_not_clipped
 from consumers.resets.planning.rows import Planned, left_out_row, planned_row
-from consumers.resets.planning.run import searched_time, target_of
 from consumers.resets.planning.warnings import of_amounts, of_gaps, totals_of
+from consumers.resets.targets.reset_targets import TARGETS, target_of
 from consumers.resets.wish import QueueKey
 from tests.world import NOW
 
@@ -108,7 +107,7 @@ def test_a_queue_that_was_not_read_has_no_target() -> None:
     ],
 )
 def test_which_time_is_searched(kind: ResetKind, value: Any, at: datetime | None) -> None:
-    assert searched_time(kind, value, NOW) == at
+    assert TARGETS[kind].searched_time(value, NOW) == at
 
 
 def test_the_farthest_of_the_targets_outside_is_named() -> None:

@@ -5,11 +5,10 @@ from datetime import timedelta
 from typing import TypeVar
 
 from consumers.models import ResetMethod, ResetOutcome
-from consumers.resets.planning.membership import Membership
-from consumers.resets.read_back.case import Timing, Written
+from consumers.resets.planning.gather import Membership
+from consumers.resets.read_back.case import Series, Timing, Written
 from consumers.resets.read_back.outcome import outcome_of
 from consumers.resets.read_back.present import Present
-from consumers.resets.read_back.series import Series
 from tests.world import NOW
 
 # Where a queue stood that was set back, and one that was set forwards; where both were set to.

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from consumers.models import ResetMethod, ResetOutcome
-from consumers.resets.planning.membership import Membership
-from consumers.resets.read_back.case import Timing, Written
+from consumers.resets.planning.gather import Membership
+from consumers.resets.read_back.case import Series, Timing, Written
 from consumers.resets.read_back.outcome import Verdict, outcome_of
 from consumers.resets.read_back.present import Present
-from consumers.resets.read_back.series import Series
 from tests.consumers.resets.read_back.simulated_group import TICK, At, Group, Stored
 from tests.world import NOW
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.models import ResetMethod, ResetOutcome
-from consumers.resets.planning.membership import Membership
+from consumers.resets.planning.gather import Membership
 from tests.consumers.resets.read_back.cases import AHEAD, BEHIND, NOBODY, ONE, TARGET, Readings, members, outcome
 
 CONFIRMED, UNCHANGED = ResetOutcome.CONFIRMED, ResetOutcome.UNCHANGED

@@ -11,7 +11,8 @@ from consumers.jobs.wires import Ports
 from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, Reset, ResetKind, ResetOutcome, ResetStatus, ResetStep
 from consumers.polling.wire import Wire
-from consumers.resets.targets.past import Given, given_for, own_queues
+from consumers.resets.targets.past import Given
+from consumers.resets.targets.reset_targets import OFFERED, TARGETS
 from consumers.resets.wish import QueueKey, ResetRefused
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from consumers.rocketmq.wire.frames import Command
@@ -24,6 +25,16 @@ pytestmark = pytest.mark.django_db
 
 KEYS = [QueueKey("Orders", "broker-a", number) for number in range(3)]
 NO_PORTS = Ports(wire=None, addresses={}, name_servers=[])  # type: ignore[arg-type]
+
+
+def given_for(reset: Reset, *asked: Any) -> Given:
+    given = TARGETS[ResetKind(reset.kind)].given
+    assert given is not None
+    return given(reset, *asked)
+
+
+def own_queues(reset: Reset) -> tuple[QueueKey, ...] | None:
+    return TARGETS[ResetKind(reset.kind)].own_queues(reset)
 
 
 @pytest.fixture
@@ -150,8 +161,7 @@ def test_a_copy_names_no_queues_of_its_own(group: ConsumerGroup) -> None:
 def test_other_kinds_have_no_past(group: ConsumerGroup) -> None:
     reset = a_reset(group, kind=ResetKind.LATEST)
     assert own_queues(reset) is None
-    with pytest.raises(ValueError, match="not a target of the past"):
-        given_for(reset, KEYS, NO_PORTS, NOW)
+    assert TARGETS[ResetKind.LATEST].given is None
 
 
 def test_a_moment_gives_where_the_group_stood(group: ConsumerGroup, tmp_path: Path, settings: Any) -> None:
@@ -160,3 +170,9 @@ def test_a_moment_gives_where_the_group_stood(group: ConsumerGroup, tmp_path: Pa
     reset = a_reset(group, kind=ResetKind.MOMENT, value=at(14).isoformat())
     assert own_queues(reset) == (KEYS[0],)
     assert given_for(reset, KEYS[:1], NO_PORTS, at(60)).offsets == {KEYS[0]: 10}
+
+
+def test_every_kind_is_declared_and_all_but_the_way_back_are_offered() -> None:
+    assert TARGETS.keys() == set(ResetKind)
+    assert OFFERED.keys() == set(ResetKind) - {ResetKind.RESTORE}
+    assert {target.code for target in OFFERED.values() if target.field and not target.hint} == set()

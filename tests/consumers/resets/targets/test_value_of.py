@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumers.models import ResetKind
-from consumers.resets.targets.value_of import ValueRefused, moment_of, value_of
+from consumers.resets.targets.reset_targets import value_of
+from consumers.resets.targets.values import ValueRefused, moment_of
 from tests.world import NOW
 
 QUEUE = {"topic": "Orders", "broker": "broker-a", "queue_id": 0, "offset": 7}

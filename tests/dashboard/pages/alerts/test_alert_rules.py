@@ -117,8 +117,10 @@ def test_every_default_rule_is_kept_as_its_form_shows_it(operator):
     DEFAULTS.make(apps, None)
     assert AlertRule.objects.count() == len(DEFAULTS.RULES)
     for rule in AlertRule.objects.all():
-        said = operator.get(f"/alerts/rules/{rule.pk}/").context["said"]
-        assert operator.post(f"/alerts/rules/{rule.pk}/", said).status_code == 302
+        lines = operator.get(f"/alerts/rules/{rule.pk}/").context["lines"]
+        typed = {name: line["value"] for name, line in lines.items()}
+        typed["enabled"] = "1" if typed["enabled"] else ""
+        assert operator.post(f"/alerts/rules/{rule.pk}/", typed).status_code == 302
         kept = AlertRule.objects.get(pk=rule.pk)
         changed = [
             field.name

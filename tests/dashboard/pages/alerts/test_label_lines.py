@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.pages.alerts.label_lines import WrongLabels, labels_of, lines_of_labels
+from dashboard.pages.alerts.alert_forms import WrongLabels, labels_of, lines_of_labels
 
 WORD = st.text(st.characters(codec="ascii", categories=("L", "N")), min_size=1, max_size=20)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from consumers.alerts.rules.override_spec import overrides
+from consumers.alerts.rules.rule_fields import overrides
 from consumers.models import Measure
-from dashboard.pages.alerts.override_lines import WrongOverride, lines_of_overrides, overrides_of
+from dashboard.pages.alerts.rule_form import WrongOverride, lines_of_overrides, overrides_of
 
 TIME_LAG = Measure.TIME_LAG
 LINES = {

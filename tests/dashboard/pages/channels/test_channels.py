@@ -7,7 +7,7 @@ from django.conf import settings
 from django.test import Client
 from redis import Redis
 
-from consumers.alerts.channels.secrets_of import told_of
+from consumers.alerts.channels.channel_secrets import sealed_fields
 from consumers.models import Channel, Delivery
 from tests.alert_pages import shown
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
@@ -20,7 +20,7 @@ MAIL = {"kind": "email", "name": "mail", "enabled": "1", "recipients": "ann@exam
 
 
 def told(channel: Channel) -> dict[str, Any]:
-    return told_of(channel, settings.SECRET_KEY)
+    return sealed_fields(channel, settings.SECRET_KEY)
 
 
 def made(operator: Client, **said: str) -> Channel:

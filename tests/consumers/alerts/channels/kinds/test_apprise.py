@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from consumers.alerts.channels.delivery.deliver import deliver
 from consumers.alerts.channels.kinds.apprise import environment, notices_of, type_of
+from consumers.alerts.channels.kinds.apprise_child import cut, fitting
 from consumers.alerts.channels.kinds.apprise_services import ALLOWED, checked_apprise_url, service_of
-from consumers.alerts.channels.kinds.apprise_words import cut, fitting
-from consumers.alerts.rules.refused import WrongValue
+from consumers.alerts.fields import WrongValue
 from consumers.models import Channel, Cluster, Delivery, Incident
 from tests.alert_rows import a_channel, a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_real_channel

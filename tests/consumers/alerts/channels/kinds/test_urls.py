@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.alerts.channels.kinds.addresses import WrongAddress
-from consumers.alerts.channels.kinds.urls import parsed_url
+from consumers.alerts.channels.kinds.addresses import WrongAddress, parsed_url
 
 
 @pytest.mark.parametrize(

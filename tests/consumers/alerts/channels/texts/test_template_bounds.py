@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.channels.settings_of import ChannelRefused, checked_channel
-from consumers.alerts.channels.texts.render import render, template_context
-from consumers.alerts.channels.texts.sample import NOBODY, sample_payload
+from consumers.alerts.channels.channel_settings import checked_channel
+from consumers.alerts.channels.texts.render import NOBODY, render, sample_payload, template_context
 from consumers.alerts.channels.texts.templates import TOO_MUCH, TemplateFailed, rendered
+from consumers.alerts.refused import AlertRefused
 from consumers.models import Channel, ChannelKind
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
@@ -92,7 +92,7 @@ def test_a_message_goes_out_in_the_sites_own_words_with_the_reason() -> None:
 def test_one_that_only_goes_off_on_real_messages_is_not_saved(db: None) -> None:
     hidden = "{% if not is_test %}" + BOMB + "{% endif %}"
     said = {"name": "on call", "kind": ChannelKind.EMAIL, "recipients": ["ann@example.org"], "body_template": hidden}
-    with pytest.raises(ChannelRefused) as refused:
+    with pytest.raises(AlertRefused) as refused:
         checked_channel(said)
     assert refused.value.errors == {"body_template": TOO_MUCH}
 

@@ -5,8 +5,14 @@ from typing import Any
 
 import pytest
 
-from consumers.alerts.channels.texts.render import LONGEST_BODY, LONGEST_TITLE, render, template_context
-from consumers.alerts.channels.texts.sample import NOBODY, sample_payload
+from consumers.alerts.channels.texts.render import (
+    LONGEST_BODY,
+    LONGEST_TITLE,
+    NOBODY,
+    render,
+    sample_payload,
+    template_context,
+)
 from consumers.alerts.channels.texts.templates import TemplateFailed, compiled, rendered
 from consumers.models import Channel
 

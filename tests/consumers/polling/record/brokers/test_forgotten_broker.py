@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumers.alerts.measures import measured
+from consumers.alerts.measuring import measured
 from consumers.groups.overlay import Overlay
 from consumers.models import Broker, Cluster, DeadLetterLook, GroupBroker, Measure, PipelineRun, Queue, QueueSnapshot
 from consumers.polling import pollers

@@ -1,0 +1,146 @@
+"""Mails: plain text with a simple page beside it. What tells the end of an incident answers what told its beginning."""
+
+import smtplib
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMultiAlternatives, get_connection
+from django.core.validators import validate_email
+from django.utils.html import urlize
+from django.utils.translation import gettext_lazy as _
+
+from consumers.alerts.channels.delivery.payload import notified_before
+from consumers.alerts.channels.texts.render import Rendered, render
+from consumers.alerts.fields import EntryField, Shape, WrongValue, text
+from consumers.models import ChannelKind, Delivery
+
+from .channel_kind import ChannelKindSpec, SealedFields
+from .sending import Means, Outcome
+
+MOST_RECIPIENTS = 20
+LONGEST_TARGET = 300
+NO_SERVER = "No mail server is set: see CONSUMERSCOPE_EMAIL_URL."
+# RFC 5322 bids lines of at most 998 characters: so many ids are short enough.
+MOST_REFERENCES = 10
+LONGEST_REPLY = 200
+
+
+def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) -> Outcome:
+    """A mail for each recipient who has not taken it yet: one that is refused keeps it from no other."""
+    if not settings.CONSUMERSCOPE_EMAIL_URL:
+        return Outcome(False, NO_SERVER, is_away=True)
+    words = render(delivery.payload, delivery.channel, means.named)
+    headers = _headers(delivery)
+    to_go = [recipient for recipient in fields["recipients"] if recipient not in delivery.accepted_by]
+    replies: dict[str, tuple[str, bool]] = {}
+    begun = False
+    try:
+        with get_connection() as connection:
+            begun = True
+            for recipient in to_go:
+                means.alive()
+                mail = _mail(words, recipient, headers)
+                mail.connection = connection
+                try:
+                    mail.send()
+                except smtplib.SMTPResponseException as error:
+                    replies[recipient] = _reply(error.smtp_code, error.smtp_error)
+                except smtplib.SMTPRecipientsRefused as error:
+                    replies[recipient] = _reply(*error.recipients[recipient])
+                else:
+                    _note_accepted(delivery, recipient)
+    except (OSError, smtplib.SMTPException) as error:
+        # Whom to send it to is told after the greeting and the password: what breaks before that is not the message's.
+        return Outcome(False, f"The mail server did not take it: {_why(error)}.", is_away=not begun)
+    return _outcome(len(to_go) - len(replies), replies, words.note)
+
+
+def _note_accepted(delivery: Delivery, recipient: str) -> None:
+    """At once: whoever goes on, also after a crash, sends it to nobody who has it."""
+    delivery.accepted_by = [*delivery.accepted_by, recipient]
+    Delivery.objects.filter(pk=delivery.pk).update(accepted_by=delivery.accepted_by)
+
+
+def _outcome(taken: int, replies: dict[str, tuple[str, bool]], note: str | None) -> Outcome:
+    said = [f"{taken} of {taken + len(replies)} recipients taken by the mail server"]
+    said += [f"{recipient} was refused: {reply}" for recipient, (reply, _) in replies.items()]
+    answer = "; ".join(said) + (f" ({note})" if note else "")
+    return Outcome(not replies, answer, hopeless=all(is_final for _, is_final in replies.values()))
+
+
+def _reply(code: int, text: bytes | str) -> tuple[str, bool]:
+    """5xx are final (RFC 5321 §4.2.1)."""
+    said = text.decode(errors="replace") if isinstance(text, bytes) else text
+    return f"{code} {' '.join(said.split())}"[:LONGEST_REPLY], 500 <= code < 600
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        return _reply(error.smtp_code, error.smtp_error)[0]
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _headers(delivery: Delivery) -> dict[str, str]:
+    """The same at every try, so that readers of mail can tell, and lay beginning and end of an incident together."""
+    headers = {"Message-ID": message_id(delivery), "Auto-Submitted": "auto-generated"}
+    earlier = dict.fromkeys(message_id(one) for one in notified_before(delivery).values())
+    if earlier:
+        headers["In-Reply-To"] = next(iter(earlier))
+        headers["References"] = " ".join(list(earlier)[:MOST_REFERENCES])
+    return headers
+
+
+def message_id(delivery: Delivery) -> str:
+    return f"<{delivery.pk}@{settings.DEFAULT_FROM_EMAIL.rpartition('@')[2].rstrip('>')}>"
+
+
+def _mail(words: Rendered, recipient: str, headers: dict[str, str]) -> EmailMultiAlternatives:
+    mail = EmailMultiAlternatives(words.title, words.body, settings.DEFAULT_FROM_EMAIL, [recipient], headers=headers)
+    mail.attach_alternative(page(words), "text/html")
+    return mail
+
+
+def page(words: Rendered) -> str:
+    body = urlize(words.body, autoescape=True).replace("\n", "<br>\n")
+    return f'<!doctype html><html><body><p style="font-family: sans-serif">{body}</p></body></html>'
+
+
+def recipients(value: Any) -> list[str]:
+    if not isinstance(value, list | tuple) or not 1 <= len(value) <= MOST_RECIPIENTS:
+        raise WrongValue(f"It is a list of 1 to {MOST_RECIPIENTS} addresses of e-mail.")
+    found = []
+    for one in value:
+        try:
+            address = str(text(254, required=True)(one))
+            validate_email(address)
+        except (ValidationError, WrongValue):
+            raise WrongValue(f"{ascii(one)[:100]} is not an address of e-mail.") from None
+        found.append(address)
+    return list(dict.fromkeys(found))
+
+
+def target(fields: SealedFields) -> str:
+    named = ", ".join(fields["recipients"])
+    return named if len(named) <= LONGEST_TARGET else f"{len(fields['recipients'])} addresses"
+
+
+KIND = ChannelKindSpec(
+    code=ChannelKind.EMAIL,
+    label=_("e-mail"),
+    has_templates=True,
+    send=send,
+    # Greeting, password, sender, recipient and text are exchanges of their own.
+    steps=5,
+    target=target,
+    fields=(
+        EntryField(
+            name="recipients",
+            shape=Shape.LIST,
+            check=recipients,
+            label=_("Recipients"),
+            hint=_("addresses, one on each line"),
+        ),
+    ),
+)

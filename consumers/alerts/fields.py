@@ -1,0 +1,246 @@
+"""A field that people enter, in a form or over REST: declared once, with its check.
+
+A check takes a value as JSON gives it and returns the value to store; it raises `WrongValue`, which says what is
+allowed. Serializers (consumers/api/alerts/serializers.py) and forms (dashboard/pages/alerts/alert_forms.py) are made of
+these declarations.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.utils.functional import Promise
+
+from consumers.models import Comparison, Measure, Severity, State
+
+Words = str | Promise
+Check = Callable[[Any], Any]
+
+
+class WrongValue(ValueError):
+    """str() is one sentence: what is allowed."""
+
+
+class Shape(StrEnum):
+    """What kind of value a field has, and so how it is typed and how JSON writes it."""
+
+    TEXT = "text"  # one line
+    LINES = "lines"  # a text of several lines
+    SCOPE = "scope"  # a name or pattern; empty, and null over REST, is everything
+    PASSWORD = "password"  # one line that is never shown
+    TRUTH = "truth"
+    NUMBER = "number"  # or null
+    SECONDS = "seconds"
+    WHOLE = "whole"  # a whole number
+    CHOICE = "choice"
+    CHOICES = "choices"  # a list of choices; empty, and null over REST, is all of them
+    STATES = "states"  # a list of states, or null
+    IDS = "ids"  # a list of ids; empty, and null over REST, is all of them
+    LABELS = "labels"
+    LIST = "list"  # a list of texts, one on each line
+    HEADERS = "headers"  # {name: value}, one `name: value` on each line
+    OVERRIDES = "overrides"
+    RULE = "rule"  # a row of a rule, or null for all
+    TIME = "time"
+
+
+class _Required:
+    pass
+
+
+REQUIRED = _Required()
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryField:
+    """`default`: the value where none is entered. `label` and `hint` are of the form, `help_text` is of REST.
+
+    `is_secret`: sealed, never shown again. `is_sent_along`: sent to whatever host the address of a channel names.
+    """
+
+    name: str
+    shape: Shape
+    check: Check
+    default: Any = REQUIRED
+    label: Words = ""
+    hint: Words = ""
+    help_text: str = ""
+    longest: int | None = None
+    choices: Any = None
+    is_secret: bool = False
+    is_sent_along: bool = False
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is REQUIRED
+
+
+def checks_of(fields: Sequence[EntryField]) -> dict[str, Check]:
+    return {field.name: field.check for field in fields}
+
+
+def defaults_of(fields: Sequence[EntryField]) -> dict[str, Any]:
+    return {field.name: field.default for field in fields if not field.is_required}
+
+
+def checked_fields(fields: Mapping[str, Any], checks: Mapping[str, Check]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The valid values, ready to be stored, and a sentence for each field that is invalid or does not exist."""
+    values: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    for name, value in fields.items():
+        if name not in checks:
+            errors[name] = f"There is no such field; there are {', '.join(checks)}."
+            continue
+        try:
+            values[name] = checks[name](value)
+        except WrongValue as wrong:
+            errors[name] = str(wrong)
+    return values, errors
+
+
+LONGEST_SECONDS = 30 * 86400
+LARGEST = 1e15
+MOST_LABELS = 20
+LONGEST_NOTE = 10_000
+# As Prometheus and Alertmanager take them.
+LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,99}", re.ASCII)
+# What no database takes as text: control characters, and halves of characters that JSON may hold.
+NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+
+def text(longest: int, *, required: bool = False) -> Check:
+    """Of one line."""
+
+    def check(value: Any) -> str:
+        said = _text(value, longest)
+        if "\n" in said or "\t" in said:
+            raise WrongValue("It is one line of text.")
+        if required and not said:
+            raise WrongValue("It must not be empty.")
+        return said
+
+    return check
+
+
+def lines(value: Any) -> str:
+    return _text(value, LONGEST_NOTE)
+
+
+def _text(value: Any, longest: int) -> str:
+    if not isinstance(value, str):
+        raise WrongValue("It is text.")
+    said = value.replace("\r\n", "\n").strip()
+    if len(said) > longest:
+        raise WrongValue(f"It has {longest} characters at most.")
+    if NO_TEXT.search(said):
+        raise WrongValue("It has no control characters, nor halves of characters.")
+    return said
+
+
+def pattern(longest: int, *, required: bool = False) -> Check:
+    """With * and ?: no name of RocketMQ's holds a bracket, which would mean a choice of characters."""
+    of_text = text(longest, required=required)
+
+    def check(value: Any) -> str:
+        said = str(of_text(value))
+        if "[" in said or "]" in said:
+            raise WrongValue("A pattern has * for any characters and ? for one, and no brackets.")
+        return said
+
+    return check
+
+
+def topic(value: Any) -> str:
+    said = str(text(255)(value))
+    if any(mark in said for mark in "*?[]"):
+        raise WrongValue("It is the name of one topic, without * and ?: make a rule for each topic.")
+    return said
+
+
+def web_address(value: Any) -> str:
+    said = str(text(500)(value))
+    if not said:
+        return said
+    try:
+        parts = urlsplit(said)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https") or re.search(r"\s", said):
+        raise WrongValue("It is an address that begins with http:// or https://.")
+    return said
+
+
+def truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise WrongValue("It is true or false.")
+    return value
+
+
+def number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WrongValue("It is a number.")
+    if not 0 <= value <= LARGEST or math.isnan(value):
+        raise WrongValue(f"It is a number from 0 to {LARGEST:.0e}.")
+    return float(value)
+
+
+def number_or_null(value: Any) -> float | None:
+    return None if value is None else number(value)
+
+
+def seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LONGEST_SECONDS:
+        raise WrongValue(f"It is a number of seconds from 0 to {LONGEST_SECONDS}, which are 30 days.")
+    return float(value)
+
+
+def labels(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping) or len(value) > MOST_LABELS:
+        raise WrongValue(f'It is an object of at most {MOST_LABELS} labels, as {{"team": "payments"}}.')
+    found: dict[str, str] = {}
+    for name, said in value.items():
+        if not isinstance(name, str) or not LABEL_NAME.fullmatch(name):
+            raise WrongValue("A label's name has letters, digits and _, does not begin with a digit, and is not empty.")
+        try:
+            found[name] = str(text(200, required=True)(said))
+        except WrongValue as wrong:
+            raise WrongValue(f"Of the label {name}: {wrong}") from None
+    return found
+
+
+def states(value: Any) -> list[State] | None:
+    """In the order of worst first, each once."""
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(one, str) for one in value):
+        raise WrongValue('It is a list of one state at least, as ["STOP", "STALL"].')
+    if State.UNKNOWN in value:
+        raise WrongValue("What is not known opens no incident by its state: make a rule of unknown_seconds instead.")
+    wrong = sorted({one for one in value if one not in list(State) or one == State.OK})
+    if wrong:
+        allowed = ", ".join(one for one in State if one not in (State.UNKNOWN, State.OK))
+        raise WrongValue(f"{', '.join(wrong)} is not among the states of rules: {allowed}.")
+    return [state for state in State if state in value]
+
+
+def severity(value: Any) -> Severity:
+    if not isinstance(value, str) or value not in Severity.values:
+        raise WrongValue(f"It is one of {', '.join(Severity.values)}.")
+    return Severity(value)
+
+
+def measure(value: Any) -> Measure:
+    if not isinstance(value, str) or value not in Measure.values:
+        raise WrongValue(f"It is one of {', '.join(Measure.values)}.")
+    return Measure(value)
+
+
+def comparison(value: Any) -> Comparison:
+    if not isinstance(value, str) or value not in Comparison.values:
+        raise WrongValue(f"It is one of {', '.join(Comparison.values)}.")
+    return Comparison(value)

@@ -1,0 +1,95 @@
+"""One evaluation's columns: only those that a rule needs."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import datetime
+from typing import Any
+
+from consumers.groups.overlay import Overlay
+from consumers.models import AlertRule, Measure, PipelineRun, State, SubjectKind
+from consumers.queries.queues.lost_offsets import BrokerLoss
+
+from .measured import Measured, Table
+from .measures.brokers import BrokerScan
+from .measures.clusters import ClusterScan, SiteScan
+from .measures.explained import Explainer, broker_subject
+from .measures.registry import SPECS
+from .measures.scan import GroupScan, scanned
+from .measures.topic_parts import TopicScan
+from .notes import Notes
+from .subjects import SITE, Subject
+
+NO_NOTES = Notes()
+
+
+def measured(now: datetime, rules: Sequence[AlertRule]) -> Measured:
+    """Of user groups that are no ghosts, their brokers, their clusters and the site, for the enabled ones of `rules`.
+
+    Columns that no rule needs are left out, as is a topic that none names. A fixed number of queries, however many
+    groups; some more for each topic.
+    """
+    explainer = Explainer(Overlay.at(now), _judged_until(now))
+    scan, notes = scanned(explainer.overlay, explainer), Notes.of_site()
+    enabled = [rule for rule in rules if rule.enabled]
+    wanted = frozenset(Measure(rule.measure) for rule in enabled if not rule.topic)
+    brokers = BrokerScan(explainer)
+    return Measured(
+        at=now,
+        groups=_table(SubjectKind.GROUP, scan, scan.subjects, wanted, notes),
+        topics={topic: _of_topic(TopicScan.of(scan, topic), some, notes) for topic, some in _by_topic(enabled).items()},
+        brokers=_table(SubjectKind.BROKER, brokers, brokers.subjects, wanted),
+        clusters=_table(SubjectKind.CLUSTER, ClusterScan(explainer), ClusterScan(explainer).subjects, wanted),
+        site=_table(SubjectKind.SITE, SiteScan(explainer), (SITE,), wanted),
+        explained=_explained(scan, brokers.losses if Measure.LOST in wanted else ()),
+    )
+
+
+def _of_topic(of: TopicScan, wanted: Set[Measure], notes: Notes) -> Table:
+    return _table(SubjectKind.TOPIC, of, of.scan.subjects, wanted, notes)
+
+
+def _table(
+    kind: SubjectKind, scan: Any, subjects: Sequence[Subject], wanted: Set[Measure], notes: Notes = NO_NOTES
+) -> Table:
+    """`scan`: of that kind. Notes are of groups: nothing else has labels."""
+    columns = {code: spec.reads[kind](scan) for code, spec in SPECS.items() if code in wanted and kind in spec.reads}
+    return Table(subjects, columns, notes.labels(subjects))
+
+
+def _judged_until(now: datetime) -> datetime | None:
+    done = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now)
+    return done.order_by("-until").values_list("until", flat=True).first()
+
+
+def _by_topic(rules: Iterable[AlertRule]) -> Mapping[str, frozenset[Measure]]:
+    found: dict[str, frozenset[Measure]] = {}
+    for rule in rules:
+        if rule.topic:
+            found[rule.topic] = found.get(rule.topic, frozenset()) | {Measure(rule.measure)}
+    return found
+
+
+def _explained(scan: GroupScan, losses: Sequence[BrokerLoss]) -> dict[str, list[Subject]]:
+    """By the key of what leaves them unknown; a group is counted once, with what keeps it from being read first. Those
+    whose offsets are gone from a broker that is read are that broker's, too."""
+    found: dict[str, list[Subject]] = {}
+    read = {
+        (cluster.id, broker.name): broker_subject(cluster, broker).key
+        for cluster in scan.overlay.clusters.values()
+        for broker in cluster.brokers
+        if not scan.overlay.is_unread(broker)
+    }
+    for loss in losses:
+        if (key := read.get((loss.cluster_id, loss.broker))) is not None:
+            found[key] = [
+                Subject(SubjectKind.GROUP, loss.cluster, group=name, group_id=pk) for pk, name in loss.groups.items()
+            ]
+    for place, row in enumerate(scan.rows):
+        if row.unread_by is not None:
+            key = scan.explainer.of_group(row.cluster_id, row.unread_by).key
+        elif scan.explainer.nothing_is_judged and row.state == State.UNKNOWN and scan.unjudged_reason(place):
+            # The others keep their last state.
+            key = SITE.key
+        else:
+            continue
+        found.setdefault(key, []).append(scan.subjects[place])
+    return found

@@ -1,0 +1,169 @@
+"""What people say of groups: who owns them, where their runbook is, and the labels that select them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from consumers.models import GroupNote
+
+from . import fields as check
+from .fields import EntryField, Shape, WrongValue, checked_fields, checks_of, defaults_of
+from .refused import AlertRefused
+from .rules.selection import Selection
+from .subjects import Subject
+
+LAST_POSITION = 100_000
+
+
+def _position(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LAST_POSITION:
+        raise WrongValue(f"It is a whole number from 0 to {LAST_POSITION}; the lowest counts first.")
+    return value
+
+
+NOTE_FIELDS = (
+    EntryField(
+        name="position",
+        shape=Shape.WHOLE,
+        check=_position,
+        default=0,
+        longest=LAST_POSITION,
+        label=_("Place"),
+        hint=_("the lowest counts first"),
+        help_text="By default 0",
+    ),
+    EntryField(
+        name="cluster",
+        label=_("Cluster"),
+        hint=_("empty: all"),
+        shape=Shape.TEXT,
+        check=check.pattern(100),
+        default="",
+        longest=100,
+    ),
+    EntryField(
+        name="group_pattern",
+        label=_("Groups"),
+        hint=_("a name, or a pattern with * and ?"),
+        shape=Shape.TEXT,
+        check=check.pattern(255, required=True),
+        longest=255,
+        help_text="With * and ?",
+    ),
+    EntryField(
+        name="owner",
+        label=_("Owner"),
+        hint=_("a team or a person"),
+        shape=Shape.TEXT,
+        check=check.text(200),
+        default="",
+        longest=200,
+    ),
+    EntryField(
+        name="runbook_url",
+        label=_("Runbook"),
+        hint=_("https://…"),
+        shape=Shape.TEXT,
+        check=check.web_address,
+        default="",
+        longest=500,
+    ),
+    EntryField(
+        name="note",
+        label=_("Note"),
+        hint=_("what to know, and to do first"),
+        shape=Shape.LINES,
+        check=check.lines,
+        default="",
+    ),
+    EntryField(
+        name="labels",
+        label=_("Labels"),
+        hint=_("team=payments, one on each line"),
+        shape=Shape.LABELS,
+        check=check.labels,
+        default={},
+    ),
+)
+CHECKS = checks_of(NOTE_FIELDS)
+CONTENT = ("owner", "runbook_url", "note", "labels")
+
+
+def checked_note(fields: Mapping[str, Any], note: GroupNote | None = None) -> dict[str, Any]:
+    """All fields of a note that people write, ready to be stored. Raises AlertRefused.
+
+    What `fields`, in JSON's types, leaves out is as in `note`, or empty.
+    """
+    before = defaults_of(NOTE_FIELDS) if note is None else {name: getattr(note, name) for name in CHECKS}
+    values, errors = checked_fields(before | dict(fields), CHECKS)
+    if "group_pattern" not in values and "group_pattern" not in errors:
+        errors["group_pattern"] = "It must be given: * is every group."
+    if not errors and not any(values[name] for name in CONTENT):
+        errors["owner"] = "A note says something: an owner, a runbook, a note or labels."
+    if errors:
+        raise AlertRefused(errors)
+    return values
+
+
+@dataclass(frozen=True)
+class Said:
+    """Empty: nobody said it."""
+
+    owner: str = ""
+    runbook_url: str = ""
+    note: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING_SAID = Said()
+
+
+@dataclass(frozen=True)
+class Notes:
+    """All notes in their order. The first that has a field tells it; labels add up, of one name the first counts."""
+
+    rows: Sequence[tuple[Selection, Said]] = ()
+    _said: dict[tuple[str, str], Said] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of_site(cls) -> "Notes":
+        """One query."""
+        return notes_of(GroupNote.objects.order_by("position", "pk"))
+
+    def said(self, subject: Subject) -> Said:
+        """Nothing is said of what is no group, nor a group's part of a topic."""
+        if not self.rows or not subject.group:
+            return NOTHING_SAID
+        key = subject.cluster, subject.group
+        if key not in self._said:
+            self._said[key] = _united([said for selection, said in self.rows if selection.takes(subject)])
+        return self._said[key]
+
+    def labels(self, subjects: Iterable[Subject]) -> list[Mapping[str, str]]:
+        return [self.said(subject).labels for subject in subjects]
+
+
+def notes_of(rows: Iterable[GroupNote]) -> Notes:
+    """`rows` in the order in which they count."""
+    return Notes(
+        [
+            (Selection(row.cluster, row.group_pattern), Said(row.owner, row.runbook_url, row.note, row.labels))
+            for row in rows
+        ]
+    )
+
+
+def _united(said: Sequence[Said]) -> Said:
+    if not said:
+        return NOTHING_SAID
+    labels: dict[str, str] = {}
+    for one in reversed(said):
+        labels |= one.labels
+    return Said(
+        owner=next((one.owner for one in said if one.owner), ""),
+        runbook_url=next((one.runbook_url for one in said if one.runbook_url), ""),
+        note=next((one.note for one in said if one.note), ""),
+        labels=labels,
+    )

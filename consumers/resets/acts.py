@@ -1,0 +1,197 @@
+"""What people do with resets: apply, resume, restore, cancel; and take note of lost offsets."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from consumers.jobs.audit import note
+from consumers.models import (
+    ConsumerGroup,
+    LossAcknowledgement,
+    Reset,
+    ResetKind,
+    ResetQueue,
+    ResetStatus,
+    ResetStep,
+)
+from consumers.queries.queues.lost_offsets import lost_snapshots
+from consumers.resets.permission import (
+    MAY_RESET,
+    note_act,
+    resumable,
+    why_no_role,
+    why_not_applied,
+    why_not_cancelled,
+    why_not_resumed,
+)
+from consumers.resets.read_back.finish import end_untold
+from consumers.resets.request import request_plan, why_not_planned
+from consumers.resets.targets.past import touched
+from consumers.resets.wish import Asker, ResetRefused, Wish
+
+# Lost offsets that somebody takes note of instead of resetting the group: its queues count as never committed then.
+
+
+def why_not_acknowledged(group: ConsumerGroup, user: Any) -> str | None:
+    """Null where `user` may acknowledge what the group lost."""
+    if not user.has_perm(MAY_RESET):
+        return why_no_role()
+    if LossAcknowledgement.objects.filter(group=group, applied_at=None).exists():
+        return _("The loss is acknowledged already: the next poll takes note of it.")
+    if not lost_snapshots([group.pk]).exists():
+        return _("No offset of the group is lost: there is nothing to acknowledge.")
+    return None
+
+
+def acknowledge_loss(group: ConsumerGroup, by: Any, now: datetime) -> LossAcknowledgement:
+    """Of all queues that are lost by now. Raises ResetRefused."""
+    with transaction.atomic():
+        # Two at once take their turn.
+        ConsumerGroup.objects.select_for_update().get(pk=group.pk)
+        if against := why_not_acknowledged(group, by):
+            raise ResetRefused(against)
+        rows = lost_snapshots([group.pk]).select_related("queue__topic")
+        queues = [
+            {
+                "topic": row.queue.topic.name,
+                "broker": row.queue.broker,
+                "queue_id": row.queue.queue_id,
+                "lost_offset": row.lost_offset,
+                "lost_at": row.lost_at.isoformat() if row.lost_at else None,
+            }
+            for row in rows.order_by("queue__topic__name", "queue__broker", "queue__queue_id")
+        ]
+        made = LossAcknowledgement.objects.create(group=group, at=now, by=by, by_name=by.get_username(), queues=queues)
+        note(group, group.name, by, f"Acknowledged the lost offsets of {len(queues)} queues.", now)
+    return made
+
+
+# Lets a planned reset be applied. The work itself is the worker's: a row that says APPLYING is all it waits for.
+
+
+def apply(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
+    """`confirm`: the group's name, as somebody typed it. Raises ResetRefused. One reset of a group runs at a time."""
+    check_typed(reset, confirm)
+    with transaction.atomic():
+        take_turn(reset)
+        if against := why_not_applied(reset, asker.user, now):
+            raise ResetRefused(against)
+        if not ResetQueue.objects.filter(reset=reset, left_out=None).exists():
+            raise ResetRefused(_("None of its queues would be moved: see why each is left out."))
+        set_going(reset, asker, now)
+        note_act(reset, asker, "Let the plan be applied.", now)
+
+
+def check_typed(reset: Reset, confirm: str) -> None:
+    """Raises ResetRefused."""
+    if confirm != reset.group_name:
+        raise ResetRefused(_("Type the group's name, %s, to confirm.") % reset.group_name)
+
+
+def take_turn(reset: Reset) -> None:
+    """Within a transaction: the group's row is what two acts wait for in turn, the reset's own is what an act and its
+    worker wait for, and the reset is read afterwards."""
+    if reset.group_id is not None:
+        ConsumerGroup.objects.select_for_update().filter(pk=reset.group_id).first()
+    Reset.objects.select_for_update().filter(pk=reset.pk).first()
+    reset.refresh_from_db()
+
+
+def set_going(reset: Reset, asker: Asker, now: datetime) -> None:
+    """On the word of `asker`, whose permission its worker asks for again."""
+    reset.applied_by, reset.applied_by_name = asker.user, asker.user.get_username()
+    reset.status, reset.started_at = ResetStatus.APPLYING, now
+    reset.working_at, reset.finished_at, reset.moved, reset.error = None, None, None, None
+    fields = ["status", "started_at", "working_at", "finished_at", "moved", "error", "applied_by", "applied_by_name"]
+    reset.save(update_fields=fields)
+
+
+# Lets a reset that ended half-way go on with the queues that were not moved.
+
+
+def resume(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
+    """`confirm`: the group's name, as somebody typed it. Raises ResetRefused.
+
+    Those queues are as planned again, and looked at anew before any of them is written. All others stay as they are.
+    """
+    check_typed(reset, confirm)
+    with transaction.atomic():
+        take_turn(reset)
+        if against := why_not_resumed(reset, asker.user, now):
+            raise ResetRefused(against)
+        left = resumable(reset).update(
+            step=ResetStep.PLANNED,
+            before=None,
+            before_at=None,
+            written_at=None,
+            answered=None,
+            error=None,
+            readings=[],
+            after=None,
+            after_at=None,
+            outcome=None,
+            evidence=None,
+        )
+        ended = reset.error or "some queues were not confirmed"
+        set_going(reset, asker, now)
+        queues = "1 queue" if left == 1 else f"{left} queues"
+        note_act(reset, asker, f"Let it go on with {queues}. It had ended before: {ended}", now)
+
+
+# The way back: a plan that returns to the offsets from before a reset. It is applied as any other.
+
+ENDED = (ResetStatus.APPLIED, ResetStatus.PARTIAL, ResetStatus.FAILED)
+
+
+def restore(reset: Reset, asker: Asker, reason: str, now: datetime, *, clip: bool = False) -> Reset:
+    """A reset that waits for the general worker to plan it: hand it over. Raises ResetRefused.
+
+    `clip`: where messages from before are gone since, to the nearest that are there.
+    """
+    if against := why_not_restored(reset, asker.user):
+        raise ResetRefused(against)
+    wish = Wish(ResetKind.RESTORE, str(reset.pk), reason, clip=clip)
+    return request_plan(reset.cluster_name, reset.group_name, wish, asker, now)
+
+
+def why_not_restored(reset: Reset, user: Any) -> str | None:
+    """Null where `user` may ask for the way back."""
+    if not user.has_perm(MAY_RESET):
+        return why_no_role()
+    if reset.status == ResetStatus.APPLYING:
+        return _("It is being applied: wait for its end.")
+    if reset.status not in ENDED:
+        words = reset.get_status_display().lower()
+        return _("Only a reset that was applied can be restored, and this one is %s.") % words
+    if reset.group is None:
+        return _("The group %s is not known any more: nothing can be checked against it.") % reset.group_name
+    written = touched(reset.pk)
+    if not written.exists():
+        return _("It changed no queue: there is nothing to return to.")
+    if not written.exclude(before=None).exists():
+        return _("None of its queues had a commit before, and no call of RocketMQ takes an offset away.")
+    return why_not_planned(reset.group, user)
+
+
+# Gives up a plan, or a reset that is being applied of which no broker was told anything yet.
+
+
+def cancel(reset: Reset, asker: Asker, now: datetime) -> None:
+    """Raises ResetRefused: one of which a broker was told is bounded, and not broken off half-way.
+
+    A worker that has it finds out before it tells a broker: each call is noted in the same row's turn.
+    """
+    with transaction.atomic():
+        take_turn(reset)
+        if against := why_not_cancelled(reset, asker.user):
+            raise ResetRefused(against)
+        if reset.status == ResetStatus.PLANNED:
+            reset.status, reset.finished_at = ResetStatus.CANCELLED, now
+            reset.save(update_fields=["status", "finished_at"])
+            note_act(reset, asker, "Cancelled the plan.", now)
+            return
+        error = f"Cancelled by {asker.user.get_username()} before a broker was told."
+        end_untold(reset, ResetStatus.CANCELLED, error, now)
+        note_act(reset, asker, "Cancelled it before a broker was told.", now)

@@ -1,1 +1,0 @@
-"""What is done with a reset: start, resume, cancel, restore."""

@@ -1,0 +1,219 @@
+"""Lists of offsets as CSV: read, with every fault by its line, and written."""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from consumers.jobs.csv_cells import cell, line_of, text_of
+from consumers.models import ResetEvent, ResetOutcome, ResetQueue
+from consumers.resets.targets.values import ValueRefused, is_offset, whole
+from consumers.resets.wish import QueueKey
+from consumers.selectors.resets.queues import queue_row
+from consumers.selectors.resets.resets import reset_list
+from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
+from consumers.selectors.resets.shortened import shortened
+
+COLUMNS = ("topic", "broker", "queue_id", "offset")
+DELIMITERS = ",;\t"
+MOST_BYTES = 10_000_000
+MOST_FAULTS = 10
+MOST_QUEUES = 2**31
+SHOWN = 40
+
+
+@dataclass(frozen=True)
+class OffsetsIn:
+    """`entries`: as the value of an OFFSETS reset. `left_out`: rows whose offset is empty."""
+
+    entries: list[dict[str, Any]]
+    left_out: int
+
+
+@dataclass
+class _Read:
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    lines: dict[QueueKey, int] = field(default_factory=dict)
+    left_out: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def fault(self, line: int, sentence: str) -> None:
+        self.faults.append(_("Line %(line)s: %(sentence)s") % {"line": line, "sentence": sentence})
+
+
+def offsets_in(content: bytes | str) -> OffsetsIn:
+    """Raises ValueRefused, with a line for each of the first ten faults."""
+    text = _text(content)
+    rows = _rows(text)
+    read = _Read()
+    line, header = next(rows, (1, []))
+    places = _places(header)
+    for line, row in rows:
+        _take(read, line, row, places, len(header))
+        if len(read.entries) > settings.RESET_QUEUES_MAX:
+            read.fault(line, _("more than %s queues are listed (RESET_QUEUES_MAX).") % settings.RESET_QUEUES_MAX)
+            break
+    if read.faults:
+        raise ValueRefused("\n".join(_shown(read.faults)))
+    if not read.entries:
+        raise ValueRefused(_("No line has an offset: there is nothing to move."))
+    return OffsetsIn(read.entries, read.left_out)
+
+
+def _text(content: bytes | str) -> str:
+    if len(content) > MOST_BYTES:
+        raise ValueRefused(_("The file is longer than %s bytes: take only the queues that are to move.") % MOST_BYTES)
+    try:
+        text = content.decode("utf-8-sig") if isinstance(content, bytes) else content.removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1 if isinstance(content, bytes) else 1
+        raise ValueRefused(_("Line %s: it is not written in UTF-8: save the file so.") % line) from error
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ValueRefused(_("Line %s: it holds a zero byte: this is no CSV file.") % line)
+    return text
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Each row that is not empty, with the line that it begins on."""
+    first = text.split("\n", 1)[0]
+    delimiter = max(DELIMITERS, key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    begins = 1
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield begins, row
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        words = {"line": begins, "error": error}
+        raise ValueRefused(_("Line %(line)s: it is no CSV (%(error)s): look at its quotes.") % words) from error
+
+
+def _places(header: Sequence[str]) -> dict[str, int]:
+    names = [name.strip().lower() for name in header]
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        words = {"missing": ", ".join(missing), "columns": ", ".join(COLUMNS)}
+        raise ValueRefused(
+            _("The first line lacks %(missing)s: it must name the columns %(columns)s, in any order.") % words
+        )
+    if twice := [name for name in COLUMNS if names.count(name) > 1]:
+        raise ValueRefused(_("The first line names %s more than once.") % ", ".join(twice))
+    return {name: names.index(name) for name in COLUMNS}
+
+
+def _take(read: _Read, line: int, row: Sequence[str], places: Mapping[str, int], columns: int) -> None:
+    if len(row) != columns:
+        words = {"cells": len(row), "columns": columns}
+        return read.fault(line, _("it has %(cells)s cells, and the first line names %(columns)s columns.") % words)
+    cells = {name: row[place].strip() for name, place in places.items()}
+    faults = len(read.faults)
+    for name in ("topic", "broker"):
+        cells[name] = text_of(cells[name])
+        if not cells[name]:
+            read.fault(line, _("it names no %s.") % name)
+    queue_id, offset = whole(cells["queue_id"]), whole(cells["offset"])
+    if queue_id is None or not 0 <= queue_id < MOST_QUEUES:
+        read.fault(line, _("%s is no queue id: write a whole number, 0 or more.") % _quoted(cells["queue_id"]))
+    if cells["offset"] and (offset is None or not is_offset(offset)):
+        read.fault(line, _("%s is no offset: write a whole number, 0 or more.") % _quoted(cells["offset"]))
+    if len(read.faults) > faults:
+        return None
+    key = QueueKey(cells["topic"], cells["broker"], queue_id or 0)
+    if (first := read.lines.setdefault(key, line)) != line:
+        return read.fault(line, _("it names the same queue as line %s.") % first)
+    if offset is None:
+        read.left_out += 1
+        return None
+    read.entries.append({"topic": key.topic, "broker": key.broker, "queue_id": key.queue_id, "offset": offset})
+    return None
+
+
+def _quoted(text: str) -> str:
+    return f"“{text[:SHOWN]}…”" if len(text) > SHOWN else f"“{text}”"
+
+
+def _shown(faults: Sequence[str]) -> list[str]:
+    more = len(faults) - MOST_FAULTS
+    return [*faults[:MOST_FAULTS], *([_("%s more lines are wrong.") % more] if more > 0 else [])]
+
+
+# Resets and offsets as CSV, line by line, so that a large one is never held whole. Times are ISO 8601 in UTC.
+
+CONTENT_TYPE = "text/csv; charset=utf-8; header=present"
+ROWS_AT_ONCE = 2_000
+RESETS_AT_ONCE = 100
+
+QUEUE_COLUMNS = tuple(field.name for field in fields(ResetQueueRow))
+RESET_COLUMNS = tuple(field.name for field in fields(ResetRow) if field.name not in ("seen", "totals", "unknown"))
+COUNTS = ("queues", "left_out", "standing", "moving", "done", "not_restorable", "replayed_messages", "skipped_messages")
+OUTCOMES = tuple(outcome.value for outcome in ResetOutcome)
+AUDIT_COLUMNS = (*RESET_COLUMNS, *COUNTS, *OUTCOMES, "events", "unknown")
+
+
+def queues_csv(reset_id: UUID) -> Iterator[str]:
+    """Every queue of one reset: what was planned, what was done, what was read back."""
+    yield line_of(QUEUE_COLUMNS)
+    rows = ResetQueue.objects.filter(reset=reset_id).order_by("topic", "broker", "queue_id")
+    for queue in rows.iterator(chunk_size=ROWS_AT_ONCE):
+        row = vars(queue_row(queue))
+        readings = [[reading.at.isoformat(), reading.offset] for reading in row["readings"]]
+        yield line_of(cell(value) for value in (row | {"readings": readings}).values())
+
+
+def resets_csv(
+    now: datetime,
+    *,
+    cluster: str | None = None,
+    group: str | None = None,
+    status: str | None = None,
+    kind: str | None = None,
+    by: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Iterator[str]:
+    """Resets with all acts around each, the newest first. Filters as `reset_list` has them."""
+    yield line_of(AUDIT_COLUMNS)
+    filters = {"cluster": cluster, "group": group, "status": status, "kind": kind, "by": by}
+    written: set[str] = set()
+    page = 0
+    while True:
+        page += 1
+        rows, _ = reset_list(now, **filters, since=since, until=until, page=page, page_size=RESETS_AT_ONCE)
+        if not rows:
+            return
+        # Those that came meanwhile push others onto the next page once more.
+        fresh = [row for row in rows if row.id not in written]
+        written.update(row.id for row in fresh)
+        events = _events([UUID(row.id) for row in fresh])
+        for row in fresh:
+            yield line_of(map(cell, _audited(row, events[row.id])))
+
+
+def _audited(row: ResetRow, events: list[dict[str, Any]]) -> list[Any]:
+    said = vars(shortened(row))
+    unknown, values = dict(said["unknown"]), {name: said[name] for name in RESET_COLUMNS}
+    totals = {} if row.totals is None else vars(row.totals)
+    counts = {name: totals.get(name) for name in COUNTS}
+    outcomes = {name: None if row.totals is None else row.totals.outcomes.get(name, 0) for name in OUTCOMES}
+    why = totals.get("unknown", {})
+    no_plan = row.unknown.get("totals", "")
+    unknown |= {name: why.get(name, no_plan) for name, number in (counts | outcomes).items() if number is None}
+    shown = {name: reason for name, reason in unknown.items() if name in AUDIT_COLUMNS}
+    return [*values.values(), *counts.values(), *outcomes.values(), events, shown]
+
+
+def _events(ids: Sequence[UUID]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for event in ResetEvent.objects.filter(reset__in=ids).order_by("pk"):
+        said = {"at": event.at.isoformat(), "by": event.by_name, "address": event.address, "via": event.via}
+        found[str(event.reset_id)].append(said | {"sentence": event.sentence})
+    return found
