@@ -1,14 +1,19 @@
 from django.urls import path, re_path
 
-from .api.alerts.channels import ChannelDeliveryListView, ChannelListView, ChannelTestView, ChannelView
-from .api.alerts.incidents import AcknowledgeView, AlertListView, AlertView
-from .api.alerts.notes import GroupNoteListView, GroupNoteView
-from .api.alerts.previews import AlertPreviewListView, AlertPreviewView, CancelAlertPreviewView
-from .api.alerts.rules import AlertRuleListView, AlertRuleView
-from .api.alerts.silences import SilenceListView, SilenceView
-from .api.resets.acts import ApplyResetView, CancelResetView, RestoreResetView, ResumeResetView
-from .api.resets.exports import AuditExportView, OffsetExportView, ResetExportView
-from .api.resets.reading import ResetListView, ResetQueueListView, ResetView
+from .alerts.rest.incidents import AcknowledgeView, AlertListView, AlertView
+from .alerts.rest.previews import AlertPreviewListView, AlertPreviewView, CancelAlertPreviewView
+from .alerts.rest.settings import (
+    AlertRuleListView,
+    AlertRuleView,
+    ChannelDeliveryListView,
+    ChannelListView,
+    ChannelTestView,
+    ChannelView,
+    GroupNoteListView,
+    GroupNoteView,
+    SilenceListView,
+    SilenceView,
+)
 from .clusters.rest import ClusterListView
 from .dead_letters.resends_rest import (
     CancelResendView,
@@ -22,6 +27,15 @@ from .groups.rest import GroupListView, GroupView, HistoryView, QueueListView, S
 from .offsets.rest import AcknowledgeLossView, OffsetListView
 from .ownership.rest import AssignmentListView, MemberListView, SubscriptionView
 from .rebalances.rest import GroupRebalanceListView, RebalanceListView
+from .resets.rest.acts import ApplyResetView, CancelResetView, RestoreResetView, ResumeResetView
+from .resets.rest.reading import (
+    AuditExportView,
+    OffsetExportView,
+    ResetExportView,
+    ResetListView,
+    ResetQueueListView,
+    ResetView,
+)
 from .rest.problems import AbsentView
 from .rest.schema import described as schema_extensions  # noqa: F401 - describes tokens to the schema by being imported
 from .rest.schema import hooks

@@ -1,7 +1,7 @@
 """A field that people enter, in a form or over REST: declared once, with its check.
 
 A check takes a value as JSON gives it and returns the value to store; it raises `WrongValue`, which says what is
-allowed. Serializers (consumers/api/alerts/serializers.py) and forms (dashboard/pages/alerts/alert_forms.py) are made of
+allowed. Serializers (consumers/alerts/rest/resource.py) and forms (dashboard/pages/alerts/alert_forms.py) are made of
 these declarations.
 """
 

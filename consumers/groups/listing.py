@@ -22,11 +22,11 @@ from consumers.models import (
 )
 from consumers.polling.flags import ghosts
 from consumers.polling.members.membership import NO_ANSWER, pop_answers
+from consumers.queries.evaluation import newest_evaluation
 from consumers.queries.queues.lost_offsets import group_losses
 from consumers.queries.queues.overlay import is_late
+from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.retries.unfinished.blocked import blocked_places
-from consumers.selectors.alerts.evaluated import newest_evaluation
-from consumers.selectors.resets.causes import RULES, Jump, causes
 from consumers.vocabulary.groups import Flag
 from consumers.vocabulary.rules import RuleCode
 

@@ -12,7 +12,7 @@ from consumers.queries.limits import limits
 from consumers.queries.queues.lost_offsets import is_lost
 from consumers.queries.queues.overlay import unjudged_reason
 from consumers.queries.queues.starts import Told, Unacked, told_start
-from consumers.selectors.resets.causes import RULES, Jump, causes
+from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.vocabulary.groups import BROADCASTING
 
 from .queue_rows import GroupFacts, QueueRow, queue_row

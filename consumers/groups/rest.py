@@ -20,6 +20,7 @@ from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupDetail, GroupFilters, GroupRow, ListKind
 from consumers.models import Cluster, HealthLevel, State, TopicKind
 from consumers.pipeline.upkeep import STEPS
+from consumers.queries.evaluation import why_not_evaluated
 from consumers.queries.history import History, Point, Series, group_history
 from consumers.queries.windows import MOST_WINDOWS, RangeError, TooManyPoints
 from consumers.rest.access import charge
@@ -28,7 +29,6 @@ from consumers.rest.problems import NotNow, found_group, group_missing
 from consumers.rest.requests import PAGE, Choice, Moment, Paging, Parameters, narrowed, ordering_by, taken
 from consumers.rest.schema.derived import made_serializer
 from consumers.rest.schema.described import described
-from consumers.selectors.alerts.evaluated import why_not_evaluated
 
 # Groups: GET groups/, groups/{cluster}/{group}/, its status/ and queues/.
 ORDERING_CHOICES = [f"{sign}{column}" for column in sorted(ORDERINGS) for sign in ("", "-")]

@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from consumers.api.resets.answers import MayReset
 from consumers.models import LossAcknowledgement, TopicKind
 from consumers.offsets.rows import OffsetRow
 from consumers.offsets.stores import group_offsets
 from consumers.resets.acts import acknowledge_loss
+from consumers.resets.rest.answers import MayReset
 from consumers.resets.wish import ResetRefused
 from consumers.rest.answers import list_response, whole
 from consumers.rest.problems import Refused, found_group

@@ -19,11 +19,11 @@ from consumers.models import HealthLevel, State, StateChange, TimeLagKind
 from consumers.queries.brokers import BrokerAge, ClusterAge
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_losses
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.queries.sentences import sentence, state_parts
 from consumers.queries.texts import count
 from consumers.retries.checks.condition_rows import FailingGroup, Severity
 from consumers.retries.checks.failing import failing_groups
-from consumers.selectors.resets.causes import RULES, Jump, causes
 from consumers.words.rules import rule_words
 
 

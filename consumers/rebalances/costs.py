@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from consumers.models import Rebalance, RebalanceTopic
+from consumers.queries.reset_marks import went_on_since
 from consumers.rebalances.rows import Cost, Move, words_of
-from consumers.selectors.resets.marks import went_on_since
 from consumers.vocabulary.causes import RebalanceCause
 
 # What a rebalance did to queues, per topic and over all topics. A part of a sum is not the sum.

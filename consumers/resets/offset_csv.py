@@ -14,12 +14,11 @@ from django.utils.translation import gettext as _
 
 from consumers.jobs.csv_cells import cell, line_of, text_of
 from consumers.models import ResetEvent, ResetOutcome, ResetQueue
+from consumers.resets.queries.queues import queue_row
+from consumers.resets.queries.resets import reset_list, shortened
+from consumers.resets.queries.rows import ResetQueueRow, ResetRow
 from consumers.resets.targets.values import ValueRefused, is_offset, whole
 from consumers.resets.wish import QueueKey
-from consumers.selectors.resets.queues import queue_row
-from consumers.selectors.resets.resets import reset_list
-from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
-from consumers.selectors.resets.shortened import shortened
 
 COLUMNS = ("topic", "broker", "queue_id", "offset")
 DELIMITERS = ",;\t"

@@ -20,8 +20,8 @@ from consumers.lake.store import Lake
 from consumers.models import ConsumerGroup, GroupBroker, Reading
 from consumers.polling.flags import retired_topics
 from consumers.queries.limits import Limits
+from consumers.queries.reset_marks import went_on_since
 from consumers.rocketmq.names import DLQ_PREFIX
-from consumers.selectors.resets.marks import went_on_since
 from consumers.vocabulary.unknown import UnknownReason
 
 # A page opens no more files than that: of each reading up to two.

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Max, Min
 
+from consumers.alerts.queries.deliveries import waiting_messages
 from consumers.clock.status import change_words, clock_status, hold_words
 from consumers.clusters.pipeline_status import late_evaluation
 from consumers.lake.disk import free_mib
@@ -16,10 +17,9 @@ from consumers.lake.store import Lake
 from consumers.lake.unreadable import FOLDER, files_put_aside
 from consumers.models import Cluster, ConsumerGroup, GroupHealth, PipelineRun, Reading
 from consumers.polling.record.recorder import HISTORY_ERROR
+from consumers.queries.evaluation import evaluated
 from consumers.queries.limits import CLOCKS_DIFFER, Freshness, Limits, limits
 from consumers.queries.read_only import words_that_protect_nothing
-from consumers.selectors.alerts.evaluated import evaluated
-from consumers.selectors.alerts.waiting import waiting_messages
 
 REDIS_ANSWER_SECONDS = 1.0
 # A receiver that is restarted is no news.

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from consumers.selectors.alerts.evaluated import evaluated
-from consumers.selectors.alerts.incidents import firing_by_severity
-from consumers.selectors.alerts.waiting import waiting_messages
+from consumers.alerts.queries.deliveries import waiting_messages
+from consumers.alerts.queries.incidents import firing_by_severity
+from consumers.queries.evaluation import evaluated
 
 from .exposition import Family
 

@@ -7,19 +7,19 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from consumers.alerts.queries.incidents import IncidentFilters, incident_list
 from consumers.clock.status import change_words, clock_status
 from consumers.models import HealthLevel, IncidentStatus, State
 from consumers.overview import queries as selector
 from consumers.overview.queries import Change, Overview
 from consumers.queries.history import sparklines
 from consumers.queries.queues.lost_offsets import BrokerLoss, broker_loss_words
+from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.rebalances.events import rebalance_count
 from consumers.rebalances.marks import Mark as RebalanceMark
 from consumers.rebalances.marks import rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
-from consumers.selectors.alerts.incidents import IncidentFilters, incident_list
-from consumers.selectors.resets.marks import ResetMark, reset_marks
 from dashboard.pages.alerts.incident_spans import incident_flags
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of

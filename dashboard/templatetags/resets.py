@@ -10,9 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from consumers.models import ResetOutcome, ResetStatus
 from consumers.resets.planning.rows import NEVER_COMMITTED
-from consumers.selectors.resets.queues import NO_COMMIT, NOT_WRITTEN_AS_IT_STANDS, NOTHING_WAS_WRITTEN
-from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
-from consumers.selectors.resets.totals_rows import ResetTotals
+from consumers.resets.queries.queues import NO_COMMIT, NOT_WRITTEN_AS_IT_STANDS, NOTHING_WAS_WRITTEN
+from consumers.resets.queries.rows import ResetQueueRow, ResetRow, ResetTotals
 from dashboard.svg.reset_bar import reset_bar
 from dashboard.svg.shapes import state_shape
 from dashboard.templatetags.fields import unknown

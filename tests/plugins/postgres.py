@@ -33,9 +33,9 @@ REPEATED = {
 }
 # The code that those tests are of.
 SHOWN = (
-    "consumers/api/**/*.py",
     "consumers/rest/**/*.py",
     "consumers/*/*rest.py",
+    "consumers/*/rest/**/*.py",
     "dashboard/metrics/**/*.py",
     "dashboard/pages/**/*.py",
 )

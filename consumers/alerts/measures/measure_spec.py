@@ -1,7 +1,7 @@
 """One measure of alert rules: all that the site knows of it, declared beside the code that reads it.
 
 The evaluation, the form, the checks of rules and the preview are made of these declarations; what a measure is called
-is in consumers/selectors/alerts/words.py. Add a measure: docs/architecture.md.
+is in consumers/alerts/queries/words.py. Add a measure: docs/architecture.md.
 """
 
 from collections.abc import Callable, Mapping

@@ -15,8 +15,8 @@ from consumers.groups.overlay import UNKNOWN_RANK
 from consumers.groups.shown import Verdict
 from consumers.models import Comparison, Measure, State, SubjectKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.queries.sentences import evidence, queue_words, sentence, state_parts
-from consumers.selectors.resets.causes import RULES, Jump, causes
 from consumers.vocabulary.rules import RuleCode
 from consumers.words.rules import rule_words
 

@@ -14,7 +14,7 @@ import numpy as np
 from consumers.alerts.preview.values import MICROSECOND, Grid
 from consumers.models import ConsumerGroup, GroupState, Reading, Rebalance, State, StateChange
 from consumers.pipeline.slices import microseconds
-from consumers.selectors.resets.causes import RULES, Jump, causes
+from consumers.queries.reset_marks import RULES, Jump, causes
 
 from .replay import CODES
 from .values import PastScan, Values, good_runs, moments_in, sampled, spans_of

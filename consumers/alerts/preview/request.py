@@ -14,11 +14,11 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.queries.previews import unfinished_of
 from consumers.alerts.refused import MAY_MANAGE, AlertRefused
 from consumers.alerts.rules.rule_fields import checked_rule
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
 from consumers.pipeline.upkeep import kept_for
-from consumers.selectors.alerts.previews import unfinished_of
 
 SHORTEST = timedelta(minutes=5)
 # What was asked for is asked for a little later than it was meant: the oldest minute may be gone by then.

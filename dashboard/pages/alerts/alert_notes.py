@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.edits import keep_note, remove_note
 from consumers.alerts.notes import NOTE_FIELDS
+from consumers.alerts.queries.settings import groups_named, note_list
 from consumers.models import GroupNote
-from consumers.selectors.alerts.notes import groups_named, note_list
 from dashboard.pages.common.access import page
 from dashboard.pages.common.form_problems import problems
 from dashboard.pages.common.frame import frame_of

@@ -18,11 +18,11 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.preview.request import earliest, request_preview, why_not_permitted
+from consumers.alerts.queries.previews import PreviewRow, find_preview
+from consumers.alerts.queries.words import number_words, rule_words, selection_words
 from consumers.alerts.tasks import hand_over_preview
 from consumers.jobs.asking import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
-from consumers.selectors.alerts.previews import PreviewRow, find_preview
-from consumers.selectors.alerts.words import number_words, rule_words, selection_words
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, frame_of
 from dashboard.pages.site.problems import UnknownFilter

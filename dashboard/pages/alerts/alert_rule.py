@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.edits import keep_rule, remove_rule, why_not_removed
 from consumers.alerts.preview.request import why_no_history
+from consumers.alerts.queries.previews import unfinished_of
+from consumers.alerts.queries.settings import find_rule
 from consumers.models import AlertRule
-from consumers.selectors.alerts.previews import unfinished_of
-from consumers.selectors.alerts.rules import find_rule
 from dashboard.pages.common.form_problems import problems
 from dashboard.pages.common.frame import frame_of
 from dashboard.pages.common.held_rows import held, held_as_seen, version_shown

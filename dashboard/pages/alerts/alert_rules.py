@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from consumers.alerts.queries.settings import rule_list
 from consumers.models import AlertRule
-from consumers.selectors.alerts.rules import rule_list
 from dashboard.pages.common.access import page
 from dashboard.pages.common.frame import frame_of
 from dashboard.pages.common.list_pages import listed

@@ -8,9 +8,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from consumers.alerts.queries.incidents import IncidentFilters, incident_list
+from consumers.alerts.queries.rows import IncidentRow
 from consumers.models import AlertRule, IncidentStatus, Severity
-from consumers.selectors.alerts.incidents import IncidentFilters, incident_list
-from consumers.selectors.alerts.rows import IncidentRow
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Choice, Frame, frame_of
 from dashboard.pages.common.list_pages import listed

@@ -12,11 +12,11 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from consumers.alerts.queries.incidents import incident_detail
+from consumers.alerts.queries.rows import IncidentDetail
+from consumers.alerts.queries.words import number_words
 from consumers.queries.groups import find_group
 from consumers.queries.windows import finest_kept, step_for
-from consumers.selectors.alerts.incident import incident_detail
-from consumers.selectors.alerts.rows import IncidentDetail
-from consumers.selectors.alerts.words import number_words
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.chart_policy import with_charts
 from dashboard.pages.common.figures import lag_figure

@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from consumers.alerts.queries.incidents import IncidentMark, incident_marks
 from consumers.models import Severity
-from consumers.selectors.alerts.marks import IncidentMark, incident_marks
 from dashboard.figures.points import Span
 from dashboard.pages.common.frame import Frame
 from dashboard.pages.common.ranges import Range

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from consumers.selectors.alerts.previews import PreviewRow
+from consumers.alerts.queries.previews import PreviewRow
 from dashboard.svg.day_bars import DayBar, day_bars
 from dashboard.svg.incident_bars import Bar, Gap, incident_bars
 from dashboard.wording.numbers import count

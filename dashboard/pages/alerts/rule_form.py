@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy
 from consumers.alerts.fields import EntryField, Shape, defaults_of
 from consumers.alerts.measures.measure_spec import Unit
 from consumers.alerts.measures.registry import SPECS
+from consumers.alerts.queries.words import MEASURES
 from consumers.alerts.rules.rule_fields import RULE_FIELDS
 from consumers.models import AlertRule, Comparison, Measure, Severity, State, SubjectKind
-from consumers.selectors.alerts.words import MEASURES
 from consumers.words.states import STATES as STATE_WORDS
 from dashboard.pages.common.durations import SECONDS, seconds_of
 from dashboard.wording.alerts import SEVERITIES

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
 from consumers.alerts.edits import keep_channel
+from consumers.alerts.queries.deliveries import channel_deliveries
+from consumers.alerts.queries.settings import find_channel
 from consumers.models import AlertRule, Channel, ChannelKind, Severity
-from consumers.selectors.alerts.channels import find_channel
-from consumers.selectors.alerts.deliveries import channel_deliveries
 from dashboard.pages.alerts.alert_access import form_page
 from dashboard.pages.alerts.alert_forms import sent
 from dashboard.pages.alerts.alert_tabs import alert_context

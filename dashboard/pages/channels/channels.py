@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
-from consumers.selectors.alerts.channels import channel_list
+from consumers.alerts.queries.settings import channel_list
 from dashboard.pages.alerts.alert_tabs import alert_context
 from dashboard.pages.common.access import page
 from dashboard.pages.common.frame import frame_of

@@ -11,14 +11,14 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from consumers.alerts.queries.deliveries import Untold, untold
 from consumers.clusters.pipeline_status import LateEvaluation, late_evaluation
 from consumers.clusters.queries import cluster_list
 from consumers.clusters.rows import ClusterRow
 from consumers.models import State
 from consumers.queries.brokers import MASTER
+from consumers.queries.evaluation import Evaluated, evaluated
 from consumers.queries.limits import Freshness as Level
-from consumers.selectors.alerts.evaluated import Evaluated, evaluated
-from consumers.selectors.alerts.untold import Untold, untold
 from dashboard.wording.times import ago
 
 from .ranges import LABELS, Range, range_of

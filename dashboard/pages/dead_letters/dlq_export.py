@@ -10,8 +10,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from consumers.dead_letters.exports.stream import ExportFailed, ExportFormat, ExportWanted
+from consumers.dead_letters.inspection import MAY_SEE
 from consumers.dead_letters.queries.filters import WrongFilter, all_filters_of
-from consumers.dead_letters.rest import MAY_SEE, export_response
+from consumers.dead_letters.rest import export_response
 from consumers.queries.groups import find_group
 from dashboard.pages.site.problems import UnknownFilter
 

@@ -9,12 +9,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.alerts.notes import Notes
+from consumers.alerts.queries.incidents import open_incidents
 from consumers.alerts.subjects import Subject
 from consumers.groups.detail import group_detail
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupDetail
 from consumers.models import SubjectKind, TopicKind
-from consumers.selectors.alerts.of_group import open_incidents
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.chart_policy import with_charts
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of

@@ -19,11 +19,9 @@ from consumers.models import Reset, ResetKind, ResetOutcome
 from consumers.queries.groups import find_group
 from consumers.resets.acts import why_not_restored
 from consumers.resets.permission import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
-from consumers.selectors.resets.events import reset_events
-from consumers.selectors.resets.queues import reset_queues
-from consumers.selectors.resets.resets import find_reset
-from consumers.selectors.resets.rows import ResetRow
-from consumers.selectors.resets.span import span_of
+from consumers.resets.queries.queues import reset_queues
+from consumers.resets.queries.resets import find_reset, reset_events, span_of
+from consumers.resets.queries.rows import ResetRow
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of
 from dashboard.pages.common.list_pages import listed

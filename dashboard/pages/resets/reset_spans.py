@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _
 
 from consumers.models import ResetStatus
-from consumers.selectors.resets.marks import ResetMark, reset_marks
+from consumers.queries.reset_marks import ResetMark, reset_marks
 from dashboard.figures.points import RESET, Span
 from dashboard.pages.common.ranges import Range
 from dashboard.wording.resets import STATUSES, destination

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from consumers.models import ResetStatus
 from consumers.resets.permission import MAY_RESET
-from consumers.selectors.resets.resets import reset_list
+from consumers.resets.queries.resets import reset_list
 from dashboard.pages.common.access import page
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of
 from dashboard.pages.common.list_pages import listed

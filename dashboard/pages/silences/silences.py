@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from consumers.alerts.queries.rows import SilenceStatus
+from consumers.alerts.queries.settings import silence_list
 from consumers.alerts.silences import end, make
 from consumers.models import AlertRule, Silence
-from consumers.selectors.alerts.setting_rows import SilenceStatus
-from consumers.selectors.alerts.silences import silence_list
 from dashboard.pages.alerts.alert_access import act, form_page
 from dashboard.pages.alerts.alert_forms import done, sent
 from dashboard.pages.alerts.alert_tabs import alert_context

@@ -9,8 +9,8 @@ from consumers.clock.status import clock_status, expiry_hold, hold_words
 from consumers.clusters.pipeline_status import late_evaluation
 from consumers.models import ClockChange, PipelineRun
 from consumers.queries.brokers import broker_ages
+from consumers.queries.evaluation import evaluated
 from consumers.queries.limits import Freshness, limits
-from consumers.selectors.alerts.evaluated import evaluated
 from dashboard.health.readiness import readiness
 from dashboard.metrics.clock_families import clock_families
 from tests.alert_rows import an_evaluation

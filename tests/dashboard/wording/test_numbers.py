@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.selectors.alerts.words import number_words
+from consumers.alerts.queries.words import number_words
 from consumers.stores.spans import span
 from dashboard.wording.numbers import chosen, count, duration, share, size
 from dashboard.wording.resets import destination

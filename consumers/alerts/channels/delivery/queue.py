@@ -10,9 +10,9 @@ from django.conf import settings
 from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
 
 from consumers.alerts.channels.channel_kinds import CHANNEL_KINDS
+from consumers.alerts.queries.deliveries import told_before
 from consumers.models import Channel, Delivery, DeliveryStatus, Incident, IncidentStatus
 from consumers.models.channels import TO_GO
-from consumers.selectors.alerts.behind import told_before
 
 from .receiver import LONGEST_HOLD, LONGEST_PAUSE, is_held
 

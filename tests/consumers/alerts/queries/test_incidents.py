@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
+from consumers.alerts.queries.incidents import IncidentFilters, firing_by_severity, incident_detail, incident_list
+from consumers.alerts.queries.rows import GroupName
 from consumers.models import AlertRule, ConsumerGroup, Incident, IncidentStatus, Severity
-from consumers.selectors.alerts.incident import incident_detail
-from consumers.selectors.alerts.incidents import IncidentFilters, firing_by_severity, incident_list
-from consumers.selectors.alerts.rows import GroupName
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_attempt, an_incident, an_incident_event
 from tests.world import NOW, a_cluster, a_group, ago
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from consumers.alerts.queries.incidents import open_incidents
 from consumers.models import ConsumerGroup
-from consumers.selectors.alerts.of_group import open_incidents
 from tests.alert_rows import a_rule, an_incident
 from tests.world import a_cluster, a_group, ago
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from consumers.selectors.alerts.channels import find_channel
-from consumers.selectors.alerts.deliveries import channel_deliveries
-from consumers.selectors.alerts.untold import Untold, untold
+from consumers.alerts.queries.deliveries import Untold, channel_deliveries, untold
+from consumers.alerts.queries.settings import find_channel
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_incident, an_incident_event
 from tests.world import NOW, a_cluster, a_group, ago
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from consumers.alerts.queries.words import MEASURES, measure_words, number_words, rule_words, selection_words
 from consumers.models import AlertRule, Measure
-from consumers.selectors.alerts.words import MEASURES, measure_words, number_words, rule_words, selection_words
 
 
 def a_rule(measure: str, comparison: str, threshold: float | None = None, **fields: Any) -> AlertRule:

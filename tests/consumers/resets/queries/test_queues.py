@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetStep
-from consumers.selectors.resets.queues import queue_row, reset_queues
+from consumers.resets.queries.queues import queue_row, reset_queues
 from tests.reset_rows import a_queue_left_out, a_reset, a_reset_queue
 from tests.world import NOW, a_cluster, a_group
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
+from consumers.alerts.queries.incidents import IncidentMark
 from consumers.models import ConsumerGroup
-from consumers.selectors.alerts.marks import IncidentMark
 from dashboard.pages.alerts.incident_spans import LANES, bars, incident_words
 from dashboard.pages.common.ranges import Range
 from tests.alert_rows import a_rule, an_evaluation, an_incident

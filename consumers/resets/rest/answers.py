@@ -15,13 +15,12 @@ from consumers.models import Reset
 from consumers.queries.declared import URL, answer, public
 from consumers.resets.acts import why_not_restored
 from consumers.resets.permission import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
+from consumers.resets.queries.queues import reset_queues
+from consumers.resets.queries.resets import find_reset, reset_events
+from consumers.resets.queries.rows import ResetEventRow, ResetQueueRow, ResetRow
 from consumers.resets.wish import Asker
 from consumers.rest.access import MayChange
 from consumers.rest.answers import object_response
-from consumers.selectors.resets.events import reset_events
-from consumers.selectors.resets.queues import reset_queues
-from consumers.selectors.resets.resets import find_reset
-from consumers.selectors.resets.rows import ResetEventRow, ResetQueueRow, ResetRow
 
 
 class MayReset(MayChange):

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.alerts.preview.request import cancel, request_preview, why_not_permitted
+from consumers.alerts.queries.previews import PreviewRow, find_preview
 from consumers.alerts.refused import AlertRefused
 from consumers.alerts.rules.rule_fields import RULE_FIELDS
 from consumers.alerts.tasks import hand_over_preview
@@ -21,9 +22,8 @@ from consumers.rest.answers import object_response
 from consumers.rest.problems import NotNow, Refused
 from consumers.rest.requests import NothingSerializer, Parameters, Strict, said
 from consumers.rest.schema.described import acted, described
-from consumers.selectors.alerts.previews import PreviewRow, find_preview
 
-from .serializers import MayManageAlerts, not_valid, refused, serializer_of
+from .resource import MayManageAlerts, not_valid, refused, serializer_of
 
 RESULT = (
     "{fired, fired_left_alone, known_from, known_to, known_seconds, unknown_seconds, unknown_spans, subjects, "

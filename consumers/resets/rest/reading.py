@@ -1,7 +1,8 @@
-"""Offset resets: GET and POST resets/, GET resets/{id}/ and its queues/. Everybody may look, not everybody plan."""
+"""Offset resets: lists, one reset, its queues, and CSV. Everybody may look, not everybody may plan."""
 
 from uuid import UUID
 
+from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework import serializers, status
@@ -11,22 +12,23 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.models import ResetKind, ResetOutcome, ResetStatus, ResetStep
+from consumers.resets.offset_csv import queues_csv, resets_csv
+from consumers.resets.offsets_out import group_offsets_csv
+from consumers.resets.queries.queues import reset_queues
+from consumers.resets.queries.resets import reset_list, shortened
+from consumers.resets.queries.rows import ResetQueueRow, ResetRow
 from consumers.resets.request import request_plan
+from consumers.resets.rest.answers import MayReset, WholeReset, asker_of, found_reset, reset_answer
+from consumers.resets.rest.planning import ResetWishSerializer, not_valid, plan_answer, wish_of
 from consumers.resets.targets.values import ValueRefused
 from consumers.resets.wish import ResetRefused
-from consumers.rest.answers import Found, list_response
+from consumers.rest.answers import Found, csv_response, described_csv, list_response
 from consumers.rest.problems import Refused, found_group
-from consumers.rest.requests import PAGE, RANGE, Choice, Paging, Parameters, Ranged, said, taken
+from consumers.rest.requests import PAGE, RANGE, Choice, Exported, OneKind, Paging, Parameters, Ranged, said, taken
 from consumers.rest.schema.described import acted, described
-from consumers.selectors.resets.queues import reset_queues
-from consumers.selectors.resets.resets import reset_list
-from consumers.selectors.resets.rows import ResetQueueRow, ResetRow
-from consumers.selectors.resets.shortened import shortened
-
-from .answers import MayReset, WholeReset, asker_of, found_reset, reset_answer
-from .planning import ResetWishSerializer, not_valid, plan_answer, wish_of
 
 
+# Offset resets: GET and POST resets/, GET resets/{id}/ and its queues/. Everybody may look, not everybody plan.
 class ResetParameters(Paging, Ranged):
     """`from` and `to`: when it was planned."""
 
@@ -100,3 +102,40 @@ class ResetQueueListView(APIView):
             lambda page, size: Found(*reset_queues(found.pk, page=page, page_size=size, **values)),
             **paging,
         )
+
+
+# Resets and offsets as CSV: GET resets/export/, resets/{id}/export/ and groups/{cluster}/{group}/offsets/export/.
+class AuditParameters(ResetParameters):
+    shape = ()
+    page = None  # type: ignore[assignment]
+    page_size = None  # type: ignore[assignment]
+
+
+class ExportView(APIView):
+    content_negotiation_class = OneKind
+
+
+class AuditExportView(ExportView):
+    @described_csv("resets_export", AuditParameters)
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """All resets as CSV, the newest first, each with all that was done with it: the audit."""
+        filters = {RANGE.get(name, name): value for name, value in AuditParameters.of(request).items()}
+        return csv_response(resets_csv(timezone.now(), **filters), "resets")
+
+
+class ResetExportView(ExportView):
+    @described_csv("reset_export")
+    def get(self, request: Request, reset: UUID) -> StreamingHttpResponse:
+        """The queues of a reset as CSV: what was planned, done and read back of each."""
+        Exported.of(request)
+        found = found_reset(reset)
+        return csv_response(queues_csv(found.pk), f"reset-{found.cluster_name}-{found.group_name}-{found.pk}")
+
+
+class OffsetExportView(ExportView):
+    @described_csv("group_offsets_export")
+    def get(self, request: Request, cluster: str, group: str) -> StreamingHttpResponse:
+        """Where a group stood at the newest reading, as CSV: the target of a reset may be made of it."""
+        Exported.of(request)
+        found = found_group(cluster, group)
+        return csv_response(group_offsets_csv(found, timezone.now()), f"offsets-{cluster}-{group}")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from consumers.models import UNFINISHED_PREVIEWS, PreviewStatus, RulePreview
 from consumers.queries.declared import answer, public
 
-from .said import said
+from .rows import said
 
 
 @answer(

@@ -15,18 +15,17 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from consumers.alerts.acts import LONGEST_TEXT, acknowledge, unacknowledge
+from consumers.alerts.queries.incidents import ORDERINGS, IncidentFilters, incident_detail, incident_list
+from consumers.alerts.queries.rows import IncidentDetail, IncidentRow
 from consumers.alerts.refused import AlertRefused
 from consumers.models import Incident, IncidentStatus, Severity
+from consumers.queries.evaluation import Evaluated, evaluated
 from consumers.rest.answers import Found, list_response, object_response
 from consumers.rest.requests import Choice, Paging, Parameters, Ranged, Strict, said
 from consumers.rest.schema.derived import read_serializer
 from consumers.rest.schema.described import acted, described
-from consumers.selectors.alerts.evaluated import Evaluated, evaluated
-from consumers.selectors.alerts.incident import incident_detail
-from consumers.selectors.alerts.incidents import ORDERINGS, IncidentFilters, incident_list
-from consumers.selectors.alerts.rows import IncidentDetail, IncidentRow
 
-from .serializers import MayManageAlerts, Text, refused
+from .resource import MayManageAlerts, Text, refused
 
 OPEN = "open"
 ORDERING_CHOICES = [f"{sign}{column}" for column in ORDERINGS for sign in ("", "-")]

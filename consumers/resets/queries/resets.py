@@ -1,7 +1,8 @@
-"""Finds resets. Each call is a fixed number of queries, however many queues a reset has."""
+"""Finds resets, each in a fixed number of queries, however many queues a reset has."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,23 +10,31 @@ from uuid import UUID
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Greatest
 
-from consumers.models import Reset, ResetKind, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
+from consumers.models import Reset, ResetEvent, ResetKind, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
+from consumers.resets.queries.rows import ResetEventRow, ResetRow, ResetTotals, SeenBroker, SeenGroup
 
-from .rows import ResetRow, SeenBroker, SeenGroup
-from .totals_rows import ResetTotals
-
+# Finds resets. Each call is a fixed number of queries, however many queues a reset has.
 # Sums over the queues of resets, made by the database: ten thousand queues cost what ten do.
 
 DONE = (ResetStep.READ_BACK, ResetStep.FAILED, ResetStep.NOT_DONE)
+
 CHOSEN = Q(left_out=None)
+
 # Without a method a queue is not left out only while its plan is made.
 STANDING = CHOSEN & Q(method=ResetMethod.NOTHING)
+
 MOVING = CHOSEN & ~Q(method=ResetMethod.NOTHING)
+
 CONFIRMED = MOVING & Q(outcome=ResetOutcome.CONFIRMED)
+
 BACK, ON = CONFIRMED & Q(before__gt=F("target")), CONFIRMED & Q(before__lt=F("target"))
+
 IN_FACT = ("replayed_in_fact", "skipped_in_fact")
+
 MESSAGES = ("replayed_messages", "skipped_messages")
+
 TIMES = ("earliest_target_time", "latest_target_time")
+
 NO_TIME = "the time of no message at a target was read"
 
 
@@ -114,10 +123,15 @@ def _why_not_in_fact(row: dict[str, Any]) -> str | None:
 
 
 NO_PLAN = {ResetStatus.PLANNING: "the plan is being made"}
+
 NOT_APPLIED = "it was not applied"
+
 NOTHING_MOVED = "nothing was found that had moved since the plan"
+
 LOOKED_AT = "what has moved since the plan is being looked at, or nothing had"
+
 ALL = "all queues of these topics and brokers"
+
 # What these targets name is chosen, unless more is said.
 CHOSEN_BY = {
     ResetKind.OFFSETS: "those that the value lists",
@@ -247,9 +261,13 @@ def _why(reset: Reset, status: ResetStatus) -> dict[str, str]:
 # The group as its plan saw it, out of the reset's row.
 
 OFFLINE = "the group had no member"
+
 UNSAID = "no member said it"
+
 NOT_SAID_BY_BROKER = "the broker did not say it"
+
 OF_MEMBERS = ("orderly", "message_model", "consume_type")
+
 OF_BROKERS = ("version", "server_side", "permission")
 
 
@@ -275,3 +293,58 @@ def _broker(name: str, said: Mapping[str, Any]) -> SeenBroker:
     values = {field: said.get(field) for field in OF_BROKERS}
     unknown = {field: NOT_SAID_BY_BROKER for field, value in values.items() if value is None}
     return SeenBroker(name=name, **values, unknown=unknown)
+
+
+BY_A_WORKER = "a worker did it by itself"
+
+NO_ADDRESS = "the request did not say where it came from"
+
+
+def reset_events(reset_id: UUID) -> list[ResetEventRow]:
+    """The acts around a reset, in the order in which they came."""
+    return [_event_row(event) for event in ResetEvent.objects.filter(reset=reset_id).order_by("pk")]
+
+
+def _event_row(event: ResetEvent) -> ResetEventRow:
+    unknown = {}
+    if event.by_name is None:
+        unknown["by"] = BY_A_WORKER
+    if event.address is None:
+        unknown["address"] = BY_A_WORKER if event.by_name is None else NO_ADDRESS
+    return ResetEventRow(event.at, event.by_name, event.address, event.via, event.sentence, unknown)
+
+
+# How far in time a reset reaches: one query, however many queues it has.
+@dataclass(frozen=True)
+class Span:
+    """Null where nothing comes again or is skipped, or the messages at these targets were not read.
+
+    `replayed_from`: when the first message that comes again was stored. `skipped_to`: when the newest message was with
+    which a queue goes on that leaves some out.
+    """
+
+    replayed_from: datetime | None
+    skipped_to: datetime | None
+
+
+def span_of(reset_id: UUID) -> Span:
+    moving = ResetQueue.objects.filter(reset=reset_id, left_out=None).exclude(method=ResetMethod.NOTHING).order_by()
+    found = moving.aggregate(
+        replayed_from=Min("target_time", filter=Q(replayed_messages__gt=0)),
+        skipped_to=Max("target_time", filter=Q(skipped_messages__gt=0)),
+    )
+    return Span(**found)
+
+
+# Resets for lists of many: one of ten thousand queues must not make a page of a hundred too long to read.
+# A cell of a spreadsheet holds 32,767 characters.
+LONGEST_LIST = 100
+
+
+def shortened(row: ResetRow) -> ResetRow:
+    """Without its lists of queues where they are long; `unknown` says where they stand."""
+    found = {"value": row.value, "chosen_queues": row.chosen_queues}
+    long = {name: len(said) for name, said in found.items() if isinstance(said, list) and len(said) > LONGEST_LIST}
+    why = {name: f"a list of {queues} queues: they stand in the reset itself" for name, queues in long.items()}
+    elsewhere: dict[str, Any] = dict.fromkeys(long)
+    return replace(row, **elsewhere, unknown=row.unknown | why)

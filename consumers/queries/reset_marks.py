@@ -1,8 +1,4 @@
-"""Whether a reset from here moved the offset that a judgement saw jump. Told at reading: no judgement knows resets.
-
-A jump that no reset explains was made by somebody else, and that is said too where an offset went back; a master that
-was just out may have come back with the older offsets of its slave.
-"""
+"""Which of our resets moved an offset that was seen to jump, and resets as marks on a time axis."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,18 +6,28 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
-from consumers.models import ConsumerGroup, Reading, ResetOutcome, ResetQueue
+from consumers.models import ConsumerGroup, Reading, Reset, ResetOutcome, ResetQueue
 from consumers.queries.limits import limits
 from consumers.vocabulary.rules import RuleCode
 
+# Whether a reset from here moved the offset that a judgement saw jump. Told at reading: no judgement knows resets.
+#
+# A jump that no reset explains was made by somebody else, and that is said too where an offset went back; a master
+# that
+# was just out may have come back with the older offsets of its slave.
 # The rules of jumps. A queue that was moved up may well have been so by its broker alone.
 RULES = frozenset({RuleCode.OFFSET_WENT_BACK, RuleCode.MOVED_TO_OLDEST})
+
 # A jump is seen by the next reading of its broker; where that was not read for longer, the reset is only likely.
 LIKELY = timedelta(minutes=15)
+
 LOOKED_AT, READINGS = 20_000, 1_000
+
 COLUMNS = ("reset_id", "reset__group_id", "topic", "broker", "queue_id", "before", "target", "written_at")
+
 WHO = ("reset__applied_by_name", "reset__by_name", "reset__reason")
 
 Detail = Mapping[str, Any]
@@ -125,3 +131,57 @@ def _words(trace: Trace, is_sure: bool) -> str:
     if is_sure:
         return gettext("reset by %(name)s at %(at)s (%(reason)s)") % words
     return gettext("perhaps the reset by %(name)s at %(at)s (%(reason)s)") % words
+
+
+# Resets that were applied, as marks on a time axis.
+MARKS_SHOWN = 200
+
+MARK_COLUMNS = ("id", "cluster_name", "group_name", "started_at", "finished_at", "status", "kind", "value", "reason")
+
+
+@dataclass(frozen=True)
+class ResetMark:
+    """`until` is null while it goes on."""
+
+    id: str
+    cluster: str
+    group: str
+    since: datetime
+    until: datetime | None
+    status: str
+    kind: str
+    value: Any
+    reason: str
+    by: str
+
+
+def reset_marks(
+    *, cluster: str | None = None, group: str | None = None, since: datetime, until: datetime
+) -> list[ResetMark]:
+    """Those that went on in [since, until), the newest first, at most MARKS_SHOWN. One query."""
+    rows = went_on_since(since).filter(started_at__lt=until)
+    if cluster:
+        rows = rows.filter(cluster_name=cluster)
+    if group:
+        rows = rows.filter(group_name=group)
+    names = (*MARK_COLUMNS, "by_name", "applied_by_name")
+    return [
+        ResetMark(
+            id=str(row["id"]),
+            cluster=row["cluster_name"],
+            group=row["group_name"],
+            since=row["started_at"],
+            until=row["finished_at"],
+            status=row["status"],
+            kind=row["kind"],
+            value=row["value"],
+            reason=row["reason"],
+            by=row["applied_by_name"] or row["by_name"],
+        )
+        for row in rows.order_by("-started_at").values(*names)[:MARKS_SHOWN]
+    ]
+
+
+def went_on_since(since: datetime) -> QuerySet[Reset]:
+    """Those that were begun, and had not ended before."""
+    return Reset.objects.filter(Q(finished_at=None) | Q(finished_at__gte=since), started_at__isnull=False)
