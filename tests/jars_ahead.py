@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dashboard.demo.failures import DemoFailed
-from dashboard.demo.ivy_files import ROCKETMQ_VERSION
-from dashboard.demo.jars import ensure_jars, jars_folder
+from dashboard.demo.jars import ROCKETMQ_VERSION, ensure_jars, jars_folder
 from dashboard.demo.java import find_java
 from tests.plugins.older_rocketmq import VERSIONS
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports
 
 SECONDS = 30.0
 

@@ -1,17 +1,22 @@
-"""Starts programs that end with this process, and ends them.
-
-Start them from a thread that lives on: Linux sends the death signal when the *thread* that started the child ends.
-"""
+"""Child processes of the demo: started and ended, and their ports."""
 
 import contextlib
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .failures import DemoFailed
+
+# Starts programs that end with this process, and ends them.
+#
+# Start them from a thread that lives on: Linux sends the death signal when the *thread* that started the child ends.
 LEASH = Path(__file__).with_name("leash.py")
+
 STOP_SECONDS = 10.0
 
 
@@ -58,3 +63,35 @@ def kill_child(child: subprocess.Popen[bytes]) -> None:
         if pipe is not None:
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
+
+
+# Free ports on the loopback.
+# Below the range from which Linux takes the near end of outgoing connections (32768 and up): a port found free here is
+# not lost to some client between this look and the server's start, and it can be had again after a restart.
+LOWEST, HIGHEST = 20_000, 32_000
+
+ATTEMPTS = 200
+
+
+class NoFreePort(DemoFailed):
+    """No port could be had on the loopback."""
+
+
+def free_ports(*offsets: int, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
+    """A port of the range (its end is not in it) such that it plus each of `offsets` is free."""
+    for _ in range(ATTEMPTS):
+        port = lowest + secrets.randbelow(highest - lowest)
+        if _are_free([port + offset for offset in offsets]):
+            return port
+    raise NoFreePort(f"No free port was found from {lowest} to {highest - 1}: end what listens there.")
+
+
+def _are_free(ports: list[int]) -> bool:
+    with contextlib.ExitStack() as held:
+        for port in ports:
+            listener = held.enter_context(socket.socket())
+            try:
+                listener.bind(("", port))
+            except OSError:
+                return False
+    return True

@@ -11,14 +11,19 @@ from types import TracebackType
 
 from consumers.rocketmq.wire.connection import TlsOptions
 
-from .broker_settings import CLUSTER, BrokerPlace, broker_properties
-from .children import kill_child, start_child
+from .children import free_ports, kill_child, start_child
 from .failures import DemoFailed
 from .java import Java, find_java
-from .ports import free_ports
 from .registration import wait_until_registered
-from .server import Server
-from .server_commands import broker_command, mqadmin_command, name_server_command
+from .server import (
+    CLUSTER,
+    BrokerPlace,
+    Server,
+    broker_command,
+    broker_properties,
+    mqadmin_command,
+    name_server_command,
+)
 
 # A broker stores nothing above 90 % of its disk (RocketMQ 5.4.0, DefaultMessageStore.CleanCommitLogService).
 FULL_DISK_SHARE = 0.90

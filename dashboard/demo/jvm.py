@@ -4,9 +4,9 @@ from pathlib import Path
 
 import jpype
 
-from .broker_settings import SMALL_JVM
 from .java import Java, JavaNotFound
 from .java_logs import log_flags
+from .server import SMALL_JVM
 
 
 def start_jvm(

@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
-from .hatching import HATCH_AXIS, hatched_windows
 from .layout import AXIS, QUIET, aside, figure
-from .points import Change, Figure, Line, Span, on_axis
+from .points import HATCH_AXIS, Change, Figure, Line, Span, hatched_windows, on_axis
 
 SERIES, FEW = 8, 10
 

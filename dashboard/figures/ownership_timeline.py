@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
-from dashboard.wording.times import clock
+from dashboard.wording.numbers import clock
 
 from .layout import AXIS, INK, LEFT, QUIET, figure
 from .ownership_boxes import Box, boxes, placed

@@ -6,9 +6,8 @@ from itertools import groupby
 
 from django.utils.translation import gettext as _
 
-from .hatching import no_reason
 from .layout import AXIS, LEFT, aside, figure
-from .points import Change, Figure, Line, Span, on_axis
+from .points import Change, Figure, Line, Span, no_reason, on_axis
 
 ROW_PIXELS, EDGE_PIXELS, LABEL_LETTERS = 14, 82, 15
 SCALE = [[i / 4, f"var(--heat-{i})"] for i in range(5)]

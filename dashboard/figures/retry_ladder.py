@@ -10,12 +10,10 @@ from django.utils.translation import gettext as _
 
 from consumers.retries.levels.broker_levels import LATE_SECONDS
 from consumers.retries.levels.ladder_rows import Ladder, LadderRung, SampledRung
-from dashboard.wording.numbers import count, duration
-from dashboard.wording.times import clock
+from dashboard.wording.numbers import clock, count, duration
 
-from .hatching import HATCH, no_reason
 from .layout import AXIS, QUIET, RULE, plain_figure
-from .points import Figure
+from .points import HATCH, Figure, no_reason
 
 ROW_PIXELS, MARGIN_PIXELS, LEFT_PIXELS = 21, 64, 148
 PANELS = ([0, 0.47], [0.53, 1])

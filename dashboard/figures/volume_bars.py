@@ -8,9 +8,8 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
-from .hatching import HATCH_AXIS, hatched_windows, no_reason
 from .layout import AXIS, QUIET, figure
-from .points import Change, Figure, Line, Span, on_axis
+from .points import HATCH_AXIS, Change, Figure, Line, Span, hatched_windows, no_reason, on_axis
 
 FEW = 10
 

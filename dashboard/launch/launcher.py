@@ -20,11 +20,8 @@ from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connections
 
-from . import clusters, programs
-from .logs import Tail
-from .supervised import Program
-from .supervisor import Supervisor
-from .trouble import LaunchFailed, StopAsked
+from . import programs
+from .supervisor import LaunchFailed, Program, StopAsked, Supervisor, Tail
 
 # What must hold before anything starts: one launcher per home, a free port, a short enough socket path.
 
@@ -263,10 +260,10 @@ class Launch:
     def _choose_clusters(self) -> bool:
         """True where the demo shall run: no cluster was named, and the user has registered none."""
         if self.namesrv is not None:
-            clusters.watch(clusters.OWN, self.namesrv)
-        if not clusters.user_has_clusters():
+            programs.watch(programs.OWN, self.namesrv)
+        if not programs.user_has_clusters():
             return True
-        if clusters.forget_demo():
+        if programs.forget_demo():
             self.say("The demo cluster is not watched any more: there is a cluster of your own.")
         return False
 
@@ -290,7 +287,7 @@ class Launch:
         return watch
 
     def _watch_demo(self, namesrv: str) -> None:
-        clusters.watch(clusters.DEMO, namesrv, clusters.demo_offset_files(self.home))
+        programs.watch(programs.DEMO, namesrv, programs.demo_offset_files(self.home))
         connections.close_all()
         self.say(f"The demo cluster serves (name server {namesrv}); its story shows within five minutes")
 

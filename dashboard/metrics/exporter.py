@@ -1,22 +1,127 @@
-"""The families under rocketmq-exporter's names, and why some of it is not there."""
+"""Metric families under rocketmq-exporter's names."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from django.conf import settings
 
 from consumers.groups.unknown_words import UnknownWord
-from consumers.overview.exporter import ExporterCluster
+from consumers.overview.exporter import ExporterCluster, ExporterGroup, TopicPart
 from consumers.rocketmq.names import DLQ_PREFIX, RETRY_PREFIX
+from dashboard.metrics.exposition import Bounds, Family, Labels, label_text
 
-from .bounded import Bounds
-from .exporter_groups import group_families
-from .exposition import Family, Labels, label_text
+DIFF = ("group", "topic", "countOfOnlineConsumers", "msgModel")
 
+PART = ("cluster", "broker", "topic", "group")
+
+# Ordinals of RocketMQ's MessageModel.
+BROADCASTING, CLUSTERING = "0", "1"
+
+MILLISECONDS = 1000
+
+Samples = Iterator[tuple[Labels, float]]
+
+Named = Sequence[tuple[TopicPart, ExporterGroup, str]]
+
+
+def group_families(cluster: ExporterCluster) -> Iterator[Family]:
+    """The families of rocketmq-exporter that are about groups, with its names, labels and units
+    (rocketmq-exporter 0.0.3-SNAPSHOT, RMQMetricsCollector, MetricsCollectTask).
+    """
+    named = list(_named(cluster))
+    yield Family("rocketmq_group_diff", "Messages of the topic not consumed.", DIFF, _diffs(cluster, is_retry=False))
+    yield Family("rocketmq_group_retrydiff", "The same of retry topics.", DIFF, _diffs(cluster, is_retry=True))
+    yield Family("rocketmq_group_dlqdiff", "Messages in the dead-letter topic.", DIFF, _group_dead_letters(cluster))
+    yield Family(
+        "rocketmq_group_count", "Members that are online; their addresses and client ids.",
+        ("caddr", "localaddr", "group"), _counts(cluster),
+    )  # fmt: skip
+    yield Family("rocketmq_consumer_offset", "Sum of the consumer offsets.", PART, _offsets(named))
+    yield Family("rocketmq_message_accumulation", "Messages not consumed, broker by broker.", PART, _lags(named))
+    yield Family(
+        "rocketmq_consumer_tps", "Messages consumed per second, by offsets.", PART, _group_rates(cluster, named)
+    )
+    yield Family(
+        "rocketmq_group_get_latency_by_storetime",
+        "Milliseconds that the first message not consumed has waited since it was stored.",
+        PART,
+        _waits(cluster, named),
+    )
+
+
+def _diffs(cluster: ExporterCluster, *, is_retry: bool) -> Samples:
+    """Sums over brokers: unknown as soon as one of them is. Of a broadcasting group the exporter gives none."""
+    for (group_id, topic), same in groupby(cluster.parts, key=lambda part: (part.group_id, part.topic)):
+        group = cluster.groups[group_id]
+        if topic.startswith(RETRY_PREFIX) is is_retry and _has_lag(group, topic) and not group.is_hidden:
+            lags = [part.lag_messages for part in same if not part.is_idle]
+            known = [lag for lag in lags if lag is not None]
+            if known and len(known) == len(lags):
+                yield (group.name, topic, _members(group), CLUSTERING), sum(known)
+
+
+def _has_lag(group: ExporterGroup, topic: str) -> bool:
+    return not (group.is_broadcasting or group.is_outside or topic == DLQ_PREFIX + group.name)
+
+
+def _members(group: ExporterGroup) -> str | None:
+    return None if group.members is None else str(group.members)
+
+
+def _group_dead_letters(cluster: ExporterCluster) -> Samples:
+    for group in cluster.groups.values():
+        if group.dead_letters is not None:
+            model = BROADCASTING if group.is_broadcasting else CLUSTERING
+            yield (group.name, DLQ_PREFIX + group.name, _members(group), model), group.dead_letters
+
+
+def _counts(cluster: ExporterCluster) -> Samples:
+    for group in cluster.groups.values():
+        if group.members is not None:
+            present = cluster.clients.get(group.id, ())
+            addresses = ",".join(client.address for client in present)
+            yield (addresses, ",".join(client.client_id for client in present), group.name), group.members
+
+
+def _named(cluster: ExporterCluster) -> Iterator[tuple[TopicPart, ExporterGroup, str]]:
+    """The parts on brokers whose cluster has a name, with their labels, which four families share."""
+    for part in cluster.parts:
+        named, group = cluster.clusters.get(part.broker), cluster.groups[part.group_id]
+        if named is not None and not part.topic.startswith(DLQ_PREFIX):
+            yield part, group, label_text(PART, (named, part.broker, part.topic, group.name))
+
+
+def _offsets(named: Named) -> Samples:
+    for part, group, text in named:
+        if part.consumer_offset is not None and not group.is_outside:
+            yield text, part.consumer_offset
+
+
+def _lags(named: Named) -> Samples:
+    for part, group, text in named:
+        if part.lag_messages is not None and _has_lag(group, part.topic):
+            yield text, part.lag_messages
+
+
+def _group_rates(cluster: ExporterCluster, named: Named) -> Samples:
+    rates = cluster.moved.consumed or {}
+    for part, group, text in named:
+        rate = rates.get((group.name, part.topic, part.broker))
+        if rate is not None and not group.is_outside and not part.topic.startswith(RETRY_PREFIX):
+            yield text, rate
+
+
+def _waits(cluster: ExporterCluster, named: Named) -> Samples:
+    for part, group, text in named:
+        wait = cluster.waits.get((part.group_id, part.topic, part.broker))
+        if wait is not None and _has_lag(group, part.topic):
+            yield text, round(wait * MILLISECONDS)
+
+
+# The families under rocketmq-exporter's names, and why some of it is not there.
 # The families of rocketmq-exporter that are about topics: of those that groups have offsets of.
 
 TOPIC = ("cluster", "broker", "topic")
-
-Samples = Iterator[tuple[Labels, float]]
 
 
 def topic_families(cluster: ExporterCluster) -> Iterator[Family]:
@@ -61,6 +166,7 @@ def _rates(cluster: ExporterCluster) -> Samples:
 # The families of rocketmq-exporter that are about members: what each says of its last minute.
 
 LABELS = ("clientAddr", "clientId", "group", "topic")
+
 # Our names of RocketMQ's ConsumeStatus; its pull times and rates are not kept.
 FAMILIES = {
     "consume_fail_msg_count": ("consume_failed_messages", "Messages that failed in the member's last hour."),

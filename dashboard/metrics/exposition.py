@@ -1,20 +1,24 @@
-"""Writes metrics as text that Prometheus reads: its own format 0.0.4, or OpenMetrics 1.0.0.
-
-All samples of a family stand together, as both formats demand. What is not known is no sample: neither 0 nor NaN.
-"""
+"""The text format of metrics, and how many series it may hold."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import isfinite
 
+# Writes metrics as text that Prometheus reads: its own format 0.0.4, or OpenMetrics 1.0.0.
+#
+# All samples of a family stand together, as both formats demand. What is not known is no sample: neither 0 nor NaN.
 TEXT = "text/plain; version=0.0.4"
+
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
+
 LINES_AT_ONCE = 1000
+
 UNITS = ("seconds", "bytes", "messages", "queues", "calls", "series", "groups")
 
 # The values in the order of their names, null for a label that is left out; or their text, made once for many samples.
 Labels = tuple[str | None, ...] | str
+
 Samples = Iterable[tuple[Labels, float]]
 
 
@@ -78,3 +82,48 @@ def escaped(text: str) -> str:
 def _head(family: Family, open_metrics: bool) -> str:
     unit = f"# UNIT {family.name} {family.unit}\n" if open_metrics and family.unit else ""
     return f"# HELP {family.name} {escaped(family.help)}\n# TYPE {family.name} gauge\n{unit}"
+
+
+# How many series a family may have: what is beyond is not written, and counted.
+NAME = "consumerscope_series_left_out"
+
+Sample = tuple[Labels, float]
+
+
+@dataclass
+class Bounds:
+    """Families pass through as they are written; `left_out` comes last and tells what was left out of them."""
+
+    most: int
+    beyond: dict[str, int] = field(default_factory=dict)
+
+    def bounded(self, families: Iterable[Family], most: int | None = None) -> Iterator[Family]:
+        for family in families:
+            yield replace(family, samples=self._first(family, self.most if most is None else most))
+
+    def kept(self, name: str, samples: Iterable[Sample], most: int) -> list[Sample]:
+        """The first of them, where all are read before any is written."""
+        kept: list[Sample] = []
+        for sample in samples:
+            if len(kept) < most:
+                kept.append(sample)
+            else:
+                self._leave_out(name)
+        return kept
+
+    def left_out(self) -> Family:
+        words = "Series that are left out of a family because it may have no more."
+        return Family(NAME, words, ("family",), self._counts())
+
+    def _counts(self) -> Iterator[Sample]:
+        for name, count in self.beyond.items():
+            yield (name,), count
+
+    def _leave_out(self, name: str) -> None:
+        self.beyond[name] = self.beyond.get(name, 0) + 1
+
+    def _first(self, family: Family, most: int) -> Iterator[Sample]:
+        samples = iter(family.samples)
+        yield from islice(samples, most)
+        for _ in samples:
+            self._leave_out(family.name)

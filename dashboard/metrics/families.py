@@ -1,4 +1,4 @@
-"""Every family that /metrics has, read once."""
+"""Metric families of the site: clusters, alerts and clocks."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +11,9 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from consumers.alerts.measures.explained import Explainer
+from consumers.alerts.queries.deliveries import waiting_messages
+from consumers.alerts.queries.incidents import firing_by_severity
+from consumers.clock.status import clock_status
 from consumers.clusters.pipeline_status import pipeline_status
 from consumers.clusters.queries import cluster_list
 from consumers.clusters.rows import ClusterRow, PipelineStatus, ReadingRow
@@ -20,19 +23,62 @@ from consumers.groups.unknown_words import UnknownWord, broker_word
 from consumers.lake.store import Lake
 from consumers.overview.exporter import ExporterCluster, exporter_cluster, queue_lags
 from consumers.queries.brokers import ClusterAge
+from consumers.queries.evaluation import evaluated
 from consumers.queries.limits import Limits
 from consumers.rebalances.flapping import episodes
 from consumers.retries.volumes import minute_volumes
 from consumers.rocketmq.names import DLQ_PREFIX
+from dashboard.metrics import exporter, families, group_families
+from dashboard.metrics.exposition import Bounds, Family, Labels
 
-from . import alert_families, clock_families, exporter, group_families
-from .bounded import Bounds
-from .exposition import Family, Labels
 from .measured import measured, name_servers_told
 
+
+# The gauges of alerts: how fresh their evaluation is, what fires by it, and what waits to be told.
+def alert_families(now: datetime) -> Iterator[Family]:
+    """Everything is read here. What fires is known only where rules were evaluated lately."""
+    evaluation, waiting = evaluated(now), waiting_messages(now)
+    age = None if evaluation.at is None else max(0.0, (now - evaluation.at).total_seconds())
+    yield Family(
+        "consumerscope_alerts_evaluation_age_seconds", "How long ago alert rules were last evaluated.", (),
+        [] if age is None else [((), age)],
+    )  # fmt: skip
+    yield Family(
+        "consumerscope_alerts_firing", "Incidents that fire, where rules were evaluated lately.", ("severity",),
+        [] if evaluation.firing is None else [((severity,), count) for severity, count in firing_by_severity().items()],
+    )  # fmt: skip
+    yield Family(
+        "consumerscope_alerts_deliveries_waiting", "Messages that wait to be sent through the channel.", ("channel",),
+        [((channel.channel,), channel.messages) for channel in waiting],
+    )  # fmt: skip
+    yield Family(
+        "consumerscope_alerts_channel_failing_seconds", "For how long whatever was tried through it was not taken.",
+        ("channel",),
+        [((one.channel,), one.failing.total_seconds()) for one in waiting if one.failing is not None],
+    )  # fmt: skip
+
+
+# Whether clocks are trusted: a clock that was set makes ages wrong, and keeps what is old from being deleted.
+def clock_families(now: datetime) -> Iterator[Family]:
+    """Nothing where no worker watches a clock."""
+    status = clock_status(now)
+    yield Family(
+        "consumerscope_clock_changes", "How often a clock of a worker's machine was set in the last 24 hours.", (),
+        [((), len(status.changes))] if status.is_watched else [],
+    )  # fmt: skip
+    yield Family(
+        "consumerscope_expiry_held_seconds",
+        "For so long nothing is deleted by age: a clock is in doubt. 0: none is.",
+        (),
+        [((), status.hold.left.total_seconds() if status.hold else 0.0)] if status.is_watched else [],
+    )  # fmt: skip
+
+
+# Every family that /metrics has, read once.
 # The gauges of brokers, readings and judgements: whether the other gauges are of now.
 
 CLUSTER, BROKER = ("cluster",), ("cluster", "broker")
+
 READING = {
     "seconds": "How long the newest reading took.",
     "calls": "Calls to brokers and name servers of the newest reading.",
@@ -186,8 +232,8 @@ def _bounded(bounds: Bounds, overlay: Overlay, ages: list[ClusterAge], cluster: 
     yield from reading_families(clusters, now)
     yield name_server_family(told)
     yield from judgement_families(pipeline, now)
-    yield from alert_families.alert_families(now)
-    yield from clock_families.clock_families(now)
+    yield from families.alert_families(now)
+    yield from families.clock_families(now)
     yield _left_out_groups(every, groups)
     if only is not None:
         yield from exporter.exporter_families(only, bounds)

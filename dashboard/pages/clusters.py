@@ -16,7 +16,7 @@ from consumers.models import Doubt
 from consumers.retries.levels.broker_levels import levels_by_name
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import context, frame_of
-from dashboard.pages.retries.delay_lines import delay_tables
+from dashboard.pages.retries.retries import delay_tables
 
 
 @page

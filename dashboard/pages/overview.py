@@ -20,14 +20,14 @@ from consumers.rebalances.marks import Mark as RebalanceMark
 from consumers.rebalances.marks import rebalance_marks
 from consumers.rebalances.rows import RebalanceFilters
 from consumers.retries.checks.condition_rows import FailingGroup
-from dashboard.pages.alerts.incident_spans import incident_flags
+from dashboard.pages.alerts.preview_pictures import incident_flags
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of
-from dashboard.pages.rebalances.rebalance_spans import mark_words
-from dashboard.pages.resets.reset_spans import reset_words
-from dashboard.svg.change_strip import Mark, change_strip
+from dashboard.pages.rebalances.rebalances import mark_words
+from dashboard.pages.resets.resets import reset_words
 from dashboard.svg.shapes import REBALANCE, RESET
-from dashboard.wording.times import clock
+from dashboard.svg.time_bars import Mark, change_strip
+from dashboard.wording.numbers import clock
 
 FAILING, FIRING, NAMED = 10, 5, 5
 # Shown even where no group is in them; the others only where one is.

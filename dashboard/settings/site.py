@@ -31,9 +31,9 @@ INSTALLED_APPS = [
     "dashboard",
 ]
 MIDDLEWARE = [
-    "dashboard.languages.Languages",
-    "dashboard.zero_bytes.WithoutZeroBytes",
-    "dashboard.proxies.BehindProxies",
+    "dashboard.middleware.Languages",
+    "dashboard.middleware.WithoutZeroBytes",
+    "dashboard.middleware.BehindProxies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -57,7 +57,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "dashboard.pages.site.theme.theme_of",
-                "dashboard.pages.site.language.languages_of",
+                "dashboard.pages.site.preferences.languages_of",
             ],
         },
     }

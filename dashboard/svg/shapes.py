@@ -1,12 +1,18 @@
-"""One shape for each state, so that a state is told apart without its colour; one for rebalances, one for resets, and
-a flag for incidents of each severity.
-"""
+"""Shapes that pictures are made of, and their time axis."""
 
+from datetime import UTC, datetime, timedelta
+
+from django.utils.dateformat import format as written
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 REBALANCE, RESET = "REBALANCE", "RESET"
+
 CRITICAL, WARNING, INFO = "CRITICAL", "WARNING", "INFO"
+
 _POLE = '<path d="M2 .5v11" fill="none" stroke="currentColor" stroke-width="1.6"/>'
+
 # Drawn in a box of 12 by 12, filled with the colour of the text around it.
 SHAPES = {
     "LOSS": '<path d="M2.2 .8 6 4.6 9.8 .8l1.4 1.4L7.4 6l3.8 3.8-1.4 1.4L6 7.4 2.2 11.2.8 9.8 4.6 6 .8 2.2z"/>',
@@ -28,6 +34,45 @@ SHAPES = {
 
 
 def state_shape(state: str, *, classes: str = "shape") -> SafeString:
+    """One shape for each state, so that a state is told apart without its colour; one for rebalances, one for resets,
+    and a flag for incidents of each severity.
+    """
     return mark_safe(
         f'<svg class="{classes}" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">{SHAPES[state]}</svg>'
     )
+
+
+# A time axis under a drawing, with round moments. Along it everything is in percent of the width, so that text keeps
+# its size on every screen.
+EDGE, FOOT = 1.0, 18
+
+
+def percent(at: datetime, since: datetime, until: datetime) -> float:
+    return EDGE + (100 - 2 * EDGE) * ((at - since) / (until - since))
+
+
+def axis(since: datetime, until: datetime, foot: int) -> SafeString:
+    return format_html(
+        '<line class="axis" x2="100%" y1="{0}" y2="{0}"/>{1}',
+        foot,
+        format_html_join(
+            "",
+            '<line class="axis" x1="{0}%" x2="{0}%" y1="{1}" y2="{2}"/>'
+            '<text x="{0}%" y="{3}" text-anchor="middle">{4}</text>',
+            (
+                (f"{percent(tick, since, until):.2f}", foot, foot + 4, foot + FOOT - 2, text)
+                for tick, text in _ticks(since, until)
+            ),
+        ),
+    )
+
+
+def _ticks(since: datetime, until: datetime) -> list[tuple[datetime, str]]:
+    """Round moments, at most eight of them; one whose label would be cut off at an edge is left out."""
+    span = (until - since).total_seconds()
+    steps = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 5184000)
+    step = next((step for step in steps if span / step <= 8), steps[-1])
+    first = datetime.fromtimestamp(-(-since.timestamp() // step) * step, UTC)
+    ticks = [first + timedelta(seconds=step * i) for i in range(int((until - first).total_seconds() // step) + 1)]
+    inside = [tick for tick in ticks if 0.04 < (tick - since) / (until - since) < 0.96]
+    return [(tick, written(tick, _("j M")) if step >= 86400 else f"{tick:%H:%M}") for tick in inside]

@@ -7,7 +7,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from dashboard.wording import numbers, times
+from dashboard.wording import numbers
 
 register = template.Library()
 register.filter("count", numbers.count)
@@ -22,7 +22,7 @@ def age(context: template.Context, at: datetime | None, never: str = "") -> Safe
     """How long ago; `never` is said where it has not happened yet."""
     if at is None:
         return format_html('<span class="unknown"><b>{}</b></span>', never or _("never"))
-    return _time(at, times.ago(at, context["now"]))
+    return _time(at, numbers.ago(at, context["now"]))
 
 
 @register.simple_tag(takes_context=True)
@@ -31,8 +31,8 @@ def clock(context: template.Context, at: datetime) -> SafeString:
 
 
 def moment(at: datetime, now: datetime) -> SafeString:
-    return _time(at, times.clock(at, now))
+    return _time(at, numbers.clock(at, now))
 
 
 def _time(at: datetime, text: str) -> SafeString:
-    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), times.absolute(at), text)
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), numbers.absolute(at), text)

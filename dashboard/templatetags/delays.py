@@ -7,7 +7,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from dashboard.pages.retries.delay_lines import DelayLine, DelayTable, LevelCell, LevelHead
+from dashboard.pages.retries.retries import DelayLine, DelayTable, LevelCell, LevelHead
 from dashboard.templatetags.fields import unknown
 from dashboard.wording.numbers import count, duration
 

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from dashboard.svg.offset_bar import offset_bar
+from dashboard.svg.offset_bars import offset_bar
 from dashboard.svg.shapes import state_shape
 from dashboard.svg.sparkline import sparkline
 from dashboard.wording.numbers import count

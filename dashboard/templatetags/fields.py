@@ -14,7 +14,7 @@ from consumers.vocabulary.groups import Flag
 from consumers.vocabulary.unknown import NO_LAG_REASONS
 from consumers.vocabulary.volumes import VolumeReason
 from dashboard.templatetags.ages import moment
-from dashboard.wording import times
+from dashboard.wording import numbers
 from dashboard.wording.fields import FIELDS
 
 register = template.Library()
@@ -102,7 +102,7 @@ def _time_lag(context: template.Context, row: Any, text: str, with_moment: bool)
     at: datetime | None = getattr(row, "time_lag_at", None)
     earlier = None if at == getattr(row, "taken_at", None) else at
     if earlier is not None:
-        at_clock = times.clock(earlier, context["now"])
+        at_clock = numbers.clock(earlier, context["now"])
         kind = f"{kind} · {_('as of %(time)s UTC') % {'time': at_clock}}"
     hovered = sign or error or earlier
     said = format_html('<abbr title="{}">{}{}</abbr>', kind, sign, text) if hovered else format_html("{}", text)

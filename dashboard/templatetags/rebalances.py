@@ -11,9 +11,8 @@ from django.utils.translation import gettext as _
 from consumers.groups.row import NO_REBALANCE
 from consumers.rebalances.events import moment_text, rebalance_counts
 from consumers.words.causes import cause_words
-from dashboard.wording.again import again
-from dashboard.wording.causes import LEVELS
-from dashboard.wording.numbers import count, duration
+from dashboard.wording.codes import LEVELS
+from dashboard.wording.numbers import again, count, duration
 
 from .ages import age
 from .fields import unknown

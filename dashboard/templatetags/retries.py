@@ -13,9 +13,8 @@ from consumers.retries.unfinished.blocked_rows import BlockedKind
 from dashboard.svg.shapes import state_shape
 from dashboard.templatetags.ages import moment
 from dashboard.templatetags.fields import unknown
-from dashboard.wording.numbers import count, duration, share, size
+from dashboard.wording.numbers import ago, count, duration, share, size
 from dashboard.wording.retries import BLOCKED, CONDITIONS, LIKE, SEVERITIES
-from dashboard.wording.times import ago
 
 register = template.Library()
 WRITERS = {"count": count, "duration": duration, "share": share, "size": size}

@@ -11,8 +11,7 @@ from consumers.retries.levels.ladder_rows import DueRetries, Ladder, LastAttempt
 from consumers.retries.volumes import VolumeTotals
 from dashboard.templatetags.ages import moment
 from dashboard.templatetags.fields import known_part, unknown
-from dashboard.wording.numbers import count, duration, share
-from dashboard.wording.times import ago
+from dashboard.wording.numbers import ago, count, duration, share
 
 register = template.Library()
 

@@ -1,24 +1,29 @@
-"""Codes that pages show by themselves, in words: how fresh something is, kinds of topics, resends, anomalies."""
+"""Codes in words: states of rows, causes of rebalances, flags of groups."""
 
 from itertools import chain
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from consumers.groups.rows import ListKind
 from consumers.models import ResendOutcome, ResendStatus, TopicKind
 from consumers.queries.limits import Freshness
+from consumers.rebalances.flapping import Level
 
+# Codes that pages show by themselves, in words: how fresh something is, kinds of topics, resends, anomalies.
 FRESHNESS: dict[str, str | Promise] = {
     Freshness.FRESH: _("fresh"),
     Freshness.LATE: _("late"),
     Freshness.SILENT: _("silent"),
 }
+
 TOPIC_KINDS: dict[str, str | Promise] = {
     TopicKind.NORMAL: _("normal"),
     TopicKind.RETRY: _("retry"),
     TopicKind.DLQ: _("DLQ"),
     TopicKind.SYSTEM: _("system"),
 }
+
 RESENDS: dict[str, str | Promise] = {
     ResendStatus.PLANNED: _("planned"),
     ResendStatus.RUNNING: _("running"),
@@ -32,6 +37,7 @@ RESENDS: dict[str, str | Promise] = {
     ResendOutcome.UNKNOWN: _("unknown"),
     ResendOutcome.SKIPPED: _("skipped"),
 }
+
 # As docs/anomalies.md lists them.
 ANOMALIES: dict[str, str | Promise] = {
     "members_gone": _("members gone"),
@@ -44,9 +50,27 @@ ANOMALIES: dict[str, str | Promise] = {
     "never_committed": _("never committed"),
     "queue_unreadable": _("queue unreadable"),
 }
+
 CODES = dict(chain(FRESHNESS.items(), TOPIC_KINDS.items(), RESENDS.items(), ANOMALIES.items()))
 
 
 def code_words(code: str) -> str:
     """A code that has no words here is shown as it is: another version of the product may have stored it."""
     return str(CODES.get(code, code))
+
+
+# How restless a group is, as words on a page.
+LEVELS: dict[str, str | Promise] = {
+    Level.FLAPPING: _("flapping"),
+    Level.UNSETTLED: _("unstable"),
+    Level.RESTLESS: _("restless"),
+    Level.CALM: _("stable"),
+}
+
+
+# The lists of groups as words on a page.
+LISTS: dict[ListKind, str | Promise] = {
+    ListKind.USER: _("in use"),
+    ListKind.GHOST: _("inactive"),
+    ListKind.SYSTEM: _("system"),
+}

@@ -1,10 +1,15 @@
-"""Numbers as people read them: thousands separated, a unit always, never more digits than are meant."""
+"""Numbers, times and redelivery bounds in words."""
 
+from datetime import UTC, datetime
+
+from django.utils.dateformat import format as written
 from django.utils.translation import gettext as _
 
 from consumers.queries import texts
 
+# Numbers as people read them: thousands separated, a unit always, never more digits than are meant.
 rate = texts.rate
+
 chosen = texts.chosen
 
 
@@ -35,3 +40,49 @@ def size(octets: float) -> str:
     while value >= 999.5 and len(units) > 1:
         value, units = value / 1000, units[1:]
     return f"{value:.1f} {units[0]}" if value < 10 and units[0] != "B" else f"{value:.0f} {units[0]}"
+
+
+# Moments as people read them: relative in the text, absolute on hover, in UTC and saying so.
+def ago(at: datetime, now: datetime) -> str:
+    """How long before `now`; a clock that runs a little ahead reads as "0 s ago", never as the future."""
+    return _("%(age)s ago") % {"age": duration(max(0, int((now - at).total_seconds())))}
+
+
+def clock(at: datetime, now: datetime) -> str:
+    """The time of day, with the date where it is not today's."""
+    utc = at.astimezone(UTC)
+    return f"{utc:%H:%M:%S}" if utc.date() == now.astimezone(UTC).date() else f"{_day(utc)} {utc:%H:%M:%S}"
+
+
+def minute(at: datetime, now: datetime) -> str:
+    """The time of day without seconds, with the date where it is not today's."""
+    utc = at.astimezone(UTC)
+    return f"{utc:%H:%M}" if utc.date() == now.astimezone(UTC).date() else f"{_day(utc)} {utc:%H:%M}"
+
+
+def absolute(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _day(at: datetime) -> str:
+    """`22 Nov`. The format is Django's, and each language has its own."""
+    return written(at, _("j M"))
+
+
+# How many messages would come again, between two bounds of which either may not be known.
+def again(low: int | None, high: int | None) -> str | None:
+    """`12 to 40`, `30`, `at least 12`, `at most 40`; None where neither bound is known."""
+    if low is None:
+        return None if high is None else _("≤ %(n)s") % {"n": count(high)}
+    if high is None:
+        return _("≥ %(n)s") % {"n": count(low)}
+    if low == high:
+        return count(low)
+    return _("%(low)s to %(high)s") % {"low": count(low), "high": count(high)}
+
+
+def difference(offset: int | None, base: int | None) -> str:
+    """`+12`, `−10`; nothing where they agree, or one of them is not known."""
+    if offset is None or base is None or offset == base:
+        return ""
+    return f"{'+' if offset > base else '−'}{count(abs(offset - base))}"

@@ -9,8 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from consumers.models import ResetKind, ResetMethod, ResetOutcome, ResetStatus
 
-from .numbers import chosen, count
-from .times import absolute
+from .numbers import absolute, chosen, count
 
 STATUSES: dict[str, str | Promise] = {
     ResetStatus.PLANNING: gettext_lazy("planning"),

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from dashboard.demo.children import start_child, stop_child
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports, start_child, stop_child
 from dashboard.launch.launcher import redis_program
 from dashboard.launch.supervisor import Supervisor
 from tests.containers.compose import services

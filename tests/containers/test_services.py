@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import redis
 
-from dashboard.demo.children import start_child, stop_child
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports, start_child, stop_child
 from dashboard.launch.launcher import answers, redis_program
 from dashboard.launch.supervisor import Supervisor
 from tests.containers.compose import PASSWORDS, ROOT, environment_of, own_services

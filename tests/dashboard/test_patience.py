@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports
 from dashboard.patience import LONGEST_BODY, LONGEST_HEAD, is_whole
 from tests.plugins.calling import PROJECT
 

@@ -7,8 +7,8 @@ import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
+from dashboard.middleware import BehindProxies, client_address
 from dashboard.pages.resets.reset_plan import asker_of
-from dashboard.proxies import BehindProxies, client_address
 
 PROXY, STRANGER = "10.0.0.5", "203.0.113.9"
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dashboard.demo.children import free_ports
 from dashboard.demo.cluster import RocketMQ
-from dashboard.demo.ports import free_ports
 from tests.faults.fault import Fault, broker_unread
 from tests.faults.stage import Stage
 from tests.faults.story import VICTIM

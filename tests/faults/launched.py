@@ -12,8 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from dashboard.demo.children import start_child, stop_child
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports, start_child, stop_child
 from tests.plugins.calling import PROJECT
 
 # Judged within seconds, so that a state that is not true for half a minute is seen.

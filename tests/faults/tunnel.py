@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports
 
 OPAQUE = re.compile(rb'"opaque":(\d+)')
 LOOK_SECONDS = 0.2

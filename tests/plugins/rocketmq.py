@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.demo.cluster import RocketMQ
-from dashboard.demo.ivy_files import ROCKETMQ_VERSION
-from dashboard.demo.jars import JarsNotFound, ensure_jars, jars_folder
+from dashboard.demo.jars import ROCKETMQ_VERSION, JarsNotFound, ensure_jars, jars_folder
 from dashboard.demo.java import JavaNotFound, find_java
 from tests.plugins.calling import PROJECT
 from tests.plugins.java_admin import JavaAdmin

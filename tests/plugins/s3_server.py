@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.demo.children import kill_child, start_child
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports, kill_child, start_child
 
 CHILD = Path(__file__).with_name("s3_child.py")
 WAIT_SECONDS = 60.0

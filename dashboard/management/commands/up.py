@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.launch.launcher import Launch
-from dashboard.launch.trouble import LaunchFailed
+from dashboard.launch.supervisor import LaunchFailed
 
 
 class Command(BaseCommand):

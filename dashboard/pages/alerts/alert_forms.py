@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from consumers.alerts.fields import EntryField, Shape
 from consumers.alerts.refused import AlertRefused
 from consumers.models import AlertRule
-from dashboard.pages.common.held_rows import VERSION
+from dashboard.pages.common.list_pages import VERSION
 from dashboard.pages.common.moments import read_moment
 
 BETWEEN = re.compile(r"[,\n]")

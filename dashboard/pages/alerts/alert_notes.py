@@ -15,15 +15,12 @@ from consumers.alerts.edits import keep_note, remove_note
 from consumers.alerts.notes import NOTE_FIELDS
 from consumers.alerts.queries.settings import groups_named, note_list
 from consumers.models import GroupNote
-from dashboard.pages.common.access import page
-from dashboard.pages.common.form_problems import problems
+from dashboard.pages.common.access import page, problems
 from dashboard.pages.common.frame import frame_of
-from dashboard.pages.common.held_rows import held, held_as_seen, version_shown
-from dashboard.pages.common.list_pages import listed
+from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 
-from .alert_access import act, form_page
 from .alert_forms import AlertForm, sent
-from .alert_tabs import alert_context
+from .alert_tabs import act, alert_context, form_page
 
 ROWS = 50
 

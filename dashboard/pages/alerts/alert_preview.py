@@ -1,4 +1,4 @@
-"""What a rule would have done over the past: asked for from its form. A part refreshes itself until that is known."""
+"""A preview of a rule: its answer, asking for one, and cancelling it."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -8,35 +8,37 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.alerts.measures.registry import SPECS
-from consumers.alerts.preview.request import earliest, request_preview, why_not_permitted
+from consumers.alerts.preview.request import cancel, earliest, request_preview, why_not_permitted
 from consumers.alerts.queries.previews import PreviewRow, find_preview
 from consumers.alerts.queries.words import number_words, rule_words, selection_words
 from consumers.alerts.tasks import hand_over_preview
 from consumers.jobs.asking import RedisDown
 from consumers.models import UNFINISHED_PREVIEWS, AlertRule, Measure, PreviewStatus, RulePreview
+from dashboard.pages.alerts.alert_rule import form_shown, rule_or_404
+from dashboard.pages.alerts.alert_tabs import act, alert_context
+from dashboard.pages.alerts.preview_pictures import at_of, end_of_data, pictures
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, frame_of
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.numbers import count, duration
+from dashboard.wording.numbers import count, duration, minute
 from dashboard.wording.numbers import share as share_words
-from dashboard.wording.times import minute
 
-from .alert_access import act
-from .alert_forms import sent
-from .alert_rule import form_shown, rule_or_404
-from .alert_tabs import alert_context
-from .preview_pictures import at_of, end_of_data, pictures
+from .alert_forms import done, sent
 from .rule_form import RuleForm, stored
 
+# What a rule would have done over the past: asked for from its form. A part refreshes itself until that is known.
 # What a preview found, in words.
 
 SUBJECTS_NAMED, REASONS_NAMED = 5, 3
@@ -195,9 +197,12 @@ def _evaluated(frame: Frame, row: PreviewRow, result: Mapping[str, Any]) -> dict
 
 
 HOURS = ("24", "168")
+
 LONGEST_QUERY = 4000
+
 # By then a worker has taken it up, where one has nothing else to do.
 LONG = timedelta(seconds=15)
+
 # By then a worker that lives has ended it, in time or not.
 TOO_LONG = timedelta(seconds=90)
 
@@ -293,3 +298,23 @@ def _form(frame: Frame, row: PreviewRow, rule: AlertRule) -> str:
     address = frame.to("alert_rule", str(kept)) if kept else frame.to("alert_rule_add")
     query = urlencode([(name, value) for name, value in said if value or name not in ("note", "runbook_url")])
     return f"{address}{'&' if '?' in address else '?'}{query}" if len(query) <= LONGEST_QUERY else address
+
+
+@require_POST
+@login_required
+def alert_preview_cancel(request: HttpRequest, preview: UUID) -> HttpResponse:
+    """Cancels a preview, and shows its page again: with the reason where that was refused."""
+    row = RulePreview.objects.filter(pk=preview).first()
+    if row is None:
+        raise Http404(_("There is no such preview."))
+    if against := why_not_permitted(row, request.user):
+        raise PermissionDenied(against)
+
+    def keep() -> str:
+        cancel(row, request.user, timezone.now())
+        return reverse("alert_preview", args=[preview])
+
+    def shown(errors: Mapping[str, str], status: int = 200) -> HttpResponse:
+        return render(request, "alerts/alert_preview.html", preview_context(request, preview, errors), status=status)
+
+    return done(keep, shown)

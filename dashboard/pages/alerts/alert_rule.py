@@ -1,4 +1,4 @@
-"""One rule of alerts: added, changed, switched on or off, removed. Other pages link here with what is known already."""
+"""Alert rules: the list, and the form of one."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -14,17 +14,17 @@ from django.utils.translation import gettext as _
 from consumers.alerts.edits import keep_rule, remove_rule, why_not_removed
 from consumers.alerts.preview.request import why_no_history
 from consumers.alerts.queries.previews import unfinished_of
-from consumers.alerts.queries.settings import find_rule
+from consumers.alerts.queries.settings import find_rule, rule_list
 from consumers.models import AlertRule
-from dashboard.pages.common.form_problems import problems
+from dashboard.pages.alerts.alert_tabs import act, alert_context, form_page
+from dashboard.pages.common.access import page, problems
 from dashboard.pages.common.frame import frame_of
-from dashboard.pages.common.held_rows import held, held_as_seen, version_shown
+from dashboard.pages.common.list_pages import held, held_as_seen, listed, version_shown
 
-from .alert_access import act, form_page
 from .alert_forms import done, sent
-from .alert_tabs import alert_context
 from .rule_form import RuleForm, empty, stored
 
+# One rule of alerts: added, changed, switched on or off, removed. Other pages link here with what is known already.
 SWITCHES = {"on": True, "off": False}
 
 
@@ -109,3 +109,20 @@ def _sent(request: HttpRequest, row: AlertRule | None) -> HttpResponse:
 def _keep(request: HttpRequest, row: AlertRule | None, fields: Mapping[str, Any]) -> str:
     keep_rule(fields, held_as_seen(row, request.POST), request.user, timezone.now())
     return reverse("alert_rules")
+
+
+ROWS = 100
+
+
+@page
+def alert_rules(request: HttpRequest) -> HttpResponse:
+    """Rules of alerts: what each looks for, of what, and what fires by it at the moment."""
+    frame = frame_of(request, timezone.now())
+    rows, paging = listed(frame, ROWS, lambda number: rule_list(frame.now, page=number, page_size=ROWS))
+    shown: dict[str, Any] = {
+        "lines": [(row, frame.to("alert_rule", str(row.id)), frame.to("alerts", rule=str(row.id))) for row in rows],
+        "switched_on": AlertRule.objects.filter(enabled=True).count(),
+        "add_href": frame.to("alert_rule_add"),
+        **paging,
+    }
+    return render(request, "alerts/alert_rules.html", alert_context(frame, **shown))

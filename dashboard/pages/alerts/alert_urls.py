@@ -2,10 +2,10 @@
 
 from django.urls import path
 
-from dashboard.pages.channels import channel, channel_acts, channels
+from dashboard.pages.channels import channels
 from dashboard.pages.silences import silences
 
-from . import alert_notes, alerts, incident, incident_acts
+from . import alert_notes, alerts, incident
 
 INCIDENT = "alerts/incidents/<uuid:incident>/"
 CHANNEL = "alerts/channels/<int:channel>/"
@@ -16,16 +16,16 @@ urlpatterns = [
     path("alerts/part/", alerts.alerts_part, name="alerts_part"),
     path(INCIDENT, incident.incident, name="incident"),
     path(f"{INCIDENT}part/", incident.incident_part, name="incident_part"),
-    path(f"{INCIDENT}acknowledge/", incident_acts.incident_acknowledge, name="incident_acknowledge"),
+    path(f"{INCIDENT}acknowledge/", incident.incident_acknowledge, name="incident_acknowledge"),
     path("figures/incidents/<uuid:incident>/", incident.incident_figure, name="incident_figure"),
     path("alerts/silences/", silences.silences, name="silences"),
     path("alerts/silences/<int:silence>/end/", silences.silence_end, name="silence_end"),
     path("alerts/channels/", channels.channels, name="channels"),
-    path("alerts/channels/add/", channel.channel_add, name="channel_add"),
-    path(CHANNEL, channel.channel, name="channel"),
-    path(f"{CHANNEL}part/", channel.channel_part, name="channel_part"),
-    path(f"{CHANNEL}test/", channel_acts.channel_test, name="channel_test"),
-    path(f"{CHANNEL}remove/", channel_acts.channel_remove, name="channel_remove"),
+    path("alerts/channels/add/", channels.channel_add, name="channel_add"),
+    path(CHANNEL, channels.channel, name="channel"),
+    path(f"{CHANNEL}part/", channels.channel_part, name="channel_part"),
+    path(f"{CHANNEL}test/", channels.channel_test, name="channel_test"),
+    path(f"{CHANNEL}remove/", channels.channel_remove, name="channel_remove"),
     path("alerts/notes/", alert_notes.alert_notes, name="alert_notes"),
     path("alerts/notes/add/", alert_notes.alert_note_add, name="alert_note_add"),
     path(NOTE, alert_notes.alert_note, name="alert_note"),

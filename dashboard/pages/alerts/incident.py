@@ -1,4 +1,4 @@
-"""One incident: what was found, for how long, what was done with it, and who was told. With the lag around it."""
+"""One incident, and what people do with it."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -6,31 +6,39 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from consumers.alerts.acts import acknowledge, unacknowledge
 from consumers.alerts.queries.incidents import incident_detail
 from consumers.alerts.queries.rows import IncidentDetail
 from consumers.alerts.queries.words import number_words
+from consumers.alerts.refused import AlertRefused
+from consumers.models import Incident
 from consumers.queries.groups import find_group
 from consumers.queries.windows import finest_kept, step_for
-from dashboard.pages.common.access import page, part
-from dashboard.pages.common.chart_policy import with_charts
+from dashboard.pages.alerts.alert_tabs import act, alert_context
+from dashboard.pages.alerts.preview_pictures import incident_spans
+from dashboard.pages.common.access import page, part, problems, with_charts
 from dashboard.pages.common.figures import lag_figure
-from dashboard.pages.common.form_problems import problems
 from dashboard.pages.common.frame import Frame, frame_of
 from dashboard.pages.common.ranges import Range
-from dashboard.pages.silences.silence_form import CHOICES
+from dashboard.pages.silences.silences import CHOICES
 from dashboard.plotly_files import PATH
+from dashboard.wording.numbers import absolute
 
-from .alert_tabs import alert_context
-from .incident_spans import incident_spans
+from .alert_forms import done
 
+# One incident: what was found, for how long, what was done with it, and who was told. With the lag around it.
 NONE: Mapping[str, str] = MappingProxyType({})
+
 BESIDE, LONG_BESIDE = timedelta(minutes=20), timedelta(hours=3)
+
 # A chart of more minutes than this is drawn in windows of ten.
 LONG = timedelta(hours=12)
 
@@ -128,3 +136,43 @@ def _registered(frame: Frame, said: dict[str, str]) -> dict[str, str]:
     """No page can be of a cluster that is not registered any more."""
     names = {cluster.name for cluster in frame.clusters}
     return {name: value for name, value in said.items() if name != "cluster" or value in names}
+
+
+@with_charts
+@act
+def incident_acknowledge(request: HttpRequest, incident: UUID) -> HttpResponse:
+    """Acknowledges an incident, or takes that back, and shows its page again: with the reason where that was refused."""
+    row = Incident.objects.filter(pk=incident).first()
+    if row is None:
+        raise Http404(_("There is no such incident."))
+    text = request.POST.get("text", "").strip()
+
+    @transaction.atomic
+    def keep() -> str:
+        _check_seen(request, row)
+        if request.POST.get("take_back") == "1":
+            unacknowledge(row, request.user, timezone.now())
+        else:
+            acknowledge(row, request.user, text, timezone.now())
+        return reverse("incident", args=[row.pk])
+
+    def shown(errors: Mapping[str, str], status: int = 200) -> HttpResponse:
+        return render(
+            request, "incidents/incident.html", incident_context(request, incident, errors, text), status=status
+        )
+
+    return done(keep, shown)
+
+
+def _check_seen(request: HttpRequest, row: Incident) -> None:
+    """Raises AlertRefused where somebody else acknowledged it since the page was opened, which nobody has seen then."""
+    found = Incident.objects.select_for_update().filter(pk=row.pk).first()
+    seen = request.POST.get("seen")
+    if found is None or found.acknowledged_at is None or seen in (None, found.acknowledged_at.isoformat()):
+        return
+    if found.acknowledged_by_name != request.user.get_username():
+        words = {"by": found.acknowledged_by_name, "at": absolute(found.acknowledged_at)}
+        sentence = _(
+            "Acknowledged by %(by)s at %(at)s meanwhile: see what they do about it, and send it again if need be."
+        )
+        raise AlertRefused(sentence % words)

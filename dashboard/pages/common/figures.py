@@ -14,9 +14,9 @@ from consumers.queries.windows import OPEN_WINDOWS, RangeError
 from dashboard.figures.lag_lines import lag_lines
 from dashboard.figures.points import Change, Figure, Line, Span
 from dashboard.figures.queue_heatmap import queue_heatmap
-from dashboard.pages.alerts.incident_spans import incident_spans
-from dashboard.pages.rebalances.rebalance_spans import rebalance_spans
-from dashboard.pages.resets.reset_spans import reset_spans
+from dashboard.pages.alerts.preview_pictures import incident_spans
+from dashboard.pages.rebalances.rebalances import rebalance_spans
+from dashboard.pages.resets.resets import reset_spans
 from dashboard.pages.site.problems import WrongQuery
 
 from .access import page

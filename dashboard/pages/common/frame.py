@@ -19,7 +19,7 @@ from consumers.models import State
 from consumers.queries.brokers import MASTER
 from consumers.queries.evaluation import Evaluated, evaluated
 from consumers.queries.limits import Freshness as Level
-from dashboard.wording.times import ago
+from dashboard.wording.numbers import ago
 
 from .ranges import LABELS, Range, range_of
 

@@ -1,18 +1,24 @@
-"""A long list in pages: one of them, and the links to its neighbours."""
+"""Lists in pages, and the rows that a form keeps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from django.core.paginator import Paginator
+from django.http import Http404
+from django.utils.translation import gettext as _
 
-from dashboard.pages.groups.groups_query import page_links, page_number
+from consumers.alerts.refused import AlertRefused
+from consumers.models import AlertRule, Channel, GroupNote
+from dashboard.pages.groups.groups import page_links, page_number
+from dashboard.wording.numbers import absolute
 
 from .frame import Frame
 
-Row = TypeVar("Row")
+# A long list in pages: one of them, and the links to its neighbours.
+Listed = TypeVar("Listed")
 
 
-def paged(frame: Frame, rows: Sequence[Row], size: int) -> tuple[list[Row], dict[str, Any]]:
+def paged(frame: Frame, rows: Sequence[Listed], size: int) -> tuple[list[Listed], dict[str, Any]]:
     """Of rows that are all here: those of the page that the address names, and where they stand."""
     page = Paginator(rows, size).get_page(page_number(frame.request))
     pages = page.paginator.num_pages
@@ -21,8 +27,8 @@ def paged(frame: Frame, rows: Sequence[Row], size: int) -> tuple[list[Row], dict
 
 
 def listed(
-    frame: Frame, size: int, rows_of: Callable[[int], tuple[list[Row], int]], name: str = "page"
-) -> tuple[list[Row], dict[str, Any]]:
+    frame: Frame, size: int, rows_of: Callable[[int], tuple[list[Listed], int]], name: str = "page"
+) -> tuple[list[Listed], dict[str, Any]]:
     """`rows_of` gives the rows of a page, and how many there are on all. Beyond the last page is the last: what was
     listed may have become shorter since somebody turned to it. `name`: what the address calls the page's number."""
     number = page_number(frame.request, name)
@@ -39,3 +45,43 @@ def listed(
         "last": first + len(rows),
     }
     return rows, paging
+
+
+# The row that a form is about: held while it is changed, and not kept over what somebody else kept meanwhile.
+#
+# Forms carry `version`: when their row had been changed as they were opened. One that names none asks for no check.
+VERSION = "version"
+
+Row = TypeVar("Row", AlertRule, Channel, GroupNote)
+
+
+def held(row: Row) -> Row:
+    """As it is now, and as it stays until the transaction ends."""
+    found: Row | None = type(row).objects.select_for_update().filter(pk=row.pk).first()
+    if found is None:
+        raise Http404(_("It was deleted in the meantime."))
+    return found
+
+
+def held_as_seen(row: Row | None, said: Mapping[str, str]) -> Row | None:
+    """None where there is no row yet. Raises AlertRefused where it is another than `said` was typed about."""
+    if row is None:
+        return None
+    found = held(row)
+    if said.get(VERSION) in (None, "", version_of(found)):
+        return found
+    by = _(" by %s") % found.changed_by_name if found.changed_by_name else ""
+    words = {"by": by, "at": absolute(found.changed_at)}
+    sentence = _("Could not save: changed%(by)s at %(at)s. Check the new version, then save again to overwrite it.")
+    raise AlertRefused({VERSION: sentence % words})
+
+
+def version_shown(row: Row | None, said: Mapping[str, str], errors: Mapping[str, str]) -> str:
+    """Of the form: the one that it was opened with, until its reader was told that another one is kept."""
+    if row is None:
+        return ""
+    return version_of(row) if VERSION in errors else said.get(VERSION) or version_of(row)
+
+
+def version_of(row: Row) -> str:
+    return row.changed_at.isoformat()

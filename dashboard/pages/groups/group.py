@@ -15,8 +15,7 @@ from consumers.groups.detail import group_detail
 from consumers.groups.queue_rows import QueueRow
 from consumers.groups.rows import GroupDetail
 from consumers.models import SubjectKind, TopicKind
-from dashboard.pages.common.access import page, part
-from dashboard.pages.common.chart_policy import with_charts
+from dashboard.pages.common.access import page, part, with_charts
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of
 from dashboard.pages.common.list_pages import paged
 from dashboard.pages.offsets.lost_offsets import loss_context

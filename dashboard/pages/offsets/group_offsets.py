@@ -30,8 +30,8 @@ from dashboard.pages.common.frame import Choice, Frame, context, frame_of
 from dashboard.pages.common.list_pages import paged
 from dashboard.pages.groups.group_tabs import tabs
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.svg.stores_bar import stores_bar
-from dashboard.wording.again import again, difference
+from dashboard.svg.offset_bars import stores_bar
+from dashboard.wording.numbers import again, difference
 
 # The lines of the Offsets tab: a queue's stores with their distances, and what a crash would repeat, in words.
 

@@ -20,8 +20,7 @@ from consumers.resets.permission import MAY_RESET, why_no_role
 from consumers.resets.wish import ResetRefused
 from consumers.vocabulary.rules import RuleCode
 from dashboard.pages.common.frame import Frame, context, frame_of
-from dashboard.pages.groups.group_found import group_or_404
-from dashboard.pages.groups.group_tabs import tabs
+from dashboard.pages.groups.group_tabs import group_or_404, tabs
 from dashboard.pages.resets.reset_where import place_of
 
 # An address takes only so many; beyond that the reset is of all queues of the brokers concerned.

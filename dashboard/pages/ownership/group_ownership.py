@@ -1,9 +1,9 @@
-"""The Ownership tab of a group: who owns which queue, now and over time, beside who is to own it."""
+"""Who owns which queue of a group, now and over time."""
 
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.templatetags.static import static
 from django.utils import timezone
@@ -12,21 +12,24 @@ from django.utils.translation import gettext as _
 from consumers.groups.detail import group_head
 from consumers.ownership.assignments import assignments
 from consumers.ownership.findings import ownership_check
-from consumers.ownership.timeline.timeline import timeline_owners
+from consumers.ownership.timeline.timeline import timeline, timeline_owners
 from consumers.queries.groups import find_group
 from consumers.queries.windows import window_range
 from consumers.rebalances.events import newest_rebalances
 from consumers.rebalances.flapping import flapping_of
-from dashboard.figures.ownership_timeline import OWNERS, colour_number
-from dashboard.pages.common.access import page, part
-from dashboard.pages.common.chart_policy import with_charts
+from dashboard.figures.ownership_timeline import OWNERS, colour_number, ownership_timeline
+from dashboard.pages.common.access import page, part, with_charts
+from dashboard.pages.common.figures import marks_of
 from dashboard.pages.common.frame import Frame, context, frame_of
 from dashboard.pages.common.moments import moment_of
+from dashboard.pages.common.ranges import range_of
 from dashboard.pages.groups.group_tabs import tabs
+from dashboard.pages.rebalances.rebalances import rebalance_spans
 from dashboard.plotly_files import PATH
 
 from .ownership_tables import compared, member_table, queue_table, subscription_table
 
+# The Ownership tab of a group: who owns which queue, now and over time, beside who is to own it.
 REBALANCES = 5
 
 
@@ -97,3 +100,17 @@ def _rebalances(frame: Frame, cluster: str, group: str) -> dict[str, Any]:
 
 def _at(frame: Frame, at: datetime | None) -> str:
     return "" if at is None else frame.here(at=at.isoformat().replace("+00:00", "Z"))
+
+
+@page
+def ownership_figure_of(request: HttpRequest, cluster: str, group: str) -> HttpResponse:
+    """The picture of who owned which queue, as JSON for the browser to draw."""
+    now = timezone.now()
+    shown = range_of(request, now)
+    # Where the axis of the lag begins, above it.
+    since = window_range(shown.since, shown.until).start
+    found = timeline(cluster, group, since=since, until=now, topic=request.GET.get("topic") or None)
+    if found is None:
+        raise Http404(_("No group “%(group)s” is known on “%(cluster)s”.") % {"group": group, "cluster": cluster})
+    changes, spans = marks_of(cluster, group, shown), rebalance_spans(cluster, group, shown)
+    return JsonResponse(ownership_timeline(found, changes, spans, since=since, until=now, at=moment_of(request, now)))

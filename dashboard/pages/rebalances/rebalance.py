@@ -16,14 +16,13 @@ from django.utils.translation import gettext as _
 from consumers.rebalances.detail import rebalance_detail
 from consumers.rebalances.rows import Move, RebalanceDetail, RebalanceEvent, TopicCost
 from dashboard.figures.points import Figure, Span
-from dashboard.pages.common.access import page, part
-from dashboard.pages.common.chart_policy import with_charts
+from dashboard.pages.common.access import page, part, with_charts
 from dashboard.pages.common.figures import lag_figure
 from dashboard.pages.common.frame import context, frame_of
 from dashboard.pages.common.ranges import Range
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.plotly_files import PATH
-from dashboard.svg.before_after import QueueEnds, before_after, colour_places
+from dashboard.svg.offset_bars import QueueEnds, before_after, colour_places
 from dashboard.wording.numbers import count
 
 from .rebalances import lines_of

@@ -1,4 +1,4 @@
-"""Rebalances: what happened to the members and queues of all groups, newest first; and which groups flap."""
+"""Rebalances of all groups, and of one group over time."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,19 +6,25 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from consumers.clusters.pipeline_status import pipeline_status
-from consumers.rebalances.events import cause_counts, rebalance_list
+from consumers.rebalances.events import cause_counts, rebalance_counts, rebalance_list
 from consumers.rebalances.flapping import flapping_groups
+from consumers.rebalances.marks import Mark, rebalance_marks
 from consumers.rebalances.rows import EventPage, RebalanceEvent, RebalanceFilters
 from consumers.vocabulary.causes import RebalanceCause
 from consumers.words.causes import cause_words
+from dashboard.figures.points import Span
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of
-from dashboard.pages.common.ranges import RANGES
-from dashboard.pages.groups.groups_query import page_links, page_number
+from dashboard.pages.common.ranges import RANGES, Range
+from dashboard.pages.groups.groups import page_links, page_number
 from dashboard.pages.site.problems import UnknownFilter
+from dashboard.wording.numbers import clock
 
+# Rebalances: what happened to the members and queues of all groups, newest first; and which groups flap.
 ROWS, FLAPPING = 50, 10
 
 
@@ -118,3 +124,26 @@ def _newest(frame: Frame, filters: RebalanceFilters) -> tuple[RebalanceEvent, st
     age = frame.now - found.rows[0].started_before
     longer = next((name for name, length in RANGES.items() if length > age), None)
     return found.rows[0], frame.here(range=longer) if longer else ""
+
+
+# Rebalances of a group as bands on the time axis of its figures.
+def rebalance_spans(cluster: str, group: str, shown: Range) -> list[Span]:
+    found = rebalance_marks(
+        RebalanceFilters(cluster=cluster, group=group, since=shown.since, until=shown.until, touching=True)
+    )
+    return [
+        Span(mark.since, mark.until, f"{clock(mark.since, shown.until)} UTC · {mark_words(mark)}") for mark in found
+    ]
+
+
+def mark_words(mark: Mark) -> str:
+    """`rebalance: joined`, `rollout: 7 rebalances`, `14 rebalances in 1 episode`, `flapping: 14 rebalances in 8
+    episodes`."""
+    many = ngettext("%(n)s rebalance", "%(n)s rebalances", mark.rebalances) % {"n": mark.rebalances}
+    if mark.episodes > 1:
+        return _("flapping: %s") % rebalance_counts(mark.rebalances, mark.episodes)
+    if mark.rollout:
+        return _("rollout: %s") % many
+    if mark.rebalances > 1:
+        return rebalance_counts(mark.rebalances, mark.episodes)
+    return _("rebalance: %s") % ", ".join(cause_words(cause) for cause in mark.causes)

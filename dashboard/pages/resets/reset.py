@@ -1,39 +1,51 @@
-"""One reset: what it will do, how it goes, what became of each queue, and what can be done with it. A part refreshes
-itself while a worker has it; it is loaded anew when that ends, as other acts are offered then.
-"""
+"""One reset: its queues, its progress, what is done with it, and CSV."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from consumers.models import Reset, ResetKind, ResetOutcome
 from consumers.queries.groups import find_group
-from consumers.resets.acts import why_not_restored
+from consumers.resets.acts import apply, cancel, restore, resume, why_not_restored
+from consumers.resets.offset_csv import queues_csv
+from consumers.resets.offsets_out import group_offsets_csv
 from consumers.resets.permission import MAY_RESET, why_no_role, why_not_applied, why_not_cancelled, why_not_resumed
 from consumers.resets.queries.queues import reset_queues
 from consumers.resets.queries.resets import find_reset, reset_events, span_of
 from consumers.resets.queries.rows import ResetRow
+from consumers.resets.tasks import hand_over
+from consumers.resets.wish import ResetRefused
+from consumers.rest.answers import csv_response
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of
 from dashboard.pages.common.list_pages import listed
-from dashboard.pages.groups.group_tabs import tabs
+from dashboard.pages.groups.group_tabs import group_or_404, tabs
+from dashboard.pages.resets.reset_plan import FIELDS, ask_for_plan, asker_of
 from dashboard.pages.site.problems import UnknownFilter
 
-from .reset_form import FIELDS
-
+# One reset: what it will do, how it goes, what became of each queue, and what can be done with it. A part refreshes
+# itself while a worker has it; it is loaded anew when that ends, as other acts are offered then.
 # What can be done with a reset on its page, and why not where it cannot.
 
 # Longer lists are not carried along in a page.
 MOST_NAMED = 500
+
 LONGEST_QUERY = 2_000
 
 
@@ -95,6 +107,7 @@ def _written(row: ResetRow) -> str:
 
 
 ROWS = 100
+
 LEFT_OUT = "left out"
 
 
@@ -153,3 +166,79 @@ def _choices(frame: Frame, row: ResetRow, said: str) -> list[tuple[Choice, int]]
     named = [(Choice(name, frame.here(outcome=name), name == said), n) for name, n in counts.items() if n]
     every = (Choice(_("all"), frame.here(outcome=None), not said), row.totals.queues)
     return [every, *named] if named else []
+
+
+# Applies, resumes, restores or cancels a reset, and shows its page again: with the reason, where that was refused.
+# Does it, and gives the reset whose page is shown.
+Act = Callable[[HttpRequest, Reset], Reset]
+
+
+def act(do: Act) -> Callable[..., HttpResponse]:
+    @require_POST
+    @login_required
+    @wraps(do)
+    def view(request: HttpRequest, reset: UUID) -> HttpResponse:
+        if not request.user.has_perm(MAY_RESET):
+            raise PermissionDenied(why_no_role())
+        row = Reset.objects.select_related("group__cluster").filter(pk=reset).first()
+        if row is None:
+            raise Http404(_("There is no such reset."))
+        try:
+            shown = do(request, row)
+        except ResetRefused as refusal:
+            return render(request, "resets/reset.html", reset_context(request, reset, str(refusal)), status=409)
+        return HttpResponseRedirect(reverse("reset", args=[shown.pk]))
+
+    return view
+
+
+@act
+def reset_apply(request: HttpRequest, reset: Reset) -> Reset:
+    apply(reset, asker_of(request), typed(request), timezone.now())
+    hand_over(reset.pk)
+    return reset
+
+
+@act
+def reset_resume(request: HttpRequest, reset: Reset) -> Reset:
+    resume(reset, asker_of(request), typed(request), timezone.now())
+    hand_over(reset.pk)
+    return reset
+
+
+@act
+def reset_restore(request: HttpRequest, reset: Reset) -> Reset:
+    """Leads to the plan that would bring back what was before."""
+    clip, reason = request.POST.get("clip") == "1", request.POST.get("reason", "").strip()
+    plan = restore(reset, asker_of(request), reason, timezone.now(), clip=clip)
+    ask_for_plan(plan)
+    return plan
+
+
+@act
+def reset_cancel(request: HttpRequest, reset: Reset) -> Reset:
+    cancel(reset, asker_of(request), timezone.now())
+    return reset
+
+
+def typed(request: HttpRequest) -> str:
+    return request.POST.get("confirm", "").strip()
+
+
+# A reset and a group's offsets as CSV, as REST gives them.
+@require_safe
+@never_cache
+@login_required
+def reset_export(request: HttpRequest, reset: UUID) -> HttpResponseBase:
+    row = Reset.objects.filter(pk=reset).first()
+    if row is None:
+        raise Http404(_("There is no such reset."))
+    return csv_response(queues_csv(row.pk), f"reset-{row.cluster_name}-{row.group_name}-{row.pk}")
+
+
+@require_safe
+@never_cache
+@login_required
+def group_offsets_export(request: HttpRequest, cluster: str, group: str) -> HttpResponseBase:
+    found = group_or_404(cluster, group)
+    return csv_response(group_offsets_csv(found, timezone.now()), f"offsets-{cluster}-{group}")

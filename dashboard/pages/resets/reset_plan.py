@@ -1,37 +1,160 @@
-"""Plans a reset: where to, of which queues, and why. Planning changes nothing: brokers are asked, and a plan is kept.
+"""Planning a reset: the form, and the plan."""
 
-Other pages link here with what is known already: kind, value, topic, broker, queue, reason, clip.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from consumers.jobs.asking import RedisDown
 from consumers.models import ConsumerGroup, Reset, ResetKind
+from consumers.resets.offset_csv import MOST_BYTES, offsets_in
 from consumers.resets.permission import MAY_RESET, why_no_role
-from consumers.resets.request import request_plan, why_not_planned
-from consumers.resets.targets.reset_targets import OFFERED
+from consumers.resets.request import LONGEST_REASON, request_plan, why_not_planned
+from consumers.resets.targets.reset_targets import OFFERED, TARGETS, Typed, value_of
+from consumers.resets.targets.values import ValueRefused
 from consumers.resets.tasks import hand_over_plan
-from consumers.resets.wish import Asker, ResetRefused
+from consumers.resets.wish import Asker, ResetRefused, Wish
+from dashboard.pages.common.durations import seconds_of
 from dashboard.pages.common.frame import context, frame_of
-from dashboard.pages.groups.group_found import group_or_404
-from dashboard.pages.groups.group_tabs import tabs
+from dashboard.pages.common.moments import read_moment
+from dashboard.pages.groups.group_tabs import group_or_404, tabs
 
-from .reset_form import FIELDS, ResetForm
-from .reset_where import where
+from .reset_where import WrongPlace, queue_of, where
 
+# What somebody types into the form that plans a reset, and the wish that it makes. Nothing is asked of a cluster.
+NEEDED = _("This is needed for the target that is chosen.")
+
+# By kind the field of its value; the others need none.
+FIELDS = {code: target.field for code, target in OFFERED.items() if target.field}
+
+
+class ResetForm(forms.Form):
+    """Only the value of the chosen kind is looked at. `wish()` once it is valid."""
+
+    kind = forms.ChoiceField(
+        choices=[(kind.value, kind.value) for kind in OFFERED],
+        error_messages={"required": _("Choose where the group shall go on.")},
+    )
+    csv_file = forms.FileField(required=False)
+    clip = forms.BooleanField(required=False)
+    reason = forms.CharField(
+        max_length=LONGEST_REASON, error_messages={"required": _("Say why: the reason is kept with the reset.")}
+    )
+
+    def __init__(self, now: datetime, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.now = now
+        self.value: Any = None
+        for target in OFFERED.values():
+            if target.field:
+                is_list = target.typed is Typed.LIST
+                self.fields[target.field] = forms.CharField(
+                    required=False, strip=not is_list, max_length=MOST_BYTES if is_list else target.longest
+                )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if "kind" in cleaned:
+            kind = ResetKind(cleaned["kind"])
+            name = FIELDS.get(kind)
+            try:
+                said = READERS[TARGETS[kind].typed](cleaned, name) if name else None
+                self.value = value_of(kind, said, self.now)
+            except ValueRefused as wrong:
+                # A list has a line for each of its faults.
+                self.add_error(name, str(wrong).splitlines())
+            except forms.ValidationError as wrong:
+                self.add_error(name, wrong)
+        if any("\0" in word for name in ("topic", "broker", "queue") for word in self._listed(name)):
+            # No database keeps them. In fields of the form Django refuses them.
+            self.add_error(None, _("A name that was chosen holds a zero byte: choose it anew."))
+        if any(not word.strip() for name in ("broker", "queue") for word in self._said(name)):
+            # Left out it would be all of them.
+            self.add_error(None, _("A broker or queue that was chosen has no name: choose it anew."))
+        try:
+            self.queues = tuple(queue_of(place) for place in self._listed("queue"))
+        except WrongPlace as wrong:
+            self.add_error(None, str(wrong))
+        return cleaned
+
+    def wish(self) -> Wish:
+        said = self.cleaned_data
+        return Wish(
+            kind=ResetKind(said["kind"]),
+            value=self.value,
+            reason=said["reason"],
+            topics=self._listed("topic") or None,
+            brokers=self._listed("broker") or None,
+            queues=self.queues or None,
+            clip=said["clip"],
+        )
+
+    def _listed(self, name: str) -> tuple[str, ...]:
+        """Without doubles, in the order in which they came."""
+        return tuple(dict.fromkeys(word.strip() for word in self._said(name) if word.strip()))
+
+    def _said(self, name: str) -> Sequence[str]:
+        data = self.data
+        return data.getlist(name) if isinstance(data, QueryDict) else data.get(name, [])
+
+
+def _text(said: dict[str, Any], name: str) -> str:
+    text = str(said.get(name) or "").strip()
+    if not text:
+        raise forms.ValidationError(NEEDED)
+    return text
+
+
+def _moment(said: dict[str, Any], name: str) -> str:
+    text = _text(said, name)
+    at = read_moment(text)
+    return text if at is None else at.isoformat()
+
+
+def _length(said: dict[str, Any], name: str) -> float:
+    seconds = seconds_of(_text(said, name))
+    if seconds is None:
+        raise forms.ValidationError(_("Write a length of time as 90 s, 30 min, 2 h or 1 d."))
+    return seconds
+
+
+def _list(said: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """What was pasted, or a file in its place."""
+    file, pasted = said.get("csv_file"), said.get(name, "")
+    if file is not None and pasted.strip():
+        raise forms.ValidationError(_("There are two lists: choose a file or paste one, not both."))
+    if file is None and not pasted.strip():
+        raise forms.ValidationError(NEEDED)
+    if file is not None and file.size > MOST_BYTES:
+        # Before it is read into memory.
+        raise forms.ValidationError(_("The file is longer than %s bytes.") % MOST_BYTES)
+    return offsets_in(pasted if file is None else file.read()).entries
+
+
+READERS: dict[Typed, Callable[[dict[str, Any], str], Any]] = {
+    Typed.WORD: _text,
+    Typed.TIME: _moment,
+    Typed.LENGTH: _length,
+    Typed.LIST: _list,
+}
+
+
+# Plans a reset: where to, of which queues, and why. Planning changes nothing: brokers are asked, and a plan is kept.
+#
+# Other pages link here with what is known already: kind, value, topic, broker, queue, reason, clip.
 # The targets that a reset can have, as the form offers them: in plain words, with what they cost.
 
 

@@ -1,4 +1,4 @@
-"""Resets of all groups, and those of one: the newest first."""
+"""Offset resets: the list, and marks over time."""
 
 from typing import Any
 
@@ -8,16 +8,20 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import ResetStatus
+from consumers.queries.reset_marks import ResetMark, reset_marks
 from consumers.resets.permission import MAY_RESET
 from consumers.resets.queries.resets import reset_list
+from dashboard.figures.points import RESET, Span
 from dashboard.pages.common.access import page
 from dashboard.pages.common.frame import Choice, Frame, context, frame_of
 from dashboard.pages.common.list_pages import listed
-from dashboard.pages.groups.group_found import group_or_404
-from dashboard.pages.groups.group_tabs import tabs
+from dashboard.pages.common.ranges import Range
+from dashboard.pages.groups.group_tabs import group_or_404, tabs
 from dashboard.pages.site.problems import UnknownFilter
-from dashboard.wording.resets import STATUSES
+from dashboard.wording.numbers import clock
+from dashboard.wording.resets import STATUSES, destination
 
+# Resets of all groups, and those of one: the newest first.
 ROWS = 50
 
 
@@ -53,4 +57,27 @@ def _listed(frame: Frame, *, cluster: str | None, group: str | None = None) -> d
         "status_choices": [Choice(_("all"), frame.here(status=None), not status)]
         + [Choice(str(word), frame.here(status=name), name == status) for name, word in STATUSES.items()],
         **paging,
+    }
+
+
+# Resets of a group as bands on the time axis of its figures, and in words.
+def reset_spans(cluster: str, group: str, shown: Range) -> list[Span]:
+    found = reset_marks(cluster=cluster, group=group, since=shown.since, until=shown.until)
+    return [
+        Span(
+            mark.since,
+            mark.until or shown.until,
+            f"{clock(mark.since, shown.until)} UTC · {reset_words(mark)}",
+            RESET,
+        )
+        for mark in found
+    ]
+
+
+def reset_words(mark: ResetMark) -> str:
+    """`reset by ann, applied: to offset 40 (orders were lost)`."""
+    words = {"by": mark.by, "status": STATUSES[ResetStatus(mark.status)], "reason": mark.reason}
+    return _("reset by %(by)s, %(status)s: %(where)s (%(reason)s)") % {
+        **words,
+        "where": destination(mark.kind, mark.value),
     }

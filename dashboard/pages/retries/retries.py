@@ -1,5 +1,7 @@
-"""Retries & DLQ over all groups: what keeps failed messages from coming back, what is blocked, who retries and dies."""
+"""Retries over all groups: failing checks, blocked queues, delay levels."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,20 +11,76 @@ from django.utils.translation import gettext as _
 
 from consumers.groups.listing import ORDERINGS, group_list
 from consumers.groups.rows import GroupFilters
-from consumers.retries.checks.condition_rows import FailingGroup
+from consumers.retries.checks.condition_rows import Condition, FailingGroup, Severity
 from consumers.retries.checks.failing import failing_groups
-from consumers.retries.levels.broker_levels import delay_summary
+from consumers.retries.levels.broker_levels import BrokerLevel, BrokerLevels, delay_summary
+from consumers.retries.levels.ladder_rows import DelayFinding, Ladder, LadderRung
 from consumers.retries.unfinished.blocked import all_blocked
+from consumers.retries.unfinished.blocked_rows import BlockedQueue
+from dashboard.figures.retry_ladder import is_late
 from dashboard.pages.common.access import page, part
 from dashboard.pages.common.frame import Frame, context, frame_of
-from dashboard.pages.groups.groups_query import Column, column, page_links, page_number
+from dashboard.pages.groups.groups import Column, column, page_links, page_number
 from dashboard.pages.site.problems import UnknownFilter
 from dashboard.wording.fields import FIELDS
 
-from .retry_lines import blocked_lines
 
+# What the pages of retries say of conditions, rungs and blocked queues, in the order in which they are needed.
+@dataclass(frozen=True)
+class RungLine:
+    rung: LadderRung
+    attempts: list[tuple[int, int]]
+    is_late: bool
+
+
+def rung_lines(ladder: Ladder) -> list[RungLine]:
+    return [
+        RungLine(rung, sorted(rung.sampled.attempts.items()) if rung.sampled else [], is_late(rung))
+        for rung in ladder.rungs
+    ]
+
+
+def condition_lines(conditions: Sequence[Condition], ladder: Ladder) -> dict[str, Any]:
+    """`failing` stops or hurts retries, `notes` are worth knowing; `doubtful` are not known, by the reason why.
+
+    `total`: how many there are. `is_sound`: all of them are known, and none of those that matter fails.
+    """
+    failing = [condition for condition in conditions if condition.is_failing]
+    loud = [condition for condition in failing if condition.severity != Severity.NOTE]
+    doubtful: dict[str, list[Condition]] = {}
+    for condition in conditions:
+        if condition.ok is None:
+            doubtful.setdefault(condition.unknown_reason or "", []).append(condition)
+    return {
+        "late": list(ladder.findings),
+        "failing": loud,
+        "notes": [condition for condition in failing if condition.severity == Severity.NOTE],
+        "doubtful": list(doubtful.items()),
+        "total": len(conditions),
+        "holding": [condition for condition in conditions if condition.ok],
+        "is_sound": not (loud or doubtful or ladder.findings),
+    }
+
+
+def blocked_lines(
+    frame: Frame, blocked: Sequence[BlockedQueue], *, with_group: bool
+) -> list[tuple[BlockedQueue, str, str]]:
+    """Each with the page of its member's work, and with that of its group where the page is of several."""
+    return [
+        (
+            queue,
+            frame.to("group_ownership", queue.cluster, queue.group),
+            frame.to("group_retries", queue.cluster, queue.group) if with_group else "",
+        )
+        for queue in blocked
+    ]
+
+
+# Retries & DLQ over all groups: what keeps failed messages from coming back, what is blocked, who retries and dies.
 ROWS, FAILING, BLOCKED, BROKERS = 30, 20, 20, 20
+
 NUMBERS = ("dlq_messages", "dlq_day_messages", "retry_share", "retry_rate", "consume_rate")
+
 # What died in 24 hours is not known on the first day, how many dead letters there are is with the first reading.
 FIRST = f"-{NUMBERS[0]}"
 
@@ -89,3 +147,61 @@ def _columns(frame: Frame, ordering: str) -> list[Column]:
         column(frame, ordering, name, str(FIELDS[name].label), str(FIELDS[name].unit), is_number=True)
         for name in NUMBERS
     ]
+
+
+# The delay levels of a cluster's brokers as a table: a column for each level, a row for each broker.
+@dataclass(frozen=True)
+class LevelHead:
+    """`delays`: what the brokers say; more than one where they differ."""
+
+    level: int
+    delays: Sequence[float]
+
+
+@dataclass(frozen=True)
+class LevelCell:
+    """`level` is null where the broker does not have it."""
+
+    level: BrokerLevel | None
+
+    @property
+    def is_late(self) -> bool:
+        return self.level is not None and self.level.is_late
+
+
+@dataclass(frozen=True)
+class DelayLine:
+    levels: BrokerLevels
+    cells: Sequence[LevelCell]
+
+    @property
+    def why_nothing(self) -> str | None:
+        """Why no level of the broker is known; null where one is."""
+        known = any(cell.level is not None and cell.level.backlog is not None for cell in self.cells)
+        return None if known else self.levels.unknown.get("backlog")
+
+
+@dataclass(frozen=True)
+class DelayTable:
+    heads: Sequence[LevelHead]
+    lines: Sequence[DelayLine]
+    findings: Sequence[DelayFinding]
+
+
+def delay_tables(levels: Mapping[str, Sequence[BrokerLevels]]) -> dict[str, DelayTable]:
+    """By the cluster's name."""
+    return {name: _table(brokers) for name, brokers in levels.items()}
+
+
+def _table(brokers: Sequence[BrokerLevels]) -> DelayTable:
+    said: dict[int, set[float]] = {}
+    for level in (level for broker in brokers for level in broker.levels):
+        said.setdefault(level.level, set()).update({level.delay_seconds} - {None})  # type: ignore[arg-type]
+    heads = [LevelHead(number, sorted(said[number])) for number in sorted(said)]
+    lines = [_line(broker, [head.level for head in heads]) for broker in brokers]
+    return DelayTable(heads, lines, [finding for broker in brokers for finding in broker.findings])
+
+
+def _line(broker: BrokerLevels, numbers: Sequence[int]) -> DelayLine:
+    held = {level.level: level for level in broker.levels}
+    return DelayLine(broker, [LevelCell(held.get(number)) for number in numbers])

@@ -28,9 +28,9 @@ from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.unknown import reason_words
 from dashboard.pages.common.access import page
 from dashboard.pages.common.frame import context, frame_of
-from dashboard.svg.change_strip import Mark, change_strip
+from dashboard.svg.offset_bars import stores_bar
 from dashboard.svg.reset_bar import reset_bar
-from dashboard.svg.stores_bar import stores_bar
+from dashboard.svg.time_bars import Mark, change_strip
 
 LINES = {
     "growing": [10 * i for i in range(30)],

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports
 from dashboard.launch.launcher import answers, redis_program
 from dashboard.launch.programs import HOST
-from dashboard.launch.supervised import Program, Supervised
-from dashboard.launch.supervisor import Supervisor
+from dashboard.launch.supervisor import Program, Supervised, Supervisor
 
 SECONDS = 120.0
 PART = re.compile(r'hx-get="([^"]+/dlq/broker-a/[^"]+)"')

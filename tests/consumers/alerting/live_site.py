@@ -10,10 +10,9 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports
 from dashboard.launch import launcher, programs
-from dashboard.launch.supervised import Program, Supervised
-from dashboard.launch.supervisor import Supervisor
+from dashboard.launch.supervisor import Program, Supervised, Supervisor
 from tests.plugins.calling import PROJECT
 
 PACE = {

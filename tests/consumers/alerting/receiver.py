@@ -8,7 +8,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports
 
 SECRET = "a-secret-of-the-receiver"
 

@@ -12,7 +12,7 @@ from consumers.queries.brokers import broker_ages
 from consumers.queries.evaluation import evaluated
 from consumers.queries.limits import Freshness, limits
 from dashboard.health.readiness import readiness
-from dashboard.metrics.clock_families import clock_families
+from dashboard.metrics.families import clock_families
 from tests.alert_rows import an_evaluation
 from tests.clocks import a_clock
 from tests.world import NOW, a_broker, a_cluster, ago

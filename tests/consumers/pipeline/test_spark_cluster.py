@@ -17,8 +17,7 @@ import pyspark
 import pytest
 
 from consumers.lake.store import Lake
-from dashboard.demo.children import kill_child, start_child
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports, kill_child, start_child
 from tests.pipeline_rows import put, rows
 from tests.plugins.calling import PROJECT
 

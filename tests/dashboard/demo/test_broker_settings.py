@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.demo.broker_settings import BrokerPlace, broker_properties
+from dashboard.demo.server import BrokerPlace, broker_properties
 
 PLACE = BrokerPlace(name="broker-b", folder=Path("/x/broker-b"), port=21_000)
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.demo.ivy_files import write_ivy_files
-from dashboard.demo.jars import JarsNotFound, ensure_jars, jars_folder
+from dashboard.demo.jars import JarsNotFound, ensure_jars, jars_folder, write_ivy_files
 from dashboard.demo.java import Java
 
 BEGINNING = f"""#!{sys.executable}

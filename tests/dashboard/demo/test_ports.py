@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from dashboard.demo.ports import NoFreePort, free_ports
+from dashboard.demo.children import NoFreePort, free_ports
 
 
 def test_a_port_and_its_neighbours_can_be_bound() -> None:

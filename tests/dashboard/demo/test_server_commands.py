@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.demo.java import Java
-from dashboard.demo.server_commands import broker_command, name_server_command
+from dashboard.demo.server import broker_command, name_server_command
 
 JAVA = Java(path=Path("/java/bin/java"), major=17)
 

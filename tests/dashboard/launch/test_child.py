@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from dashboard.launch.supervised import Child
+from dashboard.launch.supervisor import Child
 
 ROOT = Path(__file__).resolve().parents[3]
 SLEEPER = "import time; time.sleep(600)"
@@ -61,7 +61,7 @@ def test_it_dies_with_its_parent_even_when_that_is_killed(tmp_path: Path) -> Non
     launcher = f"""
 import os, sys, time
 from pathlib import Path
-from dashboard.launch.supervised import Child
+from dashboard.launch.supervisor import Child
 print(Child((sys.executable, "-c", {SLEEPER!r}), Path({str(tmp_path / "log")!r}), os.environ).pid, flush=True)
 time.sleep(600)
 """

@@ -9,7 +9,7 @@ from consumers.models import Cluster
 from consumers.stores.files.disk import begins_inside
 from consumers.stores.files.places import find_files
 from consumers.stores.files.stored_file import parse_offset_files
-from dashboard.launch.clusters import demo_offset_files, forget_demo, user_has_clusters, watch
+from dashboard.launch.programs import demo_offset_files, forget_demo, user_has_clusters, watch
 
 pytestmark = pytest.mark.django_db
 

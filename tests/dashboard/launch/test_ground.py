@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.launch.launcher import check_port, check_socket_path, only_one
-from dashboard.launch.trouble import LaunchFailed
+from dashboard.launch.supervisor import LaunchFailed
 
 
 def test_it_refuses_a_second_launcher_in_the_same_home(tmp_path: Path) -> None:

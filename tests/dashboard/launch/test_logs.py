@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from dashboard.launch.logs import KEPT, Tail, last_lines, rotate
+from dashboard.launch.supervisor import KEPT, Tail, last_lines, rotate
 
 
 def test_it_keeps_the_last_logs_and_drops_the_oldest(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.launch.launcher import answers, clear_stale_socket, redis_program
-from dashboard.launch.supervisor import Supervisor
-from dashboard.launch.trouble import LaunchFailed
+from dashboard.launch.supervisor import LaunchFailed, Supervisor
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.launch.supervised import STEADY_SECONDS, Program, Supervised
+from dashboard.launch.supervisor import STEADY_SECONDS, Program, Supervised
 
 
 class Stage:

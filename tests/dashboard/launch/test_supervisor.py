@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.launch.supervised import Program
-from dashboard.launch.supervisor import Supervisor
-from dashboard.launch.trouble import LaunchFailed, StopAsked
+from dashboard.launch.supervisor import LaunchFailed, Program, StopAsked, Supervisor
 
 # Tells when it is asked to end, and ends only after the others had time to.
 POLITE = """

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports
 from tests.dashboard.launch.test_child import ROOT, wait_for
 
 pytestmark = pytest.mark.live

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.metrics.alert_families import alert_families
+from dashboard.metrics.families import alert_families
 from tests.alert_rows import a_channel, a_delivery, a_rule, an_evaluation, an_incident
 from tests.world import NOW, a_cluster, a_group, ago
 

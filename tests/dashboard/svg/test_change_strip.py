@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.svg.change_strip import Mark, change_strip
-from dashboard.svg.time_axis import EDGE, axis
+from dashboard.svg.shapes import EDGE, axis
+from dashboard.svg.time_bars import Mark, change_strip
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.wording.again import again, difference
+from dashboard.wording.numbers import again, difference
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta, timezone
 
-from dashboard.wording.times import absolute, ago, clock
+from dashboard.wording.numbers import absolute, ago, clock
 
 NOW = datetime(2026, 3, 14, 3, 0, tzinfo=UTC)
 

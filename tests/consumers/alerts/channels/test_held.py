@@ -8,7 +8,7 @@ import pytest
 from consumers.alerts.channels.delivery.deliver import deliver
 from consumers.alerts.channels.delivery.queue import channels_due, comes_again
 from consumers.models import Channel, ConsumerGroup, Delivery
-from dashboard.demo.ports import free_ports
+from dashboard.demo.children import free_ports
 from tests.alert_rows import a_rule, an_incident, an_incident_event
 from tests.channel_rows import a_message, a_webhook
 from tests.fake_clock import FakeClock

@@ -59,7 +59,7 @@ def test_they_are_of_one_group_or_cluster_where_one_is_asked_for(billing: Consum
 def test_there_are_no_more_than_can_be_told_apart(
     billing: ConsumerGroup, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
-    monkeypatch.setattr(reset_marks, "MARKS_SHOWN", 2)
+    monkeypatch.setattr("consumers.queries.reset_marks.MARKS_SHOWN", 2)
     names = [applied(billing, 100 - number, 50) for number in range(3)]
     with django_assert_num_queries(1):
         assert [mark.id for mark in reset_marks(since=ago(600), until=NOW)] == [names[2], names[1]]

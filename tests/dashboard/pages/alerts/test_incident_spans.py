@@ -7,7 +7,7 @@ from django.test import Client
 
 from consumers.alerts.queries.incidents import IncidentMark
 from consumers.models import ConsumerGroup
-from dashboard.pages.alerts.incident_spans import LANES, bars, incident_words
+from dashboard.pages.alerts.preview_pictures import LANES, bars, incident_words
 from dashboard.pages.common.ranges import Range
 from tests.alert_rows import a_rule, an_evaluation, an_incident
 from tests.world import NOW, a_cluster, a_group, ago

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from dashboard.pages.common.chart_policy import EMPTY_SHEET, MAP_SHEET
+from dashboard.pages.common.access import EMPTY_SHEET, MAP_SHEET
 from dashboard.plotly_files import FOLDER
 from tests.world import a_cluster, a_group
 
