@@ -141,7 +141,7 @@ def _registered(frame: Frame, said: dict[str, str]) -> dict[str, str]:
 @with_charts
 @act
 def incident_acknowledge(request: HttpRequest, incident: UUID) -> HttpResponse:
-    """Acknowledges an incident, or takes that back, and shows its page again: with the reason where that was refused."""
+    """Acknowledges an incident, or takes that back, and shows its page again: with the reason of a refusal."""
     row = Incident.objects.filter(pk=incident).first()
     if row is None:
         raise Http404(_("There is no such incident."))
