@@ -8,7 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext, gettext_lazy
 
+from consumers.dead_letters.queries.resend_causes import cause_words
 from consumers.models import ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.queries.declared import answer, public
 
@@ -83,19 +85,19 @@ class ResendMessageRow:
 # Re-sends as pages and REST show them. Each call is a fixed number of queries.
 LEFT = (ResendOutcome.PLANNED, ResendOutcome.SENDING)
 
-NOTHING_LEFT = "it has ended"
+NOTHING_LEFT = gettext_lazy("finished")
 
 WHY = {
-    "started_at": "it was not started",
-    "working_at": "no worker has taken it up",
-    "finished_at": "it has not ended",
-    "detail": "there is nothing to say beyond its status",
+    "started_at": gettext_lazy("not started"),
+    "working_at": gettext_lazy("no worker has started the job"),
+    "finished_at": gettext_lazy("not finished"),
+    "detail": gettext_lazy("the status has no further detail"),
     "expected_seconds": NOTHING_LEFT,
 }
 
 NOT_SENT = {
-    ResendOutcome.SENDING: "it is being sent",
-    ResendOutcome.UNKNOWN: "whether it was sent is not known",
+    ResendOutcome.SENDING: gettext_lazy("being sent"),
+    ResendOutcome.UNKNOWN: gettext_lazy("unknown whether it was sent"),
 }
 
 # Those that went wrong first: nobody looks for what went well.
@@ -162,7 +164,7 @@ def _row(resend: Resend, counts: dict[str, int], now: datetime) -> ResendRow:
         "started_at": resend.started_at,
         "working_at": resend.working_at,
         "finished_at": resend.expires_at if is_void else resend.finished_at,
-        "detail": resend.error,
+        "detail": cause_words(resend.error),
         "expected_seconds": left / resend.rate_per_second if is_open and left else None,
     }
     return ResendRow(
@@ -181,7 +183,7 @@ def _row(resend: Resend, counts: dict[str, int], now: datetime) -> ResendRow:
         outcomes={outcome: counts[outcome] for outcome in TROUBLE_FIRST if outcome in counts},
         created_at=resend.created_at,
         expires_at=resend.expires_at,
-        unknown={name: WHY[name] for name, value in values.items() if value is None},
+        unknown={name: str(WHY[name]) for name, value in values.items() if value is None},
         **values,
     )
 
@@ -194,17 +196,19 @@ def _message(item: ResendItem) -> ResendMessageRow:
         "target_broker": item.target_broker,
         "target_queue_id": item.target_queue_id,
         "target_offset": item.target_offset,
-        "detail": item.error,
+        "detail": cause_words(item.error),
     }
-    aimed = "it was not aimed at a queue"
+    aimed = gettext("no target queue was chosen")
     why = {
-        "message_id": "it has no id of its producer's",
-        "at": "the plan left it out" if item.outcome == ResendOutcome.SKIPPED else "nothing was done with it yet",
-        "target_topic": "it does not say which topic it came from",
+        "message_id": gettext("the message has no id of its producer"),
+        "at": gettext("excluded by the plan")
+        if item.outcome == ResendOutcome.SKIPPED
+        else gettext("not processed yet"),
+        "target_topic": gettext("the message does not name its original topic"),
         "target_broker": aimed,
         "target_queue_id": aimed,
-        "target_offset": NOT_SENT.get(ResendOutcome(item.outcome), "it was not sent"),
-        "detail": "there is nothing to say beyond its outcome",
+        "target_offset": NOT_SENT.get(ResendOutcome(item.outcome), gettext("not sent")),
+        "detail": gettext("the outcome has no further detail"),
     }
     unknown = {name: why[name] for name, value in values.items() if value is None}
     place = {"broker": item.broker, "queue_id": item.queue_id, "offset": item.offset}

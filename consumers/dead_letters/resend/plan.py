@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters, words_of
@@ -24,6 +25,7 @@ from consumers.models import (
     Topic,
 )
 from consumers.rocketmq.names import retry_topic
+from consumers.vocabulary.resends import ResendCause, stored_cause
 
 # Which dead letters a plan is of: some that are named, or all that filters choose.
 Place = tuple[str, int, int]
@@ -40,7 +42,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         if (self.messages is None) == (self.filters is None):
-            raise ValueError("A selection is of named messages or of filters: give exactly one of them.")
+            raise ValueError(gettext("Select either messages or filters, not both."))
 
     def stored(self) -> dict[str, Any]:
         if self.filters is not None:
@@ -132,10 +134,12 @@ def _at(group: ConsumerGroup, items: Iterable[ResendItem]) -> QuerySet[ResendIte
     return ResendItem.objects.filter(places, resend__group=group, outcome__in=MAYBE_SENT).select_related("resend")
 
 
-def before_in_words(item: ResendItem) -> str:
-    done = "was re-sent" if item.outcome == ResendOutcome.SENT else "may have been re-sent"
-    moment = item.at or item.resend.created_at
-    return f"it {done} at {moment:%Y-%m-%d %H:%M:%S} UTC by {item.resend.by_name}"
+def earlier_resend(item: ResendItem) -> str:
+    """As a stored cause."""
+    is_sent = item.outcome == ResendOutcome.SENT
+    cause = ResendCause.RESENT_BEFORE if is_sent else ResendCause.MAYBE_RESENT_BEFORE
+    at = item.at or item.resend.created_at
+    return stored_cause(cause, at=f"{at:%Y-%m-%d %H:%M:%S}", by=item.resend.by_name)
 
 
 # Plans a re-send: every message that would be sent has a row, and so has one that is left out. Nothing is sent.
@@ -225,7 +229,7 @@ def _items(resend: Resend, letters: Sequence[DeadLetter]) -> list[ResendItem]:
     there = set(Topic.objects.filter(cluster=resend.group.cluster, name__in=topics).values_list("name", flat=True))
     for item in items:
         earlier = before.get(place_of(item))
-        why = before_in_words(earlier) if earlier is not None else _why_not(item, there)
+        why = earlier_resend(earlier) if earlier is not None else _why_not(item, there)
         if why is not None:
             item.outcome, item.error = ResendOutcome.SKIPPED, why
     return items
@@ -247,7 +251,7 @@ def _item(resend: Resend, letter: DeadLetter) -> ResendItem:
 
 def _why_not(item: ResendItem, there: set[str]) -> str | None:
     if item.target_topic is None:
-        return "it does not say which topic it came from"
+        return stored_cause(ResendCause.NO_ORIGIN)
     if item.target_topic not in there:
-        return f"no reading has seen the topic {item.target_topic}"
+        return stored_cause(ResendCause.TOPIC_NEVER_READ, topic=item.target_topic)
     return None

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from consumers.dead_letters.queries.filters import DeadLetterFilters
 from consumers.dead_letters.resend.plan import PlanRefused, Selection, Wish, plan
 from consumers.models import AuditEvent, ConsumerGroup, DeadLetter, Destination, ResendOutcome, ResendStatus
+from consumers.vocabulary.resends import ResendCause, stored_cause
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import stored_id
 from tests.resend_world import a_resendable_group
@@ -66,25 +67,26 @@ def test_to_the_topic_each_goes_where_it_came_from(billing: ConsumerGroup, ann: 
     resend = plan(billing, wish(0, 1, 2, destination=Destination.TOPIC), ann, NOW)
     assert list(resend.items.values_list("outcome", "error")) == [
         (PLANNED, None),
-        (SKIPPED, "no reading has seen the topic Lost"),
-        (SKIPPED, "it does not say which topic it came from"),
+        (SKIPPED, stored_cause(ResendCause.TOPIC_NEVER_READ, topic="Lost")),
+        (SKIPPED, stored_cause(ResendCause.NO_ORIGIN)),
     ]
 
 
 @pytest.mark.parametrize(
-    ("outcome", "words"),
+    ("outcome", "cause"),
     [
-        (ResendOutcome.SENT, "it was re-sent at 2026-03-14 02:00:00 UTC by ann"),
-        (ResendOutcome.UNKNOWN, "it may have been re-sent at 2026-03-14 02:00:00 UTC by ann"),
-        (ResendOutcome.SENDING, "it may have been re-sent at 2026-03-14 02:00:00 UTC by ann"),
+        (ResendOutcome.SENT, ResendCause.RESENT_BEFORE),
+        (ResendOutcome.UNKNOWN, ResendCause.MAYBE_RESENT_BEFORE),
+        (ResendOutcome.SENDING, ResendCause.MAYBE_RESENT_BEFORE),
     ],
 )
 def test_what_was_re_sent_before_is_left_out(
-    billing: ConsumerGroup, ann: User, outcome: ResendOutcome, words: str
+    billing: ConsumerGroup, ann: User, outcome: ResendOutcome, cause: ResendCause
 ) -> None:
     a_letter(billing, 0)
     an_item(a_resend(billing, status=ResendStatus.DONE), 0, outcome, at=ago(3600))
-    assert list(plan(billing, wish(0), ann, NOW).items.values_list("outcome", "error")) == [(SKIPPED, words)]
+    error = stored_cause(cause, at="2026-03-14 02:00:00", by="ann")
+    assert list(plan(billing, wish(0), ann, NOW).items.values_list("outcome", "error")) == [(SKIPPED, error)]
 
 
 @pytest.mark.parametrize("outcome", [ResendOutcome.FAILED, ResendOutcome.CANCELLED, ResendOutcome.SKIPPED, PLANNED])
