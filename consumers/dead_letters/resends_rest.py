@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
 from rest_framework.permissions import IsAuthenticated
@@ -71,12 +72,12 @@ class FilterSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
         if unknown:
-            raise serializers.ValidationError({name: ["This filter is not known."] for name in unknown})
+            raise serializers.ValidationError({name: [gettext("Unknown filter.")] for name in unknown})
         return super().to_internal_value(data)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "from" in attrs and "to" in attrs and attrs["from"] >= attrs["to"]:
-            raise serializers.ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
+            raise serializers.ValidationError({"from": [gettext("The range is empty: 'from' must be before 'to'.")]})
         return attrs
 
 
@@ -87,7 +88,7 @@ class WishSerializer(serializers.Serializer[Any]):
         many=True,
         required=False,
         allow_empty=False,
-        error_messages={"empty": "No message is chosen: name one at least, or give 'filter' or 'all'."},
+        error_messages={"empty": gettext_lazy("No message is selected. Name at least one, or use 'filter' or 'all'.")},
     )
     filter = FilterSerializer(required=False)
     all = serializers.BooleanField(required=False, help_text="true: all dead letters of the group")
@@ -99,12 +100,16 @@ class WishSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         given = [name for name in ("messages", "filter", "all") if name in attrs]
         if len(given) != 1:
-            raise serializers.ValidationError({"messages": ["Give either 'messages' or 'filter' or 'all'."]})
+            raise serializers.ValidationError(
+                {"messages": [gettext("Give exactly one of 'messages', 'filter' and 'all'.")]}
+            )
         if "filter" in attrs and not attrs["filter"]:
-            sentence = "An empty filter chooses nothing: give one filter at least, or 'all': true in its place."
+            sentence = gettext("An empty filter selects nothing. Give at least one filter, or use 'all': true.")
             raise serializers.ValidationError({"filter": [sentence]})
         if attrs.get("all") is False:
-            raise serializers.ValidationError({"all": ["It is true, or left out: give 'messages' or 'filter' then."]})
+            raise serializers.ValidationError(
+                {"all": [gettext("Use true, or leave it out and give 'messages' or 'filter'.")]}
+            )
         return attrs
 
 
@@ -112,15 +117,15 @@ class ConfirmSerializer(serializers.Serializer[Any]):
     confirm = serializers.CharField(help_text="The group's name")
 
 
-SENTENCE = f"Re-sending needs the permission {MAY_RESEND}: the roles operator and admin have it."
-
-
 class MayResend(MayChange):
     permission = MAY_RESEND
 
     @staticmethod
     def why_not() -> str:
-        return SENTENCE
+        why = gettext(
+            "To resend messages, you need the permission %(permission)s. The roles operator and admin have it."
+        )
+        return why % {"permission": MAY_RESEND}
 
 
 class ResendParameters(Paging):
@@ -230,7 +235,7 @@ def _wish(values: dict[str, Any]) -> Wish:
 def _found(resend: UUID) -> Resend:
     found = Resend.objects.select_related("group__cluster").filter(pk=resend).first()
     if found is None:
-        raise NotFound(f"There is no re-send {resend}.")
+        raise NotFound(gettext("There is no resend %(resend)s.") % {"resend": resend})
     return found
 
 

@@ -6,6 +6,7 @@ from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
@@ -97,7 +98,10 @@ class DeadLetterExportView(APIView):
         """
         values = ExportParameters.of(request)
         if values["bodies"] and not request.user.has_perm(MAY_SEE):
-            raise PermissionDenied(f"Bodies are for those with the permission {MAY_SEE}: leave out 'bodies'.")
+            raise PermissionDenied(
+                gettext("Message bodies need the permission %(permission)s. Leave out 'bodies'.")
+                % {"permission": MAY_SEE}
+            )
         found_group(cluster, group)
         wanted = ExportWanted(cluster, group, ExportFormat(values["format"]), values["bodies"], _filters(values))
         try:

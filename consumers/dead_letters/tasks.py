@@ -17,12 +17,12 @@ from consumers.dead_letters.exports.export import Limits, export
 from consumers.dead_letters.exports.stream import ExportFailed, ExportWanted, streamed
 from consumers.dead_letters.index.look import LookRules, look_into, put_asked, put_done
 from consumers.dead_letters.inspection import (
-    LOST,
     LookFailed,
     LookKey,
     MessagePlace,
     look_at,
     may_see,
+    permission_lost,
     put_answer,
     put_question,
 )
@@ -106,7 +106,7 @@ def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> Non
     with ChunkWriter(Channel(token)) as writer:
         try:
             if wanted["with_bodies"] and not may_see(user_id):
-                raise ExportFailed(LOST)
+                raise ExportFailed(permission_lost())
             if not writer.take_place(settings.DEAD_LETTER_EXPORTS):
                 raise ExportFailed(
                     f"As many exports as may go on at once ({settings.DEAD_LETTER_EXPORTS}) do: "
@@ -142,7 +142,7 @@ def look_at_message(key: str, place: dict[str, Any], with_content: bool) -> None
     try:
         asked = LookKey.of(key)
         if with_content and not (asked.with_content and may_see(asked.user_id)):
-            raise LookFailed(LOST)
+            raise LookFailed(permission_lost())
         look = look_at(MessagePlace(**place), timezone.now(), with_content=with_content)
     except LookFailed as error:
         reason = str(error)

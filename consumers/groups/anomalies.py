@@ -149,7 +149,7 @@ SORTS = (
 # Queues whose offsets cannot be right, or whose messages nobody will consume: said as what they are, never as a lag.
 # Pure: shown rows in, anomalies out. A queue that is not read has none: nothing of it is known.
 
-NOT_SEEN_TO_BEGIN = "no judgement saw it begin"
+NOT_SEEN_TO_BEGIN = gettext_lazy("no evaluation saw it begin")
 QueueKey = tuple[str, str, int]
 
 
@@ -162,7 +162,7 @@ class Start:
     error: str | None
 
 
-NOT_ASKED = Start(None, None, "the broker was not asked yet")
+NOT_ASKED = Start(None, None, None)
 
 
 def queue_anomalies(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start]) -> list[Anomaly]:
@@ -188,7 +188,7 @@ def at_place(name: str, rows: Sequence[QueueRow], says: str, cure: str, since: d
     """`rows` are of one topic on one broker."""
     topic, broker, ids = rows[0].topic, rows[0].broker, tuple(row.queue_id for row in rows)
     sentence = gettext("%(place)s: %(says)s") % {"place": place(topic, broker, ids), "says": says}
-    return Anomaly(name, topic, broker, ids, since, sentence, cure, {} if since else {"since": NOT_SEEN_TO_BEGIN})
+    return Anomaly(name, topic, broker, ids, since, sentence, cure, {} if since else {"since": str(NOT_SEEN_TO_BEGIN)})
 
 
 def _never_committed(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start]) -> list[Anomaly]:
@@ -214,7 +214,9 @@ def _start_words(starts: Sequence[Start]) -> str:
     """`starts` have one rule and one error."""
     offsets = [start.offset for start in starts if start.offset is not None]
     if not offsets:
-        return gettext("where a member would start is not known: %s") % (starts[0].error or NOT_ASKED.error)
+        return gettext("where a member would start is not known: %s") % (
+            starts[0].error or gettext("the broker was not asked yet")
+        )
     ends = [count(min(offsets)), count(max(offsets))]
     at = ends[0] if ends[0] == ends[1] else gettext("%s to %s") % tuple(ends)
     return gettext("a member would start at %(at)s: %(rule)s") % {"at": at, "rule": starts[0].rule}
@@ -250,7 +252,9 @@ def _members_gone(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anom
         words = {"client": last.client_id, "messages": waiting}
         says = gettext("every member is gone, the last was %(client)s, and %(messages)s wait") % words
     cure = gettext("Start a member. If the group is not needed any more, delete it: mqadmin deleteSubGroup.")
-    return [Anomaly("members_gone", None, None, (), since, says, cure, {} if since else {"since": NOT_SEEN_TO_BEGIN})]
+    return [
+        Anomaly("members_gone", None, None, (), since, says, cure, {} if since else {"since": str(NOT_SEEN_TO_BEGIN)})
+    ]
 
 
 def _is_counted(queue: QueueRow) -> bool:
@@ -293,7 +297,7 @@ def _unreadable(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomal
             since=None,
             sentence=gettext("%(place)s: %(says)s") % {"place": place(topic, broker, ids), "says": says},
             cure=cure,
-            unknown={"since": NOT_SEEN_TO_BEGIN},
+            unknown={"since": str(NOT_SEEN_TO_BEGIN)},
         )
         for (topic, broker), ids in places.items()
     ]

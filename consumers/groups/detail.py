@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import F
+from django.utils.translation import gettext
 
 from consumers.groups.anomalies import group_anomalies
 from consumers.groups.health.noted import looked_up
@@ -85,10 +86,10 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
     reasons = {
         "never_committed_queues": reason,
         "lag_messages_at_least": reason,
-        "time_lag_seconds": waits or reason or NOT_JUDGED_YET,
-        "time_lag_at": waits or reason or NOT_JUDGED_YET,
+        "time_lag_seconds": waits or reason or str(NOT_JUDGED_YET),
+        "time_lag_at": waits or reason or str(NOT_JUDGED_YET),
     }
-    in_use = {} if retired_since else {"retired_since": "in use, as far as members have said"}
+    in_use = {} if retired_since else {"retired_since": gettext("in use, as far as members have reported")}
     return TopicRow(
         topic=topic,
         kind=queues[0].kind,
@@ -153,8 +154,8 @@ def lag_of_queues(queues: Iterable[QueueRow], retired: Container[str]) -> int | 
 def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     """Why what brokers say of the group as such is not known. Without an answer an empty list is no list."""
     group = shown.group
-    membership = group.membership_error or NOT_ASKED
-    configured = "the group's configuration was not read, or no broker has one"
+    membership = group.membership_error or str(NOT_ASKED)
+    configured = gettext("the group's configuration was not read, or no broker has one")
     fields = dict.fromkeys(("membership_at", "consume_from_where"), membership)
     fields |= dict.fromkeys(("retry_max_times", "retry_queue_nums"), configured)
     reasons = {name: reason for name, reason in fields.items() if getattr(group, name) is None}
@@ -166,7 +167,7 @@ def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     if shown.verdict.rule is None:
         reasons["rule_code"] = shown.verdict.sentence
     if not queues:
-        reasons["topics"] = shown.lag_reason or NOT_READ_YET
+        reasons["topics"] = shown.lag_reason or str(NOT_READ_YET)
     return reasons
 
 

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from consumers.models import Assignment, Client, ConsumerGroup, Queue, QueueSample, QueueSnapshot, QueueState
 from consumers.ownership.shares.group_shares import ExpectedOwners, expected_owners
 from consumers.ownership.unowned import no_owner_reason, why_nothing_is_read
@@ -103,7 +105,7 @@ def _owners(group: ConsumerGroup, unread: str | None) -> tuple[dict[int, list[st
     if unread is not None:
         return {}, unread
     if group.message_model == BROADCASTING:
-        return {}, "broadcasting: every member owns every queue"
+        return {}, gettext("broadcasting: every member owns every queue")
     present = Client.objects.filter(group=group, gone_by=None).values_list("running_info_at", "running_info_error")
     answers = [at is not None and error is None for at, error in present]
     owners: dict[int, list[str]] = {}

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
@@ -119,8 +120,8 @@ class GroupFacts:
     retired: dict[str, datetime] = field(default_factory=dict)
     outside: str | None = None
     samples: dict[int, QueueSample] = field(default_factory=dict)
-    unacked: Unacked = field(default_factory=lambda: Unacked(NOT_SAMPLED, {}))
-    expected: ExpectedOwners = field(default_factory=lambda: ExpectedOwners(why=NOT_SAMPLED))
+    unacked: Unacked = field(default_factory=lambda: Unacked(str(NOT_SAMPLED), {}))
+    expected: ExpectedOwners = field(default_factory=lambda: ExpectedOwners(why=str(NOT_SAMPLED)))
     causes: dict[int, dict[str, str]] = field(default_factory=dict)
     online: bool | None = None
     stopped_since: datetime | None = None
@@ -142,7 +143,10 @@ def kind_for(group: str, topic: Topic) -> str:
 
 
 def retired(topic: str, since: datetime) -> str:
-    return f"retired: no member has subscribed to {topic} since {iso(since)}"
+    return gettext("retired: no member has subscribed to %(topic)s since %(since)s") % {
+        "topic": topic,
+        "since": iso(since),
+    }
 
 
 def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFacts) -> QueueRow:
@@ -154,9 +158,9 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
     kind = kind_for(facts.name, queue.topic)
     loss = queue_loss(snapshot, _start(kind, snapshot, read, facts))
     if kind == TopicKind.DLQ:
-        verdict = _unjudged(None, OWN_DEAD_LETTERS)
-        behind = TimeLag(None, TimeLagKind.UNKNOWN, None, OWN_DEAD_LETTERS)
-        lag, lag_reason = None, read.reason if read.unread else OWN_DEAD_LETTERS
+        verdict = _unjudged(None, str(OWN_DEAD_LETTERS))
+        behind = TimeLag(None, TimeLagKind.UNKNOWN, None, str(OWN_DEAD_LETTERS))
+        lag, lag_reason = None, read.reason if read.unread else str(OWN_DEAD_LETTERS)
         lag_code = read.code if read.unread else UnknownReason.OWN_DEAD_LETTERS
     else:
         verdict = _verdict(snapshot, state, broker, read, facts)
@@ -236,7 +240,7 @@ def _verdict(
     if shown.ground in (Ground.STOPPED, Ground.CAUGHT_UP):
         return _by_rows(shown, snapshot, read, facts)
     if shown.reason is not None or state is None:
-        return _unjudged(shown.state, shown.reason or NOT_JUDGED_YET)
+        return _unjudged(shown.state, shown.reason or str(NOT_JUDGED_YET))
     values = {"state": shown.state, **_rule(state.rule), "since": state.since, "provisional": state.provisional}
     detail = state.detail | facts.causes.get(state.queue_id, {})
     if state.rule == RuleCode.NO_MEMBERS:
@@ -274,7 +278,7 @@ def _lost(
         return verdict
     rule = _rule(RuleCode.OFFSET_LOST)
     values = {"state": State.LOSS, **rule, "since": snapshot.lost_at, "provisional": None, "stale": False}
-    return _Verdict(values, sentence(loss.sentence(broker.read_from)), "the newest reading alone says it")
+    return _Verdict(values, sentence(loss.sentence(broker.read_from)), gettext("decided by the newest poll alone"))
 
 
 def _numbers(read: Offsets) -> dict[str, int | None]:
@@ -294,23 +298,23 @@ def _numbers(read: Offsets) -> dict[str, int | None]:
 
 def _expired_reason(read: Offsets) -> str:
     if read.min_offset is None:
-        return "the min offset was not read"
+        return gettext("the min offset was not read")
     if read.consumer_offset is None or read.reason is not None:
-        return read.reason or "the consumer offset was not read"
-    return MIN_ABOVE_END
+        return read.reason or gettext("the consumer offset was not read")
+    return str(MIN_ABOVE_END)
 
 
 def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, no_owner: str) -> dict[str, str]:
     """Why each field would be null; those of fields that are not are thrown away."""
     unread = read.reason if read.unread and read.reason else None
     # A queue that nobody holds has nothing in flight that anyone could tell.
-    sampled = no_owner if owner is None else NOT_SAMPLED
+    sampled = no_owner if owner is None else str(NOT_SAMPLED)
     if read.pull_offset is not None:
-        sampled = read.reason or "the offsets are from different moments"
+        sampled = read.reason or gettext("the offsets are from different points in time")
     reasons = {
-        "min_offset": "the min offset was not read",
-        "broker_offset": read.reason or "the broker offset was not read",
-        "consumer_offset": read.reason or "the consumer offset was not read",
+        "min_offset": gettext("the min offset was not read"),
+        "broker_offset": read.reason or gettext("the broker offset was not read"),
+        "consumer_offset": read.reason or gettext("the consumer offset was not read"),
         "expired_messages": _expired_reason(read),
         **dict.fromkeys(("pull_offset", "in_flight", "ready"), sampled),
     }
@@ -318,10 +322,10 @@ def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, n
         reasons = dict.fromkeys(reasons, unread)
     return reasons | {
         "time_lag_seconds": behind.reason or "",
-        "time_lag_error_seconds": behind.reason or "the judgement gives none",
+        "time_lag_error_seconds": behind.reason or gettext("the evaluation has no error bound"),
         "time_lag_at": behind.reason or "",
         **dict.fromkeys(("state", "rule", "rule_code", "since", "provisional"), unjudged),
-        "judged_at": unjudged or NOT_JUDGED_YET,
+        "judged_at": unjudged or str(NOT_JUDGED_YET),
         "owner": no_owner,
-        "taken_at": read.reason or "it was not read",
+        "taken_at": read.reason or gettext("not read"),
     }

@@ -5,8 +5,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from consumers.groups.health.rows import Health
 from consumers.groups.health.verdict import NOT_CHECKED, Findings, health, health_limits
@@ -26,7 +26,7 @@ from consumers.words.unknown import reason_words
 from .overlay import NO_BROKER, STATES, Overlay
 from .rows import IncidentCounts, WorstQueue
 
-NOT_READ_YET = "not read yet"
+NOT_READ_YET = gettext_lazy("not read yet")
 # The numbers of the rule "blocked" that a blocked queue does not tell.
 BESIDE_BLOCKED = ("expires_in_seconds",)
 
@@ -78,7 +78,7 @@ class ShownGroup:
     pops: bool | None
     blocked: BlockedQueue | None = None
     cause: dict[str, str] = field(default_factory=dict)
-    incidents: IncidentCounts | str = "nobody has counted them"
+    incidents: IncidentCounts | str = field(default_factory=lambda: gettext("incidents were not counted"))
     loss: GroupLoss | None = None
     findings: Findings = NOT_CHECKED
 
@@ -110,7 +110,7 @@ class ShownGroup:
         if broker_id is None:
             return None
         if broker_id == NO_BROKER:
-            return f"no broker of {self.group.cluster.name} is known yet"
+            return gettext("no broker of %(cluster)s is known yet") % {"cluster": self.group.cluster.name}
         return self.overlay.brokers[broker_id].unread_reason(self.overlay.now, self.overlay.limits)
 
     @property
@@ -125,7 +125,7 @@ class ShownGroup:
         if self.unread_reason:
             return self.unread_reason
         if self.total is None:
-            return NOT_READ_YET
+            return str(NOT_READ_YET)
         if (outside := outside_reason(self.group)) is not None:
             return outside
         slaves = self.overlay.slaves_of(self.group.cluster_id)
@@ -162,7 +162,7 @@ class ShownGroup:
     def _never_judged(self, state: State) -> Verdict:
         if state == State.STOP:
             return self._stopped_verdict()
-        reason = self.unread_reason or NOT_JUDGED_YET
+        reason = self.unread_reason or str(NOT_JUDGED_YET)
         return Verdict(state, [reason], None, {}, self.group.first_seen_at)
 
     def _late_verdict(self, state: State, judged: GroupState) -> Verdict:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Max
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, TopicKind
 from consumers.polling.brokers.joined import kind_in_group
@@ -22,8 +23,8 @@ from .rows import BROKER_FILE, BROKER_MEMORY, GroupOffsets, OffsetRow, StoreRow
 
 # From what each store says of one queue to its row: every null with its reason.
 
-NO_OFFSET = "the broker's memory has no offset of this group here"
-EACH_ITS_OWN = "broadcasting: each member goes on from its own file"
+NO_OFFSET = gettext_lazy("the broker's memory has no offset of this group")
+EACH_ITS_OWN = gettext_lazy("broadcasting: each member continues from its own file")
 
 
 @dataclass(frozen=True)
@@ -71,17 +72,17 @@ def offset_row(place: Place, facts: Facts) -> OffsetRow:
     start = _start(place, read, facts)
     values = {"min_offset": read.min_offset, "broker_offset": read.broker_offset, "would_start_at": start.offset}
     why = {
-        "min_offset": read.reason if read.unread and read.reason else "the min offset was not read",
-        "broker_offset": read.reason or "the broker offset was not read",
+        "min_offset": read.reason if read.unread and read.reason else gettext("the min offset was not read"),
+        "broker_offset": read.reason or gettext("the broker offset was not read"),
         "would_start_at": start.reason or "",
     }
     taken_at = broker.last_read_at if broker else None
     unknown = {name: why[name] for name, value in values.items() if value is None}
     unknown |= {f"exposure.{name}": exposed.unknown[name] for name in NUMBERS if name in exposed.unknown}
     if taken_at is None:
-        unknown["taken_at"] = read.reason or "it was not read"
+        unknown["taken_at"] = read.reason or gettext("not read")
     if read.unread:
-        unknown["never_committed"] = read.reason or "it was not read"
+        unknown["never_committed"] = read.reason or gettext("not read")
     return OffsetRow(
         topic=place.topic,
         broker=place.broker,
@@ -100,9 +101,9 @@ def offset_row(place: Place, facts: Facts) -> OffsetRow:
 def _read(place: Place, broker: BrokerAge | None, facts: Facts) -> Offsets:
     if place.snapshot is not None:
         return offsets(place.snapshot, broker, facts.now, facts.limits)
-    unread = unread_reason(place.broker, broker, facts.now, facts.limits) if place.broker else NO_BROKER
+    unread = unread_reason(place.broker, broker, facts.now, facts.limits) if place.broker else str(NO_BROKER)
     end = place.broker_offset if unread is None else None
-    return Offsets(None, end, None, None, None, None, None, None, unread or NO_OFFSET, unread is not None)
+    return Offsets(None, end, None, None, None, None, None, None, unread or str(NO_OFFSET), unread is not None)
 
 
 def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: Facts) -> StoreRow:
@@ -123,7 +124,7 @@ def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRo
     file = next((store for store in files if store.kind == BROKER_FILE), None)
     return exposure(
         Stored(memory.offset, memory.at, memory.finding, is_empty=read.code in EMPTY),
-        Stored(file.offset, file.at, file.finding) if file else Stored(None, None, NO_BROKER),
+        Stored(file.offset, file.at, file.finding) if file else Stored(None, None, str(NO_BROKER)),
         facts.members.held.get(place.pk, ()) if place.pk is not None else (),
         facts.members.no_owner,
         facts.now,
@@ -133,7 +134,7 @@ def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRo
 
 def _elsewhere(facts: Facts) -> str | None:
     """Why members do not go on from what brokers hold; None where they do."""
-    return EACH_ITS_OWN if facts.members.is_broadcasting else outside_reason(facts.group)
+    return str(EACH_ITS_OWN) if facts.members.is_broadcasting else outside_reason(facts.group)
 
 
 def _is_never_committed(place: Place, read: Offsets) -> bool:
@@ -143,7 +144,7 @@ def _is_never_committed(place: Place, read: Offsets) -> bool:
 def _start(place: Place, read: Offsets, facts: Facts) -> Start:
     kind = kind_in_group(facts.group.name, place.topic)
     if kind == TopicKind.DLQ:
-        return Start(None, OWN_DEAD_LETTERS, OWN_DEAD_LETTERS)
+        return Start(None, str(OWN_DEAD_LETTERS), str(OWN_DEAD_LETTERS))
     if elsewhere := _elsewhere(facts):
         return Start(None, elsewhere, elsewhere)
     if not _is_never_committed(place, read) and read.code != UnknownReason.OFFSET_LOST:
@@ -155,10 +156,10 @@ def _start(place: Place, read: Offsets, facts: Facts) -> Start:
 def _after_commit(read: Offsets) -> Start:
     """A committed offset always wins; one that is out of range is moved by the first pull."""
     if read.consumer_offset is None or read.reason is not None:
-        return Start(None, "the committed offset", read.reason or "the consumer offset was not read")
+        return Start(None, gettext("the committed offset"), read.reason or gettext("the consumer offset was not read"))
     if read.min_offset is not None and read.min_offset > read.consumer_offset:
-        return Start(read.min_offset, "the committed offset, moved up to the min offset")
-    return Start(read.consumer_offset, "the committed offset")
+        return Start(read.min_offset, gettext("the committed offset, moved up to the min offset"))
+    return Start(read.consumer_offset, gettext("the committed offset"))
 
 
 def group_offsets(group: ConsumerGroup, *, now: datetime, topic: str | None = None) -> GroupOffsets:

@@ -90,7 +90,7 @@ def _why_stale(group: ConsumerGroup, now: datetime) -> str | None:
     """Rows that nobody has looked after for long tell of another time."""
     at = group.membership_at
     if at is not None and now - at > timedelta(seconds=limits().kinds.evidence_seconds):
-        return f"not every broker has said since {iso(at)} who is in the group"
+        return gettext("not every broker has reported the group's members since %(since)s") % {"since": iso(at)}
     return None
 
 
@@ -123,10 +123,10 @@ def _why_none_compared(evidence: Evidence, compared: int) -> str | None:
     if evidence.shares.why is not None:
         return evidence.shares.why.sentence
     if evidence.group.settled_at is None and evidence.group.members_changed_at is None:
-        return "no reading has asked all of its members yet"
+        return gettext("no poll has asked all members yet")
     if compared:
         return None
     doubted = next((share.why.sentence for share in evidence.topics if share.why), None)
     if doubted is None and len(mixed := strategies(evidence.members)) > 1:
-        return f"its members share queues by different strategies: {', '.join(mixed)}"
-    return doubted or "no queue of a topic that its members subscribe to is known"
+        return gettext("members use different strategies: %(strategies)s") % {"strategies": ", ".join(mixed)}
+    return doubted or gettext("no queue of a subscribed topic is known")

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -73,7 +74,9 @@ class AssignmentListView(APIView):
 
 def _refuse_the_future(at: datetime | None, now: datetime) -> None:
     if at is not None and at > now:
-        raise ValidationError({"at": [f"{at.isoformat()} lies in the future: nothing is known of it."]})
+        raise ValidationError(
+            {"at": [gettext("%(at)s is in the future. Use a time in the past.") % {"at": at.isoformat()}]}
+        )
 
 
 WEEK = timedelta(days=7)
@@ -102,7 +105,7 @@ class SubscriptionView(APIView):
         until = values.get("to", timezone.now())
         since = values.get("from", until - WEEK)
         if since >= until:
-            raise ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
+            raise ValidationError({"from": [gettext("The range is empty: 'from' must be before 'to'.")]})
         found = found_group(cluster, group)
         try:
             history = subscription_history(found, since=since, until=until)

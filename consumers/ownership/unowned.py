@@ -3,25 +3,34 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from consumers.models import ConsumerGroup
 from consumers.queries.brokers import BrokerAge
 from consumers.queries.limits import limits
 from consumers.queries.queues.overlay import NOT_SAMPLED
+from consumers.vocabulary.reasons import CodedReason, ReasonCode
 
-# Proven reasons.
-NO_MEMBER, NO_HOLDER = "the group has no member", "no member holds it"
+
+def no_member() -> CodedReason:
+    """Proof that a queue has no owner, as `no_owner` is."""
+    return CodedReason(ReasonCode.NO_MEMBER, gettext("the group has no member"))
+
+
+def no_owner() -> CodedReason:
+    return CodedReason(ReasonCode.NO_OWNER, gettext("no member owns it"))
 
 
 def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | None:
     """Members are asked by way of any broker: where none is read, nobody knows what they hold."""
     unread = [broker.unread_reason(now, limits()) for broker in brokers]
-    return next(iter(unread), "no broker of the cluster is known yet") if None not in unread else None
+    return next(iter(unread), gettext("no broker of the cluster is known yet")) if None not in unread else None
 
 
 def no_owner_reason(group: ConsumerGroup, answers: Sequence[bool]) -> str:
     """Why a queue has no owner to show; `answers`: of each present member, whether it spoke."""
     if not answers and group.online is False:
-        return NO_MEMBER
+        return no_member()
     if not any(answers):
-        return NOT_SAMPLED
-    return NO_HOLDER if all(answers) else "no member that answered holds it"
+        return str(NOT_SAMPLED)
+    return no_owner() if all(answers) else gettext("no member that answered owns it")

@@ -44,8 +44,10 @@ def _worded(parts: list[Part]) -> str:
 def place(topic: str, broker: str, ids: Sequence[int]) -> str:
     """`queue 3 of Orders on broker-a`, `6 queues of Orders on broker-a (0–3, 6, 7)`."""
     words = {"n": count(len(ids)), "ids": _spans(ids), "topic": topic, "broker": broker}
-    one, many = "queue %(ids)s of %(topic)s on %(broker)s", "%(n)s queues of %(topic)s on %(broker)s (%(ids)s)"
-    return ngettext(one, many, len(ids)) % words
+    template = ngettext(
+        "queue %(ids)s of %(topic)s on %(broker)s", "%(n)s queues of %(topic)s on %(broker)s (%(ids)s)", len(ids)
+    )
+    return template % words
 
 
 def _spans(ids: Sequence[int]) -> str:

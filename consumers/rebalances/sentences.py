@@ -121,11 +121,12 @@ def _queue_count(found: Facts) -> list[str]:
     if not isinstance(before, int) or not isinstance(after, int):
         return [_("the number of queues of %s changed") % topic, *_ends(found)]
     words = {"topic": topic, "before": before, "after": after}
-    one, many = (
+    template = ngettext(
         "%(topic)s went from %(before)s to %(after)s queue",
         "%(topic)s went from %(before)s to %(after)s queues",
+        after,
     )
-    return [ngettext(one, many, after) % words]
+    return [template % words]
 
 
 def _subscription(found: Facts) -> list[str]:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -39,7 +40,7 @@ from consumers.retries.unfinished.blocked_rows import BlockedQueue
 from consumers.retries.volumes import VolumeTotals, VolumeWindow, volumes_of
 
 HOUR = timedelta(hours=1)
-NO_READING = "it leans on no reading"
+NOT_POLLED = gettext_lazy("not based on a poll")
 
 
 class RetryParameters(Parameters):
@@ -59,7 +60,7 @@ class ConditionSerializer(read_serializer(Condition)):  # type: ignore[misc]
 
     def get_unknown(self, condition: Condition) -> dict[str, str]:
         why = condition.unknown_reason
-        reasons = {"ok": why or "no reason was recorded", "as_of": why or NO_READING}
+        reasons = {"ok": why or gettext("no reason was recorded"), "as_of": why or str(NOT_POLLED)}
         return {name: reason for name, reason in reasons.items() if getattr(condition, name) is None}
 
 

@@ -8,16 +8,18 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db.models import Max
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
 from consumers.pipeline.volumes.joined import whole_volumes
 from consumers.pipeline.volumes.names import VOLUMES as VOLUMES
 from consumers.queries.declared import answer, public
-from consumers.queries.history import NO_READING, NOT_AGGREGATED, missing_reason
+from consumers.queries.history import missing_reason, not_aggregated
 from consumers.queries.limits import limits
 from consumers.queries.queues.overlay import iso
 from consumers.queries.windows import WindowRange, stored_group_windows, window_range
 from consumers.retries.telescope import Telescope
+from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.vocabulary.volumes import VolumeReason
 from consumers.words.volumes import volume_words
 
@@ -78,7 +80,7 @@ class Volumes:
 # How much of a group was retried, died and was consumed, by window and in all.
 MINUTE = timedelta(minutes=1)
 
-NEVER_AGGREGATED = "no run of the pipeline has finished yet"
+NEVER_AGGREGATED = gettext_lazy("no run of the pipeline has finished yet")
 
 
 def volumes_of(
@@ -175,7 +177,7 @@ class _Total(NamedTuple):
 def _total(name: str, counted: Sequence[VolumeWindow], done: datetime | None, telescope: Telescope) -> _Total:
     """Windows that know it, and between them what the readings at both ends of those that do not tell."""
     if not counted or done is None:
-        return _Total(None, None, NOT_AGGREGATED)
+        return _Total(None, None, not_aggregated())
     start, known, untold, since = counted[0].at, [], list[str](), list[datetime]()
     not_before: datetime | None = None
     for is_hole, run in groupby(_marked(name, counted, done), key=lambda one: one[0]):
@@ -193,7 +195,9 @@ def _total(name: str, counted: Sequence[VolumeWindow], done: datetime | None, te
             untold += [window.unknown[name] for window in of_run]
         elif not moved.is_whole:
             not_before = moved.since
-    reason = _why(untold, len(counted)) or (f"not read before {iso(not_before)}" if not_before else None)
+    reason = _why(untold, len(counted)) or (
+        gettext("not read before %(at)s") % {"at": iso(not_before)} if not_before else None
+    )
     first = min(since, default=None)
     return _Total(sum(known) if known else None, first if first and first > start else None, reason)
 
@@ -207,7 +211,13 @@ def _marked(name: str, counted: Sequence[VolumeWindow], done: datetime) -> Itera
         reason = window.unknown.get(name)
         if reason is None:
             known_at = window.at
-        marked.append((reason is not None and (reason != NO_READING or known_at - window.at >= _reach()), window))
+        marked.append(
+            (
+                reason is not None
+                and (reason_code(reason) is not ReasonCode.NOT_POLLED or known_at - window.at >= _reach()),
+                window,
+            )
+        )
     return reversed(marked)
 
 
@@ -215,15 +225,23 @@ def _why(untold: Sequence[str], windows: int) -> str | None:
     if not untold:
         return None
     [(commonest, _)] = Counter(untold).most_common(1)
-    return f"{len(untold)} of {windows} windows are not known: {commonest}"
+    return gettext("%(unknown)s of %(windows)s windows are unknown: %(reason)s") % {
+        "windows": windows,
+        "unknown": len(untold),
+        "reason": commonest,
+    }
 
 
 def _late(windows: WindowRange, done: datetime | None, now: datetime) -> str | None:
     """Why the end of the range is not known, beyond what is always a little late."""
     if done is None:
-        return NEVER_AGGREGATED
+        return str(NEVER_AGGREGATED)
     reached = min(windows.until, now)
-    return f"not judged since {iso(done)}" if done < min(reached, limits().judged_since(now)) else None
+    return (
+        gettext("not evaluated since %(since)s") % {"since": iso(done)}
+        if done < min(reached, limits().judged_since(now))
+        else None
+    )
 
 
 # The volumes of all groups in the newest minute that was judged whole.

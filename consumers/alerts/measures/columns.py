@@ -33,7 +33,7 @@ def lag_reason(scan: GroupScan, place: int) -> str:
     if reason := scan.unread_reason(place):
         return reason
     if row.total_changed_at is None:
-        return NOT_READ_YET
+        return str(NOT_READ_YET)
     if (outside := why_outside(row)) is not None:
         return outside
     slaves = scan.overlay.slaves_of(row.cluster_id)
@@ -55,7 +55,7 @@ def time_lag_reason(scan: GroupScan, place: int) -> str:
     row = scan.rows[place]
     if row.lag_messages is None:
         return lag_reason(scan, place)
-    return YOUNG_LAG if row.judged_since is not None else NOT_TOLD
+    return str(YOUNG_LAG) if row.judged_since is not None else NOT_TOLD
 
 
 def judged_reason(scan: GroupScan, place: int) -> str | None:
@@ -109,7 +109,7 @@ def retry_share(scan: GroupScan) -> Column:
 
 def members(scan: GroupScan) -> Column:
     def reason(place: int) -> str:
-        return scan.unread_reason(place) or scan.rows[place].membership_error or NOT_ASKED
+        return scan.unread_reason(place) or scan.rows[place].membership_error or str(NOT_ASKED)
 
     def since(place: int) -> datetime | None:
         row = scan.rows[place]

@@ -87,7 +87,7 @@ def _time_lag(scan: GroupScan, parts: Parts) -> Column:
 
     def reason(place: int) -> str:
         part = parts[place]
-        return part.lag_reason if part.lag_messages is None else scan.unjudged_reason(place) or YOUNG_LAG
+        return part.lag_reason if part.lag_messages is None else scan.unjudged_reason(place) or str(YOUNG_LAG)
 
     return number_column(
         [value(place) for place in range(len(parts))],
@@ -107,7 +107,7 @@ def _state(whole: GroupScan, scan: GroupScan, parts: Parts, topic: str) -> Colum
     def reason(place: int) -> str:
         judged = found[place][1]
         if judged is None:
-            return judged_reason(scan, place) or NOT_JUDGED_YET
+            return judged_reason(scan, place) or str(NOT_JUDGED_YET)
         return sentence(state_parts(State.UNKNOWN, judged.rule, parsed(judged.detail)))
 
     def evidence(place: int) -> str:

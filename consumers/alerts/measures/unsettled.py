@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from consumers.alerts.measured import Column
 from consumers.groups.row import NOT_ASKED
 from consumers.models import Rebalance
-from consumers.overview.queries import NOT_JUDGED_FOR_LONG
+from consumers.overview.queries import EVALUATION_LATE
 from consumers.queries.texts import age
 from consumers.rebalances.unsettled import Unsettled
 from consumers.rebalances.unsettled import unsettled as unsettled_groups
@@ -56,6 +56,6 @@ def _why_untold(scan: GroupScan, place: int) -> str | None:
     if reason := judged_reason(scan, place):
         return reason
     if scan.explainer.nothing_is_judged:
-        return NOT_JUDGED_FOR_LONG
+        return str(EVALUATION_LATE)
     row = scan.rows[place]
-    return (row.membership_error or NOT_ASKED) if row.members is None else None
+    return (row.membership_error or str(NOT_ASKED)) if row.members is None else None

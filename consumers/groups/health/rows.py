@@ -170,7 +170,11 @@ def _dlq(said: Parameters) -> str:
 def _rebalances(said: Parameters) -> str:
     span, hours = ("hour", 1) if said.get("rebalances_hour") else ("day", 24)
     rebalances, episodes = int(said[f"rebalances_{span}"]), int(said[f"episodes_{span}"])
-    return f"{OF_LEVEL[said['level']]}: {rebalance_counts(rebalances, episodes)}, {hours} h"
+    return gettext("%(level)s: %(rebalances)s, %(hours)s h") % {
+        "hours": hours,
+        "level": OF_LEVEL[said["level"]],
+        "rebalances": rebalance_counts(rebalances, episodes),
+    }
 
 
 def _checks_late(said: Parameters) -> str:

@@ -46,7 +46,7 @@ def ids_by_value(found: Differing) -> dict[str, list[str]]:
 
 
 # Strategy, orderliness and settings in which members of one group differ.
-GIVEN = "given by a broker"
+GIVEN = gettext_lazy("assigned by a broker")
 
 # What each is for: RocketMQ 5.4.0, DefaultMQPushConsumer.
 SETTINGS = {
@@ -63,7 +63,7 @@ EQUAL = gettext_lazy("Start all members of the group with the same setting.")
 def strategies_differ(evidence: Evidence, effects: Effects) -> Iterator[OwnershipFinding]:
     if not evidence.queues_have_owners:
         return
-    found = differing(evidence, lambda member: GIVEN if member.is_given_queues else member.strategy)
+    found = differing(evidence, lambda member: str(GIVEN) if member.is_given_queues else member.strategy)
     if not found:
         return
     effect = effects.of(Kind.STRATEGIES)

@@ -179,12 +179,15 @@ def _idle(evidence: Evidence, idle: list[MemberFacts], computed: list[TopicShare
         "ids": ids(member.client_id for member in idle),
         "topics": ", ".join(shown),
     }
-    one = "%(n)s of %(of)s members owns no queue: %(ids)s. %(topics)s."
-    many = "%(n)s of %(of)s members own no queue: %(ids)s. %(topics)s."
+    template = ngettext(
+        "%(n)s of %(of)s members owns no queue: %(ids)s. %(topics)s.",
+        "%(n)s of %(of)s members own no queue: %(ids)s. %(topics)s.",
+        len(idle),
+    )
     return OwnershipFinding(
         kind=Kind.IDLE,
         level=Level.WARNING,
-        sentence=ngettext(one, many, len(idle)) % words,
+        sentence=template % words,
         cure=gettext("Give the topic more queues, or run fewer members."),
         facts={"client_ids": sorted(member.client_id for member in idle), "topics": topics},
         since=max(evidence.group.settled_at or evidence.now, *(member.seen_since for member in idle)),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from consumers.models import Assignment, Broker, Client, ConsumerGroup, GroupBroker, QueueSnapshot, TopicKind
 from consumers.polling.members.membership import NO_ANSWER, pop_answers
@@ -180,11 +181,17 @@ def _permission(
 ) -> Permission:
     """A missed answer or two change nothing."""
     if value is None or at is None:
-        return Permission(unknown=error or f"{broker} has not said yet what it allows")
+        return Permission(
+            unknown=error or gettext("%(broker)s has not reported its permissions yet") % {"broker": broker}
+        )
     if now - at > timedelta(seconds=3 * settings.POLL_STORE_CONFIG_SECONDS + bounds.late_seconds):
         seconds = (now - at).total_seconds()
         return Permission(
-            value=value, at=at, unknown=error or f"what {broker} allows was last read {seconds:.0f} s ago"
+            value=value,
+            at=at,
+            unknown=error
+            or gettext("the permissions of %(broker)s were last read %(seconds)s s ago")
+            % {"broker": broker, "seconds": f"{seconds:.0f}"},
         )
     return Permission(value=value, at=at)
 
@@ -261,7 +268,11 @@ def _holding(group: ConsumerGroup, rows: _Rows) -> set[str]:
 
 def _broker(group: ConsumerGroup, rows: _Rows, broker: KnownBroker, holds: bool) -> BrokerFacts:
     told = rows.told.get(broker.name)
-    silent = f"{broker.name} has not said yet how it is set for the group" if told is None else None
+    silent = (
+        gettext("%(broker)s has not reported its configuration of the group yet") % {"broker": broker.name}
+        if told is None
+        else None
+    )
     unread = broker.unread or silent
     return BrokerFacts(
         name=broker.name,
@@ -317,4 +328,4 @@ def _membership_unknown(group: ConsumerGroup) -> str | None:
     """Why it is not known who is in it; None where it is, be it nobody."""
     if group.online is not None and group.membership_at is not None:
         return None
-    return group.membership_error or "its members have not been asked yet"
+    return group.membership_error or gettext("the group's members have not been asked yet")

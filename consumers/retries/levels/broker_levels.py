@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db.models import OuterRef, Subquery
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from consumers.models import Broker, Cluster, DelayLevel, Reading
 from consumers.queries.brokers import MASTER, BrokerAge, ClusterAge, broker_ages
@@ -24,13 +24,13 @@ from consumers.rocketmq.wire.errors import RemoteProtocolError
 # A broker looks every 0.1 s at the head of each level (RocketMQ 5.4.0, ScheduleMessageService).
 LATE_SECONDS = 10
 
-NO_OFFSETS = "the broker gave no offsets of this level"
+NO_OFFSETS = gettext_lazy("the broker gave no offsets of this level")
 
-NOT_CONFIGURED = "it is not among the levels that the broker is configured with"
+NOT_CONFIGURED = gettext_lazy("the broker is not configured with this level")
 
-NOTHING_WAITS = "nothing waits at this level"
+NOTHING_WAITS = gettext_lazy("the level holds no messages")
 
-NOT_ASKED = "it was not asked when its first message is due"
+NOT_ASKED = gettext_lazy("the due time of the first message was not requested")
 
 
 @answer(name="Level")
@@ -75,7 +75,7 @@ def broker_level(level: int, row: DelayLevel | None, told: Told) -> BrokerLevel:
     due, no_due = _due(row, backlog, no_backlog)
     overdue = 0.0 if backlog == 0 else _overdue(due, told)
     reasons = {
-        "delay_seconds": None if delay is not None else told.no_delays or NOT_CONFIGURED,
+        "delay_seconds": None if delay is not None else told.no_delays or str(NOT_CONFIGURED),
         "backlog": None if backlog is not None else no_backlog,
         "next_due_at": None if due is not None else no_due,
         "overdue_seconds": None if overdue is not None else no_due,
@@ -95,10 +95,13 @@ def _backlog(row: DelayLevel | None, unread: str | None) -> tuple[int | None, st
     if unread is not None:
         return None, unread
     if row is None or row.delay_offset is None or row.broker_offset is None:
-        return None, NO_OFFSETS
+        return None, str(NO_OFFSETS)
     if row.broker_offset < row.delay_offset:
-        ends = f"it delivered up to {row.delay_offset}, and the level ends at {row.broker_offset}"
-        return None, f"{ends}: one of them is from before it was created anew"
+        ends = gettext(
+            "delivered up to %(delivered)s, and the level ends at %(end)s: one of them was read before the level was "
+            "recreated"
+        )
+        return None, ends % {"delivered": row.delay_offset, "end": row.broker_offset}
     return row.broker_offset - row.delay_offset, ""
 
 
@@ -106,8 +109,8 @@ def _due(row: DelayLevel | None, backlog: int | None, no_backlog: str) -> tuple[
     if backlog is None or row is None:
         return None, no_backlog
     if backlog == 0:
-        return None, NOTHING_WAITS
-    return row.next_due_at, row.next_error or NOT_ASKED
+        return None, str(NOTHING_WAITS)
+    return row.next_due_at, row.next_error or str(NOT_ASKED)
 
 
 def _overdue(due: datetime | None, told: Told) -> float | None:
@@ -162,7 +165,7 @@ def _how_much(words: dict[str, object], levels: int) -> str:
     return text % (words | {"n": levels})
 
 
-NO_LEVELS = "it has not said which levels it has"
+NO_LEVELS = gettext_lazy("the broker has not reported its levels")
 
 
 @answer(
@@ -197,7 +200,7 @@ def broker_levels(
     further = (level for level, row in stored.items() if not told.delays or _waits(row))
     levels = [broker_level(level, stored.get(level), told) for level in sorted({*configured, *further})]
     why = next((level.unknown["backlog"] for level in levels if level.backlog is None), None)
-    no_backlog = why if levels else told.unread or NO_LEVELS
+    no_backlog = why if levels else told.unread or str(NO_LEVELS)
     reasons = {
         "backlog": no_backlog,
         "configured": None if told.delays else told.no_delays,
@@ -225,18 +228,24 @@ def _unread(broker: Broker, age: BrokerAge, now: datetime, limits: Limits) -> st
     if (reason := age.unread_reason(now, limits)) is not None:
         return reason
     if broker.delays_error is not None:
-        return f"{broker.name} did not give its delay levels: {broker.delays_error}"
+        return gettext("%(broker)s did not report its delay levels: %(error)s") % {
+            "broker": broker.name,
+            "error": broker.delays_error,
+        }
     if broker.delays_at is None:
-        return f"the delay levels of {broker.name} have not been read yet"
+        return gettext("the delay levels of %(broker)s have not been read yet") % {"broker": broker.name}
     if broker.delays_at < limits.read_since(now):
-        return f"the delay levels of {broker.name} have not been read since {iso(broker.delays_at)}"
+        return gettext("the delay levels of %(broker)s have not been read since %(since)s") % {
+            "broker": broker.name,
+            "since": iso(broker.delays_at),
+        }
     return None
 
 
 def _delays(broker: Broker) -> tuple[tuple[int, ...], str]:
     """Seconds by level, and why there are none."""
     if broker.delay_levels is None:
-        said = broker.config_error or "its configuration does not say how long its levels delay"
+        said = broker.config_error or gettext("the configuration does not contain the delays of the levels")
         return (), f"{broker.name}: {said}"
     try:
         return level_delays(broker.delay_levels), ""

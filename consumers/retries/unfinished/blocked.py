@@ -134,14 +134,18 @@ def kind_of(head: Standing) -> Verdict:
 
 def _why_untold(head: Standing) -> str | None:
     if head.is_stale:
-        error = f": {head.client_error}" if head.client_error else ""
-        return f"{head.client_id} has not said since {iso(head.told_at)} what it holds{error}"
+        words = {"owner": head.client_id, "since": iso(head.told_at)}
+        silence = gettext("%(owner)s has not reported its queues since %(since)s") % words
+        return f"{silence}: {head.client_error}" if head.client_error else silence
     if head.is_pulling:
-        return "it pulls by itself, and nobody tells what the application does with a message"
+        return gettext("the member pulls by itself: how the application handles a message is unknown")
     if head.orderly is None:
-        return f"{head.client_id} does not say whether it consumes in order"
+        return gettext("%(client_id)s does not report whether it consumes in order") % {"client_id": head.client_id}
     if head.failed_per_second is None:
-        return f"{head.client_id} does not say how many messages of {head.topic} fail"
+        return gettext("%(client_id)s does not report how many messages of %(topic)s fail") % {
+            "client_id": head.client_id,
+            "topic": head.topic,
+        }
     return None
 
 
@@ -151,9 +155,15 @@ def _orderly(head: Standing) -> Verdict:
     taken one after the other and all are held until the listener commits or rolls back; neither counts as a failure."""
     taken_ago, locked_ago = head.ago(head.last_consume_at), head.ago(head.last_lock_at)
     if taken_ago is None:
-        return Verdict(BlockedKind.UNKNOWN, f"{head.client_id} does not say when it last took a message of the queue")
+        return Verdict(
+            BlockedKind.UNKNOWN,
+            gettext("%(client_id)s does not report when it last took a message of the queue")
+            % {"client_id": head.client_id},
+        )
     if locked_ago is not None and locked_ago > LOCK_LASTS_SECONDS and not head.is_broadcasting:
-        why = f"{head.client_id} has not renewed its lock on the queue for {locked_ago:.0f} s: it consumes nothing"
+        why = gettext(
+            "%(client_id)s has not renewed its lock on the queue for %(seconds)s s, so it consumes nothing"
+        ) % {"client_id": head.client_id, "seconds": f"{locked_ago:.0f}"}
         return Verdict(BlockedKind.UNKNOWN, why)
     is_taken_again = taken_ago + CLOCK_SLACK_SECONDS < head.seen_seconds and taken_ago <= TRIED_SECONDS
     if not is_taken_again:
@@ -170,7 +180,7 @@ def _concurrent(head: Standing) -> Verdict:
         if sent.refused is not None or (sent.arrive is False and _fails_as_often(head)):
             return Verdict(BlockedKind.LOCAL_RETRY)
         if sent.arrive is None and _fails_as_often(head):
-            return Verdict(BlockedKind.UNKNOWN, f"messages fail; {sent.why_unknown}")
+            return Verdict(BlockedKind.UNKNOWN, gettext("messages fail; %(why)s") % {"why": sent.why_unknown})
     timeout = head.timeout_seconds
     if timeout is not None and head.seconds >= NEAR_TIMEOUT * timeout:
         return Verdict(BlockedKind.TIMEOUT_NEAR)
@@ -221,7 +231,7 @@ PAST_TIMEOUT = gettext_lazy(
 def blocked_sentence(head: Standing, verdict: Verdict, message: HeadFacts | None) -> str:
     """`blocked 12 min on Stock/broker-a/3: message 48,211 (o-7) is suspended by … · 9,120 messages wait behind it`."""
     kind = verdict.kind
-    what = PAST_TIMEOUT if kind is BlockedKind.TIMEOUT_NEAR and is_past_timeout(head) else WHAT[kind]
+    what = str(PAST_TIMEOUT) if kind is BlockedKind.TIMEOUT_NEAR and is_past_timeout(head) else WHAT[kind]
     opening = gettext("blocked %(age)s on %(place)s: %(what)s") % {
         "age": age(head.seconds),
         "place": f"{head.topic}/{head.broker}/{head.queue_id}",
@@ -315,9 +325,9 @@ def _unknown(head: Standing, verdict: Verdict, reasons: Mapping[str, str | None]
     if verdict.kind is BlockedKind.UNKNOWN:
         found["kind"] = verdict.why_unknown or ""
     if head.address is None:
-        found["address"] = "no broker lists the member any more"
+        found["address"] = gettext("no broker lists the member any more")
     if head.behind is None:
-        ends = "the queue ends before the message: one of the two is from before a change"
-        why = head.unread or (ends if head.after is None else "the member does not say how much it holds")
+        ends = gettext("the queue ends before the message: one of them was read before a change")
+        why = head.unread or (ends if head.after is None else gettext("the member does not report how much it holds"))
         found |= dict.fromkeys(("behind", "finished_out_of_order"), why)
     return found

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import ConsumerGroup
-from consumers.queries.history import NOT_AGGREGATED
+from consumers.queries.history import not_aggregated
 from consumers.queries.windows import OPEN_WINDOWS
 from consumers.retries.levels.ladder import ladder_of
 from consumers.retries.volumes import VolumeWindow, volumes_of
@@ -82,5 +82,5 @@ def line_of(windows: list[VolumeWindow], field: str, name: str) -> Line:
     return Line(
         name,
         [None if window.is_open else getattr(window, field) for window in windows],
-        [NOT_AGGREGATED if window.is_open else window.unknown.get(field) for window in windows],
+        [not_aggregated() if window.is_open else window.unknown.get(field) for window in windows],
     )

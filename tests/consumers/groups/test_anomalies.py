@@ -77,7 +77,7 @@ def test_it_names_what_cannot_be_right_with_its_numbers(group, consumer, broker,
     assert anomaly.sentence == f"queue 3 of Orders on broker-a: {sentence}"
     assert anomaly.cure
     assert anomaly.since is None
-    assert anomaly.unknown["since"] == "no judgement saw it begin"
+    assert anomaly.unknown["since"] == "no evaluation saw it begin"
 
 
 @pytest.mark.parametrize(("consumer", "broker", "least"), [(40, 40, 40), (0, 40, 0), (30, 40, None)])

@@ -64,7 +64,7 @@ def test_a_member_that_a_broker_gives_its_queues_differs_from_one_that_shares(gr
     a_member(group, "c1")
     a_member(group, "c2", settings={"clientRebalance": "false"}, broker_assigned=[])
     holds(group, "c1", queues)
-    assert found(group)[Kind.STRATEGIES].facts["strategies"]["given by a broker"] == ["c2"]
+    assert found(group)[Kind.STRATEGIES].facts["strategies"]["assigned by a broker"] == ["c2"]
 
 
 def test_different_subscriptions_are_one_finding_with_the_difference(group, queues):

@@ -87,7 +87,7 @@ def test_the_kind_follows_from_what_the_member_says(head, changes, expected):
         (replace(CONCURRENT, told_at=at(470), client_error="timed out"), "c1 has not said since .*: timed out"),
         (replace(ORDERLY, status=FAILING, last_lock_at=at(540)), "has not renewed its lock on the queue for 49 s"),
         (replace(CONCURRENT, status=FAILING, sendbacks=UNTOLD), "messages fail; not aggregated"),
-        (replace(CONCURRENT, status={}), "c1 does not say how many messages of Stock fail"),
+        (replace(CONCURRENT, status={}), "c1 does not report how many messages of Stock fail"),
     ],
 )
 def test_an_unknown_kind_says_why(head, words):

@@ -76,7 +76,7 @@ def test_a_time_lag_says_what_kind_it_is(kind: str, sign: str) -> None:
 
 
 def test_a_group_that_does_not_drain_never_does_rather_than_unknown() -> None:
-    row = without("drain_seconds", "it does not drain")
+    row = without("drain_seconds", "messages are produced at least as fast as they are consumed")
     said = '<span class="late" title="it consumes no faster than is produced">never</span>'
     assert shown(row, "drain_seconds") == said
 

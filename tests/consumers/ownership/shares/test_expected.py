@@ -47,7 +47,7 @@ def test_queues_that_fall_to_a_member_without_the_subscription_are_nobodys():
     a_member(group, "c1")
     a_member(group, "c2", ("Payments",))
     assert told(group, queues)[:4] == ["c1"] * 4
-    assert told(group, queues)[4:] == ["? it falls to c2, which does not subscribe to Orders"] * 4
+    assert told(group, queues)[4:] == ["? assigned to c2, which does not subscribe to Orders"] * 4
 
 
 def test_two_processes_with_one_id_own_half_twice_and_leave_the_rest():
@@ -56,7 +56,7 @@ def test_two_processes_with_one_id_own_half_twice_and_leave_the_rest():
     a_member(group, "c1", connections={broker: ["c1:1", "c1:2"] for broker in ("broker-a", "broker-b")})
     expected = expected_owners(group)
     assert [expected.owners.get(queue.pk) for queue in queues] == [("c1", "c1")] * 4 + [None] * 4
-    assert told(group, queues)[4:] == ["? it falls to nobody: processes share the client id c1"] * 4
+    assert told(group, queues)[4:] == ["? assigned to nobody: processes share the client id c1"] * 4
 
 
 def test_what_a_broker_gives_a_member_is_its_own():
@@ -64,7 +64,7 @@ def test_what_a_broker_gives_a_member_is_its_own():
     queues = some_queues(group, each=1)
     given = [{"topic": "Orders", "broker": "broker-b", "queue_id": 0, "mode": "PULL"}]
     a_member(group, "c1", settings={"clientRebalance": "false"}, broker_assigned=given)
-    assert told(group, queues) == ["? it falls to nobody", "c1"]
+    assert told(group, queues) == ["? assigned to nobody", "c1"]
 
 
 def test_an_orderly_member_shares_by_itself_whatever_its_setting():
@@ -94,8 +94,8 @@ def group_spoils(**fields):
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (group_spoils(membership_error="broker-b: timed out"), "not every member is known: broker-b: timed out"),
-        (group_spoils(membership_at=None), "no broker has said yet who is in the group"),
+        (group_spoils(membership_error="broker-b: timed out"), "some members are unknown: broker-b: timed out"),
+        (group_spoils(membership_at=None), "no broker has reported the group's members yet"),
         (group_spoils(message_model="BROADCASTING"), "broadcasting: every member owns every queue"),
         (group_spoils(consume_type="CONSUME_POP"), "pop"),
         (group_spoils(consume_type="CONSUME_ACTIVELY"), "pull"),
@@ -124,7 +124,7 @@ def test_a_topic_that_is_popped_has_no_owner():
     queues = some_queues(group)
     given = [{"topic": "Orders", "broker": "broker-a", "queue_id": -1, "mode": "POP"}]
     a_member(group, "c1", settings={"clientRebalance": "false"}, broker_assigned=given)
-    assert the_reason(group, queues) == "messages of Orders are popped: no queue of it has an owner"
+    assert the_reason(group, queues) == "messages of Orders are popped: none of its queues has an owner"
 
 
 def test_brokers_without_a_queue_of_the_topic_may_list_whom_they_want():

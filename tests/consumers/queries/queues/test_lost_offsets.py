@@ -79,7 +79,7 @@ def test_a_queue_with_its_offset_has_lost_nothing(cluster):
     a_snapshot(group, a_queue(cluster), 5, 9)
     row = first_queue(group)
     assert [getattr(row, name) for name in LOST_NUMBERS] == [None] * 5
-    assert row.unknown["lost_offset"] == "no offset of it is lost"
+    assert row.unknown["lost_offset"] == "the queue has no lost offset"
 
 
 def test_an_acknowledged_loss_is_never_committed_and_says_what_was_lost(cluster):

@@ -97,7 +97,7 @@ def test_levels_that_a_broker_is_not_configured_with_are_shown_where_something_l
     a_level(cluster, 18, 2)
     found = level(cluster, 18)
     assert [one.level for one in broker(cluster).levels] == [1, 2, 3, 4, 18]
-    assert found.unknown["delay_seconds"] == "it is not among the levels that the broker is configured with"
+    assert found.unknown["delay_seconds"] == "the broker is not configured with this level"
 
 
 def test_all_clusters_cost_the_same_queries_as_one(cluster, django_assert_num_queries):

@@ -49,7 +49,7 @@ def test_the_backlog_is_that_of_all_brokers(cluster, group):
     [
         ("it fails", {"failing_since": ago(60), "error": "refused"}, "broker-b could not be read: refused"),
         ("it is late", {"last_read_at": ago(300)}, "broker-b has not been read for more than 45 s"),
-        ("its levels fail", {"delays_error": "no permission"}, "broker-b did not give its delay levels: no permission"),
+        ("its levels fail", {"delays_error": "closed"}, "broker-b did not report its delay levels: closed"),
         ("never asked", {"delays_at": None}, "the delay levels of broker-b have not been read yet"),
         ("asked long ago", {"delays_at": ago(300)}, "have not been read since 2026-03-14T02:55:00Z"),
     ],
@@ -141,9 +141,9 @@ def test_what_was_due_since_the_sample_is_not_next(cluster, group):
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ({"sample_error": "no permission"}, "broker-a did not let its level 3 be looked into: no permission"),
-        ({"sampled_at": None, "looked_at": None}, "level 3 of broker-a has not been looked into yet"),
-        ({"sampled_at": ago(181)}, "level 3 of broker-a has not been looked into since"),
+        ({"sample_error": "no permission"}, "broker-a refused to sample level 3: no permission"),
+        ({"sampled_at": None, "looked_at": None}, "level 3 of broker-a has not been sampled yet"),
+        ({"sampled_at": ago(181)}, "level 3 of broker-a has not been sampled since"),
     ],
     ids=["refused", "not yet", "long ago"],
 )

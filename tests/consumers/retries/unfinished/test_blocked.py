@@ -68,7 +68,7 @@ def test_the_threshold_is_a_setting(group, settings):
 def test_a_message_that_was_not_looked_up_says_so(group):
     hold(group)
     (row,) = blocked()
-    assert (row.message, row.unknown) == (None, {"message": "the message has not been looked up yet"})
+    assert (row.message, row.unknown) == (None, {"message": "the message has not been fetched yet"})
 
 
 def test_a_message_looked_up_at_another_offset_is_not_this_one(group):
@@ -115,7 +115,7 @@ def test_failures_that_come_back_are_of_others(group, column):
 
 def test_while_nothing_is_aggregated_the_kind_of_what_fails_is_unknown(group):
     hold(group, orderly=False)
-    assert blocked()[0].unknown["kind"] == "messages fail; what came back of them is not aggregated yet"
+    assert blocked()[0].unknown["kind"] == "messages fail; send-backs are not aggregated yet"
 
 
 def test_a_closed_broker_is_named_where_sending_back_fails(group):

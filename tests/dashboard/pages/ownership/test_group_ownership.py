@@ -95,7 +95,7 @@ def test_what_is_not_known_of_a_member_says_why(admin_client: Client, group: Con
     silent = {"running_info_at": None, "running_info_error": "timed out after 3 s", "strategy": None, "orderly": None}
     Member.objects.filter(client_id=SECOND).update(version=None, **silent)
     row = next(row for row in rows_of(admin_client, "scroll-members") if row.startswith(SECOND))
-    assert "unknown : the broker does not say" in row
+    assert "unknown : not reported by the broker" in row
     assert row.count("unknown : timed out after 3 s") >= 3
 
 
