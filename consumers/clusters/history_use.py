@@ -15,7 +15,7 @@ from consumers.lake.disk import MIB
 from consumers.models import HistorySize
 from consumers.pipeline.upkeep import kept_for
 from consumers.pipeline.wider import DAY_SECONDS
-from consumers.queries.declared import answer, public
+from consumers.queries.declared import answer, given, public
 
 NOT_MEASURED = gettext_lazy("not measured yet: the Spark worker measures it every hour")
 NO_WHOLE_DAY = gettext_lazy("no full day (UTC) of it is stored yet")
@@ -30,10 +30,10 @@ class TableUse:
     """`growth_bytes_a_day` is below zero where it shrinks."""
 
     table: str = field(metadata=public("`windows_3600`: of an hour for each queue; `readings`: every single one"))
-    kept_seconds: float = field(metadata=public("How long it is kept, by a setting"))
+    kept_seconds: float = field(metadata=public("Retention, by a setting"))
     bytes: int | None
     growth_bytes_a_day: float | None = field(
-        metadata=public("What its last whole days (UTC) took; less its oldest day where it is as old as it is kept")
+        metadata=public("The size of the last complete days (UTC), less the oldest day if retention is reached")
     )
     unknown: Mapping[str, str] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
         floor_bytes=floor,
         floor_seconds=seconds,
         tables=tables,
-        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+        unknown=given(reasons),
     )
 
 

@@ -1,4 +1,4 @@
-"""How fresh what was judged is, and the runs that judged it."""
+"""How fresh what was evaluated is, and the runs that evaluated it."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -78,9 +78,7 @@ def _cause(last: PipelineRun | None, now: datetime) -> str:
         return last.error
     taken = age((now - last.started_at).total_seconds())
     if last.finished_at is not None:
-        return (
-            _("No run was started for %s. See that the Spark worker runs, and that nothing else keeps it busy.") % taken
-        )
+        return _("No run was started for %s. Check that the Spark worker runs and is not busy with other jobs.") % taken
     if now - last.started_at <= timedelta(seconds=settings.SPARK_RUN_LIMIT_SECONDS):
         return _("A run has been going on for %s.") % taken
     return _("A run was started %s ago and never ended: its worker was killed. See that the Spark worker runs.") % taken

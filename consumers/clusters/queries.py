@@ -6,9 +6,10 @@ from typing import Any
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Broker, Cluster, Reading
-from consumers.queries.brokers import MASTER, BrokerAge, ClusterAge, broker_ages
+from consumers.queries.brokers import BrokerAge, ClusterAge, broker_ages
 from consumers.queries.limits import Freshness, Limits, limits, missed
 from consumers.queries.read_only import read_only_clusters
+from consumers.vocabulary.brokers import MASTER
 
 from .rows import BrokerRow, ClusterRow, Connection, ReadingRow
 

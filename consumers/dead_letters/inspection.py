@@ -23,13 +23,13 @@ from consumers.rocketmq.messages.stored import SYSTEM_PROPERTIES, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.errors import RocketMQError
 
-# What a look at one dead letter gives, and how it travels: as JSON, through Redis, never onto a disk.
+# What a look at one dead-letter message gives, and how it travels: as JSON, through Redis, never onto a disk.
 TIMES = ("born_at", "stored_at")
 
 
 @dataclass(frozen=True)
 class MessagePlace:
-    """A dead letter of a group: topics other than the group's own dead letters have no place here."""
+    """A dead-letter message of a group: topics other than the group's own dead-letter messages have no place here."""
 
     cluster: str
     group: str
@@ -213,7 +213,7 @@ def _look(message: StoredMessage, now: datetime, *, with_content: bool) -> Look:
 
 
 def note_seen(user: Any, what: str, sentence: str, now: datetime) -> None:
-    """Notes who asked to see which content of dead letters."""
+    """Notes who asked to see which content of dead-letter messages."""
     audit.note_seen(DeadLetter, what, user, sentence, now)
 
 

@@ -1,4 +1,4 @@
-"""Re-sends of dead letters: GET and POST groups/{cluster}/{group}/resends/, resends/{id}/ and what is done with one.
+"""Resends of dead letters: GET and POST groups/{cluster}/{group}/resends/, resends/{id}/ and what is done with one.
 
 Everybody may look; planning, starting and cancelling need a permission.
 """
@@ -26,7 +26,15 @@ from consumers.dead_letters.queries.resends import (
     resend_list,
     resend_messages,
 )
-from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE, PlanRefused, Selection, Wish, plan
+from consumers.dead_letters.resend.plan import (
+    LEAST_RATE,
+    MOST_RATE,
+    USUAL_RATE,
+    PlanRefused,
+    ResendRequest,
+    Selection,
+    plan,
+)
 from consumers.dead_letters.resend.preview import preview_of
 from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, start
@@ -137,7 +145,7 @@ class ResendListView(APIView):
 
     @described("group_resends", ResendRow, parameters=ResendParameters, paged=True)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
-        """Re-sends of the group's dead letters, the newest first."""
+        """Resends of the group's dead-letter messages, the newest first."""
         values = ResendParameters.of(request)
         found = found_group(cluster, group)
         now, status_ = timezone.now(), values.pop("status", None)
@@ -150,7 +158,7 @@ class ResendListView(APIView):
 
     @acted("plan_resend", WishSerializer, PlannedResend, 201)
     def post(self, request: Request, cluster: str, group: str) -> Response:
-        """Plans a re-send. Nothing is sent until it is started."""
+        """Plans a resend. Nothing is sent until it is started."""
         found = found_group(cluster, group)
         wish = said(WishSerializer, request)
         try:
@@ -163,7 +171,7 @@ class ResendListView(APIView):
 class ResendView(APIView):
     @described("resend", PlannedResend)
     def get(self, request: Request, resend: UUID) -> Response:
-        """How a re-send goes, or went."""
+        """How a resend goes, or went."""
         Parameters.of(request)
         return _answer(request, _found(resend).pk, status.HTTP_200_OK)
 
@@ -175,7 +183,7 @@ class MessageParameters(Paging):
 class ResendMessageListView(APIView):
     @described("resend_messages", ResendMessageRow, parameters=MessageParameters, paged=True)
     def get(self, request: Request, resend: UUID) -> HttpResponseBase:
-        """The messages of a re-send, in the order in which they are sent."""
+        """The messages of a resend, in the order in which they are sent."""
         values = MessageParameters.of(request)
         wanted = values.pop("outcome", None)
         outcome = None if wanted is None else ResendOutcome(wanted)
@@ -193,7 +201,7 @@ class StartResendView(APIView):
 
     @acted("start_resend", ConfirmSerializer, PlannedResend, 202)
     def post(self, request: Request, resend: UUID) -> Response:
-        """Starts a planned re-send; the general worker does the work."""
+        """Starts a planned resend; the general worker does the work."""
         confirm = said(ConfirmSerializer, request)["confirm"]
         found = _found(resend)
         try:
@@ -209,7 +217,7 @@ class CancelResendView(APIView):
 
     @acted("cancel_resend", None, PlannedResend, 202)
     def post(self, request: Request, resend: UUID) -> Response:
-        """Ends a plan at once, and a running re-send with the messages at hand."""
+        """Ends a plan at once, and a running resend with the messages at hand."""
         found = _found(resend)
         try:
             cancel(found, request.user, timezone.now())
@@ -218,7 +226,7 @@ class CancelResendView(APIView):
         return _answer(request, found.pk, status.HTTP_202_ACCEPTED)
 
 
-def _wish(values: dict[str, Any]) -> Wish:
+def _wish(values: dict[str, Any]) -> ResendRequest:
     messages = values.get("messages")
     if messages is not None:
         selection = Selection(messages=[(one["broker"], one["queue_id"], one["offset"]) for one in messages])
@@ -227,7 +235,7 @@ def _wish(values: dict[str, Any]) -> Wish:
     else:
         filters = {RANGE.get(name, name): value for name, value in values["filter"].items()}
         selection = Selection(filters=DeadLetterFilters(**filters))
-    return Wish(
+    return ResendRequest(
         selection, Destination(values["destination"]), values["reason"], values["again"], values["rate_per_second"]
     )
 

@@ -162,7 +162,7 @@ def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     if group.membership_at is None:
         reasons |= dict.fromkeys(("subscriptions", "clients"), membership)
     if shown.unread_reason is not None:
-        # The last full answer of who is in it is from before: who is in it at this moment is not known.
+        # The last full answer of who is in it is from before: who is in it now is not known.
         reasons |= dict.fromkeys(("subscriptions", "clients", "anomalies"), shown.unread_reason)
     if shown.verdict.rule is None:
         reasons["rule_code"] = shown.verdict.sentence
@@ -223,7 +223,7 @@ def group_status(cluster: str, group: str, *, now: datetime) -> GroupStatus | No
     )
 
 
-# The lag of one group at this moment, as its page says it, and when it was read.
+# The lag of one group now, as its page says it, and when it was read.
 class LiveLag(NamedTuple):
     at: datetime
     lag_messages: int

@@ -24,25 +24,25 @@ from consumers.queries.queues.overlay import (
     ShownState,
     TimeLag,
     asked_time_lag,
-    iso,
     offsets,
     shown_state,
     time_lag,
     unjudged_reason,
     waited_seconds,
 )
-from consumers.queries.queues.starts import Told, Unacked, start_without_offset
+from consumers.queries.queues.starts import ReportedStart, Unacked, start_without_offset
 from consumers.queries.sentences import sentence, state_parts
+from consumers.queries.texts import iso
 from consumers.stores.start import Start
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.rules import rule_words
 
 # What the selectors say of one queue of one group. Null stands with its reason beside it.
-STALE = "Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it"
+STALE = "Evaluations are late: the state is that of judged_at, and no newer poll contradicts it"
 
 
-@answer("What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are.")
+@answer("An unknown value is null: `unknown_reason` has the reason for the lag, `unknown` for other fields.")
 @dataclass(frozen=True, kw_only=True)
 class QueueRow:
     """`kind` is the topic's as this group sees it: another group's dead letters are a normal topic to it. `since`: when
@@ -59,7 +59,7 @@ class QueueRow:
     consumer_offset: int | None = field(metadata=public(label=_("Consumer"), unit=OFFSET))
     lost_offset: int | None = field(
         metadata=public(
-            "The last offset that was read, of a queue whose offset is gone from its broker",
+            "The last known offset of a queue whose offset its broker has lost",
             label=_("Last known"),
             unit=OFFSET,
         )
@@ -83,15 +83,15 @@ class QueueRow:
     time_lag_seconds: float | None
     time_lag_kind: TimeLagKind
     time_lag_error_seconds: float | None
-    time_lag_at: datetime | None = field(metadata=public("The moment that the time lag is of"))
-    state: State | None = field(metadata=public("Null: dead letters, retired topics"))
+    time_lag_at: datetime | None = field(metadata=public("The point in time of the time lag"))
+    state: State | None = field(metadata=public("Null for dead-letter and retired topics"))
     stale: bool = field(metadata=public(STALE))
     rule: str | None
     rule_code: str | None = field(metadata=public(of=RuleCode))
     state_detail: str
     since: datetime | None
     provisional: bool | None
-    owner: str | None = field(metadata=public("Client id; several, with commas, where several hold it"))
+    owner: str | None = field(metadata=public("Client id; several, separated by commas, for several owners"))
     expected_owner: str | None
     taken_at: datetime | None
     judged_at: datetime | None
@@ -100,14 +100,14 @@ class QueueRow:
     unknown: dict[str, str] = field(default_factory=dict)
 
 
-# From a queue's newest reading and judgement to its row: every null with its reason.
+# From a queue's newest reading and evaluation to its row: every null with its reason.
 @dataclass(frozen=True)
-class GroupFacts:
+class QueueContext:
     """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress.
 
-    `causes`: of offsets that jumped, by queue, beside the numbers of their rule. `told_start`: what its members say of
-    where they start, besides `consume_from_where`. `online`, `stopped_since` (null: it is not stopped, as far as rows
-    alone tell) and `is_excused` are looked at while its evaluation is late. `without_members`: see groups/live.py.
+    `causes`: of offsets that jumped, by queue, added to the numbers of their rule. `reported_start`: what members
+    report of their start, besides `consume_from_where`. `online`, `stopped_since` (null: not stopped, as far as rows
+    alone tell) and `is_excused` count while the evaluation is late. `without_members`: see queries/groups.py.
     """
 
     name: str
@@ -128,7 +128,7 @@ class GroupFacts:
     without_members: dict[str, float] = field(default_factory=dict)
     is_excused: bool = False
     consume_from_where: str | None = None
-    told_start: Told = (None, None)
+    reported_start: ReportedStart = (None, None)
 
     @property
     def unjudged(self) -> str | None:
@@ -136,7 +136,7 @@ class GroupFacts:
 
 
 def kind_for(group: str, topic: Topic) -> str:
-    """The kind of a topic as this group sees it: dead letters of others are messages like any."""
+    """The kind of a topic as this group sees it: dead-letter messages of others are messages like any."""
     if topic.kind == TopicKind.DLQ and topic.name != f"%DLQ%{group}":
         return TopicKind.NORMAL
     return TopicKind(topic.kind)
@@ -149,7 +149,7 @@ def retired(topic: str, since: datetime) -> str:
     }
 
 
-def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFacts) -> QueueRow:
+def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueContext) -> QueueRow:
     queue, broker = snapshot.queue, facts.brokers.get(snapshot.queue.broker)
     read = offsets(snapshot, broker, facts.now, facts.limits)
     if facts.outside is not None and not read.unread:
@@ -209,7 +209,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
 
 
 @dataclass(frozen=True)
-class _Verdict:
+class _StateReport:
     values: dict[str, Any]
     sentence: str
     reason: str
@@ -219,14 +219,14 @@ def _rule(code: str | None) -> dict[str, str | None]:
     return {"rule": None if code is None else rule_words(code), "rule_code": code}
 
 
-def _unjudged(state: State | None, reason: str) -> _Verdict:
+def _unjudged(state: State | None, reason: str) -> _StateReport:
     nothing = {"state": state, **_rule(None), "since": None, "provisional": None, "stale": False}
-    return _Verdict(nothing, reason, reason)
+    return _StateReport(nothing, reason, reason)
 
 
 def _verdict(
-    snapshot: QueueSnapshot, state: QueueState | None, broker: BrokerAge | None, read: Offsets, facts: GroupFacts
-) -> _Verdict:
+    snapshot: QueueSnapshot, state: QueueState | None, broker: BrokerAge | None, read: Offsets, facts: QueueContext
+) -> _StateReport:
     is_retry = kind_for(facts.name, snapshot.queue.topic) == TopicKind.RETRY
     polled = Polled(
         lag_messages=read.lag_messages,
@@ -246,10 +246,10 @@ def _verdict(
     if state.rule == RuleCode.NO_MEMBERS:
         detail |= facts.without_members
     stale = {"stale": shown.ground is not None}
-    return _Verdict(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
+    return _StateReport(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
 
 
-def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> _Verdict:
+def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: QueueContext) -> _StateReport:
     """What no evaluation is needed for."""
     rule, since = RuleCode.CAUGHT_UP, snapshot.changed_at
     detail: dict[str, float | None] = {"lag_messages": read.lag_messages}
@@ -257,28 +257,28 @@ def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: G
         rule, since = RuleCode.NO_MEMBERS, facts.stopped_since
         detail["without_members_seconds"] = (facts.now - facts.stopped_since).total_seconds()
     values = {"state": shown.state, **_rule(rule), "since": since, "provisional": False, "stale": False}
-    return _Verdict(values, sentence(state_parts(shown.state, rule, detail)), "")
+    return _StateReport(values, sentence(state_parts(shown.state, rule, detail)), "")
 
 
-def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> Start | None:
+def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: QueueContext) -> Start | None:
     """Of a queue whose offset is lost and whose broker is read."""
     if read.unread or not is_lost(snapshot):
         return None
     sample = facts.samples.get(snapshot.queue_id)
-    return start_without_offset(kind, facts.consume_from_where, facts.told_start, read, sample)
+    return start_without_offset(kind, facts.consume_from_where, facts.reported_start, read, sample)
 
 
 def _lost(
-    snapshot: QueueSnapshot, loss: QueueLoss, verdict: "_Verdict", broker: BrokerAge | None, facts: GroupFacts
-) -> "_Verdict":
-    """What the newest reading says needs no judgement, as long as its broker is not silent."""
+    snapshot: QueueSnapshot, loss: QueueLoss, verdict: "_StateReport", broker: BrokerAge | None, facts: QueueContext
+) -> "_StateReport":
+    """What the newest reading says needs no evaluation, as long as its broker is not silent."""
     if not is_lost(snapshot):
         return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))
     if broker is None or broker.is_silent(facts.now, facts.limits):
         return verdict
     rule = _rule(RuleCode.OFFSET_LOST)
     values = {"state": State.LOSS, **rule, "since": snapshot.lost_at, "provisional": None, "stale": False}
-    return _Verdict(values, sentence(loss.sentence(broker.read_from)), gettext("decided by the newest poll alone"))
+    return _StateReport(values, sentence(loss.sentence(broker.read_from)), gettext("decided by the newest poll alone"))
 
 
 def _numbers(read: Offsets) -> dict[str, int | None]:

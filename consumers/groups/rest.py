@@ -41,7 +41,9 @@ class GroupParameters(Paging):
     state = Choice(list(State), required=False)
     health = Choice(HealthLevel.values, required=False)
     online = serializers.BooleanField(required=False)
-    kind = Choice([kind.value for kind in ListKind], default=ListKind.USER.value, help_text="Ghosts are no longer used")
+    kind = Choice(
+        [kind.value for kind in ListKind], default=ListKind.USER.value, help_text="`ghost`: inactive user groups"
+    )
     firing = serializers.BooleanField(required=False, help_text="Whether an incident of it fires")
     ordering = Choice(ORDERING_CHOICES, required=False, help_text="`-` for descending; unknown is last either way")
 
@@ -123,8 +125,8 @@ MOST_QUEUE_ID = 2**31 - 1
 
 
 class HistoryParameters(Parameters):
-    since = "ISO 8601; without it: an hour before `to`"
-    to = Moment(required=False, help_text="ISO 8601; without it: this moment")
+    since = "ISO 8601; default: an hour before `to`"
+    to = Moment(required=False, help_text="ISO 8601; default: now")
     step = Choice(STEPS, required=False, help_text="Seconds; without it: as fits the range and its queues")
     by = Choice(("group", "topic", "queue"), default="group")
     topic = serializers.CharField(required=False, help_text="By topic or queue: of this topic alone")

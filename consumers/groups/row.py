@@ -8,9 +8,10 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.groups.health.rows import shown as shown_reason
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
-from consumers.vocabulary.reasons import CodedReason, ReasonCode
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.volumes import volume_code
+from consumers.words.reasons import coded_reason
 from consumers.words.volumes import volume_words
 
 from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
@@ -31,7 +32,7 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
     lag, time_lag, drain = (shown.shown(name) for name in ("lag_messages", "time_lag_seconds", "drain_seconds"))
     at_least, health = shown.shown("lag_messages_at_least"), shown.health
     if lag is not None and lag_of_queues is not None and lag != lag_of_queues:
-        # As in the overlay: zero exactly where the lag is, and what was judged of a lag of zero says nothing of one.
+        # As in the overlay: zero exactly where the lag is, and what was evaluated of a lag of zero says nothing of one.
         if not lag or not lag_of_queues:
             time_lag, drain = (None if lag_of_queues else 0.0), None
         lag = at_least = lag_of_queues
@@ -84,7 +85,7 @@ def group_row(shown: ShownGroup) -> GroupRow:
 
 
 def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -> TimeLagKind:
-    """`judged` is the kind of the newest judgement, null where there is none."""
+    """`judged` is the kind of the newest evaluation, null where there is none."""
     if time_lag is None or judged is None:
         return TimeLagKind.EXACT if lag == 0 else TimeLagKind.UNKNOWN
     if lag == 0:
@@ -122,7 +123,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
 
 
 def _time_lag_at(shown: ShownGroup, lag: int | None, time_lag: float | None) -> datetime | None:
-    """A time lag of zero is the newest reading's; any other one was judged, of a moment before the lag beside it."""
+    """A time lag of zero is the newest reading's; any other one was evaluated, of a moment before the lag beside it."""
     if time_lag is None:
         return None
     taken_at: datetime | None = shown.shown("taken_at")
@@ -142,7 +143,7 @@ def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPa
 
 
 def _volume_reasons(shown: ShownGroup) -> dict[str, Any]:
-    """As they are stored, where what was judged is shown."""
+    """As they are stored, where what was evaluated is shown."""
     if shown.judged is None or shown.unread_reason or shown.unjudged_reason:
         return {}
     return dict(shown.judged.volumes_unknown)
@@ -161,7 +162,7 @@ def _rebalance_reason(shown: ShownGroup) -> str:
         return str(NOT_JUDGED_YET)
     if shown.group.membership_at is None:
         return shown.group.membership_error or str(NOT_ASKED)
-    return CodedReason(ReasonCode.NO_REBALANCE, gettext("no rebalance seen"))
+    return coded_reason(ReasonCode.NO_REBALANCE)
 
 
 def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
@@ -178,7 +179,7 @@ def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
         return gettext("the rates are unknown")
     if consumed > produced:
         return str(YOUNG_LAG)
-    return CodedReason(ReasonCode.NEVER_DRAINS, gettext("messages are produced at least as fast as they are consumed"))
+    return coded_reason(ReasonCode.NEVER_DRAINS)
 
 
 def _keeps_up(shown: ShownGroup) -> bool:

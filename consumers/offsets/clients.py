@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Assignment, Client, ConsumerGroup
 from consumers.ownership.unowned import no_owner_reason
-from consumers.queries.queues.starts import told_start
+from consumers.queries.queues.starts import reported_start
 from consumers.stores.exposure import NOT_SAMPLED, Held
 from consumers.vocabulary.groups import BROADCASTING, POPPING
 
@@ -50,7 +50,7 @@ class Members:
     @property
     def start(self) -> tuple[str | None, datetime | None]:
         """consumeTimestamp, and the start of the member that says it: the newest one's."""
-        return told_start(self.clients)
+        return reported_start(self.clients)
 
     def pops(self) -> list[PopRow]:
         return [

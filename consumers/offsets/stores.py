@@ -10,6 +10,7 @@ from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, T
 from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.flags import outside_reason
 from consumers.queries.brokers import BrokerAge, broker_ages
+from consumers.queries.declared import unknown_of
 from consumers.queries.limits import Limits, limits
 from consumers.queries.queues.overlay import OWN_DEAD_LETTERS, Offsets, offsets, unread_reason
 from consumers.queries.queues.starts import start_without_offset
@@ -44,7 +45,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Facts:
+class OffsetContext:
     """What all queues of a group share. `samples` by the queue's key in the database."""
 
     group: ConsumerGroup
@@ -61,7 +62,7 @@ class Facts:
 EMPTY = (UnknownReason.NEVER_COMMITTED, UnknownReason.OFFSET_LOST)
 
 
-def offset_row(place: Place, facts: Facts) -> OffsetRow:
+def offset_row(place: Place, facts: OffsetContext) -> OffsetRow:
     broker = facts.brokers.get(place.broker) if place.broker is not None else None
     read = _read(place, broker, facts)
     memory = _memory(place, broker, read, facts)
@@ -77,7 +78,7 @@ def offset_row(place: Place, facts: Facts) -> OffsetRow:
         "would_start_at": start.reason or "",
     }
     taken_at = broker.last_read_at if broker else None
-    unknown = {name: why[name] for name, value in values.items() if value is None}
+    unknown = unknown_of(values, why)
     unknown |= {f"exposure.{name}": exposed.unknown[name] for name in NUMBERS if name in exposed.unknown}
     if taken_at is None:
         unknown["taken_at"] = read.reason or gettext("not read")
@@ -98,7 +99,7 @@ def offset_row(place: Place, facts: Facts) -> OffsetRow:
     )
 
 
-def _read(place: Place, broker: BrokerAge | None, facts: Facts) -> Offsets:
+def _read(place: Place, broker: BrokerAge | None, facts: OffsetContext) -> Offsets:
     if place.snapshot is not None:
         return offsets(place.snapshot, broker, facts.now, facts.limits)
     unread = unread_reason(place.broker, broker, facts.now, facts.limits) if place.broker else str(NO_BROKER)
@@ -106,7 +107,7 @@ def _read(place: Place, broker: BrokerAge | None, facts: Facts) -> Offsets:
     return Offsets(None, end, None, None, None, None, None, None, unread or str(NO_OFFSET), unread is not None)
 
 
-def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: Facts) -> StoreRow:
+def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: OffsetContext) -> StoreRow:
     return StoreRow(
         kind=BROKER_MEMORY,
         offset=read.consumer_offset,
@@ -118,7 +119,7 @@ def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: Facts)
     )
 
 
-def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRow], facts: Facts) -> Exposure:
+def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRow], facts: OffsetContext) -> Exposure:
     if elsewhere := _elsewhere(facts):
         return Exposure(unknown=dict.fromkeys(NUMBERS, elsewhere))
     file = next((store for store in files if store.kind == BROKER_FILE), None)
@@ -132,7 +133,7 @@ def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRo
     )
 
 
-def _elsewhere(facts: Facts) -> str | None:
+def _elsewhere(facts: OffsetContext) -> str | None:
     """Why members do not go on from what brokers hold; None where they do."""
     return str(EACH_ITS_OWN) if facts.members.is_broadcasting else outside_reason(facts.group)
 
@@ -141,7 +142,7 @@ def _is_never_committed(place: Place, read: Offsets) -> bool:
     return read.consumer_offset is None and not read.unread and read.code == UnknownReason.NEVER_COMMITTED
 
 
-def _start(place: Place, read: Offsets, facts: Facts) -> Start:
+def _start(place: Place, read: Offsets, facts: OffsetContext) -> Start:
     kind = kind_in_group(facts.group.name, place.topic)
     if kind == TopicKind.DLQ:
         return Start(None, str(OWN_DEAD_LETTERS), str(OWN_DEAD_LETTERS))
@@ -167,7 +168,7 @@ def group_offsets(group: ConsumerGroup, *, now: datetime, topic: str | None = No
     members = members_of(group)
     files = files_of(group, members.commit_seconds)
     bounds = limits()
-    facts = Facts(
+    facts = OffsetContext(
         group=group,
         brokers={broker.name: broker for broker in broker_ages([group.cluster_id])[group.cluster_id].brokers},
         members=members,

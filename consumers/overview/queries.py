@@ -225,9 +225,9 @@ def sums(groups: int, found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, An
         "dlq_day_messages": None if no_day else row["day"],
     }
     reasons = {
-        "lag_messages_at_least": gettext("the lag of every group is unknown"),
-        "time_lag_seconds": gettext("the time lag of every group is unknown"),
-        "dlq_messages": gettext("dead-letter messages of %(unknown)s of %(groups)s groups are unknown")
+        "lag_messages_at_least": gettext("no data for any group"),
+        "time_lag_seconds": gettext("no data for any group"),
+        "dlq_messages": gettext("no dead-letter data for %(unknown)s of %(groups)s groups")
         % {"groups": groups, "unknown": no_dead}
         if groups
         else str(NO_GROUPS),
@@ -241,7 +241,7 @@ def sums(groups: int, found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, An
         else {}
     )
     lag_reason = (
-        gettext("the lag of %(unknown)s of %(groups)s groups is unknown") % {"groups": groups, "unknown": no_lag}
+        gettext("no data for %(unknown)s of %(groups)s groups") % {"groups": groups, "unknown": no_lag}
         if no_lag
         else str(NO_GROUPS)
     )
@@ -367,7 +367,7 @@ def change_causes(rows: Iterable[StateChange]) -> dict[int, dict[str, str]]:
 
 
 def _jump(row: StateChange) -> Jump | None:
-    """A judgement looks back over one window: the jump lies in it."""
+    """An evaluation looks back over one window: the jump lies in it."""
     place = [row.detail.get(name) for name in ("topic", "broker", "queue_id")]
     if row.rule not in RULES or None in place:
         return None

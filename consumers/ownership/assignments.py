@@ -14,7 +14,7 @@ from consumers.ownership.timeline.doubts import GroupDoubts
 from consumers.ownership.timeline.segments import Segment, segments
 from consumers.ownership.unowned import no_owner_reason, why_nothing_is_read
 from consumers.queries.brokers import broker_ages
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 from consumers.vocabulary.reasons import CodedReason, ReasonCode
 
 from .rows import AssignmentRow, Holding

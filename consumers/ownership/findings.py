@@ -9,8 +9,7 @@ from consumers.models import ConsumerGroup
 from consumers.ownership.shares.facts import Sort
 from consumers.ownership.shares.group_shares import expected_of, group_shares, ring_checked, strategies
 from consumers.queries.limits import limits
-from consumers.queries.queues.overlay import iso
-from consumers.queries.texts import age
+from consumers.queries.texts import age, iso
 
 from .finding import Kind, Level, OwnershipCheck, OwnershipFinding
 from .troubles.agreement import orderly_and_concurrent, settings_differ, strategies_differ, subscriptions_differ

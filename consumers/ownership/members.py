@@ -18,9 +18,11 @@ from consumers.ownership.shares.facts import is_broadcasting, why_ownerless
 from consumers.polling.flags import outside_reason
 from consumers.queries.brokers import broker_ages
 from consumers.queries.columns import as_list
+from consumers.queries.declared import unknown_of
 from consumers.queries.history import UNTOLD
 from consumers.queries.limits import limits
-from consumers.queries.queues.overlay import NOT_SAMPLED, iso, unread_reason
+from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
+from consumers.queries.texts import iso
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 from consumers.words.unknown import reason_words
 
@@ -114,7 +116,7 @@ NO_QUEUE = gettext_lazy("the member owns no queue")
 NOTHING = gettext_lazy("nothing was consumed from the member's queues")
 NOTHING_AT_ALL = gettext_lazy("the group consumed nothing")
 
-Told = tuple[dict[str, Any], dict[str, str]]  # values by field, and reasons of those that are null
+MemberFields = tuple[dict[str, Any], dict[str, str]]  # values by field, and reasons of those that are null
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class MemberWork:
         written, unread = _written(group, now)
         return cls(held, group_rates(group, now), written, unread, why_ownerless(group))
 
-    def of_member(self, client_id: str) -> Told:
+    def of_member(self, client_id: str) -> MemberFields:
         """Of one that answered."""
         queues = self.held.get(client_id, ())
         if not queues and self.ownerless is not None:
@@ -252,6 +254,6 @@ def _member_row(client: Client, group: ConsumerGroup, work: MemberWork) -> Membe
         connections=client.connections,
         language=client.language,
         seen_at=client.last_seen,
-        unknown={name: reasons[name] for name, value in values.items() if value is None},
+        unknown=unknown_of(values, reasons),
         **values,
     )

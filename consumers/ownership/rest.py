@@ -83,11 +83,11 @@ WEEK = timedelta(days=7)
 
 
 class SubscriptionParameters(Paging):
-    since = "ISO 8601; without it: a week before `to`"
+    since = "ISO 8601; default: a week before `to`"
     page_size = serializers.IntegerField(default=MOST_ROWS, min_value=1, max_value=MOST_ROWS)
     topic = serializers.CharField(required=False)
     client_id = serializers.CharField(required=False, help_text="Of subscriptions; differences are of all members")
-    to = Moment(required=False, help_text="ISO 8601; without it: this moment")
+    to = Moment(required=False, help_text="ISO 8601; default: now")
 
 
 class SubscriptionView(APIView):

@@ -48,9 +48,11 @@ class SubscriptionRow:
     topic: str
     expression: str
     expression_type: str | None
-    seen_since: datetime = field(metadata=public("The first answer that said so"))
-    last_seen: datetime = field(metadata=public("The last answer that said so"))
-    gone_by: datetime | None = field(metadata=public("The answer that said it no more; null: none did"))
+    seen_since: datetime = field(metadata=public("The first answer that reported it"))
+    last_seen: datetime = field(metadata=public("The last answer that reported it"))
+    gone_by: datetime | None = field(
+        metadata=public("The first answer that no longer reported it; null: there is none")
+    )
     unknown: dict[str, str] = field(default_factory=dict)
 
 
@@ -70,7 +72,7 @@ class Difference:
 
     topic: str
     since: datetime
-    until: datetime | None = field(metadata=public("Null: still at the end of the range"))
+    until: datetime | None = field(metadata=public("Null: lasts until the end of the range"))
     wanted: Sequence[Wanted] = field(metadata=public("That of most members first"))
     unknown: dict[str, str]
 

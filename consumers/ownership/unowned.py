@@ -9,16 +9,8 @@ from consumers.models import ConsumerGroup
 from consumers.queries.brokers import BrokerAge
 from consumers.queries.limits import limits
 from consumers.queries.queues.overlay import NOT_SAMPLED
-from consumers.vocabulary.reasons import CodedReason, ReasonCode
-
-
-def no_member() -> CodedReason:
-    """Proof that a queue has no owner, as `no_owner` is."""
-    return CodedReason(ReasonCode.NO_MEMBER, gettext("the group has no member"))
-
-
-def no_owner() -> CodedReason:
-    return CodedReason(ReasonCode.NO_OWNER, gettext("no member owns it"))
+from consumers.vocabulary.reasons import ReasonCode
+from consumers.words.reasons import coded_reason
 
 
 def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | None:
@@ -30,7 +22,7 @@ def why_nothing_is_read(brokers: Sequence[BrokerAge], now: datetime) -> str | No
 def no_owner_reason(group: ConsumerGroup, answers: Sequence[bool]) -> str:
     """Why a queue has no owner to show; `answers`: of each present member, whether it spoke."""
     if not answers and group.online is False:
-        return no_member()
+        return coded_reason(ReasonCode.NO_MEMBER)
     if not any(answers):
         return str(NOT_SAMPLED)
-    return no_owner() if all(answers) else gettext("no member that answered owns it")
+    return coded_reason(ReasonCode.NO_OWNER) if all(answers) else gettext("no member that answered owns it")

@@ -9,9 +9,8 @@ from django.utils.translation import gettext
 
 from consumers.models import Broker, Cluster, Reading
 from consumers.queries.limits import CLOCKS_DIFFER, Limits
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.unknown import UnknownReason
-
-MASTER = 0
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class BrokerAge:
         return UnknownReason.BROKER_NEVER_READ if self.last_read_at is None else UnknownReason.BROKER_LATE
 
     def is_silent(self, now: datetime, limits: Limits) -> bool:
-        """Unread for so long that what was judged of it says nothing about now."""
+        """Unread for so long that what was evaluated of it says nothing about now."""
         if self.last_read_at is None or self.last_read_at - now > CLOCKS_DIFFER:
             return True
         return self.last_read_at < limits.known_since(now)

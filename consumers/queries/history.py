@@ -31,8 +31,9 @@ from consumers.queries.windows import (
     stored_queue_windows,
     window_range,
 )
-from consumers.vocabulary.reasons import CodedReason, ReasonCode
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.unknown import NO_LAG_REASONS
+from consumers.words.reasons import coded_reason
 from consumers.words.unknown import reason_words
 
 # What the selectors say of the past: windows, every one of the range, with nulls where nothing is known.
@@ -67,7 +68,7 @@ class Series:
     points: list[Point]
 
 
-@answer("Every window of the range is there; one of which nothing is known holds nulls and the reason.")
+@answer("Every window of the range is present; a window without data has nulls and the reason.")
 @dataclass(frozen=True)
 class History:
     since: datetime = field(metadata=public(name="from"))
@@ -305,25 +306,17 @@ def aggregated_until(now: datetime) -> datetime | None:
     return found
 
 
-def not_aggregated() -> CodedReason:
-    return CodedReason(ReasonCode.NOT_AGGREGATED, gettext("not aggregated yet"))
-
-
-def not_polled() -> CodedReason:
-    return CodedReason(ReasonCode.NOT_POLLED, gettext("no poll in this window"))
-
-
 def missing_reason(start: datetime, step_seconds: int, done: datetime | None, now: datetime) -> str:
     """Why there is no window from `start`. `done`: up to when the pipeline has aggregated."""
     if done is None or start >= done:
-        return not_aggregated()
+        return coded_reason(ReasonCode.NOT_AGGREGATED)
     kept = kept_long(step_seconds)
     if start + timedelta(seconds=step_seconds) <= now - kept:
         return gettext("windows of %(step_seconds)s s are retained for %(days)s days") % {
             "step_seconds": step_seconds,
             "days": f"{kept / DAY:g}",
         }
-    return not_polled()
+    return coded_reason(ReasonCode.NOT_POLLED)
 
 
 @dataclass(frozen=True)

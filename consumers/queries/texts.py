@@ -1,6 +1,7 @@
 """Numbers, durations and places in words: what every page, error and notification shares."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from django.utils.translation import gettext, ngettext
 
@@ -38,6 +39,10 @@ def chosen(seconds: float) -> str:
 def _worded(parts: list[Part]) -> str:
     units = {"s": gettext("%d s"), "min": gettext("%d min"), "h": gettext("%d h"), "d": gettext("%d d")}
     return " ".join(units[unit] % number for number, unit in parts)
+
+
+def iso(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # Where something is, in words: which queues of which topic on which broker.

@@ -112,26 +112,27 @@ def refuse_too_many(windows: WindowRange, queues: int) -> None:
     fits = []
     for step in STEPS:
         if step > windows.step_seconds and queues * -(-windows.count * windows.step_seconds // step) <= most:
-            fits.append(gettext("Use a step of %(step)s s.") % {"step": step})
+            fits.append(gettext("use a step of %(step)s s") % {"step": step})
             break
     if most // queues:
         fits.append(
-            gettext("Use a range of at most %(span)s.") % {"span": exact_span(most // queues * windows.step_seconds)}
+            gettext("use a range of at most %(span)s") % {"span": exact_span(most // queues * windows.step_seconds)}
         )
     if most // windows.count and queues > 1:
-        fits.append(gettext("Name at most %(queues)s queues.") % {"queues": f"{most // windows.count:,}"})
+        fits.append(gettext("name at most %(queues)s queues") % {"queues": f"{most // windows.count:,}"})
     words = {
         "queues": f"{queues:,}",
         "windows": f"{windows.count:,}",
         "step": windows.step_seconds,
         "points": f"{points:,}",
         "most": f"{most:,}",
+        "fits": "; ".join(fits),
     }
     why = gettext(
         "%(queues)s queues × %(windows)s windows of %(step)s s are %(points)s points; the maximum is %(most)s "
-        "(HISTORY_POINTS)."
+        "(HISTORY_POINTS). Do one of these: %(fits)s."
     )
-    raise TooManyPoints(" ".join([why % words, *fits]))
+    raise TooManyPoints(why % words)
 
 
 def _most() -> int:

@@ -75,7 +75,6 @@ def _since(filters: RebalanceFilters) -> Q:
     return near & (begun | Q(last_change_at__gte=filters.since))
 
 
-# Rebalances, one row each: the list over all groups, newest first, and the newest of one group.
 NO_READING_BEFORE = gettext_lazy("no poll before it is known")
 
 NOT_SETTLED = gettext_lazy("no two consecutive polls have agreed since")

@@ -140,7 +140,7 @@ def _ordered(rows: Sequence[Row], ordering: str) -> list[Row]:
 # Well below what Python's own stack takes, and above what any resource has.
 DEEPEST = 20
 
-# As many dead letters as are kept of a group; a longer list costs seconds to check, entry by entry.
+# As many dead-letter messages as are kept of a group; a longer list costs seconds to check, entry by entry.
 LONGEST = 20_000
 
 

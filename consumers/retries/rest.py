@@ -44,8 +44,8 @@ NOT_POLLED = gettext_lazy("not based on a poll")
 
 
 class RetryParameters(Parameters):
-    since = "ISO 8601; without it: an hour before `to`"
-    to = Moment(required=False, help_text="ISO 8601; without it: this moment")
+    since = "ISO 8601; default: an hour before `to`"
+    to = Moment(required=False, help_text="ISO 8601; default: now")
 
 
 class KnownNumbers(serializers.DictField):
@@ -64,7 +64,7 @@ class ConditionSerializer(read_serializer(Condition)):  # type: ignore[misc]
         return {name: reason for name, reason in reasons.items() if getattr(condition, name) is None}
 
 
-@answer("Every window of the range is there; what is not known of one is null, with the reason in its `unknown`.")
+@answer("Every window of the range is present; an unknown value is null, with the reason in `unknown`.")
 @dataclass(frozen=True, kw_only=True)
 class Retries:
     since: datetime = field(metadata=public(name="from"))
@@ -73,7 +73,7 @@ class Retries:
     totals: VolumeTotals
     windows: Sequence[VolumeWindow]
     ladder: Sequence[LadderRung] = field(
-        metadata=public("Empty, with a reason, while no broker has said its delay levels")
+        metadata=public("Empty, with a reason, while no broker has reported its delay levels")
     )
     ladder_read_at: datetime | None
     waiting: Ladder
@@ -87,7 +87,7 @@ class Retries:
     unknown: dict[str, str]
 
 
-EVIDENCE = "The evidence as numbers; what was not told is left out"
+EVIDENCE = "The evidence as numbers; missing values are left out"
 KNOWN = "The known part of each, where there is one"
 RetriesSerializer = made_serializer(
     Retries,

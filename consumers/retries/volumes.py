@@ -14,13 +14,14 @@ from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
 from consumers.pipeline.volumes.joined import whole_volumes
 from consumers.pipeline.volumes.names import VOLUMES as VOLUMES
 from consumers.queries.declared import answer, public
-from consumers.queries.history import missing_reason, not_aggregated
+from consumers.queries.history import missing_reason
 from consumers.queries.limits import limits
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 from consumers.queries.windows import WindowRange, stored_group_windows, window_range
 from consumers.retries.telescope import Telescope
 from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.vocabulary.volumes import VolumeReason
+from consumers.words.reasons import coded_reason
 from consumers.words.volumes import volume_words
 
 # What the selectors say of volumes: how many messages went into retry, out of it, to the dead letters, were consumed.
@@ -34,7 +35,7 @@ OF_A_RANGE = "Messages of [from, to). `into_retry` has one for each redelivery."
 @answer(OF_A_RANGE, last=("unknown", "to", "is_open"))
 @dataclass(frozen=True)
 class VolumeWindow:
-    """Messages of [at, until). Null stands with its reason in `unknown`. `is_open`: not judged to its end so far."""
+    """Messages of [at, until). Null stands with its reason in `unknown`. `is_open`: not evaluated to its end so far."""
 
     at: datetime = field(metadata=public(name="from"))
     until: datetime = field(metadata=public(name="to"))
@@ -42,7 +43,7 @@ class VolumeWindow:
     out_of_retry: int | None
     into_dlq: int | None
     consumed: int | None = field(metadata=public("Of the group's own topics"))
-    is_open: bool = field(metadata=public("It is not over, as far as judged"))
+    is_open: bool = field(metadata=public("Not completely evaluated yet"))
     unknown: Mapping[str, str]
 
 
@@ -54,21 +55,23 @@ class VolumeTotals:
     counts, where something before it is not known; `unknown` the reason of each null sum."""
 
     since: datetime = field(metadata=public(name="from"))
-    until: datetime = field(metadata=public("Up to what was judged last", name="to"))
+    until: datetime = field(metadata=public("Evaluated up to then", name="to"))
     into_retry: int | None
     out_of_retry: int | None
     into_dlq: int | None
     consumed: int | None = field(metadata=public("Of the group's own topics"))
     at_least: Mapping[str, int | None]
     known_since: Mapping[str, datetime] = field(
-        metadata=public("Of each null: the moment from which `at_least` counts, where what came before it is not known")
+        metadata=public(
+            "For each null: the point in time from which `at_least` counts, where there is no data before it"
+        )
     )
     unknown: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Volumes:
-    """Every window of the range, oldest first, and their totals up to what was judged last."""
+    """Every window of the range, oldest first, and their totals up to what was evaluated last."""
 
     since: datetime
     until: datetime
@@ -77,7 +80,6 @@ class Volumes:
     windows: list[VolumeWindow]
 
 
-# How much of a group was retried, died and was consumed, by window and in all.
 MINUTE = timedelta(minutes=1)
 
 NEVER_AGGREGATED = gettext_lazy("no run of the pipeline has finished yet")
@@ -109,7 +111,7 @@ def _stored(group: ConsumerGroup, windows: WindowRange) -> dict[datetime, dict[s
 
 
 def _not_over(group: ConsumerGroup, windows: WindowRange, done: datetime) -> dict[datetime, dict[str, Any]]:
-    """The wide window that was not over when it was judged last: the sum of its minutes up to then."""
+    """The wide window that was not over when it was evaluated last: the sum of its minutes up to then."""
     step = timedelta(seconds=windows.step_seconds)
     start = windows.start + (done - windows.start) // step * step
     if step == MINUTE or start == done or not windows.start <= start < windows.until:
@@ -150,7 +152,7 @@ def _reason(row: Mapping[str, Any], name: str) -> str:
 def _totals(
     shown: Sequence[VolumeWindow], windows: WindowRange, done: datetime | None, now: datetime, telescope: Telescope
 ) -> VolumeTotals:
-    """Of the windows that were judged; that the newest few seconds are not makes no total unknown."""
+    """Of the windows that were evaluated; that the newest few seconds are not makes no total unknown."""
     counted = [window for window in shown if done is not None and window.at < done]
     late = _late(windows, done, now)
     totals = {name: _total(name, counted, done, telescope) for name in VOLUMES}
@@ -177,7 +179,7 @@ class _Total(NamedTuple):
 def _total(name: str, counted: Sequence[VolumeWindow], done: datetime | None, telescope: Telescope) -> _Total:
     """Windows that know it, and between them what the readings at both ends of those that do not tell."""
     if not counted or done is None:
-        return _Total(None, None, not_aggregated())
+        return _Total(None, None, coded_reason(ReasonCode.NOT_AGGREGATED))
     start, known, untold, since = counted[0].at, [], list[str](), list[datetime]()
     not_before: datetime | None = None
     for is_hole, run in groupby(_marked(name, counted, done), key=lambda one: one[0]):
@@ -244,7 +246,7 @@ def _late(windows: WindowRange, done: datetime | None, now: datetime) -> str | N
     )
 
 
-# The volumes of all groups in the newest minute that was judged whole.
+# The volumes of all groups in the newest minute that was evaluated whole.
 class MinuteVolumes(NamedTuple):
     """Messages; null is not known."""
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext
 from consumers.alerts.measured import Column
 from consumers.groups.overlay import Overlay
 from consumers.models import Broker, QueueState
-from consumers.queries.brokers import MASTER
 from consumers.queries.texts import age
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.rules import RuleCode
 
 from .columns import lag_reason, time_lag_reason

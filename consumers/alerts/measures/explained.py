@@ -9,7 +9,8 @@ from consumers.groups.overlay import NO_BROKER, Overlay
 from consumers.models import SubjectKind
 from consumers.overview.queries import EVALUATION_LATE, NOT_POLLED
 from consumers.queries.brokers import BrokerAge, ClusterAge
-from consumers.queries.queues.overlay import NOT_JUDGED_YET, iso
+from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.texts import iso
 
 
 @dataclass(frozen=True)

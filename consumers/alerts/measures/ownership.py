@@ -15,7 +15,7 @@ from consumers.ownership.findings import ownership_check
 from consumers.ownership.shares.facts import COLUMNS, EVERY_MEMBER, KnownQueue
 from consumers.ownership.shares.topic_share import POP
 from consumers.ownership.troubles.evidence import CALM, ROUTE
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 from consumers.vocabulary.groups import BROADCASTING
 
 from .number_column import number_column

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, ngettext
 from consumers.alerts.measured import Column
 from consumers.groups.listing import shown_groups
 from consumers.groups.overlay import UNKNOWN_RANK
-from consumers.groups.shown import Verdict
+from consumers.groups.shown import StateReport
 from consumers.models import State
 from consumers.queries.sentences import evidence, sentence, state_parts
 from consumers.selectors.resets.causes import RULES, Jump, causes
@@ -101,12 +101,12 @@ class _States:
         where = _queue(self.scan.detail(place))
         return None if where is None else Jump(row.id, *where, row.judged_rule, row.judged_since, row.judged_at)
 
-    def _looked_up_of(self, row: GroupFacts) -> Verdict | None:
+    def _looked_up_of(self, row: GroupFacts) -> StateReport | None:
         """Of a group whose state is not simply the evaluated one."""
         return self._looked_up.get(row.id) if _is_looked_up(row) else None
 
     @cached_property
-    def _looked_up(self) -> dict[int, Verdict]:
+    def _looked_up(self) -> dict[int, StateReport]:
         """A fixed number of queries."""
         wanted = [row.id for row in self.scan.rows if _is_looked_up(row)]
         shown = shown_groups(self.scan.overlay, wanted[:MOST_LOOKED_UP])

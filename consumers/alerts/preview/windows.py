@@ -24,7 +24,7 @@ from consumers.pipeline.kernel.group_windows import group_windows
 from consumers.pipeline.kernel.trend import drain_seconds, expires_in
 from consumers.pipeline.known import UNREAD
 from consumers.pipeline.slices import microseconds
-from consumers.queries.brokers import MASTER
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.unknown import UnknownReason
 
 from .grid import Grid

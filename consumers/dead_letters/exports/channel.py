@@ -184,9 +184,9 @@ class ChunkWriter:
             self.live()
             waited += STEP_SECONDS
             if waited >= self._room_seconds:
-                raise NobodyReads(f"Nobody has read the export for {round(waited)} s.")
+                raise NobodyReads(gettext("Nobody has read the export for %(seconds)s s.") % {"seconds": round(waited)})
         if taken[1] == STOP:
-            raise NobodyReads("The reader of the export is gone.")
+            raise NobodyReads(gettext("The reader of the export has disconnected."))
         self._push(Chunk(ChunkKind.LINES, messages, content))
 
     def end(self, messages: int) -> None:

@@ -1,4 +1,4 @@
-"""Which dead letters a list, an export or a resend is of: as SQL, in Python, and as a query string."""
+"""Which dead-letter messages a list, an export or a resend is of: as SQL, in Python, and as a query string."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from consumers.models import ConsumerGroup, DeadLetter, ResendItem, ResendOutcom
 # Which dead letters a list, an export or a re-send is of: in SQL for rows, in Python for messages as they stream.
 #
 # Both say the same of every letter. Texts are compared as they are, capitals and all.
-# What may have reached its target: such a letter counts as re-sent, so that nothing is sent twice in silence.
+# What may have reached its target: such a letter counts as resent, so that nothing is sent twice in silence.
 MAYBE_SENT = (ResendOutcome.SENDING, ResendOutcome.SENT, ResendOutcome.UNKNOWN)
 
 KEY_SEPARATOR = " "  # RocketMQ 5.4.0, MessageConst
@@ -101,7 +101,7 @@ class DeadLetterFilters:
 
 
 def _items_of_letter() -> QuerySet[ResendItem]:
-    """Of a re-send of the letter at hand; another message at its place, of a topic made anew, is stored elsewhere."""
+    """Of a resend of the letter at hand; another message at its place, of a topic made anew, is stored elsewhere."""
     return ResendItem.objects.filter(
         resend__group=OuterRef("group"),
         broker=OuterRef("broker"),
@@ -119,7 +119,7 @@ def _spaced(text: str) -> str:
     return f"{KEY_SEPARATOR}{text}{KEY_SEPARATOR}"
 
 
-# Filters as a query string and back: pages, exports and re-sends name the same letters by the same words.
+# Filters as a query string and back: pages, exports and resends name the same letters by the same words.
 TEXTS = ("key", "key_part", "tag", "message_id", "origin_topic")
 
 TIMES = {"from": "since", "to": "until"}

@@ -1,4 +1,4 @@
-"""A group's dead letters, newest first, and how many of them have rows."""
+"""A group's dead-letter messages, newest first, and how many of them have rows."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,8 +10,9 @@ from django.utils.translation import gettext, gettext_lazy
 from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters
 from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook, GroupTotal, ResendItem, ResendOutcome
 from consumers.queries.declared import answer, public
+from consumers.vocabulary.brokers import MASTER
 
-# What the selectors say of dead letters. Field names are those of REST; null stands with its reason beside it.
+# What the selectors say of dead-letter messages. Field names are those of REST; null stands with its reason beside it.
 TRIED = (*MAYBE_SENT, ResendOutcome.FAILED)
 
 
@@ -25,7 +26,7 @@ class Resent:
     resend: str = field(metadata=public("The id of the re-send"))
 
 
-@answer("A dead letter without its body. What it does not say is null: `unknown` says why.")
+@answer("A dead-letter message without its body. A missing value is null: `unknown` has the reason.")
 @dataclass(frozen=True)
 class DeadLetterRow:
     """`resent` is newest first."""
@@ -43,23 +44,23 @@ class DeadLetterRow:
     born_at: datetime
     stored_at: datetime
     size: int = field(metadata=public("Bytes of the stored body"))
-    sent_by_application: bool | None = field(metadata=public("It died before its retries were used up"))
+    sent_by_application: bool | None = field(metadata=public("Dead-lettered before its retries were exceeded"))
     resent: list[Resent]
     unknown: dict[str, str] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
-        """As a re-send names it."""
+        """As a resend names it."""
         return f"{self.broker}/{self.queue_id}/{self.offset}"
 
 
-@answer("`unknown_reason` says why the list is not, or may not be, whole; null where it is.")
+@answer("`unknown_reason`: why the list is, or may be, partial; null if it is complete.")
 @dataclass(frozen=True)
 class Completeness:
     """`looked_at` is its oldest good look. `messages` is null where a queue could not be read."""
 
-    messages: int | None = field(metadata=public("In the dead-letter queues of the group"))
-    indexed_messages: int | None = field(metadata=public("Those that a list can hold: the newest"))
+    messages: int | None = field(metadata=public("In the dead-letter topic of the group"))
+    indexed_messages: int | None = field(metadata=public("The newest, as many as a list can contain"))
     looked_at: datetime | None = field(metadata=public("As of when"))
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
@@ -76,7 +77,7 @@ class DeadLetterPage:
     completeness: Completeness
 
 
-# How much of a group's dead letters has rows, and why not all.
+# How much of a group's dead-letter messages has rows, and why not all.
 NOT_LOOKED = gettext_lazy("the dead-letter topic has not been indexed yet")
 
 NOT_COUNTED = gettext_lazy("not every broker was read: there may be newer messages")
@@ -104,9 +105,9 @@ def completeness(group: ConsumerGroup) -> Completeness:
 
 
 def _without_a_look(group: ConsumerGroup, total: int | None) -> Completeness:
-    """The poll counts dead letters too: none of it is not unknown."""
+    """The poll counts dead-letter messages too: none of it is not unknown."""
     if total == 0:
-        read = group.cluster.brokers.filter(broker_id=0).values_list("last_read_at", flat=True)
+        read = group.cluster.brokers.filter(broker_id=MASTER).values_list("last_read_at", flat=True)
         looked_at = min((at for at in read if at), default=None)
         return Completeness(0, 0, looked_at, None, {} if looked_at else {"looked_at": str(NOT_LOOKED)})
     reason = str(NOBODY_KNOWS) if total is None else str(NOT_LOOKED)
@@ -152,7 +153,7 @@ def _unknown(reason: str | None, messages: int | None, indexed: list[int]) -> di
     return missing | ({"messages": said} if messages is None else {})
 
 
-# A group's dead letters, newest first: one page of those that the filters choose.
+# A group's dead-letter messages, newest first: one page of those that the filters choose.
 # Which letters were sent again: by whom, when and with what result.
 
 # A broker's queue, an offset in it, and where the letter is stored: a topic that was made anew has other letters.

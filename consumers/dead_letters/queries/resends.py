@@ -10,13 +10,15 @@ from uuid import UUID
 from django.db.models import Count, Q
 from django.utils.translation import gettext, gettext_lazy
 
-from consumers.dead_letters.queries.resend_causes import cause_words
 from consumers.models import ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome, ResendStatus
-from consumers.queries.declared import answer, public
+from consumers.queries.declared import answer, public, unknown_of
+from consumers.words.resends import cause_words
 
 
-# What the selectors say of re-sends. Field names are those of REST; null stands with its reason beside it.
-@answer("A re-send of dead letters. What is not known, or is not yet, is null: `unknown` says why.")
+# What the selectors say of resends. Field names are those of REST; null stands with its reason beside it.
+@answer(
+    "A resend of dead-letter messages. A value that is unknown or does not exist yet is null: `unknown` has the reason."
+)
 @dataclass(frozen=True)
 class ResendRow:
     """`expected_seconds`: of what is planned or left. A plan whose time is over is expired, whether or not a worker has
@@ -70,7 +72,7 @@ class ResendRow:
 class ResendMessageRow:
     broker: str
     queue_id: int
-    offset: int = field(metadata=public("Its place among the dead letters, where it stays"))
+    offset: int = field(metadata=public("Its place in the dead-letter topic, where it remains"))
     message_id: str | None
     outcome: str = field(metadata=public("unknown: it may have been sent, and is not sent again", of=ResendOutcome))
     at: datetime | None
@@ -78,11 +80,10 @@ class ResendMessageRow:
     target_broker: str | None
     target_queue_id: int | None
     target_offset: int | None
-    detail: str | None = field(metadata=public("Why it was not sent, or why that is not known"))
+    detail: str | None = field(metadata=public("Why it was not sent, or why that is unknown"))
     unknown: dict[str, str] = field(default_factory=dict)
 
 
-# Re-sends as pages and REST show them. Each call is a fixed number of queries.
 LEFT = (ResendOutcome.PLANNED, ResendOutcome.SENDING)
 
 NOTHING_LEFT = gettext_lazy("finished")
@@ -183,7 +184,7 @@ def _row(resend: Resend, counts: dict[str, int], now: datetime) -> ResendRow:
         outcomes={outcome: counts[outcome] for outcome in TROUBLE_FIRST if outcome in counts},
         created_at=resend.created_at,
         expires_at=resend.expires_at,
-        unknown={name: str(WHY[name]) for name, value in values.items() if value is None},
+        unknown=unknown_of(values, WHY),
         **values,
     )
 
@@ -210,6 +211,6 @@ def _message(item: ResendItem) -> ResendMessageRow:
         "target_offset": NOT_SENT.get(ResendOutcome(item.outcome), gettext("not sent")),
         "detail": gettext("the outcome has no further detail"),
     }
-    unknown = {name: why[name] for name, value in values.items() if value is None}
+    unknown = unknown_of(values, why)
     place = {"broker": item.broker, "queue_id": item.queue_id, "offset": item.offset}
     return ResendMessageRow(**place, outcome=item.outcome, unknown=unknown, **values)  # type: ignore[arg-type]

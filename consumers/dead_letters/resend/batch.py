@@ -24,7 +24,7 @@ from consumers.rocketmq.sends import Outgoing
 from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, RocketMQError
 from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Where a dead letter goes: a queue that takes messages and that is read, on its own broker if there is one.
+# Where a dead-letter message goes: a queue that takes messages and that is read, on its own broker if there is one.
 READ, WRITE = 4, 2
 
 # Messages that belong together keep to one queue, as far as their producer named what joins them.
@@ -45,7 +45,7 @@ class Target:
 def target_of(letter: StoredMessage, at_broker: str, route: Route, masters: Collection[str]) -> Target:
     """Raises NoTarget.
 
-    A dead letter does not say which queue of its topic it came from, so the queue is chosen by its key.
+    A dead-letter message does not say which queue of its topic it came from, so the queue is chosen by its key.
     """
     open_to_all = sorted((queue for queue in route.queues if _queues(queue)), key=lambda queue: queue.broker)
     candidates = [queue for queue in open_to_all if queue.broker in masters]
@@ -76,8 +76,8 @@ def _hash(letter: StoredMessage) -> int:
 
 
 @dataclass(frozen=True)
-class Errand:
-    """Of one re-send what does not change while it runs."""
+class ResendJob:
+    """Of one resend what does not change while it runs."""
 
     resend_id: UUID
     group: ConsumerGroup
@@ -91,7 +91,7 @@ class Errand:
         return f"{self.resend_id.hex}/{item.pk}"
 
 
-# Reads the dead letters of a batch and finds out where each goes. Nothing is sent, and no row is written.
+# Reads the dead-letter messages of a batch and finds out where each goes. Nothing is sent, and no row is written.
 @dataclass(frozen=True)
 class Ready:
     item: ResendItem
@@ -109,24 +109,24 @@ class NotSent:
     error: str
 
 
-async def prepare(ports: Ports, errand: Errand, items: Sequence[ResendItem]) -> list[Ready | NotSent]:
+async def prepare(ports: Ports, job: ResendJob, items: Sequence[ResendItem]) -> list[Ready | NotSent]:
     """In the order of `items`."""
-    letters = await asyncio.gather(*(_letter(ports, errand, item) for item in items))
+    letters = await asyncio.gather(*(_letter(ports, job, item) for item in items))
     topics = {item.target_topic for item in items if item.target_topic}
     routes = dict(zip(topics, await asyncio.gather(*(_route(ports, topic) for topic in topics)), strict=True))
-    aimed = [_aim(ports, errand, item, letter, routes) for item, letter in zip(items, letters, strict=True)]
+    aimed = [_aim(ports, job, item, letter, routes) for item, letter in zip(items, letters, strict=True)]
     queues = {ready.target for ready in aimed if isinstance(ready, Ready)}
     ends = dict(zip(queues, await asyncio.gather(*(_end(ports, queue) for queue in queues)), strict=True))
     return [_floored(ready, ends) for ready in aimed]
 
 
-async def _letter(ports: Ports, errand: Errand, item: ResendItem) -> StoredMessage | NotSent:
+async def _letter(ports: Ports, job: ResendJob, item: ResendItem) -> StoredMessage | NotSent:
     broker = ports.admin(item.broker)
     if broker is None:
         return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.ADDRESS_UNKNOWN, broker=item.broker))
     try:
         pulled = await reading(
-            lambda: broker.pull(errand.dlq_topic, item.queue_id, item.offset, deadline_seconds=ports.deadline_seconds)
+            lambda: broker.pull(job.dlq_topic, item.queue_id, item.offset, deadline_seconds=ports.deadline_seconds)
         )
     except RocketMQError as error:
         return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.MESSAGE_UNREAD, error=str(error)))
@@ -155,7 +155,7 @@ async def _end(ports: Ports, target: Target) -> int | RocketMQError:
 
 def _aim(
     ports: Ports,
-    errand: Errand,
+    job: ResendJob,
     item: ResendItem,
     letter: StoredMessage | NotSent,
     routes: dict[str, Route | RocketMQError],
@@ -170,10 +170,10 @@ def _aim(
         why = stored_cause(ResendCause.ROUTE_UNREAD, topic=item.target_topic, error=str(route))
         return NotSent(item, ResendOutcome.FAILED, why)
     origin = origin_topic_of(letter)
-    if errand.to_group and origin is None:
+    if job.to_group and origin is None:
         return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.NO_ORIGIN))
     try:
-        outgoing = resent(letter, errand.mark(item), retry_of=origin if errand.to_group else None)
+        outgoing = resent(letter, job.mark(item), retry_of=origin if job.to_group else None)
         return Ready(item, outgoing, target_of(letter, item.broker, route, ports.addresses), -1)
     except (LocalProtocolError, NoTarget) as reason:
         return NotSent(item, ResendOutcome.FAILED, str(reason))
@@ -202,7 +202,7 @@ def _floored(ready: Ready | NotSent, ends: dict[Target, int | RocketMQError]) ->
 TRIES, PAUSE_SECONDS = 20, 0.1
 
 
-async def read_back(ports: Ports, errand: Errand, sent: Sequence[ResendItem]) -> None:
+async def read_back(ports: Ports, job: ResendJob, sent: Sequence[ResendItem]) -> None:
     """What is not found where the broker said is set to FAILED where something else lies there, else to SENDING."""
     for target, items in by_target(sent).items():
         try:
@@ -213,7 +213,7 @@ async def read_back(ports: Ports, errand: Errand, sent: Sequence[ResendItem]) ->
         for item in items:
             if item.target_offset not in marks:
                 _doubt([item], stored_cause(ResendCause.NOT_READABLE_YET))
-            elif marks[item.target_offset] != errand.mark(item):
+            elif marks[item.target_offset] != job.mark(item):
                 item.outcome, item.error = ResendOutcome.FAILED, stored_cause(ResendCause.DIVERTED)
 
 
@@ -258,8 +258,8 @@ FIELDS = [
 
 
 class Batch:
-    def __init__(self, resend: Resend, errand: Errand, ports: Ports, hold: Hold, clock: Clock) -> None:
-        self._resend, self._errand, self._ports = resend, errand, ports
+    def __init__(self, resend: Resend, job: ResendJob, ports: Ports, hold: Hold, clock: Clock) -> None:
+        self._resend, self._errand, self._ports = resend, job, ports
         self._hold, self._clock = hold, clock
 
     def send(self, items: Sequence[ResendItem]) -> None:

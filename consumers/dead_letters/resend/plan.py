@@ -27,7 +27,7 @@ from consumers.models import (
 from consumers.rocketmq.names import retry_topic
 from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Which dead letters a plan is of: some that are named, or all that filters choose.
+# Which dead-letter messages a plan is of: some that are named, or all that filters choose.
 Place = tuple[str, int, int]
 
 OLDEST_FIRST = ("stored_at", "broker", "queue_id", "offset")
@@ -102,7 +102,7 @@ def chosen_of(group: ConsumerGroup, selection: Selection) -> Chosen:
     return Chosen(len(letters), most, sorted(named), len(selection.missing(letters)))
 
 
-# Which messages were sent again by another re-send, or may have been: nothing is sent twice without being told to.
+# Which messages were sent again by another resend, or may have been: nothing is sent twice without being told to.
 # SQLite takes some 32,000 values in one statement; a place takes four.
 ITEMS_AT_ONCE = 500
 
@@ -115,7 +115,7 @@ def place_of(item: ResendItem) -> SentPlace:
 
 
 def sent_before(group: ConsumerGroup, items: Sequence[ResendItem]) -> dict[SentPlace, ResendItem]:
-    """By place, the newest of another re-send that was sent or may have been. A query for every few hundred items."""
+    """By place, the newest of another resend that was sent or may have been. A query for every few hundred items."""
     earlier: dict[SentPlace, ResendItem] = {}
     resends = {item.resend_id for item in items}
     for start in range(0, len(items), ITEMS_AT_ONCE):
@@ -142,7 +142,6 @@ def earlier_resend(item: ResendItem) -> str:
     return stored_cause(cause, at=f"{at:%Y-%m-%d %H:%M:%S}", by=item.resend.by_name)
 
 
-# Plans a re-send: every message that would be sent has a row, and so has one that is left out. Nothing is sent.
 VALID_FOR = timedelta(minutes=15)
 
 LEAST_RATE, MOST_RATE, USUAL_RATE = 1.0, 500.0, 50.0
@@ -157,8 +156,8 @@ class PlanRefused(Exception):
 
 
 @dataclass(frozen=True)
-class Wish:
-    """`again`: messages that were re-sent before are sent once more."""
+class ResendRequest:
+    """`again`: messages that were resent before are sent once more."""
 
     selection: Selection
     destination: Destination
@@ -167,7 +166,7 @@ class Wish:
     rate_per_second: float = USUAL_RATE
 
 
-def plan(group: ConsumerGroup, wish: Wish, by: Any, now: datetime) -> Resend:
+def plan(group: ConsumerGroup, wish: ResendRequest, by: Any, now: datetime) -> Resend:
     """Raises PlanRefused. `by`: a user."""
     _check(wish)
     if against := preview(group, wish.destination, set(), now).refusals:
@@ -188,13 +187,13 @@ def plan(group: ConsumerGroup, wish: Wish, by: Any, now: datetime) -> Resend:
             expires_at=now + VALID_FOR,
         )
         ResendItem.objects.bulk_create(_items(resend, letters), batch_size=ROWS_AT_ONCE)
-        note(resend, resend.title, by, f"Planned a re-send of {len(letters)} dead letters.", now)
+        note(resend, resend.title, by, f"Planned a resend of {len(letters)} dead-letter messages.", now)
     return resend
 
 
-def _check(wish: Wish) -> None:
+def _check(wish: ResendRequest) -> None:
     if not wish.reason.strip():
-        raise PlanRefused(_("A re-send needs a reason: say why these messages may be consumed once more."))
+        raise PlanRefused(_("A resend needs a reason. State why these messages may be consumed once more."))
     if not LEAST_RATE <= wish.rate_per_second <= MOST_RATE:
         words = {"least": f"{LEAST_RATE:g}", "most": f"{MOST_RATE:g}"}
         raise PlanRefused(_("The rate must be from %(least)s to %(most)s messages a second.") % words)
@@ -209,7 +208,7 @@ def _letters(group: ConsumerGroup, selection: Selection) -> list[DeadLetter]:
         named = ", ".join(f"{broker}/{queue_id}/{offset}" for broker, queue_id, offset in missing[:NAMED])
         words = {"n": len(missing), "named": named}
         raise PlanRefused(
-            _("%(n)s of the chosen messages are not listed (any more), %(named)s among them: choose anew.") % words
+            _("%(n)s of the selected messages are not listed (any more), %(named)s among them. Select again.") % words
         )
     if not letters:
         raise PlanRefused(_("No message is chosen."))

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count
 
-from consumers.dead_letters.resend.batch import Batch, Clock, Errand, Target, by_target
-from consumers.dead_letters.resend.search import Search, search, verdict
+from consumers.dead_letters.resend.batch import Batch, Clock, ResendJob, Target, by_target
+from consumers.dead_letters.resend.search import Search, search, send_result
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.jobs.wires import Ports, connected, why_read_only
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
@@ -19,7 +19,7 @@ from consumers.polling.wire import WireClosed
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Whether messages may still be sent at this very moment: what was allowed when somebody started the re-send.
+# Whether messages may still be sent now: what was allowed when somebody started the resend.
 MAY_RESEND = "consumers.resend_dead_letters"
 
 
@@ -36,8 +36,8 @@ def why_not_sent(resend_id: UUID) -> str | None:
     return None
 
 
-# A re-send with its cluster's connections: what the task calls.
-# Ends a running re-send: what was not sent is cancelled, and the row says how it went.
+# A resend with its cluster's connections: what the task calls.
+# Ends a running resend: what was not sent is cancelled, and the row says how it went.
 
 
 def finish(hold: Hold, reason: str | None, now: datetime) -> None:
@@ -85,13 +85,13 @@ def settled_from(items: Sequence[ResendItem]) -> datetime:
     return max(item.at for item in items if item.at is not None) + SETTLING
 
 
-def settle(ports: Ports, errand: Errand, items: Sequence[ResendItem], now: datetime) -> None:
+def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime) -> None:
     """Sets what each became; SENDING stays where its broker did not answer and may yet. Raises WireClosed."""
     for target, there in by_target(items).items():
-        looked = _look(ports, errand, target, there)
+        looked = _look(ports, job, target, there)
         for item in there:
             if isinstance(looked, Search):
-                _conclude(item, looked, errand, now)
+                _conclude(item, looked, job, now)
             elif item.at is None or now - item.at > PATIENCE:
                 error = stored_cause(ResendCause.MAYBE_SENT, why=_unread(looked))
                 item.outcome, item.error, item.at = ResendOutcome.UNKNOWN, error, now
@@ -101,12 +101,12 @@ def _unread(looked: RocketMQError | str) -> str:
     return looked if isinstance(looked, str) else stored_cause(ResendCause.TARGET_UNREAD, error=str(looked))
 
 
-def _look(ports: Ports, errand: Errand, target: Target, items: Sequence[ResendItem]) -> Search | RocketMQError | str:
+def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendItem]) -> Search | RocketMQError | str:
     admin = ports.admin(target.broker)
     if admin is None:
         return stored_cause(ResendCause.ADDRESS_UNKNOWN, broker=target.broker)
     floor = min(item.floor_offset for item in items if item.floor_offset is not None)
-    marks = {errand.mark(item) for item in items}
+    marks = {job.mark(item) for item in items}
     try:
         looking = search(admin, target.topic, target.queue_id, floor, marks, ports.deadline_seconds)
         return ports.wire.run(looking)
@@ -117,13 +117,13 @@ def _look(ports: Ports, errand: Errand, target: Target, items: Sequence[ResendIt
         return error
 
 
-def _conclude(item: ResendItem, looked: Search, errand: Errand, now: datetime) -> None:
-    found = verdict(errand.mark(item), looked, answered=item.target_offset is not None)
+def _conclude(item: ResendItem, looked: Search, job: ResendJob, now: datetime) -> None:
+    found = send_result(job.mark(item), looked, answered=item.target_offset is not None)
     item.outcome, item.error, item.target_offset = found.outcome, found.error, found.target_offset
     item.at = None if found.outcome == ResendOutcome.PLANNED else now
 
 
-# Runs one re-send to its end, wherever it stopped before. At most one worker does so at a time.
+# Runs one resend to its end, wherever it stopped before. At most one worker does so at a time.
 # What was being sent is looked for before anything else is sent; only what is certainly not there is sent again.
 
 logger = logging.getLogger(__name__)
@@ -151,7 +151,7 @@ class _Work:
     def __init__(self, resend: Resend, ports: Ports, hold: Hold, clock: Clock, pause: Pause) -> None:
         self._resend, self._ports, self._hold = resend, ports, hold
         self._clock, self._pause = clock, pause
-        self._errand = Errand(resend.pk, resend.group, resend.destination == Destination.GROUP)
+        self._errand = ResendJob(resend.pk, resend.group, resend.destination == Destination.GROUP)
         self._batch = Batch(resend, self._errand, ports, hold, clock)
         self._failures = 0
         self._diverted = False

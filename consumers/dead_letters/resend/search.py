@@ -59,21 +59,21 @@ async def search(
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SendResult:
     outcome: ResendOutcome
     target_offset: int | None = None
     error: str | None = None
 
 
-def verdict(mark: str, looked: Search, *, answered: bool) -> Verdict:
+def send_result(mark: str, looked: Search, *, answered: bool) -> SendResult:
     """Of one that was being sent when its worker stopped, or whose answer did not come.
 
     PLANNED: it was certainly not sent, and may be. `answered`: the broker had said that it stored it.
     """
     if mark in looked.found:
-        return Verdict(ResendOutcome.SENT, looked.found[mark])
+        return SendResult(ResendOutcome.SENT, looked.found[mark])
     if looked.gap is not None:
-        return Verdict(ResendOutcome.UNKNOWN, error=stored_cause(ResendCause.MAYBE_SENT, why=looked.gap))
+        return SendResult(ResendOutcome.UNKNOWN, error=stored_cause(ResendCause.MAYBE_SENT, why=looked.gap))
     if answered:
-        return Verdict(ResendOutcome.FAILED, error=stored_cause(ResendCause.DIVERTED))
-    return Verdict(ResendOutcome.PLANNED)
+        return SendResult(ResendOutcome.FAILED, error=stored_cause(ResendCause.DIVERTED))
+    return SendResult(ResendOutcome.PLANNED)

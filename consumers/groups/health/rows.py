@@ -163,7 +163,7 @@ def _dlq(said: Parameters) -> str:
     in_a_day = template % {"day": count(day)}
     if per_minute is None:
         return in_a_day if said.get("is_whole_day") else gettext("≥ %s dead-lettered in 24 h") % count(day)
-    rate = gettext("%(rate)s dead letters/min") % {"rate": f"{per_minute:g}"}
+    rate = gettext("DLQ inflow %(rate)s/min") % {"rate": f"{per_minute:g}"}
     return f"{rate} · {in_a_day}"
 
 

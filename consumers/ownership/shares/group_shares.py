@@ -23,9 +23,9 @@ from consumers.ownership.shares.facts import (
 from consumers.ownership.shares.topic_share import TopicShare, topic_share
 from consumers.ownership.subscriptions import silence_words
 from consumers.ownership.timeline.claims import Holders, holders_at
-from consumers.queries.brokers import MASTER
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 from consumers.rocketmq.allocation.strategies import CONSISTENT_HASH
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.groups import BROADCASTING
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from consumers.models import Client, ClientSubscription, ConsumerGroup, GroupWindow, Reading
 from consumers.ownership.shares.facts import OwnableQueue
 from consumers.ownership.timeline.claims import as_text, moment, moment_or_none
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 
 from .claims import Claims, Patience, patience_of
 from .segments import Doubts, Stretch, in_a_row, uncovered

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from consumers.ownership.rows import Holding
 from consumers.ownership.timeline.claims import Claim, Patience
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 
 
 # Stretches of time of which something is not known, each with the reason. Pure.

@@ -172,7 +172,7 @@ class QueueLoss:
             parts.append(gettext("last known offset %s") % count(self.lost_offset))
         parts += last_read(self.lost_at)
         if self.would_start_at is None:
-            parts.append(gettext("where a member would start is not known: %s") % self.start_reason)
+            parts.append(gettext("the start offset of a member is unknown: %s") % self.start_reason)
         else:
             words = {"offset": count(self.would_start_at), "rule": self.would_start_rule}
             parts.append(gettext("a member would start at %(offset)s (%(rule)s)") % words)

@@ -1,7 +1,7 @@
 """What the newest reading and evaluation of a queue still say now, and its state while evaluations are late."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 
 from django.utils.translation import gettext, gettext_lazy
@@ -11,6 +11,7 @@ from consumers.queries.brokers import BrokerAge
 from consumers.queries.limits import Limits
 from consumers.queries.queues.lost_offsets import behind_words
 from consumers.queries.sentences import sentence
+from consumers.queries.texts import iso
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason, code_of
 from consumers.words.unknown import reason_words
 
@@ -44,8 +45,8 @@ class Ground(StrEnum):
 WHY_UNKNOWN = {
     Ground.MEMBERS_BACK: gettext_lazy("members are back since"),
     Ground.MOVED: gettext_lazy("the offset has moved since"),
-    Ground.STANDS: gettext_lazy("messages wait, and the offset does not move"),
-    Ground.LAG_UNKNOWN: gettext_lazy("the lag is not known"),
+    Ground.STANDS: gettext_lazy("there is a lag and no commit"),
+    Ground.LAG_UNKNOWN: gettext_lazy("the lag is unknown"),
     Ground.GROWN: gettext_lazy("the lag has grown since"),
 }
 
@@ -112,7 +113,7 @@ def _of_calm(state: State, polled: Polled, stands_since: datetime) -> tuple[Stat
     return state, Ground.KEPT
 
 
-# The overlay of one queue: what its newest reading and its newest evaluation still say at this moment.
+# The overlay of one queue: what its newest reading and its newest evaluation still say now.
 #
 # Pure: rows and times in, values out. A broker that is not read makes every number of its queues unknown, one that is
 # silent their state too. An evaluation that is late leaves no number, but the state, as late_states.py has it. The
@@ -150,7 +151,7 @@ class Offsets:
 
 @dataclass(frozen=True)
 class TimeLag:
-    """`at` is the moment of which it is: that of the reading, or of the judgement, which may be an earlier one."""
+    """`at` is the moment of which it is: that of the reading, or of the evaluation, which may be an earlier one."""
 
     seconds: float | None
     kind: TimeLagKind
@@ -335,7 +336,3 @@ def shown_state(
     shown, ground = late_state(State(state.state), polled, times)
     why = WHY_UNKNOWN.get(ground)
     return ShownState(shown, f"{unjudged_reason(judged, now, limits)}; {why}" if why else None, ground)
-
-
-def iso(at: datetime) -> str:
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

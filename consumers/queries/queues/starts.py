@@ -146,10 +146,10 @@ class Unacked:
 
 
 # Where a member of a group would start on a queue without a committed offset, by the newest readings and answers.
-Told = tuple[str | None, datetime | None]
+ReportedStart = tuple[str | None, datetime | None]
 
 
-def told_start(clients: Iterable[Mapping[str, Any]]) -> Told:
+def reported_start(clients: Iterable[Mapping[str, Any]]) -> ReportedStart:
     """consumeTimestamp, and the start of the member that says it: the newest one's. Of `settings`, `started_at`."""
     told = [client for client in clients if client["settings"] and client["started_at"]]
     newest = max(told, key=lambda client: client["started_at"], default=None)
@@ -157,7 +157,7 @@ def told_start(clients: Iterable[Mapping[str, Any]]) -> Told:
 
 
 def start_without_offset(
-    kind: str, consume_from_where: str | None, told: Told, read: Offsets, sample: QueueSample | None
+    kind: str, consume_from_where: str | None, told: ReportedStart, read: Offsets, sample: QueueSample | None
 ) -> Start:
     """`sample`: what the broker answered, asked as a starting member asks it; None: it was not asked."""
     if sample is not None and (sample.start_offset is not None or sample.start_error is not None):

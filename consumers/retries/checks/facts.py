@@ -9,10 +9,11 @@ from django.utils.translation import gettext
 
 from consumers.models import Assignment, Broker, Client, ConsumerGroup, GroupBroker, QueueSnapshot, TopicKind
 from consumers.polling.members.membership import NO_ANSWER, pop_answers
-from consumers.queries.brokers import MASTER, broker_ages
+from consumers.queries.brokers import broker_ages
 from consumers.queries.limits import Limits, limits
 from consumers.rocketmq.names import retry_topic
-from consumers.vocabulary.groups import BROADCASTING
+from consumers.vocabulary.brokers import MASTER
+from consumers.vocabulary.groups import BROADCASTING, POPPING, PULLING
 
 # What is known of one group where its retries are concerned. Plain facts; null is: not known, or there is none.
 READ, WRITE = 4, 2  # bits of a permission (RocketMQ 5.4.0, PermName)
@@ -89,7 +90,7 @@ class HeldQueue:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupFacts:
+class RetryFacts:
     """`online` null has `membership_unknown`; so has `pops` null, where members are there that have not said.
 
     `orderly` null: members disagree, or none has said.
@@ -127,11 +128,11 @@ class GroupFacts:
 
     @property
     def is_pulling(self) -> bool:
-        return self.consume_type == "CONSUME_ACTIVELY"
+        return self.consume_type == PULLING
 
     @property
     def is_popping(self) -> bool:
-        return self.consume_type == "CONSUME_POP" or self.pops is True
+        return self.consume_type == POPPING or self.pops is True
 
 
 # What is known of brokers where retries are concerned, whatever the group: loaded once for all groups of a cluster.
@@ -196,7 +197,7 @@ def _permission(
     return Permission(value=value, at=at)
 
 
-# From rows to the facts that retry conditions are judged by: the same number of queries for one group and for many.
+# From rows to the facts that retry conditions are evaluated by: the same number of queries for one group and for many.
 GROUP_QUEUE = ("group_id", "queue_id", "queue__topic__name", "queue__topic__kind", "queue__broker", "min_offset")
 
 
@@ -211,13 +212,13 @@ class _Rows:
     pops: bool | None = None
 
 
-def group_facts(cluster: str, group: str, now: datetime) -> GroupFacts:
+def group_facts(cluster: str, group: str, now: datetime) -> RetryFacts:
     """Raises ConsumerGroup.DoesNotExist."""
     found = ConsumerGroup.objects.select_related("cluster").get(cluster__name=cluster, name=group)
     return facts_of([found], now)[0]
 
 
-def facts_of(groups: Sequence[ConsumerGroup], now: datetime) -> list[GroupFacts]:
+def facts_of(groups: Sequence[ConsumerGroup], now: datetime) -> list[RetryFacts]:
     """In their order; their clusters must be loaded with them."""
     brokers = known_brokers({group.cluster_id for group in groups}, now)
     rows = _rows(groups)
@@ -240,9 +241,9 @@ def _rows(groups: Sequence[ConsumerGroup]) -> dict[int, _Rows]:
     return found
 
 
-def _facts(group: ConsumerGroup, rows: _Rows, brokers: Sequence[KnownBroker], now: datetime) -> GroupFacts:
+def _facts(group: ConsumerGroup, rows: _Rows, brokers: Sequence[KnownBroker], now: datetime) -> RetryFacts:
     holding = _holding(group, rows)
-    return GroupFacts(
+    return RetryFacts(
         cluster=group.cluster.name,
         group=group.name,
         namesrv=group.cluster.namesrv,

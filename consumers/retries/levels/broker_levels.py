@@ -9,14 +9,14 @@ from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from consumers.models import Broker, Cluster, DelayLevel, Reading
-from consumers.queries.brokers import MASTER, BrokerAge, ClusterAge, broker_ages
-from consumers.queries.declared import INSIDE, answer, public
+from consumers.queries.brokers import BrokerAge, ClusterAge, broker_ages
+from consumers.queries.declared import INSIDE, answer, given, public
 from consumers.queries.limits import Limits, limits
-from consumers.queries.queues.overlay import iso
-from consumers.queries.texts import age, messages
+from consumers.queries.texts import age, iso, messages
 from consumers.retries.levels.ladder_rows import DelayFinding
 from consumers.rocketmq.bodies.config_bodies import level_delays
 from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.vocabulary.brokers import MASTER
 
 # One delay level of one broker: what waits, since when it should have come, and why that is not known.
 #
@@ -44,7 +44,7 @@ class BrokerLevel:
     level: int
     delay_seconds: float | None
     backlog: int | None = field(metadata=public("Messages of all groups"))
-    next_due_at: datetime | None = field(metadata=public("Null too where nothing waits"))
+    next_due_at: datetime | None = field(metadata=public("Also null without messages"))
     overdue_seconds: float | None = field(
         metadata=public("How long before the newest reading its first message should have come, at least")
     )
@@ -57,7 +57,7 @@ class BrokerLevel:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportedLevels:
     """What all levels of a broker share. `delays` by level, or `no_delays`; `unread`: why no offset of it counts.
 
     `read_at`: the least that the broker's own clock showed when its levels were read.
@@ -69,7 +69,7 @@ class Told:
     read_at: datetime | None
 
 
-def broker_level(level: int, row: DelayLevel | None, told: Told) -> BrokerLevel:
+def broker_level(level: int, row: DelayLevel | None, told: ReportedLevels) -> BrokerLevel:
     delay = told.delays[level - 1] if level <= len(told.delays) else None
     backlog, no_backlog = _backlog(row, told.unread)
     due, no_due = _due(row, backlog, no_backlog)
@@ -87,7 +87,7 @@ def broker_level(level: int, row: DelayLevel | None, told: Told) -> BrokerLevel:
         next_due_at=due,
         overdue_seconds=overdue,
         row=row,
-        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+        unknown=given(reasons),
     )
 
 
@@ -113,7 +113,7 @@ def _due(row: DelayLevel | None, backlog: int | None, no_backlog: str) -> tuple[
     return row.next_due_at, row.next_error or str(NOT_ASKED)
 
 
-def _overdue(due: datetime | None, told: Told) -> float | None:
+def _overdue(due: datetime | None, told: ReportedLevels) -> float | None:
     return None if due is None or told.read_at is None else max(0.0, (told.read_at - due).total_seconds())
 
 
@@ -133,8 +133,9 @@ def late_finding(broker: str, late: Sequence[BrokerLevel]) -> DelayFinding:
         broker=broker,
         sentence=f"{_what(words)} {_how_much(words, len(late))}",
         cure=gettext(
-            "See whether the broker is the master and can store messages (its disk, its load), and look into its log: "
-            "a delayed message is delivered by storing it once more, and those behind it wait until that succeeds."
+            "Check whether the broker is the master and can store messages (disk, load), and read its "
+            "log. A delayed message is delivered by storing it once more; messages after it are delayed "
+            "until that succeeds."
         ),
         facts={
             "levels": sorted(level.level for level in late),
@@ -159,9 +160,7 @@ def _what(words: dict[str, object]) -> str:
 
 
 def _how_much(words: dict[str, object], levels: int) -> str:
-    text = ngettext(
-        "%(messages)s wait at the level that is late.", "%(messages)s wait at the %(n)d levels that are late.", levels
-    )
+    text = ngettext("%(messages)s are at the late level.", "%(messages)s are at the %(n)d late levels.", levels)
     return text % (words | {"n": levels})
 
 
@@ -169,7 +168,7 @@ NO_LEVELS = gettext_lazy("the broker has not reported its levels")
 
 
 @answer(
-    "Where failed messages wait for their next try, delayed ones of applications among them.",
+    "Delay levels with failed messages before their next retry; includes delayed messages of applications.",
     last=("levels", "unknown"),
 )
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +193,7 @@ def broker_levels(
     limits: Limits,
 ) -> BrokerLevels:
     """`rows` of this broker; `clock`: the bounds of how far its clock is ahead of this host's, null where not known."""
-    told = _told(broker, age, clock, now, limits)
+    told = _reported(broker, age, clock, now, limits)
     stored = {row.level: row for row in rows}
     configured = range(1, len(told.delays) + 1)
     further = (level for level, row in stored.items() if not told.delays or _waits(row))
@@ -213,15 +212,17 @@ def broker_levels(
         backlog=None if no_backlog is not None else sum(level.backlog or 0 for level in levels),
         read_at=broker.delays_at,
         findings=_findings(broker.name, levels),
-        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+        unknown=given(reasons),
     )
 
 
-def _told(broker: Broker, age: BrokerAge, clock: Sequence[float | None], now: datetime, limits: Limits) -> Told:
+def _reported(
+    broker: Broker, age: BrokerAge, clock: Sequence[float | None], now: datetime, limits: Limits
+) -> ReportedLevels:
     delays, no_delays = _delays(broker)
     # Of the reading itself, which began no earlier: what was due before then had its time.
     read_at = None if broker.delays_at is None else broker.delays_at + _ahead(clock, limits)
-    return Told(delays, no_delays, _unread(broker, age, now, limits), read_at)
+    return ReportedLevels(delays, no_delays, _unread(broker, age, now, limits), read_at)
 
 
 def _unread(broker: Broker, age: BrokerAge, now: datetime, limits: Limits) -> str | None:

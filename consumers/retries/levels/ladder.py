@@ -21,11 +21,14 @@ from consumers.models import (
 )
 from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.members.membership import pop_answers
-from consumers.queries.brokers import MASTER, ClusterAge, broker_ages
+from consumers.queries.brokers import ClusterAge, broker_ages
+from consumers.queries.declared import given
 from consumers.queries.limits import limits
-from consumers.queries.queues.overlay import asked_time_lag, iso, offsets, time_lag, unjudged_reason
+from consumers.queries.queues.overlay import asked_time_lag, offsets, time_lag, unjudged_reason
+from consumers.queries.texts import iso
 from consumers.rocketmq.bodies.config_bodies import FIRST_RETRY_LEVEL, RetryPolicy, retry_delay_ms
 from consumers.rocketmq.names import RETRY_PREFIX, is_retry_topic_of, retry_topic
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.groups import POPPING
 
 from .broker_levels import BrokerLevel, BrokerLevels, levels_of
@@ -69,7 +72,7 @@ def _rung(number: int, levels: Levels, own: Sequence[Rung], silent: str | None, 
         broker_backlog=None if no_backlog is not None else sum(level.backlog or 0 for _, level in levels),
         sampled=sampled,
         overdue_seconds=overdue,
-        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+        unknown=given(reasons),
     )
 
 
@@ -131,7 +134,7 @@ def due_retries(group: ConsumerGroup, age: ClusterAge, now: datetime) -> DueRetr
         lag_messages=sum(lags) if no_lag is None else None,
         lag_messages_at_least=sum(lags) if lags else None,
         oldest_seconds=max(queue.seconds or 0.0 for queue in queues) if no_seconds is None else None,
-        unknown={name: why for name, why in reasons.items() if why is not None},
+        unknown=given(reasons),
     )
 
 
@@ -290,7 +293,7 @@ def ladder_of(cluster: str, group: str, now: datetime) -> Ladder:
         wheel=wheel_count(found, age, masters, now),
         findings=[finding for broker in brokers for finding in broker.findings],
         read_at=read_at,
-        unknown={**sums.unknown, **{name: why for name, why in absent.items() if why is not None}},
+        unknown={**sums.unknown, **given(absent)},
     )
 
 

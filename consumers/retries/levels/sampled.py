@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ConsumerGroup, Rung
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 from consumers.retries.levels.broker_levels import BrokerLevel
 from consumers.retries.levels.ladder_rows import LadderRung, LastAttempts, SampledRung
 

@@ -36,7 +36,7 @@ class Sendbacks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class StuckMessage:
     """A head as it is at `now`, by what its client said at `told_at`. Times of the client are by its own clock.
 
     `patience`: for how long its words stand. `status` is what it says of the head's topic, of all its queues of it
@@ -166,7 +166,7 @@ class Standing:
 
 
 # Heads that stand, with what is known of them: rows into plain facts, for one group or for many at once.
-# Whether what a group sends back comes back: into its retry topics, its dead letters, or onto a delay level.
+# Whether what a group sends back comes back: into its retry topics, its dead-letter messages, or onto a delay level.
 
 MINUTE = timedelta(minutes=1)
 
@@ -276,12 +276,12 @@ NOT_LOOKED_UP = gettext_lazy("the message has not been fetched yet")
 
 
 def blocked_heads(now: datetime, **of_groups: Any) -> QuerySet[Assignment]:
-    """Those that stand for as long as the setting says, with all that `standings` needs."""
+    """Those that stand for as long as the setting says, with all that `stuck_messages` needs."""
     rows = standing_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now, **of_groups)
     return rows.select_related("group__cluster", "queue__topic")
 
 
-def standings(rows: Collection[Assignment], now: datetime) -> list[Standing]:
+def stuck_messages(rows: Collection[Assignment], now: datetime) -> list[StuckMessage]:
     """In the order of the rows, in a fixed number of queries."""
     groups = {row.group_id: row.group for row in rows}
     clients = _clients(groups)
@@ -374,7 +374,7 @@ def _sendbacks(row: Assignment, returned: CameBack, refused: str | None, now: da
 
 def _standing(
     row: Assignment, client: Client | None, end: tuple[int | None, str | None], sendbacks: Sendbacks, now: datetime
-) -> Standing:
+) -> StuckMessage:
     assert row.head_since is not None
     assert row.cached_min is not None
     group: ConsumerGroup = row.group
@@ -387,7 +387,7 @@ def _standing(
             "settings": client.settings or {},
             "status": _status(client, row),
         }
-    return Standing(
+    return StuckMessage(
         cluster=group.cluster.name,
         group=group.name,
         topic=row.queue.topic.name,

@@ -15,10 +15,10 @@ from consumers.clusters.pipeline_status import LateEvaluation, late_evaluation
 from consumers.clusters.queries import cluster_list
 from consumers.clusters.rows import ClusterRow
 from consumers.models import State
-from consumers.queries.brokers import MASTER
 from consumers.queries.limits import Freshness as Level
 from consumers.selectors.alerts.evaluated import Evaluated, evaluated
 from consumers.selectors.alerts.untold import Untold, untold
+from consumers.vocabulary.brokers import MASTER
 from dashboard.wording.times import ago
 
 from .ranges import LABELS, Range, range_of

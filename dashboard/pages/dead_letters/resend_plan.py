@@ -23,8 +23,8 @@ from consumers.dead_letters.resend.plan import (
     USUAL_RATE,
     Chosen,
     PlanRefused,
+    ResendRequest,
     Selection,
-    Wish,
     chosen_of,
     plan,
 )
@@ -143,7 +143,7 @@ def _place(text: str) -> tuple[str, int, int]:
     return broker, int(queue_id), int(offset)
 
 
-def _wish(said: QueryDict, selection: Selection) -> Wish:
+def _wish(said: QueryDict, selection: Selection) -> ResendRequest:
     destination = said.get("destination", "")
     if destination not in Destination.values:
         raise UnknownFilter("destination", destination, Destination.values)
@@ -152,4 +152,4 @@ def _wish(said: QueryDict, selection: Selection) -> Wish:
     except ValueError:
         raise PlanRefused(_("The rate must be a number.")) from None
     again = said.get("again") == "1"
-    return Wish(selection, Destination(destination), said.get("reason", ""), again, rate)
+    return ResendRequest(selection, Destination(destination), said.get("reason", ""), again, rate)

@@ -7,10 +7,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from consumers.models import ConsumerGroup
-from consumers.queries.history import not_aggregated
 from consumers.queries.windows import OPEN_WINDOWS
 from consumers.retries.levels.ladder import ladder_of
 from consumers.retries.volumes import VolumeWindow, volumes_of
+from consumers.vocabulary.reasons import ReasonCode
+from consumers.words.reasons import coded_reason
 from dashboard.figures.points import Figure, Line
 from dashboard.figures.retry_ladder import retry_ladder
 from dashboard.figures.volume_bars import volume_bars
@@ -82,5 +83,8 @@ def line_of(windows: list[VolumeWindow], field: str, name: str) -> Line:
     return Line(
         name,
         [None if window.is_open else getattr(window, field) for window in windows],
-        [not_aggregated() if window.is_open else window.unknown.get(field) for window in windows],
+        [
+            coded_reason(ReasonCode.NOT_AGGREGATED) if window.is_open else window.unknown.get(field)
+            for window in windows
+        ],
     )

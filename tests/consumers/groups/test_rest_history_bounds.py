@@ -42,8 +42,8 @@ def refusal(answer: Any) -> str:
 
 def test_more_points_than_are_answered_are_refused_with_what_would_fit(asked):
     assert refusal(asked(step=60, **TWO_HOURS)) == (
-        "4 queues × 120 windows of 60 s are 480 points, and the most is 240 (HISTORY_POINTS): "
-        "take a step of 600 s, or ask for 1 h at most, or name 2 queues or fewer."
+        "4 queues × 120 windows of 60 s are 480 points; the maximum is 240 (HISTORY_POINTS). "
+        "Do one of these: use a step of 600 s; use a range of at most 1 h; name at most 2 queues."
     )
 
 

@@ -59,7 +59,7 @@ def test_it_has_no_sum_where_a_part_is_unknown(cluster):
     seen = the_overview()
 
     assert (seen.lag_messages, seen.lag_messages_at_least, seen.dlq_messages) == (None, 40, None)
-    assert seen.unknown_reason == "the lag of 1 of 2 groups is unknown"
+    assert seen.unknown_reason == "no data for 1 of 2 groups"
     assert (seen.time_lag_seconds, seen.time_lag_kind) == (61.0, "at_least")
 
 
@@ -136,7 +136,7 @@ def test_it_puts_the_worst_first_and_says_why(cluster):
     assert [row.row.group for row in worst] == ["inventory", "billing"]
     assert worst[0].parts == [
         "stalled: blocked",
-        "queue 3 of Stock on broker-a: offset still for 12 min, 9,120 messages behind",
+        "queue 3 of Stock on broker-a: no commit for 12 min, lag 9,120 messages",
     ]
 
 

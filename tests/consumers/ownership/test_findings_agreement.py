@@ -50,7 +50,7 @@ def test_different_strategies_are_one_finding_with_what_they_lead_to(group, queu
     assert numbers(differ.unowned) == "b0 b2"
     assert differ.facts == {"strategies": {AVERAGELY: ["c1"], CIRCLE: ["c2"]}}
     assert differ.since == ago(700)
-    assert "Consumed by nobody: 2 queues of Orders on broker-b (0, 2)." in differ.sentence
+    assert "Not consumed: 2 queues of Orders on broker-b (0, 2)." in differ.sentence
 
 
 def test_members_that_have_not_said_their_strategy_differ_from_nobody(group, queues):

@@ -62,7 +62,7 @@ def test_none_that_was_seen_is_none_where_members_were_asked(cluster: Cluster) -
     group = a_behind_group(cluster)
     assert of_group(Measure.REBALANCES)[0] == 0
     ConsumerGroup.objects.filter(pk=group.pk).update(membership_at=None)
-    assert of_group(Measure.REBALANCES) == (None, "the group's members have not been asked yet")
+    assert of_group(Measure.REBALANCES) == (None, "its members have not been asked for yet")
 
 
 def test_retry_shares_that_are_not_told_say_why(cluster: Cluster) -> None:

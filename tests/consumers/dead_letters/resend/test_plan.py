@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from consumers.dead_letters.queries.filters import DeadLetterFilters
-from consumers.dead_letters.resend.plan import PlanRefused, Selection, Wish, plan
+from consumers.dead_letters.resend.plan import PlanRefused, ResendRequest, Selection, plan
 from consumers.models import AuditEvent, ConsumerGroup, DeadLetter, Destination, ResendOutcome, ResendStatus
 from consumers.vocabulary.resends import ResendCause, stored_cause
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
@@ -34,10 +34,10 @@ def a_letter(group: ConsumerGroup, offset: int, **fields: Any) -> DeadLetter:
     return DeadLetter.objects.create(group=group, offset=offset, **(values | fields))
 
 
-def wish(*offsets: int, filters: DeadLetterFilters | None = None, **fields: Any) -> Wish:
+def wish(*offsets: int, filters: DeadLetterFilters | None = None, **fields: Any) -> ResendRequest:
     messages = None if filters else [("broker-a", 0, offset) for offset in offsets]
     values = {"destination": Destination.GROUP, "reason": "the bug is mended"} | fields
-    return Wish(selection=Selection(messages, filters), **values)
+    return ResendRequest(selection=Selection(messages, filters), **values)
 
 
 def test_the_named_messages_are_planned_the_oldest_first(billing: ConsumerGroup, ann: User) -> None:
@@ -122,7 +122,7 @@ def test_again_plans_what_was_re_sent_too(billing: ConsumerGroup, ann: User) -> 
         (wish(filters=DeadLetterFilters(origin_topic="Order")), "More than 2 messages"),
     ],
 )
-def test_it_refuses(billing: ConsumerGroup, ann: User, settings: Any, wanted: Wish, words: str) -> None:
+def test_it_refuses(billing: ConsumerGroup, ann: User, settings: Any, wanted: ResendRequest, words: str) -> None:
     settings.RESEND_MESSAGES_MAX = 2
     for offset in range(4):
         a_letter(billing, offset)
@@ -152,7 +152,7 @@ def test_who_planned_is_kept(billing: ConsumerGroup, ann: User) -> None:
     a_letter(billing, 0)
     resend = plan(billing, wish(0), ann, NOW)
     entry = AuditEvent.objects.get(subject_id=str(resend.pk))
-    assert (entry.by_name, entry.at, "1 dead letters" in entry.sentence) == ("ann", NOW, True)
+    assert (entry.by_name, entry.at, "1 dead-letter messages" in entry.sentence) == ("ann", NOW, True)
 
 
 def test_hundreds_of_messages_are_planned_with_few_queries(

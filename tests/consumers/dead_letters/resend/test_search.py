@@ -2,12 +2,12 @@
 
 import pytest
 
-from consumers.dead_letters.queries.resend_causes import cause_words
 from consumers.dead_letters.resend import search as searching
 from consumers.dead_letters.resend.run import work
-from consumers.dead_letters.resend.search import Search, search, verdict
+from consumers.dead_letters.resend.search import Search, search, send_result
 from consumers.models import Resend, ResendOutcome, ResendStatus
 from consumers.vocabulary.resends import ResendCause, cause_of, stored_cause
+from consumers.words.resends import cause_words
 from tests.consumers.dead_letters.resend.conftest import Site, a_resend, an_item
 from tests.consumers.dead_letters.resend.fake_queues import Act
 from tests.fake_clock import FakeClock
@@ -35,7 +35,7 @@ SENT, UNKNOWN, FAILED, PLANNED = (
 def test_it_is_judged_by_what_was_seen(
     looked: Search, answered: bool, outcome: ResendOutcome, offset: int | None
 ) -> None:
-    found = verdict("m", looked, answered=answered)
+    found = send_result("m", looked, answered=answered)
     assert (found.outcome, found.target_offset) == (outcome, offset)
 
 

@@ -4,10 +4,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from consumers.dead_letters.queries.resend_causes import cause_words
 from consumers.dead_letters.resend.run import work
 from consumers.models import ResendOutcome, ResendStatus
 from consumers.vocabulary.resends import ResendCause, stored_cause
+from consumers.words.resends import cause_words
 from tests.consumers.dead_letters.resend.conftest import Site, a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import Act
 from tests.fake_clock import FakeClock

@@ -99,15 +99,15 @@ def group_spoils(**fields):
         (group_spoils(message_model="BROADCASTING"), "broadcasting: every member owns every queue"),
         (group_spoils(consume_type="CONSUME_POP"), "pop"),
         (group_spoils(consume_type="CONSUME_ACTIVELY"), "pull"),
-        (spoils(settings={"messageModel": "BROADCASTING"}), "some of its members broadcast"),
-        (lambda group: a_client(group, "c2", running_info_error="no answer"), "c2 has not said .*: no answer"),
-        (spoils(strategy=None), "c2 does not say by which strategy"),
+        (spoils(settings={"messageModel": "BROADCASTING"}), "some members broadcast"),
+        (lambda group: a_client(group, "c2", running_info_error="no answer"), "c2 has not reported .*: no answer"),
+        (spoils(strategy=None), "c2 does not report its strategy"),
         (spoils(strategy="com.acme.Sharing"), "com.acme.Sharing is not a strategy of RocketMQ's own"),
         (spoils(strategy="AllocateMessageQueueAveragelyByCircle"), f"different strategies: {AVERAGELY}, Allocate"),
-        (spoils(connections={}), "which brokers list c2 was not noted"),
+        (spoils(connections={}), "the brokers that list c2 are not recorded"),
         (spoils(connections={"127.0.0.1:8080": ["c2:1"]}), "c2 is connected to a proxy"),
         (spoils(connections={"broker-a": ["c2:1"]}), "broker-a and broker-b list different members"),
-        (spoils(settings={"clientRebalance": "false"}), "c2 is given its queues by a broker, which has not said"),
+        (spoils(settings={"clientRebalance": "false"}), "a broker assigns the queues of c2"),
     ],
 )
 def test_it_says_why_nobody_knows(spoil, why):
@@ -211,7 +211,7 @@ def test_which_brokers_listed_a_member_in_the_past_is_not_guessed():
     a_member(group, "c1", seen_since=ago(3600), listed_since=ago(100))
     subscribed = {"topic": "Orders", "expression": "*", "seen_since": ago(3600), "last_seen": ago(20)}
     ClientSubscription.objects.create(group=group, client_id="c1", **subscribed)
-    assert "which brokers listed c1" in the_reason(group, queues, ago(400))
+    assert "the brokers that listed c1" in the_reason(group, queues, ago(400))
 
 
 def test_a_past_time_before_anybody_came_has_no_owner():

@@ -79,7 +79,7 @@ def test_a_finding_names_the_worst_level_and_counts_what_waits(cluster):
     [finding] = broker(cluster).findings
     assert finding.sentence == (
         "broker-a delivers delayed messages late: the first of level 3 was due 1 min before the newest reading. "
-        "1,204 messages wait at the 2 levels that are late."
+        "1,204 messages are at the 2 late levels."
     )
     assert finding.facts == {"levels": [3, 4], "overdue_seconds": 60.0, "waiting_messages": 1204}
     assert (finding.since, finding.grep) == (ago(66), "ScheduleMessageService, executeOnTimeUp exception")

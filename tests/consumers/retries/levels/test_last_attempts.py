@@ -91,7 +91,7 @@ def test_members_that_differ_leave_it_unknown(group):
     a_rung(group, 4, 1, attempts={"4": 1})
     found = last()
     assert (found.messages, found.told_by) == (None, None)
-    assert "3 and 5" in found.unknown["messages"]
+    assert "3, 5" in found.unknown["messages"]
 
 
 def test_a_due_time_that_is_not_known_leaves_the_number(group):

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from consumers.dead_letters.queries.resend_causes import CAUSES, cause_words
 from consumers.vocabulary.resends import ResendCause, stored_cause
+from consumers.words.resends import CAUSES, cause_words
 
 
 @pytest.mark.parametrize("cause", list(ResendCause))
