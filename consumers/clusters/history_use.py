@@ -9,18 +9,19 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.lake.disk import MIB
 from consumers.models import HistorySize
 from consumers.pipeline.upkeep import kept_for
 from consumers.pipeline.wider import DAY_SECONDS
-from consumers.queries.declared import answer, public
+from consumers.queries.declared import answer, given, public
 
-NOT_MEASURED = "not measured yet: the upkeep of the Spark worker does it every hour"
-NO_WHOLE_DAY = "no whole day (UTC) of it is stored yet"
-NO_WHOLE_DAYS = "no whole day (UTC) is stored yet"
-NO_FREE = "its file system does not tell how much is free"
-DOES_NOT_GROW = "it does not grow: as much goes as comes"
+NOT_MEASURED = gettext_lazy("not measured yet: the Spark worker measures it every hour")
+NO_WHOLE_DAY = gettext_lazy("no full day (UTC) of it is stored yet")
+NO_WHOLE_DAYS = gettext_lazy("no full day (UTC) is stored yet")
+NO_FREE = gettext_lazy("the file system does not report free space")
+DOES_NOT_GROW = gettext_lazy("the size is stable: as much is deleted as is added")
 
 
 @answer(name="HistoryTable")
@@ -29,10 +30,10 @@ class TableUse:
     """`growth_bytes_a_day` is below zero where it shrinks."""
 
     table: str = field(metadata=public("`windows_3600`: of an hour for each queue; `readings`: every single one"))
-    kept_seconds: float = field(metadata=public("How long it is kept, by a setting"))
+    kept_seconds: float = field(metadata=public("Retention, by a setting"))
     bytes: int | None
     growth_bytes_a_day: float | None = field(
-        metadata=public("What its last whole days (UTC) took; less its oldest day where it is as old as it is kept")
+        metadata=public("The size of the last complete days (UTC), less the oldest day if retention is reached")
     )
     unknown: Mapping[str, str] = field(default_factory=dict)
 
@@ -70,9 +71,9 @@ def history_uses(clusters: Sequence[str | None]) -> dict[str | None, HistoryUse]
 def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster: str | None) -> HistoryUse:
     floor = int(settings.LAKE_DISK_FLOOR_MIB * MIB)
     if measured is None or every is None:
-        missing = dict.fromkeys(("bytes", "growth_bytes_a_day"), NOT_MEASURED)
+        missing = dict.fromkeys(("bytes", "growth_bytes_a_day"), str(NOT_MEASURED))
         not_measured = [TableUse(name, kept.total_seconds(), None, None, missing) for name, kept in kept_for().items()]
-        unknown = dict.fromkeys(("measured_at", *missing, "free_bytes", "floor_seconds"), NOT_MEASURED)
+        unknown = dict.fromkeys(("measured_at", *missing, "free_bytes", "floor_seconds"), str(NOT_MEASURED))
         return HistoryUse(None, None, None, None, floor, None, not_measured, unknown)
     tables = every if cluster is None else _tables(measured, cluster)
     growth, why_no_growth = _growth(tables)
@@ -80,7 +81,7 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
     reasons = {
         "growth_bytes_a_day": why_no_growth,
         "floor_seconds": why_not,
-        "free_bytes": NO_FREE if measured.free_bytes is None else None,
+        "free_bytes": str(NO_FREE) if measured.free_bytes is None else None,
     }
     return HistoryUse(
         measured_at=measured.measured_at,
@@ -90,7 +91,7 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
         floor_bytes=floor,
         floor_seconds=seconds,
         tables=tables,
-        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+        unknown=given(reasons),
     )
 
 
@@ -110,7 +111,7 @@ def _tables(measured: HistorySize, cluster: str | None) -> list[TableUse]:
                 kept_seconds=kept.total_seconds(),
                 bytes=sum(entry["bytes"] for entry in entries),
                 growth_bytes_a_day=sum(known) if is_known else None,
-                unknown={} if is_known else {"growth_bytes_a_day": NO_WHOLE_DAY},
+                unknown={} if is_known else {"growth_bytes_a_day": str(NO_WHOLE_DAY)},
             )
         )
     return found
@@ -127,9 +128,9 @@ def _table_growth(entry: Mapping[str, Any], kept: timedelta, now: datetime) -> f
 def _growth(tables: Sequence[TableUse]) -> tuple[float | None, str | None]:
     unknown = sum(table.growth_bytes_a_day is None for table in tables)
     if unknown:
-        return None, NO_WHOLE_DAYS if unknown == len(
-            tables
-        ) else f"of {unknown} of {len(tables)} tables {NO_WHOLE_DAYS}"
+        return None, str(NO_WHOLE_DAYS) if unknown == len(tables) else gettext(
+            "no full day (UTC) of %(unknown)s of %(tables)s tables is stored yet"
+        ) % {"unknown": unknown, "tables": len(tables)}
     return sum(table.growth_bytes_a_day or 0 for table in tables), None
 
 
@@ -137,11 +138,11 @@ def _floor(
     measured: HistorySize, floor: int, growth: float | None, why_no_growth: str | None
 ) -> tuple[float | None, str | None]:
     if measured.free_bytes is None:
-        return None, NO_FREE
+        return None, str(NO_FREE)
     if measured.free_bytes <= floor:
         return 0.0, None
     if growth is None:
         return None, why_no_growth
     if growth <= 0:
-        return None, DOES_NOT_GROW
+        return None, str(DOES_NOT_GROW)
     return (measured.free_bytes - floor) / growth * DAY_SECONDS, None

@@ -1,10 +1,11 @@
-"""How fresh what was judged is, and the runs that judged it."""
+"""How fresh what was evaluated is, and the runs that evaluated it."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Min
+from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext as _
 
 from consumers.models import Cluster, PipelineRun
@@ -15,7 +16,7 @@ from .rows import PipelineRow, PipelineStatus
 
 HOUR = timedelta(hours=1)
 RUNS_SHOWN = 20
-NEVER_RUN = "no run of the pipeline has finished yet"
+NEVER_RUN = gettext_lazy("no run of the pipeline has finished yet")
 
 
 def pipeline_status(now: datetime) -> PipelineStatus:
@@ -39,7 +40,7 @@ def pipeline_status(now: datetime) -> PipelineStatus:
             since=None if registered is None else min(now, max(registered, now - HOUR)),
         ),
         runs=[_run_row(run) for run in reversed(recent[-RUNS_SHOWN:])],
-        unknown={} if good else dict.fromkeys(("since", "judged_until"), NEVER_RUN),
+        unknown={} if good else dict.fromkeys(("since", "judged_until"), str(NEVER_RUN)),
     )
 
 
@@ -77,9 +78,7 @@ def _cause(last: PipelineRun | None, now: datetime) -> str:
         return last.error
     taken = age((now - last.started_at).total_seconds())
     if last.finished_at is not None:
-        return (
-            _("No run was started for %s. See that the Spark worker runs, and that nothing else keeps it busy.") % taken
-        )
+        return _("No run was started for %s. Check that the Spark worker runs and is not busy with other jobs.") % taken
     if now - last.started_at <= timedelta(seconds=settings.SPARK_RUN_LIMIT_SECONDS):
         return _("A run has been going on for %s.") % taken
     return _("A run was started %s ago and never ended: its worker was killed. See that the Spark worker runs.") % taken
@@ -88,13 +87,13 @@ def _cause(last: PipelineRun | None, now: datetime) -> str:
 def _freshness(good: PipelineRun | None, last: PipelineRun | None, now: datetime) -> tuple[Freshness, str]:
     failure = last.error if last else None
     if good is None:
-        return Freshness.SILENT, failure or NEVER_RUN
+        return Freshness.SILENT, failure or str(NEVER_RUN)
     if good.until < limits().judged_since(now):
-        return Freshness.SILENT, failure or "no run has finished for too long"
+        return Freshness.SILENT, failure or gettext("no run has finished for too long")
     # A run covers the time up to its start, and may itself take an interval.
     if failure or good.until < now - timedelta(seconds=3 * settings.CONSUMERSCOPE_AGGREGATE_SECONDS):
-        return Freshness.LATE, failure or "the next run is overdue"
-    return Freshness.FRESH, "judged as often as it should be"
+        return Freshness.LATE, failure or gettext("the next run is overdue")
+    return Freshness.FRESH, gettext("evaluated on time")
 
 
 def _run_row(run: PipelineRun) -> PipelineRow:

@@ -3,18 +3,21 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy
+
 from consumers.models import Broker, Cluster, Reading
-from consumers.queries.brokers import MASTER, BrokerAge, ClusterAge, broker_ages
+from consumers.queries.brokers import BrokerAge, ClusterAge, broker_ages
 from consumers.queries.limits import Freshness, Limits, limits, missed
 from consumers.queries.read_only import read_only_clusters
+from consumers.vocabulary.brokers import MASTER
 
 from .rows import BrokerRow, ClusterRow, Connection, ReadingRow
 
 HOUR = timedelta(hours=1)
 READINGS_SHOWN = 20
-NEVER_READ = "no reading of it has been taken yet"
-COUNTED_WITH_MASTER = "it is counted with its master"
-NOT_ITS_TURN = "a slave is read only while its master gives no answer"
+NEVER_READ = gettext_lazy("not polled yet")
+COUNTED_WITH_MASTER = gettext_lazy("counted with its master")
+NOT_ITS_TURN = gettext_lazy("a slave is read only while its master does not answer")
 
 
 def cluster_list(now: datetime, *, name: str | None = None) -> list[ClusterRow]:
@@ -65,7 +68,7 @@ def _cluster_row(
             since=min(now, max(cluster.created_at, now - HOUR)),
         ),
         readings=[reading_row(reading) for reading in reversed(recent[-READINGS_SHOWN:])],
-        unknown=({} if last else {"last_reading": NEVER_READ}) | ({} if since else {"since": detail}),
+        unknown=({} if last else {"last_reading": str(NEVER_READ)}) | ({} if since else {"since": detail}),
     )
 
 
@@ -80,21 +83,21 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
         known = [at for at in since if at is not None]
         return Freshness.SILENT, "; ".join(reason for _, reason in unread), min(known) if known else None
     if age.newest_reading_at is None or not age.brokers:
-        return Freshness.SILENT, age.newest_error or NEVER_READ, None
+        return Freshness.SILENT, age.newest_error or str(NEVER_READ), None
     overdue = age.newest_reading_at + timedelta(seconds=2 * limit.poll_seconds)
     if overdue < now:
-        return Freshness.LATE, "the last reading was missed", age.newest_reading_at
+        return Freshness.LATE, gettext("the last poll was missed"), age.newest_reading_at
     if age.newest_error is not None:
         return Freshness.LATE, age.newest_error, age.newest_reading_at
     stood_in = [f"{broker.name}: {stand_in(broker.read_from)}" for broker in age.brokers if broker.read_from]
     if stood_in:
         return Freshness.LATE, "; ".join(stood_in), age.newest_reading_at
-    return Freshness.FRESH, "every broker was read", age.newest_reading_at
+    return Freshness.FRESH, gettext("every broker was read"), age.newest_reading_at
 
 
 def stand_in(slave: str) -> str:
     """Every 3 s a slave looks whether it took its master's offsets over a minute ago (5.4.0, BrokerController)."""
-    return f"read from slave {slave}; its consumer offsets may be up to 63 s behind"
+    return gettext("read from slave %(slave)s; its consumer offsets may lag by up to 63 s") % {"slave": slave}
 
 
 def _connection(cluster: Cluster) -> Connection:
@@ -113,9 +116,9 @@ def _entry(last: Reading | None, broker: Broker) -> dict[str, Any]:
 
 def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> BrokerRow:
     """`late`: why nothing of it is known though its newest reading did not fail: it was too long ago, or is to come."""
-    unread = broker.error or late or ("it has not been read yet" if broker.broker_id == MASTER else NOT_ITS_TURN)
+    unread = broker.error or late or (gettext("not read yet") if broker.broker_id == MASTER else str(NOT_ITS_TURN))
     costs = {name: entry.get(name) for name in ("calls", "bytes", "seconds")}
-    uncounted = "it was not part of the newest reading" if broker.broker_id == MASTER else COUNTED_WITH_MASTER
+    uncounted = gettext("not part of the newest poll") if broker.broker_id == MASTER else str(COUNTED_WITH_MASTER)
     unknown = {name: unread for name in ("version", "last_read_at") if getattr(broker, name) is None}
     reachable = None if late else broker.reachable
     unknown |= {} if reachable is not None else {"reachable": unread}

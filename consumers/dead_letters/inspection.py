@@ -8,12 +8,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.utils.translation import gettext
 
 from consumers.dead_letters.index.read_queue import reason_of
 from consumers.jobs import asking, audit
 from consumers.jobs.wires import connected, masters
 from consumers.models import ConsumerGroup, DeadLetter
 from consumers.polling.registration import NoAccess
+from consumers.rest.problems import group_missing
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.bodies import BodyKind, Compression, DecodedBody, decoded_body
 from consumers.rocketmq.messages.dead import DeadMessage, dead_message
@@ -21,13 +23,13 @@ from consumers.rocketmq.messages.stored import SYSTEM_PROPERTIES, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.errors import RocketMQError
 
-# What a look at one dead letter gives, and how it travels: as JSON, through Redis, never onto a disk.
+# What a look at one dead-letter message gives, and how it travels: as JSON, through Redis, never onto a disk.
 TIMES = ("born_at", "stored_at")
 
 
 @dataclass(frozen=True)
 class MessagePlace:
-    """A dead letter of a group: topics other than the group's own dead letters have no place here."""
+    """A dead-letter message of a group: topics other than the group's own dead-letter messages have no place here."""
 
     cluster: str
     group: str
@@ -150,15 +152,17 @@ def look_at(place: MessagePlace, now: datetime, *, with_content: bool) -> Look:
     group = ConsumerGroup.objects.select_related("cluster").filter(cluster__name=place.cluster, name=place.group)
     known = group.first()
     if known is None:
-        raise LookFailed(f"There is no group {place.group!r} in cluster {place.cluster!r}.")
+        raise LookFailed(str(group_missing(place.cluster, place.group).detail))
     try:
         wire = connected(known.cluster)
         broker = masters(known.cluster, wire).get(place.broker)
         if broker is None:
-            raise LookFailed(f"No master of {place.broker} is known: it may have left the cluster.")
+            why = gettext("No master of %(broker)s is known. It may have left the cluster.")
+            raise LookFailed(why % {"broker": place.broker})
         return _look(wire.run(_message(broker, place)), now, with_content=with_content)
     except (NoAccess, RocketMQError) as error:
-        raise LookFailed(f"{place.broker} could not be asked for it: {_reason(error, place)}") from None
+        why = gettext("The message could not be fetched from %(broker)s: %(error)s")
+        raise LookFailed(why % {"broker": place.broker, "error": _reason(error, place)}) from None
 
 
 def _reason(error: NoAccess | RocketMQError, place: MessagePlace) -> str:
@@ -171,13 +175,26 @@ async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:
     least = await broker.min_offset(topic, place.queue_id, deadline_seconds=seconds)
     end = await broker.max_offset(topic, place.queue_id, deadline_seconds=seconds)
     if not least <= place.offset < end:
-        held = f"holds offsets {least} to {end - 1}" if least < end else "holds no message"
-        raise LookFailed(f"There is no message at offset {place.offset}: its queue {held}. Older ones have expired.")
+        raise LookFailed(_not_there(place.offset, least, end))
     pulled = await broker.pull(topic, place.queue_id, place.offset, deadline_seconds=seconds)
     found = next((message for message in pulled.messages if message.queue_offset == place.offset), None)
     if found is None:
-        raise LookFailed(f"The broker gives no message at offset {place.offset}: {pulled.outcome}.")
+        why = gettext("The broker returned no message at offset %(offset)s: %(outcome)s.")
+        raise LookFailed(why % {"offset": place.offset, "outcome": pulled.outcome})
     return found
+
+
+def _not_there(offset: int, least: int, end: int) -> str:
+    words = {"offset": offset, "first": least, "last": end - 1}
+    if least >= end:
+        return (
+            gettext("There is no message at offset %(offset)s. The queue is empty: all messages have expired.") % words
+        )
+    why = gettext(
+        "There is no message at offset %(offset)s. The queue holds offsets %(first)s to %(last)s; older messages have "
+        "expired."
+    )
+    return why % words
 
 
 def _look(message: StoredMessage, now: datetime, *, with_content: bool) -> Look:
@@ -196,14 +213,17 @@ def _look(message: StoredMessage, now: datetime, *, with_content: bool) -> Look:
 
 
 def note_seen(user: Any, what: str, sentence: str, now: datetime) -> None:
-    """Notes who asked to see which content of dead letters."""
+    """Notes who asked to see which content of dead-letter messages."""
     audit.note_seen(DeadLetter, what, user, sentence, now)
 
 
 # Whether somebody may see bodies of messages, asked again by the worker that reads them.
 MAY_SEE = "consumers.view_message_body"
 
-LOST = f"Bodies are for those with the permission {MAY_SEE}: whoever asked has it no more."
+
+def permission_lost() -> str:
+    why = gettext("Message bodies need the permission %(permission)s, which the requesting user no longer has.")
+    return why % {"permission": MAY_SEE}
 
 
 def may_see(user_id: int) -> bool:

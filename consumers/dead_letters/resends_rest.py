@@ -1,4 +1,4 @@
-"""Re-sends of dead letters: GET and POST groups/{cluster}/{group}/resends/, resends/{id}/ and what is done with one.
+"""Resends of dead letters: GET and POST groups/{cluster}/{group}/resends/, resends/{id}/ and what is done with one.
 
 Everybody may look; planning, starting and cancelling need a permission.
 """
@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
 from rest_framework.permissions import IsAuthenticated
@@ -25,7 +26,15 @@ from consumers.dead_letters.queries.resends import (
     resend_list,
     resend_messages,
 )
-from consumers.dead_letters.resend.plan import LEAST_RATE, MOST_RATE, USUAL_RATE, PlanRefused, Selection, Wish, plan
+from consumers.dead_letters.resend.plan import (
+    LEAST_RATE,
+    MOST_RATE,
+    USUAL_RATE,
+    PlanRefused,
+    ResendRequest,
+    Selection,
+    plan,
+)
 from consumers.dead_letters.resend.preview import preview_of
 from consumers.dead_letters.resend.run import MAY_RESEND
 from consumers.dead_letters.resend.start import NotCancelled, NotStarted, cancel, start
@@ -71,12 +80,12 @@ class FilterSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
         if unknown:
-            raise serializers.ValidationError({name: ["This filter is not known."] for name in unknown})
+            raise serializers.ValidationError({name: [gettext("Unknown filter.")] for name in unknown})
         return super().to_internal_value(data)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "from" in attrs and "to" in attrs and attrs["from"] >= attrs["to"]:
-            raise serializers.ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
+            raise serializers.ValidationError({"from": [gettext("The range is empty: 'from' must be before 'to'.")]})
         return attrs
 
 
@@ -87,7 +96,7 @@ class WishSerializer(serializers.Serializer[Any]):
         many=True,
         required=False,
         allow_empty=False,
-        error_messages={"empty": "No message is chosen: name one at least, or give 'filter' or 'all'."},
+        error_messages={"empty": gettext_lazy("No message is selected. Name at least one, or use 'filter' or 'all'.")},
     )
     filter = FilterSerializer(required=False)
     all = serializers.BooleanField(required=False, help_text="true: all dead letters of the group")
@@ -99,12 +108,16 @@ class WishSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         given = [name for name in ("messages", "filter", "all") if name in attrs]
         if len(given) != 1:
-            raise serializers.ValidationError({"messages": ["Give either 'messages' or 'filter' or 'all'."]})
+            raise serializers.ValidationError(
+                {"messages": [gettext("Give exactly one of 'messages', 'filter' and 'all'.")]}
+            )
         if "filter" in attrs and not attrs["filter"]:
-            sentence = "An empty filter chooses nothing: give one filter at least, or 'all': true in its place."
+            sentence = gettext("An empty filter selects nothing. Give at least one filter, or use 'all': true.")
             raise serializers.ValidationError({"filter": [sentence]})
         if attrs.get("all") is False:
-            raise serializers.ValidationError({"all": ["It is true, or left out: give 'messages' or 'filter' then."]})
+            raise serializers.ValidationError(
+                {"all": [gettext("Use true, or leave it out and give 'messages' or 'filter'.")]}
+            )
         return attrs
 
 
@@ -112,15 +125,15 @@ class ConfirmSerializer(serializers.Serializer[Any]):
     confirm = serializers.CharField(help_text="The group's name")
 
 
-SENTENCE = f"Re-sending needs the permission {MAY_RESEND}: the roles operator and admin have it."
-
-
 class MayResend(MayChange):
     permission = MAY_RESEND
 
     @staticmethod
     def why_not() -> str:
-        return SENTENCE
+        why = gettext(
+            "To resend messages, you need the permission %(permission)s. The roles operator and admin have it."
+        )
+        return why % {"permission": MAY_RESEND}
 
 
 class ResendParameters(Paging):
@@ -132,7 +145,7 @@ class ResendListView(APIView):
 
     @described("group_resends", ResendRow, parameters=ResendParameters, paged=True)
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
-        """Re-sends of the group's dead letters, the newest first."""
+        """Resends of the group's dead-letter messages, the newest first."""
         values = ResendParameters.of(request)
         found = found_group(cluster, group)
         now, status_ = timezone.now(), values.pop("status", None)
@@ -145,7 +158,7 @@ class ResendListView(APIView):
 
     @acted("plan_resend", WishSerializer, PlannedResend, 201)
     def post(self, request: Request, cluster: str, group: str) -> Response:
-        """Plans a re-send. Nothing is sent until it is started."""
+        """Plans a resend. Nothing is sent until it is started."""
         found = found_group(cluster, group)
         wish = said(WishSerializer, request)
         try:
@@ -158,7 +171,7 @@ class ResendListView(APIView):
 class ResendView(APIView):
     @described("resend", PlannedResend)
     def get(self, request: Request, resend: UUID) -> Response:
-        """How a re-send goes, or went."""
+        """How a resend goes, or went."""
         Parameters.of(request)
         return _answer(request, _found(resend).pk, status.HTTP_200_OK)
 
@@ -170,7 +183,7 @@ class MessageParameters(Paging):
 class ResendMessageListView(APIView):
     @described("resend_messages", ResendMessageRow, parameters=MessageParameters, paged=True)
     def get(self, request: Request, resend: UUID) -> HttpResponseBase:
-        """The messages of a re-send, in the order in which they are sent."""
+        """The messages of a resend, in the order in which they are sent."""
         values = MessageParameters.of(request)
         wanted = values.pop("outcome", None)
         outcome = None if wanted is None else ResendOutcome(wanted)
@@ -188,7 +201,7 @@ class StartResendView(APIView):
 
     @acted("start_resend", ConfirmSerializer, PlannedResend, 202)
     def post(self, request: Request, resend: UUID) -> Response:
-        """Starts a planned re-send; the general worker does the work."""
+        """Starts a planned resend; the general worker does the work."""
         confirm = said(ConfirmSerializer, request)["confirm"]
         found = _found(resend)
         try:
@@ -204,7 +217,7 @@ class CancelResendView(APIView):
 
     @acted("cancel_resend", None, PlannedResend, 202)
     def post(self, request: Request, resend: UUID) -> Response:
-        """Ends a plan at once, and a running re-send with the messages at hand."""
+        """Ends a plan at once, and a running resend with the messages at hand."""
         found = _found(resend)
         try:
             cancel(found, request.user, timezone.now())
@@ -213,7 +226,7 @@ class CancelResendView(APIView):
         return _answer(request, found.pk, status.HTTP_202_ACCEPTED)
 
 
-def _wish(values: dict[str, Any]) -> Wish:
+def _wish(values: dict[str, Any]) -> ResendRequest:
     messages = values.get("messages")
     if messages is not None:
         selection = Selection(messages=[(one["broker"], one["queue_id"], one["offset"]) for one in messages])
@@ -222,7 +235,7 @@ def _wish(values: dict[str, Any]) -> Wish:
     else:
         filters = {RANGE.get(name, name): value for name, value in values["filter"].items()}
         selection = Selection(filters=DeadLetterFilters(**filters))
-    return Wish(
+    return ResendRequest(
         selection, Destination(values["destination"]), values["reason"], values["again"], values["rate_per_second"]
     )
 
@@ -230,7 +243,7 @@ def _wish(values: dict[str, Any]) -> Wish:
 def _found(resend: UUID) -> Resend:
     found = Resend.objects.select_related("group__cluster").filter(pk=resend).first()
     if found is None:
-        raise NotFound(f"There is no re-send {resend}.")
+        raise NotFound(gettext("There is no resend %(resend)s.") % {"resend": resend})
     return found
 
 

@@ -1,4 +1,4 @@
-"""Dead letters of groups/{cluster}/{group}/: GET dlq/ and dlq/export/."""
+"""Dead-letter messages of groups/{cluster}/{group}/: GET dlq/ and dlq/export/."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
@@ -30,7 +31,7 @@ from consumers.rest.requests import PAGE, Choice, OneKind, Paging, Ranged, taken
 from consumers.rest.schema.derived import read_serializer
 from consumers.rest.schema.described import described, problems_of
 
-AUDIT = "Exported dead letters with their bodies."
+AUDIT = "Exported dead-letter messages with their bodies."
 
 
 class DeadLetterParameters(Paging, Ranged):
@@ -55,7 +56,7 @@ class DeadLetterListView(APIView):
         beside={"completeness": read_serializer(Completeness)()},
     )
     def get(self, request: Request, cluster: str, group: str) -> HttpResponseBase:
-        """Dead letters of a group, newest first, without their bodies; and how complete the list is."""
+        """Dead-letter messages of a group, newest first, without their bodies; and how complete the list is."""
         values = DeadLetterParameters.of(request)
         found = found_group(cluster, group)
         filters = _filters(values)
@@ -90,14 +91,17 @@ class DeadLetterExportView(APIView):
         | problems_of(400, 401, 403, 404, 429, 503),
     )
     def get(self, request: Request, cluster: str, group: str) -> StreamingHttpResponse:
-        """All dead letters of a group that the brokers hold, streamed; the filters are those of the list.
+        """All dead-letter messages of a group that the brokers hold, streamed; the filters are those of the list.
 
         An export that could not be read to its end says so in its last line: in CSV it begins with `# incomplete:`, in
         JSON lines it is an object with `error`.
         """
         values = ExportParameters.of(request)
         if values["bodies"] and not request.user.has_perm(MAY_SEE):
-            raise PermissionDenied(f"Bodies are for those with the permission {MAY_SEE}: leave out 'bodies'.")
+            raise PermissionDenied(
+                gettext("Message bodies need the permission %(permission)s. Leave out 'bodies'.")
+                % {"permission": MAY_SEE}
+            )
         found_group(cluster, group)
         wanted = ExportWanted(cluster, group, ExportFormat(values["format"]), values["bodies"], _filters(values))
         try:

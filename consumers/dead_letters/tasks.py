@@ -11,18 +11,19 @@ from uuid import UUID
 from celery import Task, shared_task
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from consumers.dead_letters.exports.channel import PATIENCE_SECONDS, Channel, ChunkWriter, NobodyReads
 from consumers.dead_letters.exports.export import Limits, export
 from consumers.dead_letters.exports.stream import ExportFailed, ExportWanted, streamed
 from consumers.dead_letters.index.look import LookRules, look_into, put_asked, put_done
 from consumers.dead_letters.inspection import (
-    LOST,
     LookFailed,
     LookKey,
     MessagePlace,
     look_at,
     may_see,
+    permission_lost,
     put_answer,
     put_question,
 )
@@ -34,7 +35,7 @@ from consumers.models import Cluster, ConsumerGroup, Resend, ResendStatus
 from consumers.polling.locks import Locked, lock
 from consumers.polling.wire import WireClosed
 
-# Looks into dead letters as tasks of the general worker: one at a time for each cluster.
+# Looks into dead-letter messages as tasks of the general worker: one at a time for each cluster.
 logger = logging.getLogger(__name__)
 
 # Far longer than a look's calls take; a worker that is killed blocks the next looks for no longer.
@@ -42,7 +43,7 @@ LOCK_SECONDS = 120.0
 
 AGAIN_SECONDS, MOST_AGAIN = 1, 30
 
-FAILED = "The worker failed at it: its log says why."
+FAILED = "The worker failed. See its log for the cause."
 
 
 @shared_task(name="consumers.look_into_dead_letters")
@@ -106,11 +107,11 @@ def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> Non
     with ChunkWriter(Channel(token)) as writer:
         try:
             if wanted["with_bodies"] and not may_see(user_id):
-                raise ExportFailed(LOST)
+                raise ExportFailed(permission_lost())
             if not writer.take_place(settings.DEAD_LETTER_EXPORTS):
                 raise ExportFailed(
-                    f"As many exports as may go on at once ({settings.DEAD_LETTER_EXPORTS}) do: "
-                    "try again when one is over."
+                    gettext("%(most)s exports are running, which is the maximum. Try again when one has finished.")
+                    % {"most": settings.DEAD_LETTER_EXPORTS}
                 )
             writer.end(export(ExportWanted.of_words(wanted), writer, limits))
         except ExportFailed as error:
@@ -119,11 +120,11 @@ def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> Non
             logger.info("An export of %s/%s was given up: %s", wanted["cluster"], wanted["group"], gone)
             writer.fail(str(gone))
         except Exception:
-            writer.fail("The worker failed at it: its log says why.")
+            writer.fail(gettext("The worker failed. See its log for the cause."))
             raise
 
 
-# One dead letter looked at: a page asks, the general worker answers through Redis.
+# One dead-letter message looked at: a page asks, the general worker answers through Redis.
 def ask_look(key: LookKey, place: MessagePlace, now: datetime) -> None:
     """Raises RedisDown."""
     put_question(key, place, now)
@@ -138,11 +139,11 @@ def ask_look(key: LookKey, place: MessagePlace, now: datetime) -> None:
 
 @shared_task(name="consumers.look_at_message")
 def look_at_message(key: str, place: dict[str, Any], with_content: bool) -> None:
-    look, reason = None, "The worker failed at it: its log says why."
+    look, reason = None, gettext("The worker failed. See its log for the cause.")
     try:
         asked = LookKey.of(key)
         if with_content and not (asked.with_content and may_see(asked.user_id)):
-            raise LookFailed(LOST)
+            raise LookFailed(permission_lost())
         look = look_at(MessagePlace(**place), timezone.now(), with_content=with_content)
     except LookFailed as error:
         reason = str(error)
@@ -150,7 +151,7 @@ def look_at_message(key: str, place: dict[str, Any], with_content: bool) -> None
         put_answer(key, look, None if look else reason)
 
 
-# Re-sends of dead letters as tasks of the general worker. Beat takes up again what a worker has left behind.
+# Resends of dead-letter messages as tasks of the general worker. Beat takes up again what a worker has left behind.
 def hand_over(resend_id: UUID) -> bool:
     """Tells the workers of one that was started. False where Redis is down: then beat finds it in its turn."""
     try:

@@ -46,7 +46,7 @@ def _beyond(row: QueueRow) -> int | None:
 def _ahead(rows: Sequence[QueueRow]) -> str:
     known = [beyond for beyond in map(_beyond, rows) if beyond is not None]
     most = gettext(", by up to %s") % messages(max(known)) if known else ""
-    return gettext("the consumer offset is ahead of the broker offset%s; there is no lag to tell") % most
+    return gettext("the consumer offset is ahead of the broker offset%s; the lag is undefined") % most
 
 
 def _overlap(row: QueueRow) -> int | None:
@@ -64,7 +64,7 @@ def _min_above(rows: Sequence[QueueRow]) -> str:
 def _created_anew(rows: Sequence[QueueRow]) -> str:
     known = [row.broker_offset for row in rows if row.broker_offset is not None]
     least = gettext("; it is %s at most") % count(max(known)) if known else ""
-    return gettext("the broker offset went back: the topic or its queues were created anew%s") % least
+    return gettext("the broker offset went back: the topic or its queues were recreated%s") % least
 
 
 def _topic_gone(rows: Sequence[QueueRow]) -> str:
@@ -73,7 +73,7 @@ def _topic_gone(rows: Sequence[QueueRow]) -> str:
 
 def _queue_gone(rows: Sequence[QueueRow]) -> str:
     return gettext(
-        "the group has offsets there, but the topic has fewer read queues; nobody consumes what is left there"
+        "the group has offsets there, but the topic has fewer read queues, so the remaining messages are not consumed"
     )
 
 
@@ -90,8 +90,8 @@ SORTS = (
         lambda row: bool(row.expired_messages),
         _expired,
         gettext_lazy(
-            "Nothing brings them back: the group goes on at the oldest message that is kept. Consume faster, or keep "
-            "messages for longer (fileReservedTime of the broker)."
+            "These messages cannot be recovered: the group continues at the oldest retained message. "
+            "Consume faster, or retain messages for longer (fileReservedTime of the broker)."
         ),
         RuleCode.MESSAGES_EXPIRED,
     ),
@@ -100,9 +100,9 @@ SORTS = (
         lambda row: row.unknown_reason_code == UnknownReason.CONSUMER_AHEAD,
         _ahead,
         gettext_lazy(
-            "Usual after a topic was created anew, or a broker lost its newest messages. A member that pulls is moved "
-            "to the broker offset and skips what was stored until then. To consume that too, plan a reset to the "
-            "oldest message that is kept before one joins."
+            "Usual after a topic was recreated, or a broker lost its newest messages. A member that "
+            "pulls is moved to the broker offset and skips the messages stored until then. To consume "
+            "them too, plan a reset to the oldest retained message before a member joins."
         ),
         RuleCode.LAG_UNKNOWN,
     ),
@@ -111,8 +111,8 @@ SORTS = (
         _is_min_above,
         _min_above,
         gettext_lazy(
-            "Usual for a moment after a topic was created anew: the min offset is read less often. If it stays, look "
-            "for errors of this topic's consume queue in store.log of the broker."
+            "Usual for a short time after a topic was recreated: the min offset is read less often. If "
+            "it lasts, search store.log of the broker for errors of this topic's consume queue."
         ),
     ),
     Sort(
@@ -120,8 +120,8 @@ SORTS = (
         lambda row: row.state == State.RECREATED,
         _created_anew,
         gettext_lazy(
-            "Offsets that were committed before belong to messages that are gone. Compare the consumer offset with the "
-            "min and broker offset, and plan a reset to the oldest message that is kept if it is ahead."
+            "Offsets that were committed before belong to deleted messages. Compare the consumer offset "
+            "with the min and broker offset. If it is ahead, plan a reset to the oldest retained message."
         ),
         RuleCode.TOPIC_RECREATED,
     ),
@@ -149,7 +149,7 @@ SORTS = (
 # Queues whose offsets cannot be right, or whose messages nobody will consume: said as what they are, never as a lag.
 # Pure: shown rows in, anomalies out. A queue that is not read has none: nothing of it is known.
 
-NOT_SEEN_TO_BEGIN = "no judgement saw it begin"
+NOT_SEEN_TO_BEGIN = gettext_lazy("no evaluation saw it begin")
 QueueKey = tuple[str, str, int]
 
 
@@ -162,12 +162,12 @@ class Start:
     error: str | None
 
 
-NOT_ASKED = Start(None, None, "the broker was not asked yet")
+NOT_ASKED = Start(None, None, None)
 
 
 def queue_anomalies(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start]) -> list[Anomaly]:
     """In the order of SORTS, one for each topic and broker; never committed last, queues by the rule of their start."""
-    # The group's own dead letters and its retired topics have no state: nobody means to consume them.
+    # The group's own dead-letter messages and its retired topics have no state: nobody means to consume them.
     own = [row for row in rows if row.state is not None]
     found: list[Anomaly] = []
     for sort in SORTS:
@@ -188,7 +188,7 @@ def at_place(name: str, rows: Sequence[QueueRow], says: str, cure: str, since: d
     """`rows` are of one topic on one broker."""
     topic, broker, ids = rows[0].topic, rows[0].broker, tuple(row.queue_id for row in rows)
     sentence = gettext("%(place)s: %(says)s") % {"place": place(topic, broker, ids), "says": says}
-    return Anomaly(name, topic, broker, ids, since, sentence, cure, {} if since else {"since": NOT_SEEN_TO_BEGIN})
+    return Anomaly(name, topic, broker, ids, since, sentence, cure, {} if since else {"since": str(NOT_SEEN_TO_BEGIN)})
 
 
 def _never_committed(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start]) -> list[Anomaly]:
@@ -214,7 +214,9 @@ def _start_words(starts: Sequence[Start]) -> str:
     """`starts` have one rule and one error."""
     offsets = [start.offset for start in starts if start.offset is not None]
     if not offsets:
-        return gettext("where a member would start is not known: %s") % (starts[0].error or NOT_ASKED.error)
+        return gettext("the start offset of a member is unknown: %s") % (
+            starts[0].error or gettext("the broker was not asked yet")
+        )
     ends = [count(min(offsets)), count(max(offsets))]
     at = ends[0] if ends[0] == ends[1] else gettext("%s to %s") % tuple(ends)
     return gettext("a member would start at %(at)s: %(rule)s") % {"at": at, "rule": starts[0].rule}
@@ -245,12 +247,14 @@ def _members_gone(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anom
     since = group.offline_since or (last.gone_by if last else None)
     waiting = messages(known) if None not in lags else gettext("at least %s") % messages(known)
     if last is None:
-        says = gettext("no member was ever seen, and %s wait") % waiting
+        says = gettext("no member was ever seen; lag %s") % waiting
     else:
         words = {"client": last.client_id, "messages": waiting}
-        says = gettext("every member is gone, the last was %(client)s, and %(messages)s wait") % words
+        says = gettext("every member has left, the last was %(client)s; lag %(messages)s") % words
     cure = gettext("Start a member. If the group is not needed any more, delete it: mqadmin deleteSubGroup.")
-    return [Anomaly("members_gone", None, None, (), since, says, cure, {} if since else {"since": NOT_SEEN_TO_BEGIN})]
+    return [
+        Anomaly("members_gone", None, None, (), since, says, cure, {} if since else {"since": str(NOT_SEEN_TO_BEGIN)})
+    ]
 
 
 def _is_counted(queue: QueueRow) -> bool:
@@ -279,7 +283,7 @@ def _unreadable(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomal
         "topic__name", "broker", "queue_id"
     ):
         places.setdefault((topic, broker), []).append(queue_id)
-    says = gettext("can be written to and not read: what is sent there is consumed by nobody")
+    says = gettext("can be written but not read: messages sent there are not consumed")
     cure = gettext(
         "Set the topic's readQueueNums to its writeQueueNums, or the other way round (mqadmin updateTopic -r -w), and "
         "its perm to 6 (-p)."
@@ -293,7 +297,7 @@ def _unreadable(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomal
             since=None,
             sentence=gettext("%(place)s: %(says)s") % {"place": place(topic, broker, ids), "says": says},
             cure=cure,
-            unknown={"since": NOT_SEEN_TO_BEGIN},
+            unknown={"since": str(NOT_SEEN_TO_BEGIN)},
         )
         for (topic, broker), ids in places.items()
     ]

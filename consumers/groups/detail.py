@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import F
+from django.utils.translation import gettext
 
 from consumers.groups.anomalies import group_anomalies
 from consumers.groups.health.noted import looked_up
@@ -85,10 +86,10 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
     reasons = {
         "never_committed_queues": reason,
         "lag_messages_at_least": reason,
-        "time_lag_seconds": waits or reason or NOT_JUDGED_YET,
-        "time_lag_at": waits or reason or NOT_JUDGED_YET,
+        "time_lag_seconds": waits or reason or str(NOT_JUDGED_YET),
+        "time_lag_at": waits or reason or str(NOT_JUDGED_YET),
     }
-    in_use = {} if retired_since else {"retired_since": "in use, as far as members have said"}
+    in_use = {} if retired_since else {"retired_since": gettext("in use, as far as members have reported")}
     return TopicRow(
         topic=topic,
         kind=queues[0].kind,
@@ -153,20 +154,20 @@ def lag_of_queues(queues: Iterable[QueueRow], retired: Container[str]) -> int | 
 def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     """Why what brokers say of the group as such is not known. Without an answer an empty list is no list."""
     group = shown.group
-    membership = group.membership_error or NOT_ASKED
-    configured = "the group's configuration was not read, or no broker has one"
+    membership = group.membership_error or str(NOT_ASKED)
+    configured = gettext("the group's configuration was not read, or no broker has one")
     fields = dict.fromkeys(("membership_at", "consume_from_where"), membership)
     fields |= dict.fromkeys(("retry_max_times", "retry_queue_nums"), configured)
     reasons = {name: reason for name, reason in fields.items() if getattr(group, name) is None}
     if group.membership_at is None:
         reasons |= dict.fromkeys(("subscriptions", "clients"), membership)
     if shown.unread_reason is not None:
-        # The last full answer of who is in it is from before: who is in it at this moment is not known.
+        # The last full answer of who is in it is from before: who is in it now is not known.
         reasons |= dict.fromkeys(("subscriptions", "clients", "anomalies"), shown.unread_reason)
     if shown.verdict.rule is None:
         reasons["rule_code"] = shown.verdict.sentence
     if not queues:
-        reasons["topics"] = shown.lag_reason or NOT_READ_YET
+        reasons["topics"] = shown.lag_reason or str(NOT_READ_YET)
     return reasons
 
 
@@ -222,7 +223,7 @@ def group_status(cluster: str, group: str, *, now: datetime) -> GroupStatus | No
     )
 
 
-# The lag of one group at this moment, as its page says it, and when it was read.
+# The lag of one group now, as its page says it, and when it was read.
 class LiveLag(NamedTuple):
     at: datetime
     lag_messages: int

@@ -23,7 +23,7 @@ CHUNK = 2000
 class GroupGauges(NamedTuple):
     """Numbers under the overlay, null where not known, and what is stored of the group; `causes` says why one is null.
 
-    `is_fresh`: its judgement is of now; null: it was never judged. `unread_by` as the overlay has it.
+    `is_fresh`: its evaluation is of now; null: it was never judged. `unread_by` as the overlay has it.
     """
 
     id: int
@@ -78,7 +78,7 @@ class GroupGauges(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Everything of it is read, and its judgement is of now."""
+        """Everything of it is read, and its evaluation is of now."""
         return bool(self.is_fresh) and self.unread_by is None
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.expressions import OrderBy
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import (
     AlertEngine,
@@ -38,7 +39,7 @@ from .shown import ShownGroup
 
 # Groups with how many incidents of them are open, as the newest evaluation of the rules left them.
 
-TOO_YOUNG = "it was first seen after alert rules were last evaluated"
+TOO_YOUNG = gettext_lazy("the group was first seen after the last evaluation of alert rules")
 
 
 def with_incidents(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]:
@@ -77,11 +78,11 @@ def _counts(ids: Iterable[int]) -> dict[int, IncidentCounts]:
 def _none(one: ShownGroup, evaluated: datetime) -> IncidentCounts | str:
     """Of a group without one: that there is none, or why no rule would have found any."""
     if one.group.kind == GroupKind.SYSTEM:
-        return "rules look at no system group"
+        return gettext("alert rules do not evaluate system groups")
     # Only who is offline may be a ghost: all flags of all rows would be asked for twice.
     if one.group.offline_since is not None and Flag.GHOST in one.flags:
-        return "rules look at no ghost"
-    return TOO_YOUNG if one.group.first_seen_at > evaluated else IncidentCounts(0, 0, 0, 0, 0)
+        return gettext("alert rules do not evaluate inactive groups")
+    return str(TOO_YOUNG) if one.group.first_seen_at > evaluated else IncidentCounts(0, 0, 0, 0, 0)
 
 
 # Groups whose worst queue is one whose offset jumped, with what moved it.

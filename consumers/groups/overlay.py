@@ -320,7 +320,7 @@ class Overlay:
         )
 
     def _time_lag(self) -> Case:
-        """Zero exactly where the lag is; a judged zero beside a lag is from before the lag."""
+        """Zero exactly where the lag is; an evaluated zero beside a lag is from before the lag."""
         judged = Q(judged__judged_at__gte=self.limits.judged_since(self.now))
         return Case(
             When(shown_lag_messages=0, then=Value(0.0)),

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from consumers.models import Assignment, Client, ConsumerGroup, Queue, QueueSample, QueueSnapshot, QueueState
 from consumers.ownership.shares.group_shares import ExpectedOwners, expected_owners
 from consumers.ownership.unowned import no_owner_reason, why_nothing_is_read
@@ -11,11 +13,11 @@ from consumers.queries.groups import NOBODY, LiveGroups, find_group, without_mem
 from consumers.queries.limits import limits
 from consumers.queries.queues.lost_offsets import is_lost
 from consumers.queries.queues.overlay import unjudged_reason
-from consumers.queries.queues.starts import Told, Unacked, told_start
+from consumers.queries.queues.starts import ReportedStart, Unacked, reported_start
 from consumers.queries.reset_marks import RULES, Jump, causes
 from consumers.vocabulary.groups import BROADCASTING
 
-from .queue_rows import GroupFacts, QueueRow, queue_row
+from .queue_rows import QueueContext, QueueRow, queue_row
 
 
 def queue_list(
@@ -56,7 +58,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     is_due = unjudged_reason(judged, now, limits()) is not None
     live = LiveGroups.at(now, limits(), pk=group.pk) if is_due else NOBODY
     ordered = list(snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id"))
-    facts = GroupFacts(
+    facts = QueueContext(
         name=group.name,
         judged=judged,
         brokers={broker.name: broker for broker in brokers},
@@ -75,13 +77,13 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
         without_members=without_members(group),
         is_excused=group.pk in live.excused,
         consume_from_where=group.consume_from_where,
-        told_start=_told_start(group) if any(map(is_lost, ordered)) else (None, None),
+        reported_start=_told_start(group) if any(map(is_lost, ordered)) else (None, None),
     )
     return [queue_row(snapshot, states.get(snapshot.queue_id), facts) for snapshot in ordered]
 
 
-def _told_start(group: ConsumerGroup) -> Told:
-    return told_start(Client.objects.filter(group=group, gone_by=None).values("settings", "started_at"))
+def _told_start(group: ConsumerGroup) -> ReportedStart:
+    return reported_start(Client.objects.filter(group=group, gone_by=None).values("settings", "started_at"))
 
 
 def _causes(group: ConsumerGroup, states: dict[int, QueueState]) -> dict[int, dict[str, str]]:
@@ -103,7 +105,7 @@ def _owners(group: ConsumerGroup, unread: str | None) -> tuple[dict[int, list[st
     if unread is not None:
         return {}, unread
     if group.message_model == BROADCASTING:
-        return {}, "broadcasting: every member owns every queue"
+        return {}, gettext("broadcasting: every member owns every queue")
     present = Client.objects.filter(group=group, gone_by=None).values_list("running_info_at", "running_info_error")
     answers = [at is not None and error is None for at, error in present]
     owners: dict[int, list[str]] = {}

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind, Topic, TopicKind
@@ -23,25 +24,25 @@ from consumers.queries.queues.overlay import (
     ShownState,
     TimeLag,
     asked_time_lag,
-    iso,
     offsets,
     shown_state,
     time_lag,
     unjudged_reason,
     waited_seconds,
 )
-from consumers.queries.queues.starts import Told, Unacked, start_without_offset
+from consumers.queries.queues.starts import ReportedStart, Unacked, start_without_offset
 from consumers.queries.sentences import sentence, state_parts
+from consumers.queries.texts import iso
 from consumers.stores.start import Start
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.rules import rule_words
 
 # What the selectors say of one queue of one group. Null stands with its reason beside it.
-STALE = "Evaluations are late: the state is that of judged_at, and nothing polled since contradicts it"
+STALE = "Evaluations are late: the state is that of judged_at, and no newer poll contradicts it"
 
 
-@answer("What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are.")
+@answer("An unknown value is null: `unknown_reason` has the reason for the lag, `unknown` for other fields.")
 @dataclass(frozen=True, kw_only=True)
 class QueueRow:
     """`kind` is the topic's as this group sees it: another group's dead letters are a normal topic to it. `since`: when
@@ -58,7 +59,7 @@ class QueueRow:
     consumer_offset: int | None = field(metadata=public(label=_("Consumer"), unit=OFFSET))
     lost_offset: int | None = field(
         metadata=public(
-            "The last offset that was read, of a queue whose offset is gone from its broker",
+            "The last known offset of a queue whose offset its broker has lost",
             label=_("Last known"),
             unit=OFFSET,
         )
@@ -82,15 +83,15 @@ class QueueRow:
     time_lag_seconds: float | None
     time_lag_kind: TimeLagKind
     time_lag_error_seconds: float | None
-    time_lag_at: datetime | None = field(metadata=public("The moment that the time lag is of"))
-    state: State | None = field(metadata=public("Null: dead letters, retired topics"))
+    time_lag_at: datetime | None = field(metadata=public("The point in time of the time lag"))
+    state: State | None = field(metadata=public("Null for dead-letter and retired topics"))
     stale: bool = field(metadata=public(STALE))
     rule: str | None
     rule_code: str | None = field(metadata=public(of=RuleCode))
     state_detail: str
     since: datetime | None
     provisional: bool | None
-    owner: str | None = field(metadata=public("Client id; several, with commas, where several hold it"))
+    owner: str | None = field(metadata=public("Client id; several, separated by commas, for several owners"))
     expected_owner: str | None
     taken_at: datetime | None
     judged_at: datetime | None
@@ -99,14 +100,14 @@ class QueueRow:
     unknown: dict[str, str] = field(default_factory=dict)
 
 
-# From a queue's newest reading and judgement to its row: every null with its reason.
+# From a queue's newest reading and evaluation to its row: every null with its reason.
 @dataclass(frozen=True)
-class GroupFacts:
+class QueueContext:
     """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress.
 
-    `causes`: of offsets that jumped, by queue, beside the numbers of their rule. `told_start`: what its members say of
-    where they start, besides `consume_from_where`. `online`, `stopped_since` (null: it is not stopped, as far as rows
-    alone tell) and `is_excused` are looked at while its evaluation is late. `without_members`: see groups/live.py.
+    `causes`: of offsets that jumped, by queue, added to the numbers of their rule. `reported_start`: what members
+    report of their start, besides `consume_from_where`. `online`, `stopped_since` (null: not stopped, as far as rows
+    alone tell) and `is_excused` count while the evaluation is late. `without_members`: see queries/groups.py.
     """
 
     name: str
@@ -119,15 +120,15 @@ class GroupFacts:
     retired: dict[str, datetime] = field(default_factory=dict)
     outside: str | None = None
     samples: dict[int, QueueSample] = field(default_factory=dict)
-    unacked: Unacked = field(default_factory=lambda: Unacked(NOT_SAMPLED, {}))
-    expected: ExpectedOwners = field(default_factory=lambda: ExpectedOwners(why=NOT_SAMPLED))
+    unacked: Unacked = field(default_factory=lambda: Unacked(str(NOT_SAMPLED), {}))
+    expected: ExpectedOwners = field(default_factory=lambda: ExpectedOwners(why=str(NOT_SAMPLED)))
     causes: dict[int, dict[str, str]] = field(default_factory=dict)
     online: bool | None = None
     stopped_since: datetime | None = None
     without_members: dict[str, float] = field(default_factory=dict)
     is_excused: bool = False
     consume_from_where: str | None = None
-    told_start: Told = (None, None)
+    reported_start: ReportedStart = (None, None)
 
     @property
     def unjudged(self) -> str | None:
@@ -135,17 +136,20 @@ class GroupFacts:
 
 
 def kind_for(group: str, topic: Topic) -> str:
-    """The kind of a topic as this group sees it: dead letters of others are messages like any."""
+    """The kind of a topic as this group sees it: dead-letter messages of others are messages like any."""
     if topic.kind == TopicKind.DLQ and topic.name != f"%DLQ%{group}":
         return TopicKind.NORMAL
     return TopicKind(topic.kind)
 
 
 def retired(topic: str, since: datetime) -> str:
-    return f"retired: no member has subscribed to {topic} since {iso(since)}"
+    return gettext("retired: no member has subscribed to %(topic)s since %(since)s") % {
+        "topic": topic,
+        "since": iso(since),
+    }
 
 
-def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFacts) -> QueueRow:
+def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: QueueContext) -> QueueRow:
     queue, broker = snapshot.queue, facts.brokers.get(snapshot.queue.broker)
     read = offsets(snapshot, broker, facts.now, facts.limits)
     if facts.outside is not None and not read.unread:
@@ -154,9 +158,9 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
     kind = kind_for(facts.name, queue.topic)
     loss = queue_loss(snapshot, _start(kind, snapshot, read, facts))
     if kind == TopicKind.DLQ:
-        verdict = _unjudged(None, OWN_DEAD_LETTERS)
-        behind = TimeLag(None, TimeLagKind.UNKNOWN, None, OWN_DEAD_LETTERS)
-        lag, lag_reason = None, read.reason if read.unread else OWN_DEAD_LETTERS
+        verdict = _unjudged(None, str(OWN_DEAD_LETTERS))
+        behind = TimeLag(None, TimeLagKind.UNKNOWN, None, str(OWN_DEAD_LETTERS))
+        lag, lag_reason = None, read.reason if read.unread else str(OWN_DEAD_LETTERS)
         lag_code = read.code if read.unread else UnknownReason.OWN_DEAD_LETTERS
     else:
         verdict = _verdict(snapshot, state, broker, read, facts)
@@ -205,7 +209,7 @@ def queue_row(snapshot: QueueSnapshot, state: QueueState | None, facts: GroupFac
 
 
 @dataclass(frozen=True)
-class _Verdict:
+class _StateReport:
     values: dict[str, Any]
     sentence: str
     reason: str
@@ -215,14 +219,14 @@ def _rule(code: str | None) -> dict[str, str | None]:
     return {"rule": None if code is None else rule_words(code), "rule_code": code}
 
 
-def _unjudged(state: State | None, reason: str) -> _Verdict:
+def _unjudged(state: State | None, reason: str) -> _StateReport:
     nothing = {"state": state, **_rule(None), "since": None, "provisional": None, "stale": False}
-    return _Verdict(nothing, reason, reason)
+    return _StateReport(nothing, reason, reason)
 
 
 def _verdict(
-    snapshot: QueueSnapshot, state: QueueState | None, broker: BrokerAge | None, read: Offsets, facts: GroupFacts
-) -> _Verdict:
+    snapshot: QueueSnapshot, state: QueueState | None, broker: BrokerAge | None, read: Offsets, facts: QueueContext
+) -> _StateReport:
     is_retry = kind_for(facts.name, snapshot.queue.topic) == TopicKind.RETRY
     polled = Polled(
         lag_messages=read.lag_messages,
@@ -236,16 +240,16 @@ def _verdict(
     if shown.ground in (Ground.STOPPED, Ground.CAUGHT_UP):
         return _by_rows(shown, snapshot, read, facts)
     if shown.reason is not None or state is None:
-        return _unjudged(shown.state, shown.reason or NOT_JUDGED_YET)
+        return _unjudged(shown.state, shown.reason or str(NOT_JUDGED_YET))
     values = {"state": shown.state, **_rule(state.rule), "since": state.since, "provisional": state.provisional}
     detail = state.detail | facts.causes.get(state.queue_id, {})
     if state.rule == RuleCode.NO_MEMBERS:
         detail |= facts.without_members
     stale = {"stale": shown.ground is not None}
-    return _Verdict(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
+    return _StateReport(values | stale, sentence(state_parts(shown.state, state.rule, detail)), "")
 
 
-def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> _Verdict:
+def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: QueueContext) -> _StateReport:
     """What no evaluation is needed for."""
     rule, since = RuleCode.CAUGHT_UP, snapshot.changed_at
     detail: dict[str, float | None] = {"lag_messages": read.lag_messages}
@@ -253,28 +257,28 @@ def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: G
         rule, since = RuleCode.NO_MEMBERS, facts.stopped_since
         detail["without_members_seconds"] = (facts.now - facts.stopped_since).total_seconds()
     values = {"state": shown.state, **_rule(rule), "since": since, "provisional": False, "stale": False}
-    return _Verdict(values, sentence(state_parts(shown.state, rule, detail)), "")
+    return _StateReport(values, sentence(state_parts(shown.state, rule, detail)), "")
 
 
-def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: GroupFacts) -> Start | None:
+def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: QueueContext) -> Start | None:
     """Of a queue whose offset is lost and whose broker is read."""
     if read.unread or not is_lost(snapshot):
         return None
     sample = facts.samples.get(snapshot.queue_id)
-    return start_without_offset(kind, facts.consume_from_where, facts.told_start, read, sample)
+    return start_without_offset(kind, facts.consume_from_where, facts.reported_start, read, sample)
 
 
 def _lost(
-    snapshot: QueueSnapshot, loss: QueueLoss, verdict: "_Verdict", broker: BrokerAge | None, facts: GroupFacts
-) -> "_Verdict":
-    """What the newest reading says needs no judgement, as long as its broker is not silent."""
+    snapshot: QueueSnapshot, loss: QueueLoss, verdict: "_StateReport", broker: BrokerAge | None, facts: QueueContext
+) -> "_StateReport":
+    """What the newest reading says needs no evaluation, as long as its broker is not silent."""
     if not is_lost(snapshot):
         return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))
     if broker is None or broker.is_silent(facts.now, facts.limits):
         return verdict
     rule = _rule(RuleCode.OFFSET_LOST)
     values = {"state": State.LOSS, **rule, "since": snapshot.lost_at, "provisional": None, "stale": False}
-    return _Verdict(values, sentence(loss.sentence(broker.read_from)), "the newest reading alone says it")
+    return _StateReport(values, sentence(loss.sentence(broker.read_from)), gettext("decided by the newest poll alone"))
 
 
 def _numbers(read: Offsets) -> dict[str, int | None]:
@@ -294,23 +298,23 @@ def _numbers(read: Offsets) -> dict[str, int | None]:
 
 def _expired_reason(read: Offsets) -> str:
     if read.min_offset is None:
-        return "the min offset was not read"
+        return gettext("the min offset was not read")
     if read.consumer_offset is None or read.reason is not None:
-        return read.reason or "the consumer offset was not read"
-    return MIN_ABOVE_END
+        return read.reason or gettext("the consumer offset was not read")
+    return str(MIN_ABOVE_END)
 
 
 def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, no_owner: str) -> dict[str, str]:
     """Why each field would be null; those of fields that are not are thrown away."""
     unread = read.reason if read.unread and read.reason else None
     # A queue that nobody holds has nothing in flight that anyone could tell.
-    sampled = no_owner if owner is None else NOT_SAMPLED
+    sampled = no_owner if owner is None else str(NOT_SAMPLED)
     if read.pull_offset is not None:
-        sampled = read.reason or "the offsets are from different moments"
+        sampled = read.reason or gettext("the offsets are from different points in time")
     reasons = {
-        "min_offset": "the min offset was not read",
-        "broker_offset": read.reason or "the broker offset was not read",
-        "consumer_offset": read.reason or "the consumer offset was not read",
+        "min_offset": gettext("the min offset was not read"),
+        "broker_offset": read.reason or gettext("the broker offset was not read"),
+        "consumer_offset": read.reason or gettext("the consumer offset was not read"),
         "expired_messages": _expired_reason(read),
         **dict.fromkeys(("pull_offset", "in_flight", "ready"), sampled),
     }
@@ -318,10 +322,10 @@ def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, n
         reasons = dict.fromkeys(reasons, unread)
     return reasons | {
         "time_lag_seconds": behind.reason or "",
-        "time_lag_error_seconds": behind.reason or "the judgement gives none",
+        "time_lag_error_seconds": behind.reason or gettext("the evaluation has no error bound"),
         "time_lag_at": behind.reason or "",
         **dict.fromkeys(("state", "rule", "rule_code", "since", "provisional"), unjudged),
-        "judged_at": unjudged or NOT_JUDGED_YET,
+        "judged_at": unjudged or str(NOT_JUDGED_YET),
         "owner": no_owner,
-        "taken_at": read.reason or "it was not read",
+        "taken_at": read.reason or gettext("not read"),
     }

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
@@ -40,7 +41,9 @@ class GroupParameters(Paging):
     state = Choice(list(State), required=False)
     health = Choice(HealthLevel.values, required=False)
     online = serializers.BooleanField(required=False)
-    kind = Choice([kind.value for kind in ListKind], default=ListKind.USER.value, help_text="Ghosts are no longer used")
+    kind = Choice(
+        [kind.value for kind in ListKind], default=ListKind.USER.value, help_text="`ghost`: inactive user groups"
+    )
     firing = serializers.BooleanField(required=False, help_text="Whether an incident of it fires")
     ordering = Choice(ORDERING_CHOICES, required=False, help_text="`-` for descending; unknown is last either way")
 
@@ -53,10 +56,10 @@ class GroupListView(APIView):
         page, page_size = values.pop("page"), values.pop("page_size")
         filters = GroupFilters(**values)
         if filters.cluster and not Cluster.objects.filter(name=filters.cluster).exists():
-            raise NotFound(f"There is no cluster {filters.cluster!r}.")
+            raise NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(filters.cluster)})
         now = timezone.now()
         if filters.firing is not None and (late := why_not_evaluated(now)):
-            raise NotNow(f"Which groups fire is not known: {late}.")
+            raise NotNow(gettext("Firing groups are unknown: %(late)s.") % {"late": late})
 
         def find(page: int, page_size: int) -> Found:
             found = group_list(filters, now=now, page=page, page_size=page_size)
@@ -122,8 +125,8 @@ MOST_QUEUE_ID = 2**31 - 1
 
 
 class HistoryParameters(Parameters):
-    since = "ISO 8601; without it: an hour before `to`"
-    to = Moment(required=False, help_text="ISO 8601; without it: this moment")
+    since = "ISO 8601; default: an hour before `to`"
+    to = Moment(required=False, help_text="ISO 8601; default: now")
     step = Choice(STEPS, required=False, help_text="Seconds; without it: as fits the range and its queues")
     by = Choice(("group", "topic", "queue"), default="group")
     topic = serializers.CharField(required=False, help_text="By topic or queue: of this topic alone")
@@ -136,7 +139,7 @@ class HistoryParameters(Parameters):
         values = super().validate(attrs)
         odd = [name for name in QUEUE_NAMES if name in values and name not in NAMED_BY[values["by"]]]
         if odd:
-            sentence = f"It does not go with by={values['by']}: ask for by=queue, or leave it out."
+            sentence = gettext("Not valid with by=%(by)s. Use by=queue, or leave this out.") % {"by": values["by"]}
             raise serializers.ValidationError({odd[0]: [sentence]})
         return values
 

@@ -3,22 +3,24 @@
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy
+
 from consumers.groups.health.rows import shown as shown_reason
 from consumers.models import GroupKind, State, TimeLagKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.volumes import volume_code
+from consumers.words.reasons import coded_reason
 from consumers.words.volumes import volume_words
 
 from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
 from .shown import NOT_READ_YET, ShownGroup
 
-NOT_ASKED = "its members have not been asked for yet"
-DOES_NOT_DRAIN, KEEPS_UP = "it does not drain", "it keeps up"
+NOT_ASKED = gettext_lazy("the group's members have not been asked yet")
 # Rules of the evaluation by which what waits is what was produced a moment ago: it is never "drained".
 KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
-NO_REBALANCE = "no rebalance of it has been seen"
-YOUNG_LAG = "the lag is younger than the last judgement"
+YOUNG_LAG = gettext_lazy("the lag is newer than the last evaluation")
 
 
 def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str, Any]:
@@ -30,7 +32,7 @@ def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str,
     lag, time_lag, drain = (shown.shown(name) for name in ("lag_messages", "time_lag_seconds", "drain_seconds"))
     at_least, health = shown.shown("lag_messages_at_least"), shown.health
     if lag is not None and lag_of_queues is not None and lag != lag_of_queues:
-        # As in the overlay: zero exactly where the lag is, and what was judged of a lag of zero says nothing of one.
+        # As in the overlay: zero exactly where the lag is, and what was evaluated of a lag of zero says nothing of one.
         if not lag or not lag_of_queues:
             time_lag, drain = (None if lag_of_queues else 0.0), None
         lag = at_least = lag_of_queues
@@ -83,7 +85,7 @@ def group_row(shown: ShownGroup) -> GroupRow:
 
 
 def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -> TimeLagKind:
-    """`judged` is the kind of the newest judgement, null where there is none."""
+    """`judged` is the kind of the newest evaluation, null where there is none."""
     if time_lag is None or judged is None:
         return TimeLagKind.EXACT if lag == 0 else TimeLagKind.UNKNOWN
     if lag == 0:
@@ -94,23 +96,23 @@ def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -
 
 def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
     """A reason for each null that `unknown_reason` does not speak of."""
-    membership = shown.unread_reason or shown.group.membership_error or NOT_ASKED
-    judged = shown.unread_reason or shown.unjudged_reason or "the judged range does not tell"
+    membership = shown.unread_reason or shown.group.membership_error or str(NOT_ASKED)
+    judged = shown.unread_reason or shown.unjudged_reason or gettext("the evaluated range does not contain the answer")
     reasons = {
-        "since": shown.unread_reason or NOT_JUDGED_YET,
-        "completeness": shown.unjudged_reason or NOT_JUDGED_YET,
-        "lag_messages_at_least": shown.lag_reason or NOT_READ_YET,
-        **dict.fromkeys(("never_committed_queues", "lost_queues"), shown.unread_reason or NOT_READ_YET),
+        "since": shown.unread_reason or str(NOT_JUDGED_YET),
+        "completeness": shown.unjudged_reason or str(NOT_JUDGED_YET),
+        "lag_messages_at_least": shown.lag_reason or str(NOT_READ_YET),
+        **dict.fromkeys(("never_committed_queues", "lost_queues"), shown.unread_reason or str(NOT_READ_YET)),
         "time_lag_seconds": _time_lag_reason(shown, fields["lag_messages"]),
         "time_lag_at": _time_lag_reason(shown, fields["lag_messages"]),
         "drain_seconds": _drain_reason(shown, fields),
         "dlq_messages": shown.unread_reason
-        or (NOT_READ_YET if shown.total is None else "its dead letters were not read"),
-        "expired_messages": shown.lag_reason or "the min offset of a queue with lag was not read",
+        or (str(NOT_READ_YET) if shown.total is None else gettext("the dead-letter topic was not read")),
+        "expired_messages": shown.lag_reason or gettext("the min offset of a queue with lag was not read"),
         "last_rebalance_at": _rebalance_reason(shown),
         "open_incidents": str(shown.incidents),
-        "taken_at": NOT_READ_YET,
-        "judged_at": NOT_JUDGED_YET,
+        "taken_at": str(NOT_READ_YET),
+        "judged_at": str(NOT_JUDGED_YET),
     }
     reasons |= dict.fromkeys(stored_in(JUDGED), judged)
     reasons |= {name: volume_words(stored) for name, stored in _volume_reasons(shown).items()}
@@ -121,7 +123,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
 
 
 def _time_lag_at(shown: ShownGroup, lag: int | None, time_lag: float | None) -> datetime | None:
-    """A time lag of zero is the newest reading's; any other one was judged, of a moment before the lag beside it."""
+    """A time lag of zero is the newest reading's; any other one was evaluated, of a moment before the lag beside it."""
     if time_lag is None:
         return None
     taken_at: datetime | None = shown.shown("taken_at")
@@ -141,7 +143,7 @@ def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPa
 
 
 def _volume_reasons(shown: ShownGroup) -> dict[str, Any]:
-    """As they are stored, where what was judged is shown."""
+    """As they are stored, where what was evaluated is shown."""
     if shown.judged is None or shown.unread_reason or shown.unjudged_reason:
         return {}
     return dict(shown.judged.volumes_unknown)
@@ -151,31 +153,33 @@ def _time_lag_reason(shown: ShownGroup, lag: int | None) -> str:
     if shown.unread_reason or shown.unjudged_reason:
         return shown.unread_reason or shown.unjudged_reason or ""
     if shown.judged is not None and shown.judged.time_lag_seconds is None:
-        return "the judged range does not tell"
-    return YOUNG_LAG if lag else shown.lag_reason or NOT_JUDGED_YET
+        return gettext("the evaluated range does not contain the answer")
+    return str(YOUNG_LAG) if lag else shown.lag_reason or str(NOT_JUDGED_YET)
 
 
 def _rebalance_reason(shown: ShownGroup) -> str:
     if shown.judged is None:
-        return NOT_JUDGED_YET
+        return str(NOT_JUDGED_YET)
     if shown.group.membership_at is None:
-        return shown.group.membership_error or NOT_ASKED
-    return NO_REBALANCE
+        return shown.group.membership_error or str(NOT_ASKED)
+    return coded_reason(ReasonCode.NO_REBALANCE)
 
 
 def _drain_reason(shown: ShownGroup, fields: dict[str, Any]) -> str:
     if fields["lag_messages"] is None:
-        return shown.lag_reason or NOT_READ_YET
+        return shown.lag_reason or str(NOT_READ_YET)
     if fields["lag_messages"] == 0:
-        return "nothing to drain"
+        return gettext("no lag")
     if shown.unjudged_reason:
         return shown.unjudged_reason
     if _keeps_up(shown):
-        return KEEPS_UP
+        return gettext("the group keeps up")
     consumed, produced = fields["consume_rate"], fields["produce_rate"]
     if consumed is None or produced is None:
-        return "the rates are not known"
-    return YOUNG_LAG if consumed > produced else DOES_NOT_DRAIN
+        return gettext("the rates are unknown")
+    if consumed > produced:
+        return str(YOUNG_LAG)
+    return coded_reason(ReasonCode.NEVER_DRAINS)
 
 
 def _keeps_up(shown: ShownGroup) -> bool:

@@ -72,7 +72,9 @@ class GroupFilters:
     ordering: str | None = None
 
 
-@answer("Of one group; what keeps many from being read has an incident of its own.", name="OpenIncidents")
+@answer(
+    "Open incidents of one group. A cause that concerns many groups has an incident of its own.", name="OpenIncidents"
+)
 @dataclass(frozen=True)
 class IncidentCounts:
     """Open ones of a group, by the newest evaluation of the rules. Severities are of those that fire."""
@@ -89,11 +91,13 @@ class KnownPart:
     """What is known of a number of a span of time, part of which is not known. `since`: when the known part begins;
     null where that is no later than the span's own beginning."""
 
-    value: float = field(metadata=public("Messages that died, at least; or the share over the known part of the hour"))
+    value: float = field(
+        metadata=public("At least so many dead-lettered messages; or the share over the known part of the hour")
+    )
     since: datetime | None = field(metadata=public("When that part begins; null: with the hour or the day"))
 
 
-@answer("What is not known is null: `unknown_reason` says why the lag is, `unknown` why other fields are.")
+@answer("An unknown value is null: `unknown_reason` has the reason for the lag, `unknown` for other fields.")
 @dataclass(frozen=True, kw_only=True)
 class GroupRow:
     """`taken_at` is the reading that the numbers are from. `time_lag_at` may be an earlier moment than that.
@@ -112,10 +116,10 @@ class GroupRow:
         metadata=public("The worst of state, ownership, retry health checks, DLQ inflow and rebalances")
     )
     health_reasons: tuple[HealthReason, ...] = field(metadata=public("Worst first"))
-    flags: tuple[str, ...] = field(metadata=public("Kinds that hold: ghost, paused, …"))
+    flags: tuple[str, ...] = field(metadata=public("Kinds of the group: ghost, paused, …"))
     flag_reasons: dict[str, str] = field(metadata=public("A sentence for each flag"))
     completeness: float | None = field(
-        metadata=public(label=_("Judged on a full window"), unit=_("of its queues"), number=Number.SHARE)
+        metadata=public(label=_("Evaluated on a full window"), unit=_("of its queues"), number=Number.SHARE)
     )
     lag_messages: int | None = field(metadata=public(label=_("Lag"), unit=MESSAGES, column=1))
     lag_messages_at_least: int | None = field(
@@ -126,7 +130,7 @@ class GroupRow:
     )
     lost_queues: int | None = field(
         metadata=public(
-            "Queues whose committed offset was read before, and is gone from the broker",
+            "Queues whose committed offset was read before, and is missing on the broker now",
             label=_("Offset lost"),
             unit=_("queues"),
             stored=TOTAL,
@@ -134,7 +138,7 @@ class GroupRow:
     )
     time_lag_seconds: float | None = field(metadata=public(label=_("Time lag"), number=Number.DURATION, column=2))
     time_lag_kind: TimeLagKind
-    time_lag_at: datetime | None = field(metadata=public("The moment that the time lag is of"))
+    time_lag_at: datetime | None = field(metadata=public("The point in time of the time lag"))
     consume_rate: float | None = field(
         metadata=public(
             "Messages per second", label=_("Consumed"), unit=MESSAGES, number=Number.RATE, stored=JUDGED, column=4
@@ -145,7 +149,7 @@ class GroupRow:
             "Messages per second", label=_("Produced"), unit=MESSAGES, number=Number.RATE, stored=JUDGED, column=3
         )
     )
-    drain_seconds: float | None = field(metadata=public(label=_("Drains in"), number=Number.DURATION, column=5))
+    drain_seconds: float | None = field(metadata=public(label=_("Time to drain"), number=Number.DURATION, column=5))
     members: int | None = field(metadata=public(label=_("Members"), unit=_("clients"), stored=GROUP, column=6))
     online: bool | None = field(metadata=public(stored=GROUP))
     message_model: str | None
@@ -161,7 +165,7 @@ class GroupRow:
     )
     retry_share: float | None = field(
         metadata=public(
-            "Redeliveries per message consumed, over the last hour; above 1 where more came back",
+            "Redeliveries per consumed message over the last hour; may exceed 1",
             label=_("Retry share"),
             unit=_("of consumed, 1 h"),
             number=Number.SHARE,
@@ -170,12 +174,10 @@ class GroupRow:
         )
     )
     dlq_messages: int | None = field(
-        metadata=public("Dead letters that the brokers keep", label=_("Dead letters"), unit=MESSAGES, stored=TOTAL)
+        metadata=public("Dead-letter messages on the brokers", label=_("DLQ messages"), unit=MESSAGES, stored=TOTAL)
     )
     dlq_day_messages: int | None = field(
-        metadata=public(
-            "Dead letters that came in 24 hours", label=_("DLQ 24 h"), unit=MESSAGES, stored=JUDGED, column=8
-        )
+        metadata=public("DLQ inflow of 24 h", label=_("DLQ 24 h"), unit=MESSAGES, stored=JUDGED, column=8)
     )
     expired_messages: int | None = field(
         metadata=public("Unconsumed, and deleted by the broker", label=_("Expired"), unit=MESSAGES, stored=TOTAL)
@@ -227,7 +229,7 @@ class TopicRow:
     lag_messages: int | None
     lag_messages_at_least: int | None
     time_lag_seconds: float | None
-    time_lag_at: datetime | None = field(metadata=public("The moment that the time lag is of"))
+    time_lag_at: datetime | None = field(metadata=public("The point in time of the time lag"))
     retired_since: datetime | None = field(metadata=public("No member subscribes to it since: no sum"))
     unknown_reason: str | None
     unknown_reason_code: UnknownReason | None
@@ -255,7 +257,7 @@ class GroupDetail(GroupRow):
 
     rule: str = field(metadata=public("The rule that decided the state, or why none did"))
     rule_code: str | None = field(metadata=public("Null: no rule decided", of=RuleCode))
-    detail: dict[str, Any] = field(metadata=public("The numbers that the rule looked at"))
+    detail: dict[str, Any] = field(metadata=public("The numbers that the rule evaluated"))
     worst_queue: WorstQueue | None
     queue_rows: list[QueueRow] = field(metadata=INSIDE)
     topics: list[TopicRow]

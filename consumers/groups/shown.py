@@ -5,8 +5,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from consumers.groups.health.rows import Health
 from consumers.groups.health.verdict import NOT_CHECKED, Findings, health, health_limits
@@ -26,13 +26,13 @@ from consumers.words.unknown import reason_words
 from .overlay import NO_BROKER, STATES, Overlay
 from .rows import IncidentCounts, WorstQueue
 
-NOT_READ_YET = "not read yet"
+NOT_READ_YET = gettext_lazy("not read yet")
 # The numbers of the rule "blocked" that a blocked queue does not tell.
 BESIDE_BLOCKED = ("expires_in_seconds",)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class StateReport:
     """The state that is shown: the parts of its sentence, and the code of the rule with its numbers; without a rule the
     sentence is the reason. `stale`: evaluations are late, and it is the last one's."""
 
@@ -78,7 +78,7 @@ class ShownGroup:
     pops: bool | None
     blocked: BlockedQueue | None = None
     cause: dict[str, str] = field(default_factory=dict)
-    incidents: IncidentCounts | str = "nobody has counted them"
+    incidents: IncidentCounts | str = field(default_factory=lambda: gettext("incidents were not counted"))
     loss: GroupLoss | None = None
     findings: Findings = NOT_CHECKED
 
@@ -110,7 +110,7 @@ class ShownGroup:
         if broker_id is None:
             return None
         if broker_id == NO_BROKER:
-            return f"no broker of {self.group.cluster.name} is known yet"
+            return gettext("no broker of %(cluster)s is known yet") % {"cluster": self.group.cluster.name}
         return self.overlay.brokers[broker_id].unread_reason(self.overlay.now, self.overlay.limits)
 
     @property
@@ -125,7 +125,7 @@ class ShownGroup:
         if self.unread_reason:
             return self.unread_reason
         if self.total is None:
-            return NOT_READ_YET
+            return str(NOT_READ_YET)
         if (outside := outside_reason(self.group)) is not None:
             return outside
         slaves = self.overlay.slaves_of(self.group.cluster_id)
@@ -144,7 +144,7 @@ class ShownGroup:
         return self.judged is not None and is_late(self.judged, self.overlay.now, self.overlay.limits)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> StateReport:
         state = STATES[self.shown("rank")]
         if state == State.LOSS and self.loss is not None:
             return self._loss_verdict(self.loss)
@@ -152,20 +152,20 @@ class ShownGroup:
             return self._never_judged(state)
         silent = self._broker_reason(self.shown("silent_by"))
         if silent is not None and (self.still_read is None or state == State.UNKNOWN):
-            return Verdict(state, [silent], None, {}, self.shown("taken_at"))
+            return StateReport(state, [silent], None, {}, self.shown("taken_at"))
         if self.is_late:
             return self._late_verdict(state, self.judged)
         if silent is None or self.still_read is None:
             return self._judged_verdict(state, self.judged, self.judged.worst_queue)
         return self._judged_verdict(state, self.still_read, self.still_read.queue)
 
-    def _never_judged(self, state: State) -> Verdict:
+    def _never_judged(self, state: State) -> StateReport:
         if state == State.STOP:
             return self._stopped_verdict()
-        reason = self.unread_reason or NOT_JUDGED_YET
-        return Verdict(state, [reason], None, {}, self.group.first_seen_at)
+        reason = self.unread_reason or str(NOT_JUDGED_YET)
+        return StateReport(state, [reason], None, {}, self.group.first_seen_at)
 
-    def _late_verdict(self, state: State, judged: GroupState) -> Verdict:
+    def _late_verdict(self, state: State, judged: GroupState) -> StateReport:
         """The last state that holds, of the group or of the queue that is now its worst; else what rows tell."""
         worst = self.still_read
         if state == State.STOP and self.group.pk in self.overlay.live.stopped:
@@ -176,34 +176,36 @@ class ShownGroup:
             return replace(self._judged_verdict(state, worst, worst.queue), stale=True)
         if state == State.OK:
             return self._caught_up_verdict()
-        why = _("the lag has grown, or stands still, since")
+        why = _("the lag has not decreased since")
         if judged.state not in CALM:
             why = _("offsets have moved, or members are back, since")
         reason = f"{self.unread_reason or self.unjudged_reason}; {why}"
-        return Verdict(state, [reason], None, {}, judged.judged_at)
+        return StateReport(state, [reason], None, {}, judged.judged_at)
 
-    def _stopped_verdict(self) -> Verdict:
+    def _stopped_verdict(self) -> StateReport:
         """By the answers of brokers: no evaluation is needed."""
         since = self.overlay.live.stopped.get(self.group.pk)
         detail = {"lag_messages": self.shown("lag_messages")}
         if since is not None:
             detail["without_members_seconds"] = (self.overlay.now - since).total_seconds()
-        return Verdict(
+        return StateReport(
             State.STOP, state_parts(State.STOP, RuleCode.NO_MEMBERS, detail), RuleCode.NO_MEMBERS, detail, since
         )
 
-    def _caught_up_verdict(self) -> Verdict:
+    def _caught_up_verdict(self) -> StateReport:
         detail = {"lag_messages": self.shown("lag_messages")}
         since = self.total.changed_at if self.total is not None else None
-        return Verdict(State.OK, state_parts(State.OK, RuleCode.CAUGHT_UP, detail), RuleCode.CAUGHT_UP, detail, since)
+        return StateReport(
+            State.OK, state_parts(State.OK, RuleCode.CAUGHT_UP, detail), RuleCode.CAUGHT_UP, detail, since
+        )
 
-    def _loss_verdict(self, loss: GroupLoss) -> Verdict:
+    def _loss_verdict(self, loss: GroupLoss) -> StateReport:
         detail: dict[str, Any] = {"lost_queues": loss.queues, "lost_offset": loss.lost_offset, "brokers": loss.brokers}
         detail |= {"lost_at": loss.lost_at.isoformat() if loss.lost_at else None}
         parts = group_loss_parts(loss, self.total.queues if self.total else loss.queues)
-        return Verdict(State.LOSS, parts, RuleCode.OFFSET_LOST, detail, loss.lost_at, loss.worst)
+        return StateReport(State.LOSS, parts, RuleCode.OFFSET_LOST, detail, loss.lost_at, loss.worst)
 
-    def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> Verdict:
+    def _judged_verdict(self, state: State, judged: GroupState | QueueState, queue: Queue | None) -> StateReport:
         place = queue_words(queue.topic.name, queue.broker, queue.queue_id) if queue is not None else None
         detail = judged.detail | self.cause
         if judged.rule == RuleCode.NO_MEMBERS:
@@ -212,7 +214,7 @@ class ShownGroup:
             parts = [self.blocked.sentence, *evidence({name: detail.get(name) for name in BESIDE_BLOCKED})]
         else:
             parts = state_parts(state, judged.rule, detail, place=place)
-        return Verdict(state, parts, judged.rule, detail, judged.since, queue)
+        return StateReport(state, parts, judged.rule, detail, judged.since, queue)
 
 
 def queues_reason(reason: str | None, lost_queues: int | None, slaves: list[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import redis
 from celery import Task, current_app
 from django.conf import settings
+from django.utils.translation import gettext
 from kombu.exceptions import OperationalError
 
 # Redis between pages and the general worker: what is asked and answered there lives for minutes, and in memory.
@@ -31,7 +32,11 @@ def redis_client(*, longest_wait_seconds: float = 0.0) -> Iterator[redis.Redis]:
         yield client
     except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OperationalError) as error:
         raise RedisDown(
-            f"Redis does not answer ({error}), so the worker cannot be asked: see that it runs, and try again."
+            gettext(
+                "Redis does not answer (%(error)s), so the worker cannot be asked. Check that Redis runs, "
+                "and try again."
+            )
+            % {"error": error}
         ) from error
     finally:
         client.close()

@@ -13,13 +13,13 @@ from consumers.models import Cluster
 from consumers.polling.pollers import registration
 from consumers.polling.registration import access_of
 from consumers.polling.wire import Wire, WireClosed
-from consumers.queries.brokers import MASTER
 from consumers.queries.read_only import ALL, marked_by
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.name_server import NameServer, Route
 from consumers.rocketmq.offset_writes import OffsetWrites
 from consumers.rocketmq.sends import BrokerSends
 from consumers.rocketmq.wire.errors import NameServersFailed, Unreachable
+from consumers.vocabulary.brokers import MASTER
 
 # The connections of a long-lived worker, one wire per cluster, kept between tasks.
 CONNECT_TRIES = 3
@@ -132,11 +132,11 @@ def why_read_only(cluster_name: str) -> str | None:
         return None
     if marked not in (cluster_name, ALL):
         return _(
-            "The cluster %(cluster)s has a name server or broker in common with %(marked)s, which is marked read-only: "
-            "nothing is changed on its brokers from here. Whoever runs Consumerscope can take %(marked)s out of "
+            "The cluster %(cluster)s shares a name server or broker with %(marked)s, which is marked "
+            "read-only, so nothing is changed on its brokers. To change this, remove %(marked)s from "
             "CONSUMERSCOPE_READ_ONLY_CLUSTERS."
         ) % {"cluster": cluster_name, "marked": marked}
     return _(
-        "The cluster %(cluster)s is marked read-only: nothing is changed on its brokers from here. Whoever runs "
-        "Consumerscope can take it out of CONSUMERSCOPE_READ_ONLY_CLUSTERS."
+        "The cluster %(cluster)s is marked read-only, so nothing is changed on its brokers. To "
+        "change this, remove it from CONSUMERSCOPE_READ_ONLY_CLUSTERS."
     ) % {"cluster": cluster_name}

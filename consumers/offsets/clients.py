@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy
+
 from consumers.models import Assignment, Client, ConsumerGroup
 from consumers.ownership.unowned import no_owner_reason
-from consumers.queries.queues.starts import told_start
+from consumers.queries.queues.starts import reported_start
 from consumers.stores.exposure import NOT_SAMPLED, Held
 from consumers.vocabulary.groups import BROADCASTING, POPPING
 
@@ -16,7 +18,9 @@ from .rows import CLIENT_MEMORY, PopRow, StoreRow
 # RocketMQ 5.4.0, ClientConfig.persistConsumerOffsetInterval, where no member says another.
 USUAL_COMMIT_SECONDS = 5.0
 INTERVAL = "persistConsumerOffsetInterval"
-NOBODY_HOLDS = "popping: no member holds a queue; what is popped and not acknowledged comes again"
+NOBODY_HOLDS = gettext_lazy(
+    "popping: no member owns a queue; messages that are popped and not acknowledged are redelivered"
+)
 SPOKE = ("client_id", "running_info_at", "running_info_error", "settings", "pop_queues", "started_at")
 HELD = ("queue_id", "client_id", "last_seen", "commit_offset", "cached_min", "cached_max", "cached_count")
 
@@ -46,7 +50,7 @@ class Members:
     @property
     def start(self) -> tuple[str | None, datetime | None]:
         """consumeTimestamp, and the start of the member that says it: the newest one's."""
-        return told_start(self.clients)
+        return reported_start(self.clients)
 
     def pops(self) -> list[PopRow]:
         return [
@@ -79,7 +83,11 @@ class Members:
     def _store(self, owner: Held, broker_offset: int | None) -> StoreRow:
         finding = self.silent.get(owner.client_id)
         if owner.commit_offset is None:
-            none = NOT_SAMPLED if owner.cached_count is None else "the client's memory has no offset of this queue"
+            none = (
+                NOT_SAMPLED
+                if owner.cached_count is None
+                else gettext("the client's memory has no offset of this queue")
+            )
             finding = finding or none
         return StoreRow(
             kind=CLIENT_MEMORY,
@@ -105,7 +113,7 @@ def members_of(group: ConsumerGroup) -> Members:
         clients=clients,
         held=held,
         silent={c["client_id"]: _silence(c["running_info_error"]) for c in clients if c["running_info_error"]},
-        no_owner=NOBODY_HOLDS if is_popping else no_owner_reason(group, answers),
+        no_owner=str(NOBODY_HOLDS) if is_popping else no_owner_reason(group, answers),
         is_broadcasting=group.message_model == BROADCASTING,
         is_popping=is_popping,
     )
@@ -119,7 +127,7 @@ def behind(offset: int | None, broker_offset: int | None) -> int | None:
 
 
 def _silence(error: str) -> str:
-    return f"did not answer when it was asked last: {error}"
+    return gettext("no answer to the last request: %(error)s") % {"error": error}
 
 
 def _whole(text: object) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow.compute as pc
 from django.conf import settings
 from django.db.models import Q
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.lake.moment import read_moment
 from consumers.lake.store import Lake
@@ -21,10 +22,10 @@ from .rows import BROKER_FILE, CONSUMER_FILE, FileRow, StoreRow
 # RocketMQ 5.4.0, BrokerConfig.flushConsumerOffsetInterval.
 BROKER_FILE_SECONDS = 5.0
 COLUMNS = ("source", "kind", "broker", "client_id", "topic", "queue_id", "offset", "finding")
-FROM_BACKUP = "read from its backup, which is one write older"
-NO_OFFSET = "the file has no offset of this queue"
-NOT_KEPT = "what was read of the file is not kept any more"
-NO_BROKER = "the file does not tell its broker"
+FROM_BACKUP = gettext_lazy("read from the backup file, which is one write older")
+NO_OFFSET = gettext_lazy("the file has no offset of this queue")
+NOT_KEPT = gettext_lazy("the content of the file is no longer retained")
+NO_BROKER = gettext_lazy("the file does not name its broker")
 
 QueueKey = tuple[str, str | None, int]  # topic, broker, queue id
 
@@ -67,8 +68,9 @@ class Files:
 
     def _store(self, row: dict[str, Any], broker_offset: int | None) -> StoreRow:
         file = next(file for file in self.found if file.path == row["source"])
-        backup = FROM_BACKUP if file.from_backup else None
-        stale = f"as it was before it could not be read: {problem_words(file.error)}" if file.error else None
+        backup = str(FROM_BACKUP) if file.from_backup else None
+        problem = problem_words(file.error)
+        stale = gettext("last content before a failed read: %(error)s") % {"error": problem} if problem else None
         return StoreRow(
             kind=row["kind"],
             offset=row["offset"],
@@ -85,19 +87,25 @@ class Files:
     def _silent_broker(self, broker: str | None) -> list[StoreRow]:
         files = [file for file in self.found if file.kind == BROKER_FILE and file.broker in (broker, None)]
         if not files:
-            return [_absent(BROKER_FILE, self._no_file(f"no offset file of {broker} was found"))]
+            return [
+                _absent(
+                    BROKER_FILE, self._no_file(gettext("no offset file of %(broker)s was found") % {"broker": broker})
+                )
+            ]
         return [self._silent(file, BROKER_FILE) for file in files]
 
     def _silent_consumers(self, spoke: set[str | None]) -> list[StoreRow]:
         files = [file for file in self.found if file.kind == CONSUMER_FILE]
         if not files:
-            return [_absent(CONSUMER_FILE, self._no_file("no offset file of this group's clients was found"))]
+            return [_absent(CONSUMER_FILE, self._no_file(gettext("no offset file of this group's clients was found")))]
         return [self._silent(file, CONSUMER_FILE) for file in files if file.path not in spoke]
 
     def _no_file(self, otherwise: str) -> str:
         if self.names_files:
             return otherwise
-        return f"no offset files are named: manage.py cluster add {self.cluster.name} --offset-files GLOB names them"
+        return gettext(
+            "no offset files are configured. To name them: manage.py cluster add %(cluster)s --offset-files GLOB"
+        ) % {"cluster": self.cluster.name}
 
     def _silent(self, file: OffsetFile, kind: str) -> StoreRow:
         return StoreRow(
@@ -116,8 +124,8 @@ class Files:
 
     def _why_silent(self, file: OffsetFile) -> str:
         if file.kind == BROKER_FILE and file.broker is None:
-            return NO_BROKER
-        return NO_OFFSET if file.path in self.kept else NOT_KEPT
+            return str(NO_BROKER)
+        return str(NO_OFFSET) if file.path in self.kept else str(NOT_KEPT)
 
 
 def files_of(group: ConsumerGroup, commit_seconds: float) -> Files:

@@ -34,13 +34,13 @@ class StoreRow:
     lag_messages: int | None = field(default=None, metadata=public("Counted from this offset"))
 
 
-@answer("`would_start_at`: the first message that a member would get that took the queue over at this moment.")
+@answer("`would_start_at`: the first message for a member that would take over the queue now.")
 @dataclass(frozen=True, kw_only=True)
 class OffsetRow:
     """One queue. `broker` is null for what a file says of a queue whose broker neither path nor content tells."""
 
     topic: str
-    broker: str | None = field(metadata=public("Null for a queue of a file that does not tell its broker"))
+    broker: str | None = field(metadata=public("Null for a queue of a file that does not name its broker"))
     queue_id: int
     kind: str = field(metadata=public(of=TopicKind))
     min_offset: int | None

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Max
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import ConsumerGroup, Queue, QueueSample, QueueSnapshot, TopicKind
 from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.flags import outside_reason
 from consumers.queries.brokers import BrokerAge, broker_ages
+from consumers.queries.declared import unknown_of
 from consumers.queries.limits import Limits, limits
 from consumers.queries.queues.overlay import OWN_DEAD_LETTERS, Offsets, offsets, unread_reason
 from consumers.queries.queues.starts import start_without_offset
@@ -22,8 +24,8 @@ from .rows import BROKER_FILE, BROKER_MEMORY, GroupOffsets, OffsetRow, StoreRow
 
 # From what each store says of one queue to its row: every null with its reason.
 
-NO_OFFSET = "the broker's memory has no offset of this group here"
-EACH_ITS_OWN = "broadcasting: each member goes on from its own file"
+NO_OFFSET = gettext_lazy("the broker's memory has no offset of this group")
+EACH_ITS_OWN = gettext_lazy("broadcasting: each member continues from its own file")
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Facts:
+class OffsetContext:
     """What all queues of a group share. `samples` by the queue's key in the database."""
 
     group: ConsumerGroup
@@ -60,7 +62,7 @@ class Facts:
 EMPTY = (UnknownReason.NEVER_COMMITTED, UnknownReason.OFFSET_LOST)
 
 
-def offset_row(place: Place, facts: Facts) -> OffsetRow:
+def offset_row(place: Place, facts: OffsetContext) -> OffsetRow:
     broker = facts.brokers.get(place.broker) if place.broker is not None else None
     read = _read(place, broker, facts)
     memory = _memory(place, broker, read, facts)
@@ -71,17 +73,17 @@ def offset_row(place: Place, facts: Facts) -> OffsetRow:
     start = _start(place, read, facts)
     values = {"min_offset": read.min_offset, "broker_offset": read.broker_offset, "would_start_at": start.offset}
     why = {
-        "min_offset": read.reason if read.unread and read.reason else "the min offset was not read",
-        "broker_offset": read.reason or "the broker offset was not read",
+        "min_offset": read.reason if read.unread and read.reason else gettext("the min offset was not read"),
+        "broker_offset": read.reason or gettext("the broker offset was not read"),
         "would_start_at": start.reason or "",
     }
     taken_at = broker.last_read_at if broker else None
-    unknown = {name: why[name] for name, value in values.items() if value is None}
+    unknown = unknown_of(values, why)
     unknown |= {f"exposure.{name}": exposed.unknown[name] for name in NUMBERS if name in exposed.unknown}
     if taken_at is None:
-        unknown["taken_at"] = read.reason or "it was not read"
+        unknown["taken_at"] = read.reason or gettext("not read")
     if read.unread:
-        unknown["never_committed"] = read.reason or "it was not read"
+        unknown["never_committed"] = read.reason or gettext("not read")
     return OffsetRow(
         topic=place.topic,
         broker=place.broker,
@@ -97,15 +99,15 @@ def offset_row(place: Place, facts: Facts) -> OffsetRow:
     )
 
 
-def _read(place: Place, broker: BrokerAge | None, facts: Facts) -> Offsets:
+def _read(place: Place, broker: BrokerAge | None, facts: OffsetContext) -> Offsets:
     if place.snapshot is not None:
         return offsets(place.snapshot, broker, facts.now, facts.limits)
-    unread = unread_reason(place.broker, broker, facts.now, facts.limits) if place.broker else NO_BROKER
+    unread = unread_reason(place.broker, broker, facts.now, facts.limits) if place.broker else str(NO_BROKER)
     end = place.broker_offset if unread is None else None
-    return Offsets(None, end, None, None, None, None, None, None, unread or NO_OFFSET, unread is not None)
+    return Offsets(None, end, None, None, None, None, None, None, unread or str(NO_OFFSET), unread is not None)
 
 
-def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: Facts) -> StoreRow:
+def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: OffsetContext) -> StoreRow:
     return StoreRow(
         kind=BROKER_MEMORY,
         offset=read.consumer_offset,
@@ -117,13 +119,13 @@ def _memory(place: Place, broker: BrokerAge | None, read: Offsets, facts: Facts)
     )
 
 
-def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRow], facts: Facts) -> Exposure:
+def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRow], facts: OffsetContext) -> Exposure:
     if elsewhere := _elsewhere(facts):
         return Exposure(unknown=dict.fromkeys(NUMBERS, elsewhere))
     file = next((store for store in files if store.kind == BROKER_FILE), None)
     return exposure(
         Stored(memory.offset, memory.at, memory.finding, is_empty=read.code in EMPTY),
-        Stored(file.offset, file.at, file.finding) if file else Stored(None, None, NO_BROKER),
+        Stored(file.offset, file.at, file.finding) if file else Stored(None, None, str(NO_BROKER)),
         facts.members.held.get(place.pk, ()) if place.pk is not None else (),
         facts.members.no_owner,
         facts.now,
@@ -131,19 +133,19 @@ def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRo
     )
 
 
-def _elsewhere(facts: Facts) -> str | None:
+def _elsewhere(facts: OffsetContext) -> str | None:
     """Why members do not go on from what brokers hold; None where they do."""
-    return EACH_ITS_OWN if facts.members.is_broadcasting else outside_reason(facts.group)
+    return str(EACH_ITS_OWN) if facts.members.is_broadcasting else outside_reason(facts.group)
 
 
 def _is_never_committed(place: Place, read: Offsets) -> bool:
     return read.consumer_offset is None and not read.unread and read.code == UnknownReason.NEVER_COMMITTED
 
 
-def _start(place: Place, read: Offsets, facts: Facts) -> Start:
+def _start(place: Place, read: Offsets, facts: OffsetContext) -> Start:
     kind = kind_in_group(facts.group.name, place.topic)
     if kind == TopicKind.DLQ:
-        return Start(None, OWN_DEAD_LETTERS, OWN_DEAD_LETTERS)
+        return Start(None, str(OWN_DEAD_LETTERS), str(OWN_DEAD_LETTERS))
     if elsewhere := _elsewhere(facts):
         return Start(None, elsewhere, elsewhere)
     if not _is_never_committed(place, read) and read.code != UnknownReason.OFFSET_LOST:
@@ -155,10 +157,10 @@ def _start(place: Place, read: Offsets, facts: Facts) -> Start:
 def _after_commit(read: Offsets) -> Start:
     """A committed offset always wins; one that is out of range is moved by the first pull."""
     if read.consumer_offset is None or read.reason is not None:
-        return Start(None, "the committed offset", read.reason or "the consumer offset was not read")
+        return Start(None, gettext("the committed offset"), read.reason or gettext("the consumer offset was not read"))
     if read.min_offset is not None and read.min_offset > read.consumer_offset:
-        return Start(read.min_offset, "the committed offset, moved up to the min offset")
-    return Start(read.consumer_offset, "the committed offset")
+        return Start(read.min_offset, gettext("the committed offset, moved up to the min offset"))
+    return Start(read.consumer_offset, gettext("the committed offset"))
 
 
 def group_offsets(group: ConsumerGroup, *, now: datetime, topic: str | None = None) -> GroupOffsets:
@@ -166,7 +168,7 @@ def group_offsets(group: ConsumerGroup, *, now: datetime, topic: str | None = No
     members = members_of(group)
     files = files_of(group, members.commit_seconds)
     bounds = limits()
-    facts = Facts(
+    facts = OffsetContext(
         group=group,
         brokers={broker.name: broker for broker in broker_ages([group.cluster_id])[group.cluster_id].brokers},
         members=members,

@@ -16,9 +16,10 @@ from consumers.lake.moment import read_moment
 from consumers.lake.store import Lake
 from consumers.models import Broker, Client, Queue, QueueSample, QueueSnapshot, QueueState, Reading, Topic
 from consumers.ownership.timeline.claims import LEAST_SECONDS
-from consumers.queries.brokers import MASTER, ClusterAge
+from consumers.queries.brokers import ClusterAge
 from consumers.queries.columns import as_list
 from consumers.queries.limits import Limits
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.groups import BROADCASTING
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 
@@ -151,7 +152,7 @@ def cluster_names(cluster_id: int) -> dict[str, str | None]:
 
 
 # What rocketmq-exporter's names are filled from, of one cluster.
-# Messages per second, by how far offsets moved over the last minute of readings; and where dead letters end.
+# Messages per second, by how far offsets moved over the last minute of readings; and where dead-letter messages end.
 # Two readings of the lake are compared, whatever the number of groups.
 
 MINUTE = timedelta(seconds=60)
@@ -264,7 +265,7 @@ def part_waits(
 
 
 def _behind(cluster_id: int) -> Iterable[tuple[int, int, str, str, int, float | None]]:
-    """The queues with lag: group and queue id, topic, broker, consumer offset, judged seconds."""
+    """The queues with lag: group and queue id, topic, broker, consumer offset, evaluated seconds."""
     state = QueueState.objects.filter(group=OuterRef("group_id"), queue=OuterRef("queue_id"))
     rows = QueueSnapshot.objects.filter(KNOWN_LAG, group__cluster=cluster_id, broker_offset__gt=F("consumer_offset"))
     judged = Subquery(state.values("time_lag_seconds")[:1], output_field=FloatField())
@@ -284,7 +285,7 @@ def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetim
 def _wait(
     sample: tuple[int | None, datetime] | None, offset: int, read_at: datetime | None, judged: float | None
 ) -> float | None:
-    """By the broker's store time of the message at this very offset, else by the judgement: as overlay.time_lag."""
+    """By the broker's store time of the message at this very offset, else by the evaluation: as overlay.time_lag."""
     if sample is not None and sample[0] == offset and read_at is not None:
         seconds = (read_at - sample[1]).total_seconds()
         if seconds > 0:

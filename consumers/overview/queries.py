@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Case, Count, F, Max, Min, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.groups.health.noted import HEALTH_RANKS
 from consumers.groups.listing import filtered, orders, shown_groups
@@ -48,11 +50,19 @@ class Change:
     sentence: str
 
 
+class CauseCode(StrEnum):
+    """A cause that is no broker's, and no rule's."""
+
+    NOT_EVALUATED = "not_evaluated"
+    EVALUATION_LATE = "evaluation_late"
+    NOT_POLLED = "not_polled"
+
+
 @dataclass(frozen=True)
 class UnknownCause:
     """One cause and how many groups it keeps from being known. `broker` is null where no broker is the cause.
 
-    `cluster` names several, with commas, where one cause concerns them all.
+    `cluster` names several, with commas, where one cause concerns them all. `code` is null for other causes.
     """
 
     cause: str
@@ -60,6 +70,7 @@ class UnknownCause:
     broker: str | None
     since: datetime | None
     groups: int
+    code: CauseCode | None = None
 
 
 @dataclass(frozen=True)
@@ -98,12 +109,17 @@ class Overview:
 
 # Why groups are unknown: one row per cause, not one per group.
 # Counts groups whose states are stale as well: their rates and time lags are not known.
-NOT_JUDGED_FOR_LONG = "evaluation is late: the pipeline is behind or not running"
+EVALUATION_LATE = gettext_lazy("evaluation is late: the pipeline lags or does not run")
 
-NOT_POLLED = "no reading is being taken: the poll worker is behind or not running"
+NOT_POLLED = gettext_lazy("the cluster is not polled: the poll worker lags or does not run")
 
 # One process does it for all clusters.
-OF_THE_SITE = (NOT_JUDGED_FOR_LONG, NOT_POLLED)
+OF_THE_SITE = (CauseCode.EVALUATION_LATE, CauseCode.NOT_POLLED)
+CAUSES = {
+    CauseCode.NOT_EVALUATED: NOT_JUDGED_YET,
+    CauseCode.EVALUATION_LATE: EVALUATION_LATE,
+    CauseCode.NOT_POLLED: NOT_POLLED,
+}
 
 
 def unknown_causes(overlay: Overlay, found: QuerySet[Any], read: QuerySet[Any]) -> list[UnknownCause]:
@@ -121,7 +137,9 @@ def _unread(overlay: Overlay, found: QuerySet[Any]) -> list[UnknownCause]:
     for row in found.values("cluster_id", by=F("unread_by")).annotate(groups=Count("pk")):
         cluster = overlay.clusters[row["cluster_id"]]
         if row["by"] == NO_BROKER:
-            causes.append(UnknownCause("none of its brokers is known yet", cluster.name, None, None, row["groups"]))
+            causes.append(
+                UnknownCause(gettext("no broker of the cluster is known yet"), cluster.name, None, None, row["groups"])
+            )
         elif row["by"] is not None:
             causes.append(_unread_cause(overlay, cluster, overlay.brokers[row["by"]], row["groups"]))
     return causes
@@ -131,25 +149,28 @@ def _unread_cause(overlay: Overlay, cluster: ClusterAge, broker: BrokerAge, grou
     """No broker is the cause where nobody polls, or where the name server tells of none."""
     at = cluster.newest_reading_at
     if at is None or at < overlay.limits.read_since(overlay.now):
-        return UnknownCause(NOT_POLLED, cluster.name, None, at, groups)
+        return UnknownCause(str(NOT_POLLED), cluster.name, None, at, groups, CauseCode.NOT_POLLED)
     if cluster.newest_error is not None and all(one.error == cluster.newest_error for one in cluster.brokers):
         return UnknownCause(cluster.newest_error, cluster.name, None, broker.last_read_at, groups)
     reason = broker.unread_reason(overlay.now, overlay.limits) or ""
     if len(cluster.brokers) > 1 and all(overlay.is_unread(one) for one in cluster.brokers):
-        reason = f"none of its {len(cluster.brokers)} brokers is read; {reason}"
+        reason = gettext("none of the %(brokers)s brokers is read; %(reason)s") % {
+            "reason": reason,
+            "brokers": len(cluster.brokers),
+        }
     return UnknownCause(reason, cluster.name, broker.name, broker.last_read_at, groups)
 
 
 def _united(causes: list[UnknownCause]) -> list[UnknownCause]:
     """What stops all clusters at once is one row."""
-    rows = [cause for cause in causes if cause.cause not in OF_THE_SITE]
-    for name in OF_THE_SITE:
-        same = [cause for cause in causes if cause.cause == name]
+    rows = [cause for cause in causes if cause.code not in OF_THE_SITE]
+    for code in OF_THE_SITE:
+        same = [cause for cause in causes if cause.code == code]
         if same:
             times = [cause.since for cause in same if cause.since is not None]
             clusters = ", ".join(sorted(cause.cluster for cause in same))
             groups = sum(cause.groups for cause in same)
-            rows.append(UnknownCause(name, clusters, None, min(times, default=None), groups))
+            rows.append(UnknownCause(str(CAUSES[code]), clusters, None, min(times, default=None), groups, code))
     return rows
 
 
@@ -158,8 +179,8 @@ def _unjudged(overlay: Overlay, read: QuerySet[Any]) -> list[UnknownCause]:
     since = overlay.limits.judged_since(overlay.now)
     is_never, is_stale = Q(judged__isnull=True), Q(judged__judged_at__lt=since)
     cause = Case(
-        When(is_never, then=Value(NOT_JUDGED_YET)),
-        When(is_stale, then=Value(NOT_JUDGED_FOR_LONG)),
+        When(is_never, then=Value(CauseCode.NOT_EVALUATED.value)),
+        When(is_stale, then=Value(CauseCode.EVALUATION_LATE.value)),
         default=F("judged__rule"),
     )
     began = Case(
@@ -170,17 +191,23 @@ def _unjudged(overlay: Overlay, read: QuerySet[Any]) -> list[UnknownCause]:
     unjudged = read.filter(is_never | is_stale | Q(judged__state=State.UNKNOWN))
     counted = unjudged.values("cluster_id", cause=cause).annotate(since=Min(began), groups=Count("pk"))
     return [
-        UnknownCause(
-            rule_words(row["cause"]), overlay.clusters[row["cluster_id"]].name, None, row["since"], row["groups"]
-        )
+        _unjudged_cause(row["cause"], overlay.clusters[row["cluster_id"]].name, row["since"], row["groups"])
         for row in counted
     ]
+
+
+def _unjudged_cause(name: str, cluster: str, since: datetime | None, groups: int) -> UnknownCause:
+    """`name`: a cause's code, or a rule's."""
+    if name not in CAUSES:
+        return UnknownCause(rule_words(name), cluster, None, since, groups)
+    code = CauseCode(name)
+    return UnknownCause(str(CAUSES[code]), cluster, None, since, groups, code)
 
 
 # What needs attention, over all groups or those of one cluster.
 # Sums over groups, null as soon as a part is unknown.
 
-NO_GROUPS = "no group has been read yet"
+NO_GROUPS = gettext_lazy("no group has been read yet")
 
 
 def sums(groups: int, found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, Any]:
@@ -198,9 +225,12 @@ def sums(groups: int, found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, An
         "dlq_day_messages": None if no_day else row["day"],
     }
     reasons = {
-        "lag_messages_at_least": "no group has a known lag",
-        "time_lag_seconds": "no group has a known time lag",
-        "dlq_messages": f"{no_dead} of {groups} groups have unread dead letters" if groups else NO_GROUPS,
+        "lag_messages_at_least": gettext("no data for any group"),
+        "time_lag_seconds": gettext("no data for any group"),
+        "dlq_messages": gettext("no dead-letter data for %(unknown)s of %(groups)s groups")
+        % {"groups": groups, "unknown": no_dead}
+        if groups
+        else str(NO_GROUPS),
         "dlq_day_messages": _no_day(groups, no_day, row["day_at_least"]),
     }
     # Where one group is known of the whole day, no moment says since when what is known of all counts.
@@ -210,7 +240,11 @@ def sums(groups: int, found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, An
         if no_day and row["day_at_least"] is not None
         else {}
     )
-    lag_reason = f"{no_lag} of {groups} groups have no known lag" if no_lag else NO_GROUPS
+    lag_reason = (
+        gettext("no data for %(unknown)s of %(groups)s groups") % {"groups": groups, "unknown": no_lag}
+        if no_lag
+        else str(NO_GROUPS)
+    )
     kind = TimeLagKind.AT_LEAST if no_time_lag else TimeLagKind.INTERPOLATED
     return values | {
         "time_lag_kind": TimeLagKind.UNKNOWN if row["oldest"] is None else kind,
@@ -245,9 +279,13 @@ def _of_read(read: QuerySet[Any]) -> dict[str, Any]:
 
 def _no_day(groups: int, unknown: int, known: int | None) -> str:
     if not groups:
-        return NO_GROUPS
-    at_least = f": at least {count(known)} of all" if known is not None else ""
-    return f"the dead letters of 24 hours are not known in full of {unknown} of {groups} groups{at_least}"
+        return str(NO_GROUPS)
+    words = {"unknown": unknown, "groups": groups, "known": None if known is None else count(known)}
+    if known is None:
+        return gettext("DLQ inflow of 24 h is incomplete for %(unknown)s of %(groups)s groups") % words
+    return (
+        gettext("DLQ inflow of 24 h is incomplete for %(unknown)s of %(groups)s groups: ≥ %(known)s in total") % words
+    )
 
 
 CHANGES_SHOWN = 200
@@ -329,7 +367,7 @@ def change_causes(rows: Iterable[StateChange]) -> dict[int, dict[str, str]]:
 
 
 def _jump(row: StateChange) -> Jump | None:
-    """A judgement looks back over one window: the jump lies in it."""
+    """An evaluation looks back over one window: the jump lies in it."""
     place = [row.detail.get(name) for name in ("topic", "broker", "queue_id")]
     if row.rule not in RULES or None in place:
         return None

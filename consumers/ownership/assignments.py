@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy
+
 from consumers.models import Client, ConsumerGroup
 from consumers.ownership.shares.facts import OwnableQueue, ownable_queues, why_ownerless
 from consumers.ownership.shares.group_shares import ExpectedOwners, expected_owners
@@ -12,14 +14,13 @@ from consumers.ownership.timeline.doubts import GroupDoubts
 from consumers.ownership.timeline.segments import Segment, segments
 from consumers.ownership.unowned import no_owner_reason, why_nothing_is_read
 from consumers.queries.brokers import broker_ages
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
+from consumers.vocabulary.reasons import CodedReason, ReasonCode
 
 from .rows import AssignmentRow, Holding
 
-STILL = "it held it when it was asked last"
+STILL = gettext_lazy("owned when the member last answered")
 OF_AN_OWNER = ("owner", "seen_since", "last_seen", "gone_by")
-NO_MEMBER = "the group had no member"
-NO_HOLDER = "no member held it: all had said what they hold"
 
 Owners = Callable[[OwnableQueue], tuple[Sequence[Claim], str]]  # and why there is none
 
@@ -53,7 +54,9 @@ def _newest(
         held = claims.get(queue.pk, ())
         if unread is None:
             return held, reason
-        before = "; ".join(f"{claim.owner} held it at {iso(claim.told)}" for claim in held)
+        before = "; ".join(
+            gettext("%(owner)s owned it at %(at)s") % {"owner": claim.owner, "at": iso(claim.told)} for claim in held
+        )
         return (), f"{unread}; {before}" if before else unread
 
     return _rows(ownable_queues(group, claims.keys(), topic=topic), owners, expected)
@@ -69,7 +72,11 @@ def _at(group: ConsumerGroup, at: datetime, topic: str | None) -> list[Assignmen
         of_queue = [*claims.get(queue.pk, ()), *then.get(queue.pk, ())]
         return segments(of_queue, doubts.of_queue(queue), at, at + INSTANT)[0]
 
-    without = NO_HOLDER if doubts.listed.members else NO_MEMBER
+    without = (
+        CodedReason(ReasonCode.NO_OWNER, gettext("no member owned it: all had reported their queues"))
+        if doubts.listed.members
+        else CodedReason(ReasonCode.NO_MEMBER, gettext("the group had no member"))
+    )
 
     def owners(queue: OwnableQueue) -> tuple[Sequence[Claim], str]:
         segment = told(queue)
@@ -92,16 +99,19 @@ def changed_words(segment: Segment) -> str:
     """Between which answers a queue changed hands, and from whom to whom."""
     left = [claim for claim in segment.claims if claim.gone_by is not None and claim.told < segment.since]
     if not left:
-        return f"named at once by {', '.join(claim.owner for claim in segment.claims)}: one took it over just then"
+        return gettext("reported at once by %(owners)s: one had just taken it over") % {
+            "owners": ", ".join(claim.owner for claim in segment.claims)
+        }
     told, denied = (max(times) for times in zip(*((c.told, c.gone_by or c.told) for c in left), strict=True))
-    between = f"between {iso(told)} and {iso(denied)}"
+    between = gettext("between %(after)s and %(before)s") % {"after": iso(told), "before": iso(denied)}
     names, after = _names(left), _names([claim for claim in segment.claims if claim not in left])
     if not after:
-        return f"let go {between} by {names}"
+        return gettext("released %(between)s by %(owners)s") % {"between": between, "owners": names}
     return (
-        f"let go and taken again {between} by {names}"
+        gettext("released and taken again %(between)s by %(owners)s") % {"between": between, "owners": names}
         if names == after
-        else f"changed hands {between}: {names}, then {after}"
+        else gettext("reassigned %(between)s: %(owners)s, then %(after)s")
+        % {"between": between, "after": after, "owners": names}
     )
 
 
@@ -129,7 +139,7 @@ def _rows(queues: Sequence[OwnableQueue], owners: Owners, expected: ExpectedOwne
                     last_seen=claim.told,
                     gone_by=claim.gone_by,
                     expected_owner=expected_owner,
-                    unknown=reasons | ({"gone_by": STILL} if claim.gone_by is None else {}),
+                    unknown=reasons | ({"gone_by": str(STILL)} if claim.gone_by is None else {}),
                 )
             )
     return rows

@@ -9,8 +9,7 @@ from consumers.models import ConsumerGroup
 from consumers.ownership.shares.facts import Sort
 from consumers.ownership.shares.group_shares import expected_of, group_shares, ring_checked, strategies
 from consumers.queries.limits import limits
-from consumers.queries.queues.overlay import iso
-from consumers.queries.texts import age
+from consumers.queries.texts import age, iso
 
 from .finding import Kind, Level, OwnershipCheck, OwnershipFinding
 from .troubles.agreement import orderly_and_concurrent, settings_differ, strategies_differ, subscriptions_differ
@@ -90,7 +89,7 @@ def _why_stale(group: ConsumerGroup, now: datetime) -> str | None:
     """Rows that nobody has looked after for long tell of another time."""
     at = group.membership_at
     if at is not None and now - at > timedelta(seconds=limits().kinds.evidence_seconds):
-        return f"not every broker has said since {iso(at)} who is in the group"
+        return gettext("not every broker has reported the group's members since %(since)s") % {"since": iso(at)}
     return None
 
 
@@ -123,10 +122,10 @@ def _why_none_compared(evidence: Evidence, compared: int) -> str | None:
     if evidence.shares.why is not None:
         return evidence.shares.why.sentence
     if evidence.group.settled_at is None and evidence.group.members_changed_at is None:
-        return "no reading has asked all of its members yet"
+        return gettext("no poll has asked all members yet")
     if compared:
         return None
     doubted = next((share.why.sentence for share in evidence.topics if share.why), None)
     if doubted is None and len(mixed := strategies(evidence.members)) > 1:
-        return f"its members share queues by different strategies: {', '.join(mixed)}"
-    return doubted or "no queue of a topic that its members subscribe to is known"
+        return gettext("members use different strategies: %(strategies)s") % {"strategies": ", ".join(mixed)}
+    return doubted or gettext("no queue of a subscribed topic is known")

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from django.conf import settings
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.lake.one_group import read_group
 from consumers.lake.store import Lake
@@ -17,9 +18,11 @@ from consumers.ownership.shares.facts import is_broadcasting, why_ownerless
 from consumers.polling.flags import outside_reason
 from consumers.queries.brokers import broker_ages
 from consumers.queries.columns import as_list
+from consumers.queries.declared import unknown_of
 from consumers.queries.history import UNTOLD
 from consumers.queries.limits import limits
-from consumers.queries.queues.overlay import NOT_SAMPLED, iso, unread_reason
+from consumers.queries.queues.overlay import NOT_SAMPLED, unread_reason
+from consumers.queries.texts import iso
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 from consumers.words.unknown import reason_words
 
@@ -31,7 +34,7 @@ MINUTE = timedelta(minutes=1)
 MINUTES = 5
 # A pipeline that lags behind by more tells nothing of the present.
 LOOKED_BACK = timedelta(minutes=10)
-KEPT_BY_MEMBERS = "broadcasting: each member keeps its own offsets"
+KEPT_BY_MEMBERS = gettext_lazy("broadcasting: each member stores its own offsets")
 KEY = ("topic", "broker", "queue_id")
 COLUMNS = ("start", *KEY, "kind", "consume_rate", "unknown_reason")
 DEAD_LETTERS = "dlq"
@@ -61,7 +64,7 @@ class Rates:
         for queue in queues:
             rate = self.consumed.get(queue)
             if rate is None and (queue in self.reasons or queue not in self.consumed):
-                return None, "of {}/{}/{}: {}".format(*queue, self.reasons.get(queue, "no window of it yet"))
+                return None, "{}/{}/{}: {}".format(*queue, self.reasons.get(queue, gettext("no window yet")))
             known += rate or 0.0
         return known, ""
 
@@ -73,14 +76,14 @@ class Rates:
 def group_rates(group: ConsumerGroup, now: datetime) -> Rates:
     """Reads the lake's newest windows of the group, and no rows."""
     if is_broadcasting(group):
-        return Rates(why=KEPT_BY_MEMBERS)
+        return Rates(why=str(KEPT_BY_MEMBERS))
     if (outside := outside_reason(group)) is not None:
         return Rates(why=outside)
     until = now.replace(second=0, microsecond=0)
     lake = Lake.at(settings.CONSUMERSCOPE_LAKE)
     found = read_group(lake, "windows_60", group.cluster.name, group.name, until - LOOKED_BACK, until, COLUMNS)
     if not found.num_rows:
-        return Rates(why=f"no minute since {iso(until - LOOKED_BACK)} is aggregated yet")
+        return Rates(why=gettext("no minute since %(since)s is aggregated yet") % {"since": iso(until - LOOKED_BACK)})
     newest = pc.max(found["start"])
     since = newest.as_py() - (MINUTES - 1) * MINUTE
     own = pc.not_equal(found["kind"], DEAD_LETTERS)
@@ -95,9 +98,9 @@ def _means(windows: pa.Table, newest: pa.Table, since: datetime, until: datetime
     reasons: dict[QueueKey, str] = {}
     for topic, broker, queue_id, mean in _rows(means, *KEY, "consume_rate_mean"):
         key = topic, broker, queue_id
-        rate, reason = told.get(key, (None, f"no reading of it in the minute before {iso(until)}"))
+        rate, reason = told.get(key, (None, gettext("no poll in the minute before %(until)s") % {"until": iso(until)}))
         if rate is None and reason not in NO_LAG_REASONS:
-            reasons[key] = reason_words(reason) if reason else UNTOLD["consume_rate"]
+            reasons[key] = reason_words(reason) if reason else str(UNTOLD["consume_rate"])
         consumed[key] = None if rate is None else mean
     return Rates(None, since, until, consumed, reasons)
 
@@ -109,11 +112,11 @@ def _rows(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
 # How much each member of a group consumes: of how many queues, of which most, and what share of the whole.
 
 FIELDS = ("messages_per_second", "share", "busiest_queue", "never_written")
-NO_QUEUE = "it owns no queue"
-NOTHING = "nothing was consumed of its queues"
-NOTHING_AT_ALL = "nothing was consumed by the group"
+NO_QUEUE = gettext_lazy("the member owns no queue")
+NOTHING = gettext_lazy("nothing was consumed from the member's queues")
+NOTHING_AT_ALL = gettext_lazy("the group consumed nothing")
 
-Told = tuple[dict[str, Any], dict[str, str]]  # values by field, and reasons of those that are null
+MemberFields = tuple[dict[str, Any], dict[str, str]]  # values by field, and reasons of those that are null
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ class MemberWork:
         written, unread = _written(group, now)
         return cls(held, group_rates(group, now), written, unread, why_ownerless(group))
 
-    def of_member(self, client_id: str) -> Told:
+    def of_member(self, client_id: str) -> MemberFields:
         """Of one that answered."""
         queues = self.held.get(client_id, ())
         if not queues and self.ownerless is not None:
@@ -153,18 +156,18 @@ class MemberWork:
         total, why_no_total = self.rates.total
         if rate is None or total is None:
             return None, why if rate is None else why_no_total
-        return (rate / total, "") if total else (None, NOTHING_AT_ALL)
+        return (rate / total, "") if total else (None, str(NOTHING_AT_ALL))
 
     def _busiest(self, queues: Sequence[QueueKey], why: str) -> tuple[QueueShare | None, str]:
         if why or not queues:
-            return None, why or NO_QUEUE
+            return None, why or str(NO_QUEUE)
         rate, queue = max((self.rates.consumed[queue] or 0.0, queue) for queue in queues)
-        return (QueueShare(*queue, rate, self._share(rate, "")[0]), "") if rate else (None, NOTHING)
+        return (QueueShare(*queue, rate, self._share(rate, "")[0]), "") if rate else (None, str(NOTHING))
 
     def _never_written(self, queues: Sequence[QueueKey]) -> tuple[list[QueuePlace] | None, str]:
         for queue in queues:
             if self.written.get(queue) is None:
-                return None, self.unread.get(queue, "the broker offset was not read")
+                return None, self.unread.get(queue, gettext("the broker offset was not read"))
         return [QueuePlace(*queue) for queue in sorted(queues) if not self.written[queue]], ""
 
 
@@ -177,7 +180,7 @@ def _written(group: ConsumerGroup, now: datetime) -> tuple[dict[QueueKey, bool |
     reasons = {name: unread_reason(name, broker, now, limits()) for name, broker in brokers.items()}
     for topic, name, queue_id, offset, unknown_reason in rows.order_by():
         key = topic, name, queue_id
-        why = reasons.get(name, f"{name} is not among the cluster's brokers")
+        why = reasons.get(name, gettext("%(name)s is not listed in the cluster") % {"name": name})
         written[key] = None if why or offset is None else offset > 0
         if written[key] is None:
             unread[key] = why or reason_words(unknown_reason or UnknownReason.BROKER_OFFSET_UNREAD)
@@ -188,9 +191,9 @@ def _key(queue: str) -> tuple[str, str, str]:
     return f"{queue}__topic__name", f"{queue}__broker", f"{queue}__queue_id"
 
 
-NOT_ASKED = "its members have not been asked for yet"
-UNNOTED = "it was not noted since when its brokers list it"
-NO_DOUBLE = "no broker lists two connections under its id"
+NOT_ASKED = gettext_lazy("the group's members have not been asked yet")
+UNNOTED = gettext_lazy("the time from which brokers list the member was not recorded")
+NO_DOUBLE = gettext_lazy("no broker lists two connections under this client id")
 # Where a client says of itself what brokers know only of the last one that registered (RocketMQ 5.4.0,
 # ConsumerGroupInfo): MQClientInstance.consumerRunningInfo and MixAll.object2Properties.
 CONSUME_TYPE, MESSAGE_MODEL = "PROP_CONSUME_TYPE", "messageModel"
@@ -211,15 +214,17 @@ def members_unknown(group: ConsumerGroup, *, now: datetime) -> str | None:
     brokers = broker_ages([group.cluster_id])[group.cluster_id].brokers
     unread = next((reason for broker in brokers if (reason := broker.unread_reason(now, known))), None)
     if group.membership_at is None:
-        return group.membership_error or unread or NOT_ASKED
+        return group.membership_error or unread or str(NOT_ASKED)
     if unread is None and group.membership_at < now - timedelta(seconds=known.kinds.evidence_seconds):
-        unread = f"not every broker has said since {iso(group.membership_at)} who is in the group"
+        unread = gettext("not every broker has reported the group's members since %(since)s") % {
+            "since": iso(group.membership_at)
+        }
     return group.membership_error or unread
 
 
 def _member_row(client: Client, group: ConsumerGroup, work: MemberWork) -> MemberRow:
     answered = client.running_info_at is not None and client.running_info_error is None
-    silent = client.running_info_error or NOT_SAMPLED
+    silent = client.running_info_error or str(NOT_SAMPLED)
     said = client.settings or {}
     values: dict[str, Any] = {
         "version": client.version,
@@ -237,14 +242,18 @@ def _member_row(client: Client, group: ConsumerGroup, work: MemberWork) -> Membe
     }
     consumed, unconsumed = work.of_member(client.client_id) if answered else (dict.fromkeys(FIELDS), {})
     values |= consumed
-    reasons = dict.fromkeys(values, "the client does not say" if answered else silent) | unconsumed
-    reasons |= {"version": "the broker does not say", "listed_since": UNNOTED, "duplicated_since": NO_DOUBLE}
+    reasons = dict.fromkeys(values, gettext("not reported by the client") if answered else silent) | unconsumed
+    reasons |= {
+        "version": gettext("not reported by the broker"),
+        "listed_since": str(UNNOTED),
+        "duplicated_since": str(NO_DOUBLE),
+    }
     return MemberRow(
         client_id=client.client_id,
         address=client.address,
         connections=client.connections,
         language=client.language,
         seen_at=client.last_seen,
-        unknown={name: reasons[name] for name, value in values.items() if value is None},
+        unknown=unknown_of(values, reasons),
         **values,
     )

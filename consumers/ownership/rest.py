@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -73,18 +74,20 @@ class AssignmentListView(APIView):
 
 def _refuse_the_future(at: datetime | None, now: datetime) -> None:
     if at is not None and at > now:
-        raise ValidationError({"at": [f"{at.isoformat()} lies in the future: nothing is known of it."]})
+        raise ValidationError(
+            {"at": [gettext("%(at)s is in the future. Use a time in the past.") % {"at": at.isoformat()}]}
+        )
 
 
 WEEK = timedelta(days=7)
 
 
 class SubscriptionParameters(Paging):
-    since = "ISO 8601; without it: a week before `to`"
+    since = "ISO 8601; default: a week before `to`"
     page_size = serializers.IntegerField(default=MOST_ROWS, min_value=1, max_value=MOST_ROWS)
     topic = serializers.CharField(required=False)
     client_id = serializers.CharField(required=False, help_text="Of subscriptions; differences are of all members")
-    to = Moment(required=False, help_text="ISO 8601; without it: this moment")
+    to = Moment(required=False, help_text="ISO 8601; default: now")
 
 
 class SubscriptionView(APIView):
@@ -102,7 +105,7 @@ class SubscriptionView(APIView):
         until = values.get("to", timezone.now())
         since = values.get("from", until - WEEK)
         if since >= until:
-            raise ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
+            raise ValidationError({"from": [gettext("The range is empty: 'from' must be before 'to'.")]})
         found = found_group(cluster, group)
         try:
             history = subscription_history(found, since=since, until=until)

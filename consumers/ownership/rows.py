@@ -31,7 +31,7 @@ class QueuePlace:
     queue_id: int
 
 
-@answer("What is not known is null, and so is what is not the case: `unknown` says why.")
+@answer("A value that is unknown or does not exist is null: `unknown` has the reason.")
 @dataclass(frozen=True, kw_only=True)
 class MemberRow:
     """A present member. `busiest_queue`: the one of which it consumes most."""
@@ -58,7 +58,7 @@ class MemberRow:
     queues: int | None = field(metadata=public(label=_("Queues"), unit=_("queues")))
     messages_per_second: float | None = field(
         metadata=public(
-            "Consumed of the queues that it owns, over the last whole minutes",
+            "Consumed from its own queues, over the last complete minutes",
             label=_("Consumed"),
             unit=MESSAGES,
             number=Number.RATE,
@@ -66,19 +66,22 @@ class MemberRow:
     )
     share: float | None = field(metadata=public("Of the group's messages, from 0 to 1"))
     busiest_queue: QueueShare | None = field(metadata=public("Of those it owns"))
-    never_written: list[QueuePlace] | None = field(metadata=public("Queues that it owns and that never held a message"))
+    never_written: list[QueuePlace] | None = field(metadata=public("Own queues that never had a message"))
     unknown: dict[str, str]
 
 
-@answer("A queue with one owner of it: one with several has a row for each. Without one, `unknown` says why.")
+@answer(
+    "A queue with one of its owners: a queue with several owners has a row for each. Without "
+    "an owner, `unknown` has the reason."
+)
 @dataclass(frozen=True, kw_only=True)
 class AssignmentRow:
     topic: str
     broker: str
     queue_id: int
     owner: str | None = field(metadata=public("Client id; at a past time only where it is certain"))
-    seen_since: datetime | None = field(metadata=public("The first answer that said so"))
-    last_seen: datetime | None = field(metadata=public("The last answer that said so"))
+    seen_since: datetime | None = field(metadata=public("The first answer that reported it"))
+    last_seen: datetime | None = field(metadata=public("The last answer that reported it"))
     gone_by: datetime | None = field(metadata=public("The answer that denied it; null while none did"))
     expected_owner: str | None = field(
         metadata=public("Whom the members' own strategy gives it to; several, with commas, where ids are shared")

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db.models import Q
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup
 from consumers.ownership.timeline.claims import INSTANT, Patience, patience_of
@@ -47,9 +48,11 @@ class SubscriptionRow:
     topic: str
     expression: str
     expression_type: str | None
-    seen_since: datetime = field(metadata=public("The first answer that said so"))
-    last_seen: datetime = field(metadata=public("The last answer that said so"))
-    gone_by: datetime | None = field(metadata=public("The answer that said it no more; null: none did"))
+    seen_since: datetime = field(metadata=public("The first answer that reported it"))
+    last_seen: datetime = field(metadata=public("The last answer that reported it"))
+    gone_by: datetime | None = field(
+        metadata=public("The first answer that no longer reported it; null: there is none")
+    )
     unknown: dict[str, str] = field(default_factory=dict)
 
 
@@ -69,7 +72,7 @@ class Difference:
 
     topic: str
     since: datetime
-    until: datetime | None = field(metadata=public("Null: still at the end of the range"))
+    until: datetime | None = field(metadata=public("Null: lasts until the end of the range"))
     wanted: Sequence[Wanted] = field(metadata=public("That of most members first"))
     unknown: dict[str, str]
 
@@ -210,18 +213,18 @@ def _apply(change: _Change, wanted: dict[Expression | None, set[str]]) -> None:
         del wanted[change.wanted]
 
 
-STILL = "it still said so when it was asked last"
+STILL = gettext_lazy("still reported when the member last answered")
 
-STILL_DIFFER = "they differ still at the end of the range"
+STILL_DIFFER = gettext_lazy("still different at the end of the range")
 
-NOT_AT_ALL = "they did not subscribe to it"
+NOT_AT_ALL = gettext_lazy("not subscribed")
 
-NO_TYPE = "the client does not say"
+NO_TYPE = gettext_lazy("not reported by the client")
 
 # Rows of a range, and who wanted what in all differences of it: one answer holds no more.
 MOST_ROWS, MOST_WANTED = 20_000, 10_000
 
-NOBODY_SAID = "no member has said in this range what it subscribes to"
+NOBODY_SAID = gettext_lazy("no member has reported its subscriptions in this range")
 
 
 def subscription_history(group: ConsumerGroup, *, since: datetime, until: datetime) -> SubscriptionHistory:
@@ -230,13 +233,17 @@ def subscription_history(group: ConsumerGroup, *, since: datetime, until: dateti
     touching = Q(seen_since__lt=until) & (Q(gone_by=None) | Q(gone_by__gt=since))
     found = ClientSubscription.objects.filter(touching, group=group).order_by("topic", "client_id", "seen_since")
     rows = list(found[: MOST_ROWS + 1])
-    _refuse(len(rows), MOST_ROWS, "subscriptions")
+    _refuse(len(rows), MOST_ROWS, gettext("The range has more than %(most)s subscriptions. Use a shorter range."))
     present = Client.objects.filter(group=group, gone_by=None).order_by("client_id")
     answers = list(present.values_list("client_id", "running_info_at", "running_info_error"))
     silent = frozenset(client_id for client_id, _, error in answers if error)
-    unsaid = {client_id: error or NOT_SAMPLED for client_id, spoke_at, error in answers if spoke_at is None}
+    unsaid = {client_id: error or str(NOT_SAMPLED) for client_id, spoke_at, error in answers if spoke_at is None}
     differences = _differences(rows, patience_of(group, silent), since, until)
-    _refuse(sum(len(one.wanted) for one in differences), MOST_WANTED, "different wishes of members")
+    _refuse(
+        sum(len(one.wanted) for one in differences),
+        MOST_WANTED,
+        gettext("The range has more than %(most)s differences of members. Use a shorter range."),
+    )
     return SubscriptionHistory(
         since,
         until,
@@ -246,24 +253,25 @@ def subscription_history(group: ConsumerGroup, *, since: datetime, until: dateti
     )
 
 
-def _refuse(count: int, most: int, what: str) -> None:
+def _refuse(count: int, most: int, why: str) -> None:
     if count > most:
-        raise RangeError(
-            f"The range has more {what} than one answer holds; the most is {most:,}: ask for a shorter one."
-        )
+        raise RangeError(why % {"most": f"{most:,}"})
+
+
+def silence_words(client_id: str, error: str | None) -> str:
+    silence = gettext("%(client_id)s has not reported its subscriptions") % {"client_id": client_id}
+    return f"{silence}: {error}" if error else silence
 
 
 def _unknown(is_anything_said: bool, unsaid: dict[str, str]) -> dict[str, str]:
-    why = next(
-        (f"{client_id} has not said what it subscribes to: {error}" for client_id, error in unsaid.items()), None
-    )
+    why = next((silence_words(client_id, error) for client_id, error in unsaid.items()), None)
     if why is None and not is_anything_said:
-        why = NOBODY_SAID
+        why = str(NOBODY_SAID)
     return dict.fromkeys(("subscriptions", "differences"), why) if why else {}
 
 
 def _row(row: ClientSubscription) -> SubscriptionRow:
-    unknown = {} if row.expression_type is not None else {"expression_type": NO_TYPE}
+    unknown = {} if row.expression_type is not None else {"expression_type": str(NO_TYPE)}
     return SubscriptionRow(
         client_id=row.client_id,
         topic=row.topic,
@@ -272,7 +280,7 @@ def _row(row: ClientSubscription) -> SubscriptionRow:
         seen_since=row.seen_since,
         last_seen=row.last_seen,
         gone_by=row.gone_by,
-        unknown=unknown if row.gone_by is not None else unknown | {"gone_by": STILL},
+        unknown=unknown if row.gone_by is not None else unknown | {"gone_by": str(STILL)},
     )
 
 
@@ -303,12 +311,16 @@ def _difference(
     wanted = [_wanted(what, sorted(clients), texts) for what, clients in ordered]
     is_still = period.until >= until
     return Difference(
-        topic, period.since, None if is_still else period.until, wanted, {"until": STILL_DIFFER} if is_still else {}
+        topic,
+        period.since,
+        None if is_still else period.until,
+        wanted,
+        {"until": str(STILL_DIFFER)} if is_still else {},
     )
 
 
 def _wanted(what: Expression | None, client_ids: list[str], texts: dict[Expression, tuple[str, str | None]]) -> Wanted:
     if what is None:
-        return Wanted(None, None, client_ids, dict.fromkeys(("expression", "expression_type"), NOT_AT_ALL))
+        return Wanted(None, None, client_ids, dict.fromkeys(("expression", "expression_type"), str(NOT_AT_ALL)))
     text, kind = texts[what]
-    return Wanted(text, kind, client_ids, {} if kind is not None else {"expression_type": NO_TYPE})
+    return Wanted(text, kind, client_ids, {} if kind is not None else {"expression_type": str(NO_TYPE)})

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import OuterRef, Subquery
+from django.utils.translation import gettext
 
 from consumers.models import Broker, Cluster, Reading
 from consumers.queries.limits import CLOCKS_DIFFER, Limits
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.unknown import UnknownReason
-
-MASTER = 0
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,21 @@ class BrokerAge:
     def unread_reason(self, now: datetime, limits: Limits) -> str | None:
         """Why nothing on this broker is known; None while its newest reading is good and young enough."""
         if self.failing_since is not None:
-            return f"{self.name} could not be read: {self.error or 'no cause was recorded'}"
+            return gettext("%(name)s could not be read: %(error)s") % {
+                "name": self.name,
+                "error": self.error or gettext("no cause was recorded"),
+            }
         if self.last_read_at is None:
-            return f"{self.name} has not been read yet"
+            return gettext("%(name)s has not been read yet") % {"name": self.name}
         if self.last_read_at < limits.read_since(now):
-            return f"{self.name} has not been read for more than {limits.late_seconds:g} s"
+            return gettext("%(name)s has not been read for more than %(late_seconds)s s") % {
+                "name": self.name,
+                "late_seconds": f"{limits.late_seconds:g}",
+            }
         if self.last_read_at - now > CLOCKS_DIFFER:
-            return f"{self.name} was read at a time that has yet to come: a clock was set back since"
+            return gettext("%(name)s was read at a time in the future: a clock was set back since") % {
+                "name": self.name
+            }
         return None
 
     def unread_code(self, now: datetime, limits: Limits) -> UnknownReason | None:
@@ -45,7 +53,7 @@ class BrokerAge:
         return UnknownReason.BROKER_NEVER_READ if self.last_read_at is None else UnknownReason.BROKER_LATE
 
     def is_silent(self, now: datetime, limits: Limits) -> bool:
-        """Unread for so long that what was judged of it says nothing about now."""
+        """Unread for so long that what was evaluated of it says nothing about now."""
         if self.last_read_at is None or self.last_read_at - now > CLOCKS_DIFFER:
             return True
         return self.last_read_at < limits.known_since(now)

@@ -3,7 +3,7 @@
 A field without it is public as its name and type say. Nothing here knows how an answer or a page is made.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -72,6 +72,21 @@ def answer_of(row: type) -> Answer:
     """Of what a row is derived from, the text alone holds for it too."""
     found = getattr(row, "_answer", Answer(_name(row)))
     return found if "_answer" in row.__dict__ else Answer(_name(row), found.text)
+
+
+def unknown_of(values: Mapping[str, Any], reasons: Mapping[str, str | Promise]) -> dict[str, str]:
+    """The reason of each null of a row. A null without a reason is an error."""
+    return {name: _worded(reasons[name]) for name, value in values.items() if value is None}
+
+
+def given(reasons: Mapping[str, str | None]) -> dict[str, str]:
+    """Without the fields that have no reason, as they are known."""
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def _worded(reason: str | Promise) -> str:
+    """A reason with a code keeps it."""
+    return reason if isinstance(reason, str) else str(reason)
 
 
 def _name(row: type) -> str:

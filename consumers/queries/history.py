@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from django.conf import settings
 from django.db.models import Max
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.lake.one_group import TooManyRows
 from consumers.lake.store import Lake
@@ -30,7 +31,9 @@ from consumers.queries.windows import (
     stored_queue_windows,
     window_range,
 )
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.unknown import NO_LAG_REASONS
+from consumers.words.reasons import coded_reason
 from consumers.words.unknown import reason_words
 
 # What the selectors say of the past: windows, every one of the range, with nulls where nothing is known.
@@ -65,7 +68,7 @@ class Series:
     points: list[Point]
 
 
-@answer("Every window of the range is there; one of which nothing is known holds nulls and the reason.")
+@answer("Every window of the range is present; a window without data has nulls and the reason.")
 @dataclass(frozen=True)
 class History:
     since: datetime = field(metadata=public(name="from"))
@@ -140,8 +143,10 @@ def _rows(cluster: str, group: str, windows: WindowRange, named: Mapping[str, ob
     try:
         return stored_queue_windows(lake, cluster, group, step, span, COLUMNS, equal=named, most_rows=most)
     except TooManyRows:
-        sentence = f"The group had more queues in this range than are told: more than {most:,} windows of {step} s."
-        raise TooManyPoints(f"{sentence} Ask for a shorter range, or name queues.") from None
+        sentence = gettext(
+            "The group has more than %(most)s windows of %(step)s s in this range. Use a shorter range, or name queues."
+        ) % {"most": f"{most:,}", "step": step}
+        raise TooManyPoints(sentence) from None
 
 
 def _queues(found: pa.Table, windows: WindowRange) -> dict[QueueKey, dict[int, Window]]:
@@ -160,7 +165,7 @@ def _queues(found: pa.Table, windows: WindowRange) -> dict[QueueKey, dict[int, W
 
 Number = TypeVar("Number", int, float)
 
-UNREAD_QUEUE = "a queue of it was not read in this window"
+UNREAD_QUEUE = gettext_lazy("a queue was not read in this window")
 
 
 @dataclass(frozen=True)
@@ -188,7 +193,7 @@ def _sum(index: int, parts: list[_Part]) -> Window | None:
     if not present:
         return None
     if len(present) < len(expected):
-        return Window(None, None, None, None, min(window.readings for window in present), UNREAD_QUEUE)
+        return Window(None, None, None, None, min(window.readings for window in present), str(UNREAD_QUEUE))
     # A queue that has no lag by its nature (never committed) leaves the sum of the others whole.
     counted = [window for window in present if window.unknown_reason not in NO_LAG_REASONS]
     lags = _known(window.lag_messages for window in counted)
@@ -217,18 +222,14 @@ By = Literal["group", "topic", "queue"]
 
 DAY = timedelta(days=1)
 
-NOT_AGGREGATED = "not aggregated yet"
-
 # A longer line has a point a day.
 DAYS_OF_A_LINE = timedelta(days=31)
 
-NO_READING = "no reading in this window"
-
 # Why a window that has a lag lacks the rest.
 UNTOLD = {
-    "time_lag_seconds": "the readings of this window do not tell",
-    "consume_rate": "the consumer offset went back, or no reading precedes this window",
-    "produce_rate": "the broker offset went back, or no reading precedes this window",
+    "time_lag_seconds": gettext_lazy("the polls of this window do not contain the answer"),
+    "consume_rate": gettext_lazy("the consumer offset went back, or there is no poll before this window"),
+    "produce_rate": gettext_lazy("the broker offset went back, or there is no poll before this window"),
 }
 
 
@@ -308,11 +309,14 @@ def aggregated_until(now: datetime) -> datetime | None:
 def missing_reason(start: datetime, step_seconds: int, done: datetime | None, now: datetime) -> str:
     """Why there is no window from `start`. `done`: up to when the pipeline has aggregated."""
     if done is None or start >= done:
-        return NOT_AGGREGATED
+        return coded_reason(ReasonCode.NOT_AGGREGATED)
     kept = kept_long(step_seconds)
     if start + timedelta(seconds=step_seconds) <= now - kept:
-        return f"windows of {step_seconds} s are kept for {kept / DAY:g} days"
-    return NO_READING
+        return gettext("windows of %(step_seconds)s s are retained for %(days)s days") % {
+            "step_seconds": step_seconds,
+            "days": f"{kept / DAY:g}",
+        }
+    return coded_reason(ReasonCode.NOT_POLLED)
 
 
 @dataclass(frozen=True)
@@ -350,4 +354,4 @@ def _unknown(window: Window) -> dict[str, str]:
     # Most know all, and a page makes ten thousands of them.
     if None not in window[:-1]:
         return {}
-    return {name: reason for name, reason in UNTOLD.items() if getattr(window, name) is None}
+    return {name: str(reason) for name, reason in UNTOLD.items() if getattr(window, name) is None}

@@ -1,6 +1,7 @@
 """Numbers, durations and places in words: what every page, error and notification shares."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from django.utils.translation import gettext, ngettext
 
@@ -40,12 +41,18 @@ def _worded(parts: list[Part]) -> str:
     return " ".join(units[unit] % number for number, unit in parts)
 
 
+def iso(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 # Where something is, in words: which queues of which topic on which broker.
 def place(topic: str, broker: str, ids: Sequence[int]) -> str:
     """`queue 3 of Orders on broker-a`, `6 queues of Orders on broker-a (0–3, 6, 7)`."""
     words = {"n": count(len(ids)), "ids": _spans(ids), "topic": topic, "broker": broker}
-    one, many = "queue %(ids)s of %(topic)s on %(broker)s", "%(n)s queues of %(topic)s on %(broker)s (%(ids)s)"
-    return ngettext(one, many, len(ids)) % words
+    template = ngettext(
+        "queue %(ids)s of %(topic)s on %(broker)s", "%(n)s queues of %(topic)s on %(broker)s (%(ids)s)", len(ids)
+    )
+    return template % words
 
 
 def _spans(ids: Sequence[int]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from django.conf import settings
+from django.utils.translation import gettext
 
 from consumers.lake.one_group import read_group
 from consumers.lake.schemas import TIME, WINDOWS
@@ -80,17 +81,23 @@ def window_range(
 
     Without a step: the shortest that is usual for such a length, fits, and is kept at `now` since the range begins."""
     if since >= until:
-        raise RangeError("The range is empty: 'from' must be before 'to'.")
+        raise RangeError(gettext("The range is empty: 'from' must be before 'to'."))
     if step_seconds is None:
         usual = max(step_for(until - since), finest_kept(since, now or until))
         longer = [step for step in STEPS if step >= usual]
         step_seconds = next((step for step in longer if _points(since, until, step, queues) <= _most()), longer[-1])
     if step_seconds not in STEPS:
-        raise RangeError(f"The step must be one of {', '.join(map(str, STEPS))} seconds, not {step_seconds}.")
+        raise RangeError(
+            gettext("The step must be one of %(steps)s seconds, not %(step_seconds)s.")
+            % {"step_seconds": step_seconds, "steps": ", ".join(map(str, STEPS))}
+        )
     first, count = _windows(since, until, step_seconds)
     if count > MOST_WINDOWS:
         raise RangeError(
-            f"The range has {count:,} windows of {step_seconds} s; the most is {MOST_WINDOWS:,}. Take a longer step."
+            gettext(
+                "The range has %(count)s windows of %(step_seconds)s s; the maximum is %(most)s. Use a longer step."
+            )
+            % {"step_seconds": step_seconds, "count": f"{count:,}", "most": f"{MOST_WINDOWS:,}"}
         )
     windows = WindowRange(datetime.fromtimestamp(first * step_seconds, UTC), step_seconds, count)
     refuse_too_many(windows, queues)
@@ -105,14 +112,27 @@ def refuse_too_many(windows: WindowRange, queues: int) -> None:
     fits = []
     for step in STEPS:
         if step > windows.step_seconds and queues * -(-windows.count * windows.step_seconds // step) <= most:
-            fits.append(f"take a step of {step} s")
+            fits.append(gettext("use a step of %(step)s s") % {"step": step})
             break
     if most // queues:
-        fits.append(f"ask for {exact_span(most // queues * windows.step_seconds)} at most")
+        fits.append(
+            gettext("use a range of at most %(span)s") % {"span": exact_span(most // queues * windows.step_seconds)}
+        )
     if most // windows.count and queues > 1:
-        fits.append(f"name {most // windows.count:,} queues or fewer")
-    said = f"{queues:,} queues × {windows.count:,} windows of {windows.step_seconds} s are {points:,} points"
-    raise TooManyPoints(f"{said}, and the most is {most:,} (HISTORY_POINTS): {', or '.join(fits)}.")
+        fits.append(gettext("name at most %(queues)s queues") % {"queues": f"{most // windows.count:,}"})
+    words = {
+        "queues": f"{queues:,}",
+        "windows": f"{windows.count:,}",
+        "step": windows.step_seconds,
+        "points": f"{points:,}",
+        "most": f"{most:,}",
+        "fits": "; ".join(fits),
+    }
+    why = gettext(
+        "%(queues)s queues × %(windows)s windows of %(step)s s are %(points)s points; the maximum is %(most)s "
+        "(HISTORY_POINTS). Do one of these: %(fits)s."
+    )
+    raise TooManyPoints(why % words)
 
 
 def _most() -> int:

@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from consumers.models import Rebalance, RebalanceTopic
 from consumers.queries.reset_marks import went_on_since
 from consumers.rebalances.rows import Cost, Move, words_of
@@ -12,14 +14,14 @@ from consumers.vocabulary.causes import RebalanceCause
 # What a rebalance did to queues, per topic and over all topics. A part of a sum is not the sum.
 SUMS = RebalanceTopic.NUMBERS
 
-NO_TOPIC = "no topic of the group was known then"
+NO_TOPIC = gettext_lazy("no topic of the group was known then")
 
-NOT_TOLD = "the readings around it do not tell"
+NOT_TOLD = gettext_lazy("the polls around it do not contain the answer")
 
 
 def topic_reasons(topic: RebalanceTopic) -> dict[str, str]:
     """A reason for each null."""
-    return {name: topic.unknown.get(name) or NOT_TOLD for name in SUMS if getattr(topic, name) is None}
+    return {name: topic.unknown.get(name) or str(NOT_TOLD) for name in SUMS if getattr(topic, name) is None}
 
 
 def cost_of_topic(topic: RebalanceTopic) -> Cost:
@@ -30,14 +32,14 @@ def cost_of_all(topics: Sequence[RebalanceTopic]) -> Cost:
     """The sums; null where one topic's number is, with that topic's reason. Peaks of topics need not coincide."""
     values: dict[str, Any] = dict.fromkeys(SUMS)
     if not topics:
-        return Cost(**values, unknown=dict.fromkeys(SUMS, NO_TOPIC))
+        return Cost(**values, unknown=dict.fromkeys(SUMS, str(NO_TOPIC)))
     reasons: dict[str, str] = {}
     for name in SUMS:
         lacking = [topic for topic in topics if getattr(topic, name) is None]
         if not lacking:
             values[name] = sum(getattr(topic, name) for topic in topics)
             continue
-        reason = lacking[0].unknown.get(name) or NOT_TOLD
+        reason = lacking[0].unknown.get(name) or str(NOT_TOLD)
         reasons[name] = reason if len(topics) == 1 else f"{lacking[0].topic}: {reason}"
     return Cost(**values, unknown=reasons)
 
@@ -58,7 +60,7 @@ def _move(topic: str, move: dict[str, Any]) -> Move:
     own = move.get("unknown") or {}
     values = {name: move.get(name) for name in OF_MOVE}
     ends: dict[str, Any] = {name: None if move.get(name) is None else tuple(move[name]) for name in ("before", "after")}
-    reasons = {name: own.get(name) or NOT_TOLD for name, value in (values | ends).items() if value is None}
+    reasons = {name: own.get(name) or str(NOT_TOLD) for name, value in (values | ends).items() if value is None}
     return Move(topic, move["broker"], move["queue_id"], **ends, **values, unknown=reasons)
 
 

@@ -112,7 +112,8 @@ def _others(row: Rebalance) -> list[RebalanceEvent]:
 
 
 # Rebalances as REST gives them: one row per topic that a rebalance touched.
-NOTHING = Cost(**dict.fromkeys(SUMS), unknown=dict.fromkeys(("topic", *SUMS), NO_TOPIC))
+def _no_cost() -> Cost:
+    return Cost(**dict.fromkeys(SUMS), unknown=dict.fromkeys(("topic", *SUMS), str(NO_TOPIC)))
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def rebalance_rows(filters: RebalanceFilters, *, page: int = 1, page_size: int =
 
 
 def _row(event: Rebalance, topic: RebalanceTopic | None) -> RebalanceRow:
-    cost = NOTHING if topic is None else cost_of_topic(topic)
+    cost = _no_cost() if topic is None else cost_of_topic(topic)
     return RebalanceRow(
         event=event_name(event),
         cluster=event.group.cluster.name,

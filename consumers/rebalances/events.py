@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Prefetch, Q, QuerySet
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from consumers.models import ConsumerGroup, GroupKind, Rebalance, RebalanceTopic
 from consumers.queries.texts import count
@@ -75,12 +75,11 @@ def _since(filters: RebalanceFilters) -> Q:
     return near & (begun | Q(last_change_at__gte=filters.since))
 
 
-# Rebalances, one row each: the list over all groups, newest first, and the newest of one group.
-NO_READING_BEFORE = "no reading before it is known"
+NO_READING_BEFORE = gettext_lazy("no poll before it is known")
 
-NOT_SETTLED = "no two readings in a row have agreed since"
+NOT_SETTLED = gettext_lazy("no two consecutive polls have agreed since")
 
-NOT_DATED = "no member's clock dates it between the two readings"
+NOT_DATED = gettext_lazy("no member's clock dates it between the two polls")
 
 
 def rebalance_list(filters: RebalanceFilters, *, page: int = 1, page_size: int = 50) -> EventPage:
@@ -185,13 +184,13 @@ STORED = (
 def event_reasons(row: Rebalance) -> dict[str, str]:
     """A reason for each null of the event itself."""
     usual = {
-        "started_after": NO_READING_BEFORE,
-        "settled_at": NOT_SETTLED,
-        "dated_at": NOT_DATED,
-        "members_before": NOT_TOLD,
-        "members_after": NOT_TOLD,
-        "client_ids_before": NOT_TOLD,
-        "client_ids_after": NOT_TOLD,
+        "started_after": str(NO_READING_BEFORE),
+        "settled_at": str(NOT_SETTLED),
+        "dated_at": str(NOT_DATED),
+        "members_before": str(NOT_TOLD),
+        "members_after": str(NOT_TOLD),
+        "client_ids_before": str(NOT_TOLD),
+        "client_ids_after": str(NOT_TOLD),
     }
     return {name: row.unknown.get(name) or reason for name, reason in usual.items() if getattr(row, name) is None}
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -52,9 +53,11 @@ class RebalanceListView(APIView):
         values = RebalanceParameters.of(request)
         cluster, group = values.get("cluster"), values.get("group")
         if cluster is not None and not Cluster.objects.filter(name=cluster).exists():
-            raise NotFound(f"There is no cluster {cluster!r}.")
+            raise NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(cluster)})
         if group is not None and not _exists(cluster, group):
-            raise NotFound(f"There is no group {group!r}{f' in cluster {cluster!r}' if cluster else ''}.")
+            if cluster is not None:
+                raise group_missing(cluster, group)
+            raise NotFound(gettext("There is no group %(group)s.") % {"group": repr(group)})
         return _rows(request, values, cluster, group)
 
 

@@ -167,12 +167,12 @@ class RebalanceDetail(RebalanceEvent):
     others_of_episode: list[RebalanceEvent]
 
 
-@answer("What a rebalance did to one topic. What is not known is null: `unknown` says why.")
+@answer("The effect of a rebalance on one topic. An unknown value is null: `unknown` has the reason.")
 @dataclass(frozen=True, kw_only=True)
 class RebalanceRow:
     """`topic` null: no topic of the group was known."""
 
-    event: str = field(metadata=public("Its name for ever: cluster/group/moment; all its topics share it"))
+    event: str = field(metadata=public("A permanent name: cluster/group/time; all topics of the rebalance share it"))
     cluster: str
     group: str
     topic: str | None
@@ -191,7 +191,7 @@ class RebalanceRow:
     client_ids_after: list[str] | None
     queues: int | None
     queues_moved: int | None = field(metadata=public("Owned by another member after it than before"))
-    unowned_queue_seconds: float | None = field(metadata=public("Summed over queues, as readings saw it"))
+    unowned_queue_seconds: float | None = field(metadata=public("Summed over queues, as polled"))
     doubly_owned_queue_seconds: float | None
     doubly_owned_queues: int | None
     replayed_messages_low: int | None

@@ -101,7 +101,7 @@ def _left(found: Facts) -> list[str]:
 
 
 def _gone(found: Facts) -> list[str]:
-    return [_("%s went away") % _who(found), _("whether it left or died cannot be told")]
+    return [_("%s went away") % _who(found), _("unknown whether it left or crashed")]
 
 
 def _silent(found: Facts) -> list[str]:
@@ -109,11 +109,11 @@ def _silent(found: Facts) -> list[str]:
 
 
 def _reconnected(found: Facts) -> list[str]:
-    return [_("%s connected anew") % _who(found), *_ends(found), _("it had not started anew")]
+    return [_("%s reconnected") % _who(found), *_ends(found), _("without a restart")]
 
 
 def _restarted(found: Facts) -> list[str]:
-    return [_("%s started anew under the same id") % _who(found), *_ends(found)]
+    return [_("%s restarted under the same id") % _who(found), *_ends(found)]
 
 
 def _queue_count(found: Facts) -> list[str]:
@@ -121,11 +121,12 @@ def _queue_count(found: Facts) -> list[str]:
     if not isinstance(before, int) or not isinstance(after, int):
         return [_("the number of queues of %s changed") % topic, *_ends(found)]
     words = {"topic": topic, "before": before, "after": after}
-    one, many = (
+    template = ngettext(
         "%(topic)s went from %(before)s to %(after)s queue",
         "%(topic)s went from %(before)s to %(after)s queues",
+        after,
     )
-    return [ngettext(one, many, after) % words]
+    return [template % words]
 
 
 def _subscription(found: Facts) -> list[str]:
@@ -147,15 +148,15 @@ def _broker(found: Facts) -> list[str]:
 
 def _pull_stuck(found: Facts) -> list[str]:
     place = "/".join(str(found[name]) for name in ("topic", "broker", "queue_id") if found.get(name) is not None)
-    taken = _("%(who)s took %(queue)s anew") % {"who": _who(found), "queue": place or _("its own queue")}
+    taken = _("%(who)s took %(queue)s again") % {"who": _who(found), "queue": place or _("its own queue")}
     return [taken, _since(found, "last_pull", *NOT_PULLED)]
 
 
 def _unknown(found: Facts) -> list[str]:
     if reset := found.get("reset"):
-        follow = _("members drop queues whose offset was moved, and take them anew")
+        follow = _("members drop queues whose offset was moved, and take them again")
         return [_("queues changed hands"), _("during the reset by %s") % reset, follow]
-    return [_("queues changed hands"), _("nothing that was read says why")]
+    return [_("queues changed hands"), _("no evidence of the cause")]
 
 
 def _unnamed(found: Facts) -> list[str]:

@@ -11,8 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
 from consumers.models import Client, ConsumerGroup, QueueSnapshot, Reading, Rebalance
-from consumers.queries.queues.overlay import iso
-from consumers.queries.texts import age
+from consumers.queries.texts import age, iso
 from consumers.rebalances.events import LONGEST
 
 # Times in which groups were not read: whether their members came to rest meanwhile nobody knows.
@@ -192,5 +191,5 @@ def _judged(row: Newest, spans: Sequence[Span], rollout: bool, until: datetime) 
         asked = {"count": row.polls, "age": age((row.last_change_at - row.started_before).total_seconds())}
         reason = gettext("its members were asked only %(count)d times within %(age)s of changes") % asked
     elif until > told_until(row):
-        reason = gettext("not every member has said since %s what it holds") % iso(row.last_change_at)
+        reason = gettext("not every member has reported its queues since %s") % iso(row.last_change_at)
     return Unsettled(since, None if reason else lasted.total_seconds(), reason, rollout)

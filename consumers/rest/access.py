@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -36,13 +37,17 @@ class TokenAuthentication(BaseAuthentication):
         if not words or words[0].lower() != b"token":
             return None
         if len(words) != 2:
-            raise AuthenticationFailed("The Authorization header must be 'Token' and one token, without spaces in it.")
+            raise AuthenticationFailed(
+                gettext("The Authorization header must be 'Token' and one token, without spaces in it.")
+            )
         digest = token_digest(words[1].decode("latin-1"))
         token = ApiToken.objects.select_related("user").filter(digest=digest).first()
         if token is None or not token.user.is_active:
-            raise AuthenticationFailed("This token is not known. 'manage.py token create' makes one.")
+            raise AuthenticationFailed(gettext("Unknown token. To create one, run 'manage.py token create'."))
         if token.expires_at is not None and token.expires_at <= timezone.now():
-            raise AuthenticationFailed("This token has expired. 'manage.py token create' makes another.")
+            raise AuthenticationFailed(
+                gettext("The token has expired. To create another, run 'manage.py token create'.")
+            )
         _note_use(token, timezone.now())
         return token.user, token
 

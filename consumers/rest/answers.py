@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, Stre
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header, parse_etags
+from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiTypes, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound, ValidationError
@@ -45,7 +46,10 @@ def chosen_fields(request: Request, serializer: type[Serializer[Any]]) -> tuple[
     allowed = list(serializer().fields)
     odd = [name for name in names if name not in allowed]
     if odd:
-        sentence = f'"{odd[0]}" is not a field of it. Allowed are: {", ".join(allowed)}.'
+        sentence = gettext('"%(field)s" is not a field. Allowed: %(allowed)s.') % {
+            "allowed": ", ".join(allowed),
+            "field": odd[0],
+        }
         raise ValidationError({"fields": [sentence]})
     return names
 
@@ -157,7 +161,10 @@ def list_response(
     found = find(page, page_size)
     pages = _pages(found.count, page_size)
     if page > pages:
-        raise NotFound(f"There is no page {page}: the last of {found.count} results is page {pages}.")
+        raise NotFound(
+            gettext("There is no page %(page)s: the last of %(count)s results is page %(pages)s.")
+            % {"page": page, "pages": pages, "count": found.count}
+        )
     charge(request, rows=len(found.rows))
     return Response(
         {
@@ -174,7 +181,7 @@ def _all(request: Request, find: Find, at_once: int) -> Found:
     """Read before the first line is sent: what fails then is an answer of its own, not half a file."""
     paged = [name for name in ("page", "page_size") if name in request.query_params]
     if paged:
-        raise ValidationError({paged[0]: ["CSV is the whole list: leave this out."]})
+        raise ValidationError({paged[0]: [gettext("CSV contains the whole list. Leave this out.")]})
     for _ in range(TRIES):
         first = find(1, at_once)
         _refuse_too_many(first.count)
@@ -186,16 +193,16 @@ def _all(request: Request, find: Find, at_once: int) -> Found:
             rows += found.rows
         else:
             return replace(first, rows=rows)
-    raise NotNow("The list changes faster than it can be read: narrow it down by filters, or try again.")
+    raise NotNow(gettext("The list changes faster than it can be read. Use filters to make it shorter, or try again."))
 
 
 def _refuse_too_many(count: int) -> None:
     most = settings.API_CSV_ROWS
     if count > most:
-        sentence = (
-            f"The list has {count:,} rows, and CSV is for {most:,} at most: narrow it down by filters, "
-            "or read it in pages of JSON."
-        )
+        sentence = gettext(
+            "The list has %(count)s rows, and CSV allows %(most)s at most. Use filters to make it "
+            "shorter, or read it as pages of JSON."
+        ) % {"most": f"{most:,}", "count": f"{count:,}"}
         raise ValidationError({"format": [sentence]})
 
 

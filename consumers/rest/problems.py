@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import JsonResponse
+from django.utils.translation import gettext, gettext_lazy
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.exceptions import APIException, NotFound, Throttled, ValidationError
@@ -36,8 +37,11 @@ class NotNow(Refused):
 
 def group_missing(cluster: str, group: str) -> NotFound:
     if not Cluster.objects.filter(name=cluster).exists():
-        return NotFound(f"There is no cluster {cluster!r}.")
-    return NotFound(f"There is no group {group!r} in cluster {cluster!r}.")
+        return NotFound(gettext("There is no cluster %(cluster)s.") % {"cluster": repr(cluster)})
+    return NotFound(
+        gettext("There is no group %(group)s in cluster %(cluster)s.")
+        % {"group": repr(group), "cluster": repr(cluster)}
+    )
 
 
 def found_group(cluster: str, group: str) -> ConsumerGroup:
@@ -53,7 +57,7 @@ PROBLEM = "application/problem+json"
 
 class TooLong(APIException):
     status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    default_detail = "The request's body is longer than this site takes: ask for less at once."
+    default_detail = gettext_lazy("The body of the request is longer than the site accepts. Ask for less at once.")
 
 
 def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -88,10 +92,13 @@ def _problem(status: int, detail: str) -> dict[str, Any]:
 
 def _detail(error: Exception, said: Any) -> str:
     if isinstance(error, ValidationError):
-        return "Some parameters are not valid."
+        return gettext("Some parameters are not valid.")
     if isinstance(error, Throttled):
-        most = f"{settings.API_RATE:,}"
-        return f"More than {most} requests in a minute: try again in {error.wait:.0f} s."  # type: ignore[attr-defined]
+        most, wait = f"{settings.API_RATE:,}", f"{error.wait:.0f}"  # type: ignore[attr-defined]
+        return gettext("More than %(most)s requests in a minute. Try again in %(wait)s s.") % {
+            "most": most,
+            "wait": wait,
+        }
     return str(said.get("detail", error))
 
 
@@ -99,4 +106,6 @@ def _detail(error: Exception, said: Any) -> str:
 class AbsentView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        raise NotFound(f"There is no {request.path}. What there is: /api/schema/ or, to read, /api/docs/.")
+        raise NotFound(
+            gettext("There is no %(path)s. See /api/docs/ or /api/schema/ for what there is.") % {"path": request.path}
+        )

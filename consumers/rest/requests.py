@@ -4,8 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
+from django.utils.translation import gettext, gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
@@ -54,7 +55,7 @@ class Parameters(serializers.Serializer[Any]):
         allowed = sorted({*self.fields, *self.shape})
         unknown = [name for name in self.initial_data if name not in allowed]
         if unknown:
-            sentence = f"This parameter is not known. Allowed are: {', '.join(allowed)}."
+            sentence = gettext("Unknown parameter. Allowed: %(allowed)s.") % {"allowed": ", ".join(allowed)}
             raise serializers.ValidationError({name: [sentence] for name in unknown})
         return attrs
 
@@ -62,7 +63,7 @@ class Parameters(serializers.Serializer[Any]):
 class Moment(serializers.DateTimeField):
     """A time with room before and after it: an hour before the first that there is, is none."""
 
-    default_error_messages = {"range": "A time lies in the years from 1970 to 2999."}
+    default_error_messages = {"range": gettext_lazy("The time must be in the years from 1970 to 2999.")}
 
     def to_internal_value(self, value: Any) -> datetime:
         moment: datetime = super().to_internal_value(value)
@@ -74,10 +75,13 @@ class Moment(serializers.DateTimeField):
 class Choice(serializers.ChoiceField):
     """A choice whose refusal names what is allowed."""
 
+    default_error_messages = {"invalid_choice": gettext_lazy('"{input}" is not allowed. Allowed: {allowed}.')}
+
     def __init__(self, choices: Iterable[Any], **options: Any) -> None:
         super().__init__(list(choices), **options)
-        allowed = ", ".join(str(choice) for choice in self.choices)
-        self.error_messages["invalid_choice"] = f'"{{input}}" is not allowed. Allowed are: {allowed}.'
+
+    def fail(self, key: str, **values: Any) -> NoReturn:
+        super().fail(key, allowed=", ".join(map(str, self.choices)), **values)
 
 
 class Paging(Parameters):
@@ -94,7 +98,7 @@ class Ranged(Parameters):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         values = super().validate(attrs)
         if "from" in values and "to" in values and values["from"] >= values["to"]:
-            raise serializers.ValidationError({"from": ["The range is empty: 'from' must be before 'to'."]})
+            raise serializers.ValidationError({"from": [gettext("The range is empty: 'from' must be before 'to'.")]})
         return values
 
 
@@ -136,7 +140,7 @@ def _ordered(rows: Sequence[Row], ordering: str) -> list[Row]:
 # Well below what Python's own stack takes, and above what any resource has.
 DEEPEST = 20
 
-# As many dead letters as are kept of a group; a longer list costs seconds to check, entry by entry.
+# As many dead-letter messages as are kept of a group; a longer list costs seconds to check, entry by entry.
 LONGEST = 20_000
 
 
@@ -150,13 +154,16 @@ class JsonBody(JSONParser):
         except RecursionError:
             raise _too_deep() from None
         except ValueError as error:
-            raise ParseError(f"The body is not JSON: {error}") from None
+            raise ParseError(gettext("The body is not JSON: %(error)s") % {"error": error}) from None
         if _is_too_deep(document):
             raise _too_deep()
         if _is_too_long(document):
-            raise ParseError(f"A list or object of the body has more than {LONGEST:,} entries: ask for less at once.")
+            raise ParseError(
+                gettext("A list or object of the body has more than %(most)s entries. Ask for less at once.")
+                % {"most": f"{LONGEST:,}"}
+            )
         if not all(map(_can_be_kept, _texts(document))):
-            sentence = "A text in it holds a zero byte or half of a character, which no database keeps."
+            sentence = gettext("A text holds a NUL or half of a surrogate pair, which no database stores.")
             raise ValidationError({"non_field_errors": [sentence]})
         return document
 
@@ -165,7 +172,7 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise ParseError(f"The body has {json.dumps(twice)} twice: say it once.")
+        raise ParseError(gettext("The body has %(name)s twice. Give it once.") % {"name": json.dumps(twice)})
     return document
 
 
@@ -204,7 +211,7 @@ def _is_too_long(document: Any) -> bool:
 
 
 def _too_deep() -> ParseError:
-    return ParseError(f"The body is nested more than {DEEPEST} levels deep.")
+    return ParseError(gettext("The body is nested more than %(levels)s levels deep.") % {"levels": DEEPEST})
 
 
 class Strict(serializers.Serializer[Any]):
@@ -213,7 +220,7 @@ class Strict(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields), key=str) if isinstance(data, dict) else []
         if unknown:
-            sentence = f"This field is not known. Allowed are: {', '.join(sorted(self.fields))}."
+            sentence = gettext("Unknown field. Allowed: %(allowed)s.") % {"allowed": ", ".join(sorted(self.fields))}
             raise serializers.ValidationError({str(name): [sentence] for name in unknown})
         return super().to_internal_value(data)
 
@@ -247,7 +254,10 @@ class Negotiation(DefaultContentNegotiation):
         wanted = request.query_params.get("format")
         allowed = [renderer.format for renderer in offered]
         if wanted is not None and wanted not in allowed:
-            sentence = f'"{wanted}" is not allowed. Allowed are: {", ".join(allowed)}.'
+            sentence = gettext('"%(wanted)s" is not allowed. Allowed: %(allowed)s.') % {
+                "wanted": wanted,
+                "allowed": ", ".join(allowed),
+            }
             raise ValidationError({"format": [sentence]})
         return super().select_renderer(request, offered, format_suffix)
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -39,12 +40,12 @@ from consumers.retries.unfinished.blocked_rows import BlockedQueue
 from consumers.retries.volumes import VolumeTotals, VolumeWindow, volumes_of
 
 HOUR = timedelta(hours=1)
-NO_READING = "it leans on no reading"
+NOT_POLLED = gettext_lazy("not based on a poll")
 
 
 class RetryParameters(Parameters):
-    since = "ISO 8601; without it: an hour before `to`"
-    to = Moment(required=False, help_text="ISO 8601; without it: this moment")
+    since = "ISO 8601; default: an hour before `to`"
+    to = Moment(required=False, help_text="ISO 8601; default: now")
 
 
 class KnownNumbers(serializers.DictField):
@@ -59,11 +60,11 @@ class ConditionSerializer(read_serializer(Condition)):  # type: ignore[misc]
 
     def get_unknown(self, condition: Condition) -> dict[str, str]:
         why = condition.unknown_reason
-        reasons = {"ok": why or "no reason was recorded", "as_of": why or NO_READING}
+        reasons = {"ok": why or gettext("no reason was recorded"), "as_of": why or str(NOT_POLLED)}
         return {name: reason for name, reason in reasons.items() if getattr(condition, name) is None}
 
 
-@answer("Every window of the range is there; what is not known of one is null, with the reason in its `unknown`.")
+@answer("Every window of the range is present; an unknown value is null, with the reason in `unknown`.")
 @dataclass(frozen=True, kw_only=True)
 class Retries:
     since: datetime = field(metadata=public(name="from"))
@@ -72,7 +73,7 @@ class Retries:
     totals: VolumeTotals
     windows: Sequence[VolumeWindow]
     ladder: Sequence[LadderRung] = field(
-        metadata=public("Empty, with a reason, while no broker has said its delay levels")
+        metadata=public("Empty, with a reason, while no broker has reported its delay levels")
     )
     ladder_read_at: datetime | None
     waiting: Ladder
@@ -86,7 +87,7 @@ class Retries:
     unknown: dict[str, str]
 
 
-EVIDENCE = "The evidence as numbers; what was not told is left out"
+EVIDENCE = "The evidence as numbers; missing values are left out"
 KNOWN = "The known part of each, where there is one"
 RetriesSerializer = made_serializer(
     Retries,

@@ -8,17 +8,20 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db.models import Max
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import ConsumerGroup, GroupWindow, PipelineRun
 from consumers.pipeline.volumes.joined import whole_volumes
 from consumers.pipeline.volumes.names import VOLUMES as VOLUMES
 from consumers.queries.declared import answer, public
-from consumers.queries.history import NO_READING, NOT_AGGREGATED, missing_reason
+from consumers.queries.history import missing_reason
 from consumers.queries.limits import limits
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 from consumers.queries.windows import WindowRange, stored_group_windows, window_range
 from consumers.retries.telescope import Telescope
+from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.vocabulary.volumes import VolumeReason
+from consumers.words.reasons import coded_reason
 from consumers.words.volumes import volume_words
 
 # What the selectors say of volumes: how many messages went into retry, out of it, to the dead letters, were consumed.
@@ -32,7 +35,7 @@ OF_A_RANGE = "Messages of [from, to). `into_retry` has one for each redelivery."
 @answer(OF_A_RANGE, last=("unknown", "to", "is_open"))
 @dataclass(frozen=True)
 class VolumeWindow:
-    """Messages of [at, until). Null stands with its reason in `unknown`. `is_open`: not judged to its end so far."""
+    """Messages of [at, until). Null stands with its reason in `unknown`. `is_open`: not evaluated to its end so far."""
 
     at: datetime = field(metadata=public(name="from"))
     until: datetime = field(metadata=public(name="to"))
@@ -40,7 +43,7 @@ class VolumeWindow:
     out_of_retry: int | None
     into_dlq: int | None
     consumed: int | None = field(metadata=public("Of the group's own topics"))
-    is_open: bool = field(metadata=public("It is not over, as far as judged"))
+    is_open: bool = field(metadata=public("Not completely evaluated yet"))
     unknown: Mapping[str, str]
 
 
@@ -52,21 +55,23 @@ class VolumeTotals:
     counts, where something before it is not known; `unknown` the reason of each null sum."""
 
     since: datetime = field(metadata=public(name="from"))
-    until: datetime = field(metadata=public("Up to what was judged last", name="to"))
+    until: datetime = field(metadata=public("Evaluated up to then", name="to"))
     into_retry: int | None
     out_of_retry: int | None
     into_dlq: int | None
     consumed: int | None = field(metadata=public("Of the group's own topics"))
     at_least: Mapping[str, int | None]
     known_since: Mapping[str, datetime] = field(
-        metadata=public("Of each null: the moment from which `at_least` counts, where what came before it is not known")
+        metadata=public(
+            "For each null: the point in time from which `at_least` counts, where there is no data before it"
+        )
     )
     unknown: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Volumes:
-    """Every window of the range, oldest first, and their totals up to what was judged last."""
+    """Every window of the range, oldest first, and their totals up to what was evaluated last."""
 
     since: datetime
     until: datetime
@@ -75,10 +80,9 @@ class Volumes:
     windows: list[VolumeWindow]
 
 
-# How much of a group was retried, died and was consumed, by window and in all.
 MINUTE = timedelta(minutes=1)
 
-NEVER_AGGREGATED = "no run of the pipeline has finished yet"
+NEVER_AGGREGATED = gettext_lazy("no run of the pipeline has finished yet")
 
 
 def volumes_of(
@@ -107,7 +111,7 @@ def _stored(group: ConsumerGroup, windows: WindowRange) -> dict[datetime, dict[s
 
 
 def _not_over(group: ConsumerGroup, windows: WindowRange, done: datetime) -> dict[datetime, dict[str, Any]]:
-    """The wide window that was not over when it was judged last: the sum of its minutes up to then."""
+    """The wide window that was not over when it was evaluated last: the sum of its minutes up to then."""
     step = timedelta(seconds=windows.step_seconds)
     start = windows.start + (done - windows.start) // step * step
     if step == MINUTE or start == done or not windows.start <= start < windows.until:
@@ -148,7 +152,7 @@ def _reason(row: Mapping[str, Any], name: str) -> str:
 def _totals(
     shown: Sequence[VolumeWindow], windows: WindowRange, done: datetime | None, now: datetime, telescope: Telescope
 ) -> VolumeTotals:
-    """Of the windows that were judged; that the newest few seconds are not makes no total unknown."""
+    """Of the windows that were evaluated; that the newest few seconds are not makes no total unknown."""
     counted = [window for window in shown if done is not None and window.at < done]
     late = _late(windows, done, now)
     totals = {name: _total(name, counted, done, telescope) for name in VOLUMES}
@@ -175,7 +179,7 @@ class _Total(NamedTuple):
 def _total(name: str, counted: Sequence[VolumeWindow], done: datetime | None, telescope: Telescope) -> _Total:
     """Windows that know it, and between them what the readings at both ends of those that do not tell."""
     if not counted or done is None:
-        return _Total(None, None, NOT_AGGREGATED)
+        return _Total(None, None, coded_reason(ReasonCode.NOT_AGGREGATED))
     start, known, untold, since = counted[0].at, [], list[str](), list[datetime]()
     not_before: datetime | None = None
     for is_hole, run in groupby(_marked(name, counted, done), key=lambda one: one[0]):
@@ -193,7 +197,9 @@ def _total(name: str, counted: Sequence[VolumeWindow], done: datetime | None, te
             untold += [window.unknown[name] for window in of_run]
         elif not moved.is_whole:
             not_before = moved.since
-    reason = _why(untold, len(counted)) or (f"not read before {iso(not_before)}" if not_before else None)
+    reason = _why(untold, len(counted)) or (
+        gettext("not read before %(at)s") % {"at": iso(not_before)} if not_before else None
+    )
     first = min(since, default=None)
     return _Total(sum(known) if known else None, first if first and first > start else None, reason)
 
@@ -207,7 +213,13 @@ def _marked(name: str, counted: Sequence[VolumeWindow], done: datetime) -> Itera
         reason = window.unknown.get(name)
         if reason is None:
             known_at = window.at
-        marked.append((reason is not None and (reason != NO_READING or known_at - window.at >= _reach()), window))
+        marked.append(
+            (
+                reason is not None
+                and (reason_code(reason) is not ReasonCode.NOT_POLLED or known_at - window.at >= _reach()),
+                window,
+            )
+        )
     return reversed(marked)
 
 
@@ -215,18 +227,26 @@ def _why(untold: Sequence[str], windows: int) -> str | None:
     if not untold:
         return None
     [(commonest, _)] = Counter(untold).most_common(1)
-    return f"{len(untold)} of {windows} windows are not known: {commonest}"
+    return gettext("%(unknown)s of %(windows)s windows are unknown: %(reason)s") % {
+        "windows": windows,
+        "unknown": len(untold),
+        "reason": commonest,
+    }
 
 
 def _late(windows: WindowRange, done: datetime | None, now: datetime) -> str | None:
     """Why the end of the range is not known, beyond what is always a little late."""
     if done is None:
-        return NEVER_AGGREGATED
+        return str(NEVER_AGGREGATED)
     reached = min(windows.until, now)
-    return f"not judged since {iso(done)}" if done < min(reached, limits().judged_since(now)) else None
+    return (
+        gettext("not evaluated since %(since)s") % {"since": iso(done)}
+        if done < min(reached, limits().judged_since(now))
+        else None
+    )
 
 
-# The volumes of all groups in the newest minute that was judged whole.
+# The volumes of all groups in the newest minute that was evaluated whole.
 class MinuteVolumes(NamedTuple):
     """Messages; null is not known."""
 

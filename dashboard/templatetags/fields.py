@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from consumers.groups.row import DOES_NOT_DRAIN
 from consumers.vocabulary.groups import Flag
+from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.vocabulary.unknown import NO_LAG_REASONS
 from consumers.vocabulary.volumes import VolumeReason
 from dashboard.templatetags.ages import moment
@@ -56,10 +56,8 @@ def last_good_of(row: Any, name: str) -> datetime | None:
 
 def _not_known(context: template.Context, row: Any, name: str, brief: bool) -> SafeString:
     reason = reason_of(row, name)
-    if name == "drain_seconds" and reason == DOES_NOT_DRAIN:
-        return format_html(
-            '<span class="late" title="{}">{}</span>', _("consume rate is not above produce rate"), _("never")
-        )
+    if reason_code(reason) is ReasonCode.NEVER_DRAINS:
+        return format_html('<span class="late" title="{}">{}</span>', reason, _("never"))
     if _is_answer(row, name, reason):
         return format_html('<span class="quiet">{}</span>', reason)
     if part := getattr(row, "known_parts", {}).get(name):

@@ -8,8 +8,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from consumers.groups.row import NO_REBALANCE
 from consumers.rebalances.events import moment_text, rebalance_counts
+from consumers.vocabulary.reasons import ReasonCode, reason_code
 from consumers.words.causes import cause_words
 from dashboard.wording.codes import LEVELS
 from dashboard.wording.numbers import again, count, duration
@@ -30,9 +30,10 @@ def last_rebalance(context: template.Context, row: Any) -> SafeString:
     if at is not None:
         href = reverse("rebalance", args=(row.cluster, row.group, moment_text(at)))
         return format_html('<a href="{}" id="rebalance-of-{}">{}</a>', href, row.id, age(context, at))
-    if row.unknown["last_rebalance_at"] == NO_REBALANCE:
-        return format_html('<span class="quiet" title="{}">{}</span>', NO_REBALANCE, _("none seen"))
-    return unknown(context, row.unknown["last_rebalance_at"], brief=True)
+    reason = row.unknown["last_rebalance_at"]
+    if reason_code(reason) is ReasonCode.NO_REBALANCE:
+        return format_html('<span class="quiet" title="{}">{}</span>', reason, _("none seen"))
+    return unknown(context, reason, brief=True)
 
 
 @register.simple_tag

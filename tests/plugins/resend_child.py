@@ -20,7 +20,7 @@ def prepare(namesrv: str, address: str, name: str) -> str:
 
     from consumers.dead_letters.index.look import LookRules, look_into
     from consumers.dead_letters.queries.filters import DeadLetterFilters
-    from consumers.dead_letters.resend.plan import Selection, Wish, plan
+    from consumers.dead_letters.resend.plan import ResendRequest, Selection, plan
     from consumers.dead_letters.resend.start import start
     from consumers.models import Broker, Cluster, ConsumerGroup, Destination, Queue, Topic
 
@@ -34,7 +34,7 @@ def prepare(namesrv: str, address: str, name: str) -> str:
         Queue.objects.create(topic=topic, broker="broker-a", queue_id=0, readable=True, writable=True)
     look_into(cluster, group, LookRules.of_site(), now)
     everything = Selection(filters=DeadLetterFilters())
-    wish = Wish(everything, Destination.GROUP, "a test", rate_per_second=500)
+    wish = ResendRequest(everything, Destination.GROUP, "a test", rate_per_second=500)
     ann = User.objects.create_user("ann")
     ann.groups.add(Group.objects.get(name="operator"))
     resend = plan(group, wish, ann, now)

@@ -30,9 +30,9 @@ from tests.world import NOW, ago
 
 GROUP = "/api/v1/groups/prod/billing/"
 OF_QUEUE = re.compile(r"queue (?P<queue_id>\d+) of (?P<topic>\S+) on (?P<broker>\S+): (?P<numbers>.*)")
-BEHIND = re.compile(r"([\d,]+) messages? behind")
+BEHIND = re.compile(r"lag ([\d,]+) messages?")
 # Numbers that every queue has, or the group.
-NUMBERS = re.compile(r"messages? behind|consumes |produced |drains in|oldest waits")
+NUMBERS = re.compile(r"\blag \d|consumes |produces |time to drain|time lag ")
 # 31 d and more, 24 h and more, 60 min and more; not in a time of day, nor in a number that is longer.
 TOO_LONG = re.compile(
     r"(?<![\w.,:])(?:(?:3[1-9]|[4-9]\d|\d{3,}) d|(?:2[4-9]|[3-9]\d|\d{3,}) h|(?:[6-9]\d|\d{3,}) min)(?!\w)"

@@ -72,7 +72,7 @@ def _why_untold(scan: GroupScan, place: int) -> str | None:
     row = scan.rows[place]
     if reason := scan.unread_reason(place) or why_nobody_holds(row):
         return reason
-    return (row.membership_error or NOT_ASKED) if row.members is None else None
+    return (row.membership_error or str(NOT_ASKED)) if row.members is None else None
 
 
 def _reason(scan: GroupScan, place: int, silent: Mapping[int, str]) -> str:

@@ -39,7 +39,7 @@ def lag_reason(scan: GroupScan, place: int) -> str:
     if reason := scan.unread_reason(place):
         return reason
     if row.total_changed_at is None:
-        return NOT_READ_YET
+        return str(NOT_READ_YET)
     if (outside := why_outside(row)) is not None:
         return outside
     slaves = scan.overlay.slaves_of(row.cluster_id)
@@ -61,7 +61,7 @@ def time_lag_reason(scan: GroupScan, place: int) -> str:
     row = scan.rows[place]
     if row.lag_messages is None:
         return lag_reason(scan, place)
-    return YOUNG_LAG if row.judged_since is not None else NOT_TOLD
+    return str(YOUNG_LAG) if row.judged_since is not None else NOT_TOLD
 
 
 def judged_reason(scan: GroupScan, place: int) -> str | None:
@@ -115,7 +115,7 @@ def retry_share(scan: GroupScan) -> Column:
 
 def members(scan: GroupScan) -> Column:
     def reason(place: int) -> str:
-        return scan.unread_reason(place) or scan.rows[place].membership_error or NOT_ASKED
+        return scan.unread_reason(place) or scan.rows[place].membership_error or str(NOT_ASKED)
 
     def since(place: int) -> datetime | None:
         row = scan.rows[place]
@@ -153,7 +153,7 @@ def time_lag_of_topic(of: TopicScan) -> Column:
 
     def reason(place: int) -> str:
         part = parts[place]
-        return part.lag_reason if part.lag_messages is None else scan.unjudged_reason(place) or YOUNG_LAG
+        return part.lag_reason if part.lag_messages is None else scan.unjudged_reason(place) or str(YOUNG_LAG)
 
     return number_column(
         [value(place) for place in range(len(parts))],

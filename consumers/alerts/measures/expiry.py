@@ -14,8 +14,8 @@ from consumers.alerts.preview.windows import Formula, Stored, windowed
 from consumers.groups.overlay import Overlay
 from consumers.models import Broker, Comparison, ConsumerGroup, Measure, QueueState, SubjectKind
 from consumers.pipeline.kernel.trend import expires_in
-from consumers.queries.brokers import MASTER
 from consumers.queries.texts import age
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.rules import RuleCode
 
 from .columns import lag_reason, time_lag_reason

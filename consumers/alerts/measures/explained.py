@@ -7,9 +7,10 @@ from functools import cached_property
 from consumers.alerts.subjects import SITE, Subject
 from consumers.groups.overlay import NO_BROKER, Overlay
 from consumers.models import SubjectKind
-from consumers.overview.queries import NOT_JUDGED_FOR_LONG, NOT_POLLED
+from consumers.overview.queries import EVALUATION_LATE, NOT_POLLED
 from consumers.queries.brokers import BrokerAge, ClusterAge
-from consumers.queries.queues.overlay import NOT_JUDGED_YET, iso
+from consumers.queries.queues.overlay import NOT_JUDGED_YET
+from consumers.queries.texts import iso
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Explainer:
         """One sentence's worth of words."""
         cluster = self.overlay.clusters[cluster_id]
         if self.is_late(cluster):
-            return NOT_POLLED
+            return str(NOT_POLLED)
         if unread_by == NO_BROKER:
             return cluster.newest_error or f"no broker of {cluster.name} is known yet"
         broker = self.overlay.brokers[unread_by]
@@ -69,8 +70,8 @@ class Explainer:
         if judged_at is not None and judged_at >= self.overlay.limits.judged_since(self.overlay.now):
             return None
         if self.nothing_is_judged:
-            return NOT_JUDGED_FOR_LONG
-        return NOT_JUDGED_YET if judged_at is None else f"not judged since {iso(judged_at)}"
+            return str(EVALUATION_LATE)
+        return str(NOT_JUDGED_YET) if judged_at is None else f"not judged since {iso(judged_at)}"
 
 
 def cluster_subject(cluster: ClusterAge) -> Subject:

@@ -16,7 +16,7 @@ from consumers.ownership.findings import ownership_check
 from consumers.ownership.shares.facts import COLUMNS, EVERY_MEMBER, KnownQueue
 from consumers.ownership.shares.topic_share import POP
 from consumers.ownership.troubles.evidence import CALM, ROUTE
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 from consumers.vocabulary.groups import BROADCASTING
 
 from .measure_spec import MeasureSpec, Unit
@@ -180,7 +180,7 @@ def _column(scan: GroupScan, look: Look, kind: str, topic: str | None, words: Ca
         return _why_not(scan, place) or gettext("%s has not said which queues it holds") % who
 
     def spared(place: int) -> str | None:
-        return EVERY_MEMBER if scan.rows[place].message_model == BROADCASTING else None
+        return str(EVERY_MEMBER) if scan.rows[place].message_model == BROADCASTING else None
 
     return number_column([value(place) for place in range(len(scan.rows))], reason, words, spared=spared)
 
@@ -196,7 +196,7 @@ def _why_not(scan: GroupScan, place: int) -> str | None:
     if reason := scan.unread_reason(place) or why_nobody_holds(row):
         return reason
     if row.membership_at is None or row.membership_error is not None:
-        return row.membership_error or NOT_ASKED
+        return row.membership_error or str(NOT_ASKED)
     if now - row.membership_at > timedelta(seconds=scan.overlay.limits.kinds.evidence_seconds):
         return gettext("not every broker has said since %s who is in the group") % iso(row.membership_at)
     if row.settled_at is None or (row.members_changed_at is not None and now - row.members_changed_at < CALM):

@@ -12,7 +12,7 @@ from consumers.alerts.measured import Column
 from consumers.alerts.preview.judged import state_values
 from consumers.groups.listing import shown_groups
 from consumers.groups.overlay import UNKNOWN_RANK
-from consumers.groups.shown import Verdict
+from consumers.groups.shown import StateReport
 from consumers.models import Comparison, Measure, State, SubjectKind
 from consumers.queries.queues.overlay import NOT_JUDGED_YET
 from consumers.queries.reset_marks import RULES, Jump, causes
@@ -105,12 +105,12 @@ class _States:
         where = _queue(self.scan.detail(place))
         return None if where is None else Jump(row.id, *where, row.judged_rule, row.judged_since, row.judged_at)
 
-    def _looked_up_of(self, row: GroupFacts) -> Verdict | None:
+    def _looked_up_of(self, row: GroupFacts) -> StateReport | None:
         """Of a group whose state is not simply the evaluated one."""
         return self._looked_up.get(row.id) if _is_looked_up(row) else None
 
     @cached_property
-    def _looked_up(self) -> dict[int, Verdict]:
+    def _looked_up(self) -> dict[int, StateReport]:
         """A fixed number of queries."""
         wanted = [row.id for row in self.scan.rows if _is_looked_up(row)]
         shown = shown_groups(self.scan.overlay, wanted[:MOST_LOOKED_UP])
@@ -148,7 +148,7 @@ def state_of_topic(of: TopicScan) -> Column:
     def reason(place: int) -> str:
         judged = found[place][1]
         if judged is None:
-            return judged_reason(scan, place) or NOT_JUDGED_YET
+            return judged_reason(scan, place) or str(NOT_JUDGED_YET)
         return sentence(state_parts(State.UNKNOWN, judged.rule, parsed(judged.detail)))
 
     def evidence(place: int) -> str:

@@ -8,7 +8,7 @@ from consumers.alerts.measured import Column, number_column
 from consumers.alerts.preview.members import unsettled_values
 from consumers.groups.row import NOT_ASKED
 from consumers.models import Measure, Rebalance, SubjectKind
-from consumers.overview.queries import NOT_JUDGED_FOR_LONG
+from consumers.overview.queries import EVALUATION_LATE
 from consumers.queries.texts import age
 from consumers.rebalances.unsettled import Unsettled
 from consumers.rebalances.unsettled import unsettled as unsettled_groups
@@ -57,9 +57,9 @@ def _why_untold(scan: GroupScan, place: int) -> str | None:
     if reason := judged_reason(scan, place):
         return reason
     if scan.explainer.nothing_is_judged:
-        return NOT_JUDGED_FOR_LONG
+        return str(EVALUATION_LATE)
     row = scan.rows[place]
-    return (row.membership_error or NOT_ASKED) if row.members is None else None
+    return (row.membership_error or str(NOT_ASKED)) if row.members is None else None
 
 
 MEASURES = (

@@ -9,6 +9,7 @@ from enum import Enum
 from types import TracebackType
 
 import redis
+from django.utils.translation import gettext
 
 from consumers.jobs.asking import redis_client
 
@@ -112,7 +113,10 @@ def _next(client: redis.Redis, channel: Channel, seconds: float) -> Chunk:
     while (taken := client.blpop([channel.chunks], timeout=STEP_SECONDS)) is None:
         silent = 0.0 if client.exists(channel.alive) else silent + STEP_SECONDS
         if silent >= seconds:
-            raise WorkerSilent(f"The general worker has not answered for {round(seconds)} s: see that it runs.")
+            raise WorkerSilent(
+                gettext("The general worker has not answered for %(seconds)s s. Check that it runs.")
+                % {"seconds": round(seconds)}
+            )
     stored = taken[1]
     assert isinstance(stored, bytes)
     return Chunk.of_packed(stored)
@@ -180,9 +184,9 @@ class ChunkWriter:
             self.live()
             waited += STEP_SECONDS
             if waited >= self._room_seconds:
-                raise NobodyReads(f"Nobody has read the export for {round(waited)} s.")
+                raise NobodyReads(gettext("Nobody has read the export for %(seconds)s s.") % {"seconds": round(waited)})
         if taken[1] == STOP:
-            raise NobodyReads("The reader of the export is gone.")
+            raise NobodyReads(gettext("The reader of the export has disconnected."))
         self._push(Chunk(ChunkKind.LINES, messages, content))
 
     def end(self, messages: int) -> None:

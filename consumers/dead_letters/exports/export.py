@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 
+from django.utils.translation import gettext
+
 from consumers.dead_letters.index.read_queue import DeadQueue, Ends, Place, Tries, reason_of
 from consumers.dead_letters.queries.filters import MAYBE_SENT
 from consumers.jobs.wires import connected, masters
@@ -47,7 +49,10 @@ class Stock:
             wire = connected(self.cluster)
             brokers = masters(self.cluster, wire)
             if not brokers:
-                raise ExportFailed(f"No broker of {self.cluster} is known: it was not read yet.")
+                raise ExportFailed(
+                    gettext("No broker of %(cluster)s is known yet: the cluster was not read.")
+                    % {"cluster": self.cluster}
+                )
             ends: dict[Place, Ends] = {}
             for name, admin in brokers.items():
                 ends |= wire.run(self._ends(name, admin))
@@ -84,8 +89,17 @@ class Stock:
                 return
             else:
                 raise ExportFailed(
-                    f"{queue.admin.address}: the broker gives no message at offset {at} of queue {queue.queue_id}, "
-                    f"which ends at {ends.broker_offset}: {pulled.outcome}."
+                    gettext(
+                        "%(address)s: the broker returned no message at offset %(at)s of queue %(queue)s, which "
+                        "ends at %(end)s: %(outcome)s."
+                    )
+                    % {
+                        "address": queue.admin.address,
+                        "at": at,
+                        "outcome": pulled.outcome,
+                        "queue": queue.queue_id,
+                        "end": ends.broker_offset,
+                    }
                 )
             yield found
 
@@ -135,7 +149,10 @@ def export(wanted: ExportWanted, writer: ChunkWriter, limits: Limits) -> int:
     """
     group = find_group(wanted.cluster, wanted.group)
     if group is None:
-        raise ExportFailed(f"There is no group {wanted.group!r} in cluster {wanted.cluster!r}.")
+        raise ExportFailed(
+            gettext("There is no group %(group)s in cluster %(cluster)s.")
+            % {"group": repr(wanted.group), "cluster": repr(wanted.cluster)}
+        )
     letters = _Letters(wanted, group, Tries.of(group, EPOCH), limits)
     pieces = _within(Stock(group.cluster, group.name, limits.call_seconds).pieces(), limits)
     first = next(pieces, None)
@@ -158,7 +175,10 @@ def _within(pieces: Iterator[Piece], limits: Limits) -> Iterator[Piece]:
     until = limits.clock() + limits.seconds
     for piece in pieces:
         if limits.clock() > until:
-            raise ExportFailed(f"It took longer than {round(limits.seconds)} s: choose fewer letters.")
+            raise ExportFailed(
+                gettext("The export took longer than %(seconds)s s. Select fewer messages.")
+                % {"seconds": round(limits.seconds)}
+            )
         yield piece
 
 

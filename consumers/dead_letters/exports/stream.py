@@ -9,6 +9,8 @@ from enum import StrEnum
 from itertools import chain
 from typing import Any, Protocol
 
+from django.utils.translation import gettext
+
 from consumers.dead_letters.exports.channel import (
     PATIENCE_SECONDS,
     Channel,
@@ -220,4 +222,8 @@ def _reason(chunk: Chunk, messages: int) -> str | None:
     if chunk.kind is ChunkKind.FAILURE:
         return chunk.reason
     lost = chunk.messages - messages
-    return f"{lost} messages were lost on the way: they waited too long to be read." if lost else None
+    return (
+        gettext("%(lost)s messages were lost in transfer: they were not read in time.") % {"lost": lost}
+        if lost
+        else None
+    )

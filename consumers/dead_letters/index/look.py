@@ -59,7 +59,7 @@ class LookRules:
 # One look into the dead letters of groups: their brokers are asked, rows are brought up. Changes nothing on a broker.
 #
 # Groups take turns, so that one with many letters leaves calls to the others.
-# Asks every broker for the dead letters of one group.
+# Asks every broker for the dead-letter messages of one group.
 
 
 @dataclass
@@ -134,7 +134,7 @@ def _note_silence(asked: Asked, broker: str, failure: RocketMQError) -> None:
         asked.silent[broker] = str(failure)
 
 
-# Brings the rows of one group's dead letters up to what was read of them.
+# Brings the rows of one group's dead-letter messages up to what was read of them.
 
 # Brokers make such topics with one queue (RocketMQ 5.4.0, AbstractSendMessageProcessor.DLQ_NUMS_PER_GROUP).
 ONLY_QUEUE = 0
@@ -279,7 +279,7 @@ class Looked:
 
 
 def look_into(cluster: Cluster, group: ConsumerGroup | None, rules: LookRules, now: datetime) -> Looked:
-    """Into one group's dead letters, or into those of every group that is due. One at a time for a cluster."""
+    """Indexes one group's dead-letter messages, or those of every group that is due. One at a time for a cluster."""
     groups = due_groups(cluster, rules, now) if group is None else [group]
     if not groups:
         return Looked(0, 0, 0, 0)

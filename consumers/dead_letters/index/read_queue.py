@@ -13,7 +13,7 @@ from consumers.rocketmq.messages.stored import Pulled, PullOutcome
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
-# What is known of the queues of one group's dead letters, in a broker and in rows.
+# What is known of the queues of one group's dead-letter messages, in a broker and in rows.
 # Broker name and queue id.
 Place = tuple[str, int]
 
@@ -184,7 +184,7 @@ NOT_ALLOWED = ("has no permission to access", "No default permission", "acl.comm
 
 
 def reason_of(error: RocketMQError, topic: str) -> str:
-    """Why dead letters were not read, each in one sentence with what to do about it."""
+    """Why dead-letter messages were not read, each in one sentence with what to do about it."""
     if not isinstance(error, BrokerRefused):
         return str(error)
     remark = error.remark or ""
@@ -200,7 +200,7 @@ def reason_of(error: RocketMQError, topic: str) -> str:
     return str(error)
 
 
-# Whether a letter died before its retries were used up: then its application sent it to the dead letters.
+# Whether a letter died before its retries were used up: then its application sent it to the dead-letter topic.
 #
 # Only the members of its time know how often they let a message be tried: they say so with each message that they
 # send

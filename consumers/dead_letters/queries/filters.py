@@ -1,4 +1,4 @@
-"""Which dead letters a list, an export or a resend is of: as SQL, in Python, and as a query string."""
+"""Which dead-letter messages a list, an export or a resend is of: as SQL, in Python, and as a query string."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,13 +9,14 @@ from urllib.parse import urlencode
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat, StrIndex
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup, DeadLetter, ResendItem, ResendOutcome
 
 # Which dead letters a list, an export or a re-send is of: in SQL for rows, in Python for messages as they stream.
 #
 # Both say the same of every letter. Texts are compared as they are, capitals and all.
-# What may have reached its target: such a letter counts as re-sent, so that nothing is sent twice in silence.
+# What may have reached its target: such a letter counts as resent, so that nothing is sent twice in silence.
 MAYBE_SENT = (ResendOutcome.SENDING, ResendOutcome.SENT, ResendOutcome.UNKNOWN)
 
 KEY_SEPARATOR = " "  # RocketMQ 5.4.0, MessageConst
@@ -100,7 +101,7 @@ class DeadLetterFilters:
 
 
 def _items_of_letter() -> QuerySet[ResendItem]:
-    """Of a re-send of the letter at hand; another message at its place, of a topic made anew, is stored elsewhere."""
+    """Of a resend of the letter at hand; another message at its place, of a topic made anew, is stored elsewhere."""
     return ResendItem.objects.filter(
         resend__group=OuterRef("group"),
         broker=OuterRef("broker"),
@@ -118,7 +119,7 @@ def _spaced(text: str) -> str:
     return f"{KEY_SEPARATOR}{text}{KEY_SEPARATOR}"
 
 
-# Filters as a query string and back: pages, exports and re-sends name the same letters by the same words.
+# Filters as a query string and back: pages, exports and resends name the same letters by the same words.
 TEXTS = ("key", "key_part", "tag", "message_id", "origin_topic")
 
 TIMES = {"from": "since", "to": "until"}
@@ -141,10 +142,12 @@ def filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
     said = {name: query[name] for name in NAMES if query.get(name)}
     for name, text in said.items():
         if "\x00" in text:
-            raise WrongFilter(name, f"“{name}” holds a character that no message can.")
+            raise WrongFilter(
+                name, gettext("“%(name)s” contains a character that no message can contain.") % {"name": name}
+            )
     times = {field: _time(name, said[name]) for name, field in TIMES.items() if name in said}
     if "resent" in said and said["resent"] not in TRUTHS:
-        raise WrongFilter("resent", f"“{said['resent']}” is neither true nor false.")
+        raise WrongFilter("resent", gettext("“%(value)s” is neither true nor false.") % {"value": said["resent"]})
     filters = DeadLetterFilters(
         since=times.get("since"),
         until=times.get("until"),
@@ -152,7 +155,7 @@ def filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
         **{name: said[name] for name in TEXTS if name in said},
     )
     if filters.since and filters.until and filters.since >= filters.until:
-        raise WrongFilter("from", "The range is empty: “from” must be before “to”.")
+        raise WrongFilter("from", gettext("The range is empty: “from” must be before “to”."))
     return filters
 
 
@@ -160,9 +163,15 @@ def all_filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
     """For what acts on the letters: a name that is none, or has no value, is refused. Left out it would choose more."""
     for name, text in query.items():
         if name not in NAMES:
-            raise WrongFilter(name, f"“{name}” is no filter. Allowed: {', '.join(NAMES)}.")
+            raise WrongFilter(
+                name,
+                gettext("“%(name)s” is not a filter. Allowed: %(allowed)s.")
+                % {"name": name, "allowed": ", ".join(NAMES)},
+            )
         if not text:
-            raise WrongFilter(name, f"The filter “{name}” is empty: leave it out, or give it a value.")
+            raise WrongFilter(
+                name, gettext("The filter “%(name)s” is empty. Leave it out, or give it a value.") % {"name": name}
+            )
     return filters_of(query)
 
 
@@ -185,5 +194,9 @@ def _time(name: str, text: str) -> datetime:
     except ValueError:
         time = None
     if time is None:
-        raise WrongFilter(name, f"“{text}” is no time: write it as 2026-01-31T14:05 or 2026-01-31T14:05:00Z.")
+        raise WrongFilter(
+            name,
+            gettext("“%(text)s” is not a time. Use the form 2026-01-31T14:05 or 2026-01-31T14:05:00Z.")
+            % {"text": text},
+        )
     return time if time.tzinfo else time.replace(tzinfo=UTC)

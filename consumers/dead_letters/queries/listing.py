@@ -1,15 +1,18 @@
-"""A group's dead letters, newest first, and how many of them have rows."""
+"""A group's dead-letter messages, newest first, and how many of them have rows."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.utils.translation import gettext, gettext_lazy
+
 from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters
 from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook, GroupTotal, ResendItem, ResendOutcome
 from consumers.queries.declared import answer, public
+from consumers.vocabulary.brokers import MASTER
 
-# What the selectors say of dead letters. Field names are those of REST; null stands with its reason beside it.
+# What the selectors say of dead-letter messages. Field names are those of REST; null stands with its reason beside it.
 TRIED = (*MAYBE_SENT, ResendOutcome.FAILED)
 
 
@@ -23,7 +26,7 @@ class Resent:
     resend: str = field(metadata=public("The id of the re-send"))
 
 
-@answer("A dead letter without its body. What it does not say is null: `unknown` says why.")
+@answer("A dead-letter message without its body. A missing value is null: `unknown` has the reason.")
 @dataclass(frozen=True)
 class DeadLetterRow:
     """`resent` is newest first."""
@@ -41,23 +44,23 @@ class DeadLetterRow:
     born_at: datetime
     stored_at: datetime
     size: int = field(metadata=public("Bytes of the stored body"))
-    sent_by_application: bool | None = field(metadata=public("It died before its retries were used up"))
+    sent_by_application: bool | None = field(metadata=public("Dead-lettered before its retries were exceeded"))
     resent: list[Resent]
     unknown: dict[str, str] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
-        """As a re-send names it."""
+        """As a resend names it."""
         return f"{self.broker}/{self.queue_id}/{self.offset}"
 
 
-@answer("`unknown_reason` says why the list is not, or may not be, whole; null where it is.")
+@answer("`unknown_reason`: why the list is, or may be, partial; null if it is complete.")
 @dataclass(frozen=True)
 class Completeness:
     """`looked_at` is its oldest good look. `messages` is null where a queue could not be read."""
 
-    messages: int | None = field(metadata=public("In the dead-letter queues of the group"))
-    indexed_messages: int | None = field(metadata=public("Those that a list can hold: the newest"))
+    messages: int | None = field(metadata=public("In the dead-letter topic of the group"))
+    indexed_messages: int | None = field(metadata=public("The newest, as many as a list can contain"))
     looked_at: datetime | None = field(metadata=public("As of when"))
     unknown_reason: str | None
     unknown: dict[str, str] = field(default_factory=dict)
@@ -74,12 +77,12 @@ class DeadLetterPage:
     completeness: Completeness
 
 
-# How much of a group's dead letters has rows, and why not all.
-NOT_LOOKED = "no worker has looked into its dead letters yet"
+# How much of a group's dead-letter messages has rows, and why not all.
+NOT_LOOKED = gettext_lazy("the dead-letter topic has not been indexed yet")
 
-NOT_COUNTED = "whether more came since is not known: not every broker was read"
+NOT_COUNTED = gettext_lazy("not every broker was read: there may be newer messages")
 
-NOBODY_KNOWS = "how many dead letters it has is not known: not every broker was read"
+NOBODY_KNOWS = gettext_lazy("not every broker was read: the number of dead-letter messages is unknown")
 
 
 def completeness(group: ConsumerGroup) -> Completeness:
@@ -102,13 +105,13 @@ def completeness(group: ConsumerGroup) -> Completeness:
 
 
 def _without_a_look(group: ConsumerGroup, total: int | None) -> Completeness:
-    """The poll counts dead letters too: none of it is not unknown."""
+    """The poll counts dead-letter messages too: none of it is not unknown."""
     if total == 0:
-        read = group.cluster.brokers.filter(broker_id=0).values_list("last_read_at", flat=True)
+        read = group.cluster.brokers.filter(broker_id=MASTER).values_list("last_read_at", flat=True)
         looked_at = min((at for at in read if at), default=None)
-        return Completeness(0, 0, looked_at, None, {} if looked_at else {"looked_at": NOT_LOOKED})
-    reason = NOBODY_KNOWS if total is None else NOT_LOOKED
-    return Completeness(total, None, None, reason, _unknown(reason, total, []) | {"looked_at": NOT_LOOKED})
+        return Completeness(0, 0, looked_at, None, {} if looked_at else {"looked_at": str(NOT_LOOKED)})
+    reason = str(NOBODY_KNOWS) if total is None else str(NOT_LOOKED)
+    return Completeness(total, None, None, reason, _unknown(reason, total, []) | {"looked_at": str(NOT_LOOKED)})
 
 
 def _stock(look: DeadLetterLook) -> int | None:
@@ -129,23 +132,28 @@ def _reason(looks: list[DeadLetterLook], messages: int | None, indexed: int, tot
     if errors:
         return "; ".join(dict.fromkeys(errors))
     if messages is None:
-        return NOT_LOOKED
+        return str(NOT_LOOKED)
     if total is None:
-        return NOT_COUNTED
+        return str(NOT_COUNTED)
     if total != messages:
-        return f"the newest reading counts {total:,}, the last look {messages:,}: the next look brings the rest"
+        return gettext(
+            "the newest poll counts %(polled)s, the last indexing %(indexed)s: the next indexing adds the rest"
+        ) % {"polled": f"{total:,}", "indexed": f"{messages:,}"}
     if indexed < messages:
-        return f"the newest {indexed:,} of {messages:,} are listed"
+        return gettext("the newest %(indexed)s of %(messages)s are listed") % {
+            "indexed": f"{indexed:,}",
+            "messages": f"{messages:,}",
+        }
     return None
 
 
 def _unknown(reason: str | None, messages: int | None, indexed: list[int]) -> dict[str, str]:
-    said = reason or NOT_LOOKED
+    said = reason or str(NOT_LOOKED)
     missing = {} if indexed else {"indexed_messages": said, "looked_at": said}
     return missing | ({"messages": said} if messages is None else {})
 
 
-# A group's dead letters, newest first: one page of those that the filters choose.
+# A group's dead-letter messages, newest first: one page of those that the filters choose.
 # Which letters were sent again: by whom, when and with what result.
 
 # A broker's queue, an offset in it, and where the letter is stored: a topic that was made anew has other letters.
@@ -174,18 +182,18 @@ def resent_of(group: ConsumerGroup, letters: Sequence[DeadLetter]) -> dict[Lette
 
 MOST_ROWS = 1000
 
-NOT_SAID = "the message does not say it"
+NOT_SAID = gettext_lazy("not in the message")
 
-NOT_JUDGED = (
-    "how often its members let a message be tried when it died is not known, they differ in it, or consume in order"
+NOT_JUDGED = gettext_lazy(
+    "the retry limit at the time of dead-lettering is unknown, members differ in it, or members consume in order"
 )
 
 WHY = {
-    "message_id": "it has no id of its producer's",
+    "message_id": gettext_lazy("the message has no id of its producer"),
     "origin_topic": NOT_SAID,
     "origin_message_id": NOT_SAID,
-    "keys": "it has no keys",
-    "tags": "it has no tags",
+    "keys": gettext_lazy("the message has no keys"),
+    "tags": gettext_lazy("the message has no tags"),
     "sent_by_application": NOT_JUDGED,
 }
 
@@ -215,5 +223,5 @@ def letter_at(group: ConsumerGroup, broker: str, queue_id: int, offset: int) -> 
 
 def letter_row(letter: DeadLetter, resent: list[Resent]) -> DeadLetterRow:
     own = [name for name in DeadLetterRow.__dataclass_fields__ if name not in ("resent", "unknown")]
-    unknown = {name: why for name, why in WHY.items() if getattr(letter, name) is None}
+    unknown = {name: str(why) for name, why in WHY.items() if getattr(letter, name) is None}
     return DeadLetterRow(**{name: getattr(letter, name) for name in own}, resent=resent, unknown=unknown)

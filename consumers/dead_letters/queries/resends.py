@@ -8,13 +8,17 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome, ResendStatus
-from consumers.queries.declared import answer, public
+from consumers.queries.declared import answer, public, unknown_of
+from consumers.words.resends import cause_words
 
 
-# What the selectors say of re-sends. Field names are those of REST; null stands with its reason beside it.
-@answer("A re-send of dead letters. What is not known, or is not yet, is null: `unknown` says why.")
+# What the selectors say of resends. Field names are those of REST; null stands with its reason beside it.
+@answer(
+    "A resend of dead-letter messages. A value that is unknown or does not exist yet is null: `unknown` has the reason."
+)
 @dataclass(frozen=True)
 class ResendRow:
     """`expected_seconds`: of what is planned or left. A plan whose time is over is expired, whether or not a worker has
@@ -68,7 +72,7 @@ class ResendRow:
 class ResendMessageRow:
     broker: str
     queue_id: int
-    offset: int = field(metadata=public("Its place among the dead letters, where it stays"))
+    offset: int = field(metadata=public("Its place in the dead-letter topic, where it remains"))
     message_id: str | None
     outcome: str = field(metadata=public("unknown: it may have been sent, and is not sent again", of=ResendOutcome))
     at: datetime | None
@@ -76,26 +80,25 @@ class ResendMessageRow:
     target_broker: str | None
     target_queue_id: int | None
     target_offset: int | None
-    detail: str | None = field(metadata=public("Why it was not sent, or why that is not known"))
+    detail: str | None = field(metadata=public("Why it was not sent, or why that is unknown"))
     unknown: dict[str, str] = field(default_factory=dict)
 
 
-# Re-sends as pages and REST show them. Each call is a fixed number of queries.
 LEFT = (ResendOutcome.PLANNED, ResendOutcome.SENDING)
 
-NOTHING_LEFT = "it has ended"
+NOTHING_LEFT = gettext_lazy("finished")
 
 WHY = {
-    "started_at": "it was not started",
-    "working_at": "no worker has taken it up",
-    "finished_at": "it has not ended",
-    "detail": "there is nothing to say beyond its status",
+    "started_at": gettext_lazy("not started"),
+    "working_at": gettext_lazy("no worker has started the job"),
+    "finished_at": gettext_lazy("not finished"),
+    "detail": gettext_lazy("the status has no further detail"),
     "expected_seconds": NOTHING_LEFT,
 }
 
 NOT_SENT = {
-    ResendOutcome.SENDING: "it is being sent",
-    ResendOutcome.UNKNOWN: "whether it was sent is not known",
+    ResendOutcome.SENDING: gettext_lazy("being sent"),
+    ResendOutcome.UNKNOWN: gettext_lazy("unknown whether it was sent"),
 }
 
 # Those that went wrong first: nobody looks for what went well.
@@ -162,7 +165,7 @@ def _row(resend: Resend, counts: dict[str, int], now: datetime) -> ResendRow:
         "started_at": resend.started_at,
         "working_at": resend.working_at,
         "finished_at": resend.expires_at if is_void else resend.finished_at,
-        "detail": resend.error,
+        "detail": cause_words(resend.error),
         "expected_seconds": left / resend.rate_per_second if is_open and left else None,
     }
     return ResendRow(
@@ -181,7 +184,7 @@ def _row(resend: Resend, counts: dict[str, int], now: datetime) -> ResendRow:
         outcomes={outcome: counts[outcome] for outcome in TROUBLE_FIRST if outcome in counts},
         created_at=resend.created_at,
         expires_at=resend.expires_at,
-        unknown={name: WHY[name] for name, value in values.items() if value is None},
+        unknown=unknown_of(values, WHY),
         **values,
     )
 
@@ -194,18 +197,20 @@ def _message(item: ResendItem) -> ResendMessageRow:
         "target_broker": item.target_broker,
         "target_queue_id": item.target_queue_id,
         "target_offset": item.target_offset,
-        "detail": item.error,
+        "detail": cause_words(item.error),
     }
-    aimed = "it was not aimed at a queue"
+    aimed = gettext("no target queue was chosen")
     why = {
-        "message_id": "it has no id of its producer's",
-        "at": "the plan left it out" if item.outcome == ResendOutcome.SKIPPED else "nothing was done with it yet",
-        "target_topic": "it does not say which topic it came from",
+        "message_id": gettext("the message has no id of its producer"),
+        "at": gettext("excluded by the plan")
+        if item.outcome == ResendOutcome.SKIPPED
+        else gettext("not processed yet"),
+        "target_topic": gettext("the message does not name its original topic"),
         "target_broker": aimed,
         "target_queue_id": aimed,
-        "target_offset": NOT_SENT.get(ResendOutcome(item.outcome), "it was not sent"),
-        "detail": "there is nothing to say beyond its outcome",
+        "target_offset": NOT_SENT.get(ResendOutcome(item.outcome), gettext("not sent")),
+        "detail": gettext("the outcome has no further detail"),
     }
-    unknown = {name: why[name] for name, value in values.items() if value is None}
+    unknown = unknown_of(values, why)
     place = {"broker": item.broker, "queue_id": item.queue_id, "offset": item.offset}
     return ResendMessageRow(**place, outcome=item.outcome, unknown=unknown, **values)  # type: ignore[arg-type]

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from consumers.dead_letters.resend.plan import before_in_words, place_of, sent_before
-from consumers.dead_letters.resend.search import AT_ONCE, DIVERTED
+from consumers.dead_letters.resend.plan import earlier_resend, place_of, sent_before
+from consumers.dead_letters.resend.search import AT_ONCE
 from consumers.jobs.hold import Hold
 from consumers.jobs.wires import Ports, reading
 from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome
@@ -22,8 +22,9 @@ from consumers.rocketmq.name_server import QueueRoute, Route
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.sends import Outgoing
 from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, RocketMQError
+from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Where a dead letter goes: a queue that takes messages and that is read, on its own broker if there is one.
+# Where a dead-letter message goes: a queue that takes messages and that is read, on its own broker if there is one.
 READ, WRITE = 4, 2
 
 # Messages that belong together keep to one queue, as far as their producer named what joins them.
@@ -31,7 +32,7 @@ JOINING = ("__SHARDINGKEY", "KEYS", "UNIQ_KEY")
 
 
 class NoTarget(Exception):
-    """str() is one sentence."""
+    """str() is a stored cause."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ class Target:
 def target_of(letter: StoredMessage, at_broker: str, route: Route, masters: Collection[str]) -> Target:
     """Raises NoTarget.
 
-    A dead letter does not say which queue of its topic it came from, so the queue is chosen by its key.
+    A dead-letter message does not say which queue of its topic it came from, so the queue is chosen by its key.
     """
     open_to_all = sorted((queue for queue in route.queues if _queues(queue)), key=lambda queue: queue.broker)
     candidates = [queue for queue in open_to_all if queue.broker in masters]
     if not candidates:
-        raise NoTarget(f"no broker both takes and gives messages of {route.topic}: see its permissions")
+        raise NoTarget(stored_cause(ResendCause.NO_TARGET, topic=route.topic))
     chosen = next((queue for queue in candidates if queue.broker == at_broker), candidates[0])
     return Target(route.topic, chosen.broker, _hash(letter) % _queues(chosen))
 
@@ -75,8 +76,8 @@ def _hash(letter: StoredMessage) -> int:
 
 
 @dataclass(frozen=True)
-class Errand:
-    """Of one re-send what does not change while it runs."""
+class ResendJob:
+    """Of one resend what does not change while it runs."""
 
     resend_id: UUID
     group: ConsumerGroup
@@ -90,7 +91,7 @@ class Errand:
         return f"{self.resend_id.hex}/{item.pk}"
 
 
-# Reads the dead letters of a batch and finds out where each goes. Nothing is sent, and no row is written.
+# Reads the dead-letter messages of a batch and finds out where each goes. Nothing is sent, and no row is written.
 @dataclass(frozen=True)
 class Ready:
     item: ResendItem
@@ -108,32 +109,32 @@ class NotSent:
     error: str
 
 
-async def prepare(ports: Ports, errand: Errand, items: Sequence[ResendItem]) -> list[Ready | NotSent]:
+async def prepare(ports: Ports, job: ResendJob, items: Sequence[ResendItem]) -> list[Ready | NotSent]:
     """In the order of `items`."""
-    letters = await asyncio.gather(*(_letter(ports, errand, item) for item in items))
+    letters = await asyncio.gather(*(_letter(ports, job, item) for item in items))
     topics = {item.target_topic for item in items if item.target_topic}
     routes = dict(zip(topics, await asyncio.gather(*(_route(ports, topic) for topic in topics)), strict=True))
-    aimed = [_aim(ports, errand, item, letter, routes) for item, letter in zip(items, letters, strict=True)]
+    aimed = [_aim(ports, job, item, letter, routes) for item, letter in zip(items, letters, strict=True)]
     queues = {ready.target for ready in aimed if isinstance(ready, Ready)}
     ends = dict(zip(queues, await asyncio.gather(*(_end(ports, queue) for queue in queues)), strict=True))
     return [_floored(ready, ends) for ready in aimed]
 
 
-async def _letter(ports: Ports, errand: Errand, item: ResendItem) -> StoredMessage | NotSent:
+async def _letter(ports: Ports, job: ResendJob, item: ResendItem) -> StoredMessage | NotSent:
     broker = ports.admin(item.broker)
     if broker is None:
-        return NotSent(item, ResendOutcome.FAILED, f"the address of {item.broker} is not known")
+        return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.ADDRESS_UNKNOWN, broker=item.broker))
     try:
         pulled = await reading(
-            lambda: broker.pull(errand.dlq_topic, item.queue_id, item.offset, deadline_seconds=ports.deadline_seconds)
+            lambda: broker.pull(job.dlq_topic, item.queue_id, item.offset, deadline_seconds=ports.deadline_seconds)
         )
     except RocketMQError as error:
-        return NotSent(item, ResendOutcome.FAILED, f"the dead letter could not be read: {error}")
+        return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.MESSAGE_UNREAD, error=str(error)))
     found = next((message for message in pulled.messages if message.queue_offset == item.offset), None)
     if found is None:
-        return NotSent(item, ResendOutcome.SKIPPED, "the dead letter is gone from its broker")
+        return NotSent(item, ResendOutcome.SKIPPED, stored_cause(ResendCause.MESSAGE_GONE))
     if found.stored_id != item.stored_id:
-        return NotSent(item, ResendOutcome.SKIPPED, "another message lies in its place: the topic was made anew")
+        return NotSent(item, ResendOutcome.SKIPPED, stored_cause(ResendCause.MESSAGE_REPLACED))
     return found
 
 
@@ -154,7 +155,7 @@ async def _end(ports: Ports, target: Target) -> int | RocketMQError:
 
 def _aim(
     ports: Ports,
-    errand: Errand,
+    job: ResendJob,
     item: ResendItem,
     letter: StoredMessage | NotSent,
     routes: dict[str, Route | RocketMQError],
@@ -164,14 +165,15 @@ def _aim(
         return letter
     route = routes.get(item.target_topic or "")
     if route is None:
-        return NotSent(item, ResendOutcome.FAILED, "the message does not say which topic it came from")
+        return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.NO_ORIGIN))
     if isinstance(route, RocketMQError):
-        return NotSent(item, ResendOutcome.FAILED, f"where {item.target_topic} is could not be read: {route}")
+        why = stored_cause(ResendCause.ROUTE_UNREAD, topic=item.target_topic, error=str(route))
+        return NotSent(item, ResendOutcome.FAILED, why)
     origin = origin_topic_of(letter)
-    if errand.to_group and origin is None:
-        return NotSent(item, ResendOutcome.FAILED, "the message does not say which topic it came from")
+    if job.to_group and origin is None:
+        return NotSent(item, ResendOutcome.FAILED, stored_cause(ResendCause.NO_ORIGIN))
     try:
-        outgoing = resent(letter, errand.mark(item), retry_of=origin if errand.to_group else None)
+        outgoing = resent(letter, job.mark(item), retry_of=origin if job.to_group else None)
         return Ready(item, outgoing, target_of(letter, item.broker, route, ports.addresses), -1)
     except (LocalProtocolError, NoTarget) as reason:
         return NotSent(item, ResendOutcome.FAILED, str(reason))
@@ -187,7 +189,7 @@ def _floored(ready: Ready | NotSent, ends: dict[Target, int | RocketMQError]) ->
         return ready
     end = ends[ready.target]
     if isinstance(end, RocketMQError):
-        return NotSent(ready.item, ResendOutcome.FAILED, f"the end of its target could not be read: {end}")
+        return NotSent(ready.item, ResendOutcome.FAILED, stored_cause(ResendCause.TARGET_UNREAD, error=str(end)))
     return Ready(ready.item, ready.outgoing, ready.target, end)
 
 
@@ -200,19 +202,19 @@ def _floored(ready: Ready | NotSent, ends: dict[Target, int | RocketMQError]) ->
 TRIES, PAUSE_SECONDS = 20, 0.1
 
 
-async def read_back(ports: Ports, errand: Errand, sent: Sequence[ResendItem]) -> None:
+async def read_back(ports: Ports, job: ResendJob, sent: Sequence[ResendItem]) -> None:
     """What is not found where the broker said is set to FAILED where something else lies there, else to SENDING."""
     for target, items in by_target(sent).items():
         try:
             marks = await _marks(ports.known(target.broker), target, items, ports.deadline_seconds)
         except RocketMQError as error:
-            _doubt(items, f"the broker took it, and it could not be read back: {error}")
+            _doubt(items, stored_cause(ResendCause.NOT_READ_BACK, error=str(error)))
             continue
         for item in items:
             if item.target_offset not in marks:
-                _doubt([item], "the broker took it, and it cannot be read yet")
-            elif marks[item.target_offset] != errand.mark(item):
-                item.outcome, item.error = ResendOutcome.FAILED, DIVERTED
+                _doubt([item], stored_cause(ResendCause.NOT_READABLE_YET))
+            elif marks[item.target_offset] != job.mark(item):
+                item.outcome, item.error = ResendOutcome.FAILED, stored_cause(ResendCause.DIVERTED)
 
 
 def _doubt(items: Iterable[ResendItem], reason: str) -> None:
@@ -256,8 +258,8 @@ FIELDS = [
 
 
 class Batch:
-    def __init__(self, resend: Resend, errand: Errand, ports: Ports, hold: Hold, clock: Clock) -> None:
-        self._resend, self._errand, self._ports = resend, errand, ports
+    def __init__(self, resend: Resend, job: ResendJob, ports: Ports, hold: Hold, clock: Clock) -> None:
+        self._resend, self._errand, self._ports = resend, job, ports
         self._hold, self._clock = hold, clock
 
     def send(self, items: Sequence[ResendItem]) -> None:
@@ -286,7 +288,7 @@ class Batch:
                 if isinstance(one, NotSent):
                     item.outcome, item.error = one.outcome, one.error
                 elif (earlier := before.get(place_of(item))) is not None:
-                    item.outcome, item.error = ResendOutcome.SKIPPED, before_in_words(earlier)
+                    item.outcome, item.error = ResendOutcome.SKIPPED, earlier_resend(earlier)
                 else:
                     _note_target(one)
             ResendItem.objects.bulk_update([one.item for one in prepared], FIELDS)
@@ -319,7 +321,8 @@ class Batch:
         except RocketMQError as error:
             is_certain = isinstance(error, BrokerRefused) or error.never_sent
             item.outcome = ResendOutcome.FAILED if is_certain else ResendOutcome.SENDING
-            item.at, item.error = self._clock(), str(error) if is_certain else f"no answer: {error}"
+            item.at = self._clock()
+            item.error = str(error) if is_certain else stored_cause(ResendCause.NO_ANSWER, error=str(error))
             return False
         item.at, item.target_offset, item.outcome = self._clock(), answer.queue_offset, ResendOutcome.SENT
         return True

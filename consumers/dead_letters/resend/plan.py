@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from consumers.dead_letters.queries.filters import MAYBE_SENT, DeadLetterFilters, words_of
@@ -24,8 +25,9 @@ from consumers.models import (
     Topic,
 )
 from consumers.rocketmq.names import retry_topic
+from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Which dead letters a plan is of: some that are named, or all that filters choose.
+# Which dead-letter messages a plan is of: some that are named, or all that filters choose.
 Place = tuple[str, int, int]
 
 OLDEST_FIRST = ("stored_at", "broker", "queue_id", "offset")
@@ -40,7 +42,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         if (self.messages is None) == (self.filters is None):
-            raise ValueError("A selection is of named messages or of filters: give exactly one of them.")
+            raise ValueError(gettext("Select either messages or filters, not both."))
 
     def stored(self) -> dict[str, Any]:
         if self.filters is not None:
@@ -100,7 +102,7 @@ def chosen_of(group: ConsumerGroup, selection: Selection) -> Chosen:
     return Chosen(len(letters), most, sorted(named), len(selection.missing(letters)))
 
 
-# Which messages were sent again by another re-send, or may have been: nothing is sent twice without being told to.
+# Which messages were sent again by another resend, or may have been: nothing is sent twice without being told to.
 # SQLite takes some 32,000 values in one statement; a place takes four.
 ITEMS_AT_ONCE = 500
 
@@ -113,7 +115,7 @@ def place_of(item: ResendItem) -> SentPlace:
 
 
 def sent_before(group: ConsumerGroup, items: Sequence[ResendItem]) -> dict[SentPlace, ResendItem]:
-    """By place, the newest of another re-send that was sent or may have been. A query for every few hundred items."""
+    """By place, the newest of another resend that was sent or may have been. A query for every few hundred items."""
     earlier: dict[SentPlace, ResendItem] = {}
     resends = {item.resend_id for item in items}
     for start in range(0, len(items), ITEMS_AT_ONCE):
@@ -132,13 +134,14 @@ def _at(group: ConsumerGroup, items: Iterable[ResendItem]) -> QuerySet[ResendIte
     return ResendItem.objects.filter(places, resend__group=group, outcome__in=MAYBE_SENT).select_related("resend")
 
 
-def before_in_words(item: ResendItem) -> str:
-    done = "was re-sent" if item.outcome == ResendOutcome.SENT else "may have been re-sent"
-    moment = item.at or item.resend.created_at
-    return f"it {done} at {moment:%Y-%m-%d %H:%M:%S} UTC by {item.resend.by_name}"
+def earlier_resend(item: ResendItem) -> str:
+    """As a stored cause."""
+    is_sent = item.outcome == ResendOutcome.SENT
+    cause = ResendCause.RESENT_BEFORE if is_sent else ResendCause.MAYBE_RESENT_BEFORE
+    at = item.at or item.resend.created_at
+    return stored_cause(cause, at=f"{at:%Y-%m-%d %H:%M:%S}", by=item.resend.by_name)
 
 
-# Plans a re-send: every message that would be sent has a row, and so has one that is left out. Nothing is sent.
 VALID_FOR = timedelta(minutes=15)
 
 LEAST_RATE, MOST_RATE, USUAL_RATE = 1.0, 500.0, 50.0
@@ -153,8 +156,8 @@ class PlanRefused(Exception):
 
 
 @dataclass(frozen=True)
-class Wish:
-    """`again`: messages that were re-sent before are sent once more."""
+class ResendRequest:
+    """`again`: messages that were resent before are sent once more."""
 
     selection: Selection
     destination: Destination
@@ -163,7 +166,7 @@ class Wish:
     rate_per_second: float = USUAL_RATE
 
 
-def plan(group: ConsumerGroup, wish: Wish, by: Any, now: datetime) -> Resend:
+def plan(group: ConsumerGroup, wish: ResendRequest, by: Any, now: datetime) -> Resend:
     """Raises PlanRefused. `by`: a user."""
     _check(wish)
     if against := preview(group, wish.destination, set(), now).refusals:
@@ -184,13 +187,13 @@ def plan(group: ConsumerGroup, wish: Wish, by: Any, now: datetime) -> Resend:
             expires_at=now + VALID_FOR,
         )
         ResendItem.objects.bulk_create(_items(resend, letters), batch_size=ROWS_AT_ONCE)
-        note(resend, resend.title, by, f"Planned a re-send of {len(letters)} dead letters.", now)
+        note(resend, resend.title, by, f"Planned a resend of {len(letters)} dead-letter messages.", now)
     return resend
 
 
-def _check(wish: Wish) -> None:
+def _check(wish: ResendRequest) -> None:
     if not wish.reason.strip():
-        raise PlanRefused(_("A re-send needs a reason: say why these messages may be consumed once more."))
+        raise PlanRefused(_("A resend needs a reason. State why these messages may be consumed once more."))
     if not LEAST_RATE <= wish.rate_per_second <= MOST_RATE:
         words = {"least": f"{LEAST_RATE:g}", "most": f"{MOST_RATE:g}"}
         raise PlanRefused(_("The rate must be from %(least)s to %(most)s messages a second.") % words)
@@ -205,7 +208,7 @@ def _letters(group: ConsumerGroup, selection: Selection) -> list[DeadLetter]:
         named = ", ".join(f"{broker}/{queue_id}/{offset}" for broker, queue_id, offset in missing[:NAMED])
         words = {"n": len(missing), "named": named}
         raise PlanRefused(
-            _("%(n)s of the chosen messages are not listed (any more), %(named)s among them: choose anew.") % words
+            _("%(n)s of the selected messages are not listed (any more), %(named)s among them. Select again.") % words
         )
     if not letters:
         raise PlanRefused(_("No message is chosen."))
@@ -225,7 +228,7 @@ def _items(resend: Resend, letters: Sequence[DeadLetter]) -> list[ResendItem]:
     there = set(Topic.objects.filter(cluster=resend.group.cluster, name__in=topics).values_list("name", flat=True))
     for item in items:
         earlier = before.get(place_of(item))
-        why = before_in_words(earlier) if earlier is not None else _why_not(item, there)
+        why = earlier_resend(earlier) if earlier is not None else _why_not(item, there)
         if why is not None:
             item.outcome, item.error = ResendOutcome.SKIPPED, why
     return items
@@ -247,7 +250,7 @@ def _item(resend: Resend, letter: DeadLetter) -> ResendItem:
 
 def _why_not(item: ResendItem, there: set[str]) -> str | None:
     if item.target_topic is None:
-        return "it does not say which topic it came from"
+        return stored_cause(ResendCause.NO_ORIGIN)
     if item.target_topic not in there:
-        return f"no reading has seen the topic {item.target_topic}"
+        return stored_cause(ResendCause.TOPIC_NEVER_READ, topic=item.target_topic)
     return None

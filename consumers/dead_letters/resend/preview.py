@@ -1,4 +1,4 @@
-"""What a planned re-send will do, beyond its rows: who gets the messages, and what to know before it is started."""
+"""What a planned resend will do, beyond its rows: who gets the messages, and what to know before it is started."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 
 from consumers.jobs.wires import why_read_only
 from consumers.models import Cluster, ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome
-from consumers.retries.checks.facts import READ, WRITE, BrokerFacts, GroupFacts, group_facts
+from consumers.retries.checks.facts import READ, WRITE, BrokerFacts, RetryFacts, group_facts
 
-# What speaks against sending dead letters to a group, and what its people should know before: rules over facts.
+# What speaks against sending dead-letter messages to a group, and what its people should know before: rules over facts.
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Outlook:
     warnings: list[str]
 
 
-def outlook(facts: GroupFacts, *, to_group: bool) -> Outlook:
+def outlook(facts: RetryFacts, *, to_group: bool) -> Outlook:
     refusals = [*_kind(facts), *_retry_topic(facts)] if to_group else []
     warnings = [*_members(facts, to_group=to_group), *_standing(facts)]
     if to_group and not refusals:
@@ -30,22 +30,20 @@ def outlook(facts: GroupFacts, *, to_group: bool) -> Outlook:
     return Outlook(refusals, warnings)
 
 
-def _kind(facts: GroupFacts) -> Iterable[str]:
+def _kind(facts: RetryFacts) -> Iterable[str]:
     if facts.is_broadcasting:
         yield _("Its members each consume every message (broadcasting): such a group has no retry topic that is read.")
     if facts.is_popping:
-        yield _(
-            "The group pops: brokers keep its retries in topics of their own, and nobody reads %RETRY% and its name."
-        )
+        yield _("The group pops: brokers store its retries in other topics, and %RETRY% with its name is not read.")
     if any(client.orderly for client in facts.clients):
         yield _(
-            "Its members are orderly and hold queue locks: the broker would put what is sent to its retry topic into "
-            "the dead-letter queue again. Send to the topic it came from."
+            "The members are orderly and hold queue locks, so the broker would dead-letter messages of "
+            "the retry topic again. Resend to the original topic."
         )
 
 
-def _retry_topic(facts: GroupFacts) -> Iterable[str]:
-    """A retry topic on one broker is enough, wherever the dead letters lie."""
+def _retry_topic(facts: RetryFacts) -> Iterable[str]:
+    """A retry topic on one broker is enough, wherever the dead-letter messages lie."""
     told = [_why_not(broker) for broker in facts.brokers]
     if told and all(why for why in told):
         words = {"topic": facts.retry_topic, "why": "; ".join(why for why in told if why)}
@@ -56,7 +54,7 @@ def _why_not(broker: BrokerFacts) -> str | None:
     """Null where it does, or where that is not known."""
     words = {"broker": broker.name}
     if broker.permission.has(WRITE) is False or broker.routed.has(WRITE) is False:
-        return _("writing to %(broker)s is not allowed") % words
+        return _("%(broker)s does not accept writes") % words
     group = broker.group
     if group is None:
         return None
@@ -74,30 +72,30 @@ def _why_not(broker: BrokerFacts) -> str | None:
     return None
 
 
-def _members(facts: GroupFacts, *, to_group: bool) -> Iterable[str]:
+def _members(facts: RetryFacts, *, to_group: bool) -> Iterable[str]:
     if facts.online is False:
-        yield _("Nobody is in the group: the messages wait until somebody is, and count as lag.")
+        yield _("The group has no member: the messages count as lag until a member joins.")
     elif facts.online is None:
-        yield _("Who is in the group is not known: %s.") % facts.membership_unknown
+        yield _("The members of the group are unknown: %s.") % facts.membership_unknown
     elif to_group and any(client.orderly is None for client in facts.clients):
         yield _(
-            "Not every member has said whether it is orderly: should one be, the first message goes back to the dead "
-            "letters, and the rest is not sent."
+            "Not every member has reported whether it is orderly. If one is, the first message is "
+            "dead-lettered again, and the others are not sent."
         )
 
 
-def _standing(facts: GroupFacts) -> Iterable[str]:
+def _standing(facts: RetryFacts) -> Iterable[str]:
     closed = [broker.name for broker in facts.brokers if broker.group and broker.group.consume_enable is False]
     if closed:
-        yield _("Consumption is not enabled on %s: messages there wait.") % ", ".join(closed)
+        yield _("Consumption is not enabled on %s: messages there count as lag.") % ", ".join(closed)
 
 
-def _not_known(facts: GroupFacts) -> Iterable[str]:
+def _not_known(facts: RetryFacts) -> Iterable[str]:
     unclear = [broker.name for broker in facts.brokers if broker.unread is not None]
     if not facts.brokers:
-        yield _("No broker of the cluster has been read yet: whether the retry topic is there is not known.")
+        yield _("No broker of the cluster has been read yet, so it is unknown whether the retry topic exists.")
     elif unclear:
-        yield _("Whether the retry topic is there is not known of %s.") % ", ".join(unclear)
+        yield _("Unknown whether the retry topic exists on %s.") % ", ".join(unclear)
 
 
 # Which groups a topic's messages reach: those that were seen to consume it, or that subscribe to it.

@@ -9,16 +9,17 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count
 
-from consumers.dead_letters.resend.batch import Batch, Clock, Errand, Target, by_target
-from consumers.dead_letters.resend.search import DIVERTED, Search, search, verdict
+from consumers.dead_letters.resend.batch import Batch, Clock, ResendJob, Target, by_target
+from consumers.dead_letters.resend.search import Search, search, send_result
 from consumers.jobs.hold import Hold, NotHeld
 from consumers.jobs.wires import Ports, connected, why_read_only
 from consumers.models import Destination, Resend, ResendItem, ResendOutcome, ResendStatus
 from consumers.polling.registration import NoAccess
 from consumers.polling.wire import WireClosed
 from consumers.rocketmq.wire.errors import RocketMQError
+from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Whether messages may still be sent at this very moment: what was allowed when somebody started the re-send.
+# Whether messages may still be sent now: what was allowed when somebody started the resend.
 MAY_RESEND = "consumers.resend_dead_letters"
 
 
@@ -29,14 +30,14 @@ def why_not_sent(resend_id: UUID) -> str | None:
         return against
     name = resend.started_by_name or "somebody"
     if resend.started_by is None:
-        return f"The account of {name}, who started it, is gone. Plan anew."
+        return stored_cause(ResendCause.ACCOUNT_GONE, user=name)
     if not resend.started_by.has_perm(MAY_RESEND):
-        return f"{name}, who started it, has lost the permission {MAY_RESEND}. Somebody who has it can plan anew."
+        return stored_cause(ResendCause.PERMISSION_LOST, user=name, permission=MAY_RESEND)
     return None
 
 
-# A re-send with its cluster's connections: what the task calls.
-# Ends a running re-send: what was not sent is cancelled, and the row says how it went.
+# A resend with its cluster's connections: what the task calls.
+# Ends a running resend: what was not sent is cancelled, and the row says how it went.
 
 
 def finish(hold: Hold, reason: str | None, now: datetime) -> None:
@@ -65,7 +66,8 @@ def abandon(hold: Hold, reason: str, now: datetime) -> None:
     items = ResendItem.objects.filter(resend=hold.pk, outcome=ResendOutcome.SENDING)
     with transaction.atomic():
         hold.renew(now)
-        items.update(outcome=ResendOutcome.UNKNOWN, at=now, error=f"it may have been sent: {reason}")
+        error = stored_cause(ResendCause.MAYBE_SENT, why=reason)
+        items.update(outcome=ResendOutcome.UNKNOWN, at=now, error=error)
     finish(hold, reason, now)
 
 
@@ -83,24 +85,28 @@ def settled_from(items: Sequence[ResendItem]) -> datetime:
     return max(item.at for item in items if item.at is not None) + SETTLING
 
 
-def settle(ports: Ports, errand: Errand, items: Sequence[ResendItem], now: datetime) -> None:
+def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime) -> None:
     """Sets what each became; SENDING stays where its broker did not answer and may yet. Raises WireClosed."""
     for target, there in by_target(items).items():
-        looked = _look(ports, errand, target, there)
+        looked = _look(ports, job, target, there)
         for item in there:
             if isinstance(looked, Search):
-                _conclude(item, looked, errand, now)
+                _conclude(item, looked, job, now)
             elif item.at is None or now - item.at > PATIENCE:
-                error = f"it may have been sent: its target could not be read ({looked})"
+                error = stored_cause(ResendCause.MAYBE_SENT, why=_unread(looked))
                 item.outcome, item.error, item.at = ResendOutcome.UNKNOWN, error, now
 
 
-def _look(ports: Ports, errand: Errand, target: Target, items: Sequence[ResendItem]) -> Search | RocketMQError | str:
+def _unread(looked: RocketMQError | str) -> str:
+    return looked if isinstance(looked, str) else stored_cause(ResendCause.TARGET_UNREAD, error=str(looked))
+
+
+def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendItem]) -> Search | RocketMQError | str:
     admin = ports.admin(target.broker)
     if admin is None:
-        return f"the address of {target.broker} is not known"
+        return stored_cause(ResendCause.ADDRESS_UNKNOWN, broker=target.broker)
     floor = min(item.floor_offset for item in items if item.floor_offset is not None)
-    marks = {errand.mark(item) for item in items}
+    marks = {job.mark(item) for item in items}
     try:
         looking = search(admin, target.topic, target.queue_id, floor, marks, ports.deadline_seconds)
         return ports.wire.run(looking)
@@ -111,13 +117,13 @@ def _look(ports: Ports, errand: Errand, target: Target, items: Sequence[ResendIt
         return error
 
 
-def _conclude(item: ResendItem, looked: Search, errand: Errand, now: datetime) -> None:
-    found = verdict(errand.mark(item), looked, answered=item.target_offset is not None)
+def _conclude(item: ResendItem, looked: Search, job: ResendJob, now: datetime) -> None:
+    found = send_result(job.mark(item), looked, answered=item.target_offset is not None)
     item.outcome, item.error, item.target_offset = found.outcome, found.error, found.target_offset
     item.at = None if found.outcome == ResendOutcome.PLANNED else now
 
 
-# Runs one re-send to its end, wherever it stopped before. At most one worker does so at a time.
+# Runs one resend to its end, wherever it stopped before. At most one worker does so at a time.
 # What was being sent is looked for before anything else is sent; only what is certainly not there is sent again.
 
 logger = logging.getLogger(__name__)
@@ -145,7 +151,7 @@ class _Work:
     def __init__(self, resend: Resend, ports: Ports, hold: Hold, clock: Clock, pause: Pause) -> None:
         self._resend, self._ports, self._hold = resend, ports, hold
         self._clock, self._pause = clock, pause
-        self._errand = Errand(resend.pk, resend.group, resend.destination == Destination.GROUP)
+        self._errand = ResendJob(resend.pk, resend.group, resend.destination == Destination.GROUP)
         self._batch = Batch(resend, self._errand, ports, hold, clock)
         self._failures = 0
         self._diverted = False
@@ -191,13 +197,13 @@ class _Work:
     def _note(self, items: list[ResendItem]) -> None:
         for item in items:
             self._failures = self._failures + 1 if item.outcome == ResendOutcome.FAILED else 0
-        self._diverted = self._diverted or any(item.error == DIVERTED for item in items)
+        self._diverted = self._diverted or any(item.error == stored_cause(ResendCause.DIVERTED) for item in items)
 
     def _why_to_stop(self) -> str | None:
         if self._diverted:
-            return f"Stopped: {DIVERTED}."
+            return stored_cause(ResendCause.DIVERTED)
         if self._failures >= FAILURES_IN_A_ROW:
-            return f"Stopped after {self._failures} messages in a row that could not be sent."
+            return stored_cause(ResendCause.FAILURES_IN_A_ROW, messages=self._failures)
         return why_not_sent(self._resend.pk)
 
     def _items(self, outcome: ResendOutcome) -> list[ResendItem]:
@@ -234,10 +240,7 @@ def _why_too_late(resend: Resend, now: datetime) -> str | None:
     """Null for one that a worker had, however long ago: what it was sending must be settled."""
     if resend.working_at or resend.started_at is None or now - resend.started_at <= TAKEN_UP_WITHIN:
         return None
-    return (
-        "No worker took it up within 5 minutes: see that a Celery worker for the queue general runs, and plan anew, as "
-        "dead letters may have come or gone since."
-    )
+    return stored_cause(ResendCause.NO_WORKER)
 
 
 def _give_up(resend_id: UUID, reason: str, clock: Clock) -> None:

@@ -8,8 +8,8 @@ from consumers.models import ResendOutcome
 from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.dead import RESEND_PROPERTY
 from consumers.rocketmq.messages.stored import PullOutcome
+from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Looks for messages that may have been sent: by our mark, from where their queue ended before, to its end.
 # A broker gives no more at once (5.4.0, MessageStoreConfig).
 AT_ONCE = 32
 
@@ -20,7 +20,8 @@ TRIES, PAUSE_SECONDS = 5, 0.2
 
 @dataclass
 class Search:
-    """`found`: offset by mark. `gap`: why not every message of the range was seen; null where each was."""
+    """`found`: offset by mark. `gap`: why not every message of the range was seen, as a stored cause; null
+    where each was."""
 
     found: dict[str, int] = field(default_factory=dict)
     gap: str | None = None
@@ -33,11 +34,11 @@ async def search(
     end = await broker.max_offset(topic, queue_id, deadline_seconds=deadline_seconds)
     result = Search()
     if end < floor:
-        result.gap = f"the queue ends at {end}, before {floor} where it did: it was made anew"
+        result.gap = stored_cause(ResendCause.QUEUE_RECREATED, end=end, floor=floor)
         return result
     last = min(end, floor + MOST_MESSAGES)
     if last < end:
-        result.gap = f"{end - floor} messages came since, of which the first {MOST_MESSAGES} were looked at"
+        result.gap = stored_cause(ResendCause.TOO_MANY_SINCE, messages=end - floor, searched=MOST_MESSAGES)
     at, tries = floor, 0
     while at < last and len(result.found) < len(marks):
         pulled = await broker.pull(topic, queue_id, at, AT_ONCE, deadline_seconds=deadline_seconds)
@@ -50,7 +51,7 @@ async def search(
             if mark is not None and mark in marks:
                 result.found[mark] = message.queue_offset
         if first > at or pulled.next_offset <= at:
-            result.gap = f"what was at {at} could not be read: the broker goes on at {max(first, at)}"
+            result.gap = stored_cause(ResendCause.OFFSETS_UNREADABLE, **{"from": at, "to": max(first, at)})
         if pulled.next_offset <= at:
             break
         at, tries = pulled.next_offset, 0
@@ -58,27 +59,21 @@ async def search(
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SendResult:
     outcome: ResendOutcome
     target_offset: int | None = None
     error: str | None = None
 
 
-def verdict(mark: str, looked: Search, *, answered: bool) -> Verdict:
+def send_result(mark: str, looked: Search, *, answered: bool) -> SendResult:
     """Of one that was being sent when its worker stopped, or whose answer did not come.
 
     PLANNED: it was certainly not sent, and may be. `answered`: the broker had said that it stored it.
     """
     if mark in looked.found:
-        return Verdict(ResendOutcome.SENT, looked.found[mark])
+        return SendResult(ResendOutcome.SENT, looked.found[mark])
     if looked.gap is not None:
-        return Verdict(ResendOutcome.UNKNOWN, error=f"it may have been sent: {looked.gap}")
+        return SendResult(ResendOutcome.UNKNOWN, error=stored_cause(ResendCause.MAYBE_SENT, why=looked.gap))
     if answered:
-        return Verdict(ResendOutcome.FAILED, error=DIVERTED)
-    return Verdict(ResendOutcome.PLANNED)
-
-
-DIVERTED = (
-    "the broker took it, but not into the retry topic: while a group holds queue locks, as orderly consumers do, "
-    "brokers put what is sent to its retry topic into its dead-letter queue; send it to its own topic"
-)
+        return SendResult(ResendOutcome.FAILED, error=stored_cause(ResendCause.DIVERTED))
+    return SendResult(ResendOutcome.PLANNED)

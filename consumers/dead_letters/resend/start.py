@@ -1,4 +1,4 @@
-"""Starts and cancels planned re-sends. The work itself is the worker's: a row that says RUNNING is all it waits for."""
+"""Starts and cancels planned resends. The work itself is the worker's: a row that says RUNNING is all it waits for."""
 
 from datetime import datetime
 from typing import Any
@@ -24,7 +24,7 @@ class NotCancelled(Exception):
 
 
 def start(resend: Resend, by: Any, confirm: str, now: datetime) -> None:
-    """`confirm`: the group's name, as somebody typed it. Raises NotStarted. One re-send of a group runs at a time."""
+    """`confirm`: the group's name, as somebody typed it. Raises NotStarted. One resend of a group runs at a time."""
     if confirm != resend.group.name:
         raise NotStarted(_("Type the group's name, %s, to confirm.") % resend.group.name)
     if against := preview_of(resend.pk, now).refusals:
@@ -34,21 +34,24 @@ def start(resend: Resend, by: Any, confirm: str, now: datetime) -> None:
         ConsumerGroup.objects.select_for_update().get(pk=resend.group_id)
         resend.refresh_from_db()
         if resend.status == ResendStatus.PLANNED and resend.expires_at <= now:
-            raise NotStarted(_("The plan has expired: plan anew, as dead letters may have come or gone since."))
+            raise NotStarted(
+                _(
+                    "The plan has expired. Plan the resend again: dead-letter messages may have been added or "
+                    "deleted since."
+                )
+            )
         if resend.status != ResendStatus.PLANNED:
             raise NotStarted(_("It was started, cancelled or has expired already: it is %s.") % resend.status)
         if Resend.objects.filter(group=resend.group_id, status=ResendStatus.RUNNING).exists():
-            raise NotStarted(_("Another re-send of this group is under way: wait for its end, or cancel it."))
+            raise NotStarted(_("Another resend of this group is running. Wait for its end, or cancel it."))
         if Resend.objects.filter(status=ResendStatus.RUNNING).count() >= MOST_AT_ONCE:
-            raise NotStarted(
-                _("%s re-sends are under way, and no more may be: wait for the end of one.") % MOST_AT_ONCE
-            )
+            raise NotStarted(_("%s resends are running, which is the maximum. Wait for the end of one.") % MOST_AT_ONCE)
         if not resend.items.filter(outcome=ResendOutcome.PLANNED).exists():
             raise NotStarted(_("None of its messages would be sent: see why each is left out."))
         resend.status, resend.started_at = ResendStatus.RUNNING, now
         resend.started_by, resend.started_by_name = by, by.get_username()
         resend.save(update_fields=["status", "started_at", "started_by", "started_by_name"])
-        note(resend, resend.title, by, "Started the re-send.", now)
+        note(resend, resend.title, by, "Started the resend.", now)
 
 
 def cancel(resend: Resend, by: Any, now: datetime) -> None:
@@ -57,7 +60,7 @@ def cancel(resend: Resend, by: Any, now: datetime) -> None:
         if _close(resend, ResendStatus.CANCELLED, now):
             note(resend, resend.title, by, "Cancelled the plan.", now)
         elif Resend.objects.filter(pk=resend.pk, status=ResendStatus.RUNNING).update(cancel_wanted=True):
-            note(resend, resend.title, by, "Asked for the re-send to be cancelled.", now)
+            note(resend, resend.title, by, "Requested to cancel the resend.", now)
         else:
             raise NotCancelled(_("It has ended already."))
     resend.refresh_from_db()

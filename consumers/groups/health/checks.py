@@ -104,7 +104,7 @@ def _in_use(groups: Sequence[ConsumerGroup], now: datetime) -> set[int]:
 
 
 # What is noticed of all groups at once, or of some: dead letters, blocked queues, and members that do not settle.
-# The newest minutes that were judged: one that was missed is no gap in what is known.
+# The newest minutes that were evaluated: one that was missed is no gap in what is known.
 NEWEST = 5
 
 # Written into the statement: SQLite takes an index of some rows only where it sees which.
@@ -114,7 +114,7 @@ LATE = Reason(HealthCode.PIPELINE_LATE, HealthLevel.UNKNOWN)
 
 
 @dataclass
-class _Found:
+class _FoundReasons:
     reasons: dict[int, list[Reason]] = field(default_factory=dict)
 
     def add(self, group: int, reason: Reason) -> None:
@@ -124,12 +124,12 @@ class _Found:
 def noticed(now: datetime, only: Collection[int] | None = None) -> dict[int, tuple[Reason, ...]]:
     """By id of every group, or of those in `only`. Some ten queries, however many groups there are.
 
-    Of system groups and ghosts only dead letters are.
+    Of system groups and ghosts only dead-letter messages are.
     """
     rows = ConsumerGroup.objects.exclude(Q(kind=GroupKind.SYSTEM) | ghosts(now, limits().kinds)).order_by()
     used = set(_of(rows, only, "pk").values_list("pk", flat=True))
     every = set(only) if only is not None else set(ConsumerGroup.objects.order_by().values_list("pk", flat=True))
-    found = _Found({group: [] for group in every})
+    found = _FoundReasons({group: [] for group in every})
     _blocked(found, now, only, used)
     until = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now).order_by("-until")
     judged_until = until.values_list("until", flat=True).first()
@@ -146,7 +146,7 @@ def _of(rows: QuerySet[Any], only: Collection[int] | None, name: str = "group") 
     return rows if only is None else rows.filter(**{f"{name}__in": only})
 
 
-def _blocked(found: _Found, now: datetime, only: Collection[int] | None, used: set[int]) -> None:
+def _blocked(found: _FoundReasons, now: datetime, only: Collection[int] | None, used: set[int]) -> None:
     heads = _of(standing_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now), only).order_by()
     counted = heads.values_list("group_id").annotate(Count("queue", distinct=True), Min("head_since"))
     for group, queues, since in counted:
@@ -155,7 +155,7 @@ def _blocked(found: _Found, now: datetime, only: Collection[int] | None, used: s
             found.add(group, Reason(HealthCode.BLOCKED_QUEUES, HealthLevel.WARNING, said))
 
 
-def _dead_letters(found: _Found, end: datetime, only: Collection[int] | None, used: set[int]) -> None:
+def _dead_letters(found: _FoundReasons, end: datetime, only: Collection[int] | None, used: set[int]) -> None:
     """The newest minutes say how fast, the day how many; of the time before the first reading nothing can be said."""
     minutes = _of(GroupWindow.objects.filter(step_seconds=60, start__lt=end), only).order_by()
     newest = Q(start__gte=end - NEWEST * MINUTE)
@@ -176,7 +176,7 @@ def _dead_letters(found: _Found, end: datetime, only: Collection[int] | None, us
 
 
 def _rebalances(
-    found: _Found, judged_until: datetime, now: datetime, only: Collection[int] | None, used: set[int]
+    found: _FoundReasons, judged_until: datetime, now: datetime, only: Collection[int] | None, used: set[int]
 ) -> None:
     changing = unsettled(_of(Rebalance.objects.all(), only), judged_until)
     seconds = {pk: one.seconds for pk, one in changing.items() if one.seconds is not None and not one.is_rollout}

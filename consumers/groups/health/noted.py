@@ -32,7 +32,7 @@ def noted(row: GroupHealth | None) -> Findings:
 
 
 def looked_up(shown: ShownGroup) -> ShownGroup:
-    """With what is found of it at this moment. Some thirty queries."""
+    """With what is found of it now. Some thirty queries."""
     group, now = shown.group, shown.overlay.now
     found = Findings(noticed(now, [group.pk])[group.pk], checked([group], now)[group.pk], now, now)
     return replace(shown, findings=found)

@@ -163,14 +163,18 @@ def _dlq(said: Parameters) -> str:
     in_a_day = template % {"day": count(day)}
     if per_minute is None:
         return in_a_day if said.get("is_whole_day") else gettext("≥ %s dead-lettered in 24 h") % count(day)
-    rate = gettext("%(rate)s dead letters/min") % {"rate": f"{per_minute:g}"}
+    rate = gettext("DLQ inflow %(rate)s/min") % {"rate": f"{per_minute:g}"}
     return f"{rate} · {in_a_day}"
 
 
 def _rebalances(said: Parameters) -> str:
     span, hours = ("hour", 1) if said.get("rebalances_hour") else ("day", 24)
     rebalances, episodes = int(said[f"rebalances_{span}"]), int(said[f"episodes_{span}"])
-    return f"{OF_LEVEL[said['level']]}: {rebalance_counts(rebalances, episodes)}, {hours} h"
+    return gettext("%(level)s: %(rebalances)s, %(hours)s h") % {
+        "hours": hours,
+        "level": OF_LEVEL[said["level"]],
+        "rebalances": rebalance_counts(rebalances, episodes),
+    }
 
 
 def _checks_late(said: Parameters) -> str:

@@ -25,7 +25,7 @@ OF_STATE = {
 
 @dataclass(frozen=True)
 class HealthLimits:
-    """What was found longer ago says nothing about now: `noted` of dead letters, blocked queues and rebalances,
+    """What was found longer ago says nothing about now: `noted` of dead-letter messages, blocked queues and rebalances,
     `checked` of ownership and retry health checks."""
 
     noted: timedelta

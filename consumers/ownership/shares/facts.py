@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup, Queue, QueueSnapshot, Topic, TopicKind
 from consumers.ownership.subscriptions import Expression, expression
@@ -179,24 +180,30 @@ def ownable_queues(
 
 
 # Groups whose queues are not shared out one by one: that a queue has no single owner says nothing there.
-EVERY_MEMBER = "broadcasting: every member owns every queue"
+EVERY_MEMBER = gettext_lazy("broadcasting: every member owns every queue")
 
-POPS = "its members pop messages: no queue has an owner"
+POPS = gettext_lazy("members pop messages: no queue has an owner")
 
 # RocketMQ 5.4.0, DefaultMQPullConsumerImpl.consumerRunningInfo: it lists no queues, and a lite pull consumer only those
 # that it was assigned, be it by its application.
-PULLS = "its members pull messages: not all such clients say which queues they hold"
+PULLS = gettext_lazy("members pull messages: not all pull clients report their queues")
 
 
 def is_broadcasting(group: ConsumerGroup) -> bool:
     return group.message_model == BROADCASTING
 
 
+def is_popping(group: ConsumerGroup) -> bool:
+    """Two queries."""
+    answer = None if group.consume_type == POPPING else pop_answers([group.pk]).get(group.pk)
+    return group.consume_type == POPPING or bool(answer and answer.pops)
+
+
 def why_ownerless(group: ConsumerGroup) -> str | None:
     """Why a queue that no member holds is no queue without an owner; null where it is one. Two queries."""
-    if group.consume_type == POPPING or ((told := pop_answers([group.pk]).get(group.pk)) and told.pops):
-        return POPS
-    return PULLS if group.consume_type == PULLING else None
+    if is_popping(group):
+        return str(POPS)
+    return str(PULLS) if group.consume_type == PULLING else None
 
 
 # Why it cannot be said who is to own a queue: a sentence, and of which sort it is.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db.models import Q
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Broker, ConsumerGroup, Queue
 from consumers.ownership.shares.facts import (
@@ -20,10 +21,11 @@ from consumers.ownership.shares.facts import (
     why_ownerless,
 )
 from consumers.ownership.shares.topic_share import TopicShare, topic_share
+from consumers.ownership.subscriptions import silence_words
 from consumers.ownership.timeline.claims import Holders, holders_at
-from consumers.queries.brokers import MASTER
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 from consumers.rocketmq.allocation.strategies import CONSISTENT_HASH
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.groups import BROADCASTING
 
 
@@ -46,7 +48,7 @@ def group_shares(group: ConsumerGroup, at: datetime | None = None) -> GroupShare
     brokers = _brokers(group, at)
     queues = _queues(group, topics, brokers)
     read = {queue.pk: queue.was_readable(at) for queues_of in queues.values() for queue in queues_of}
-    unread = {pk: "clients do not read this queue" for pk, readable in read.items() if readable is False}
+    unread = {pk: gettext("clients do not read this queue") for pk, readable in read.items() if readable is False}
     sharing = members if why is None else ()
     stand_ins = {name for name, is_slave in brokers.items() if is_slave and at is None}
     shares = {topic: _share(topic, queues.get(topic, ()), read, sharing, stand_ins) for topic in topics}
@@ -64,26 +66,33 @@ def _share(
     unknown = next((queue.broker for queue in queues if read[queue.pk] is None), None)
     if unknown is None or share.why is not None:
         return share
-    return share.doubted(Why(Sort.CONFIGURATION, f"the configuration of {topic} on {unknown} was not read"))
+    return share.doubted(
+        Why(
+            Sort.CONFIGURATION,
+            gettext("the configuration of %(topic)s on %(broker)s was not read") % {"topic": topic, "broker": unknown},
+        )
+    )
 
 
 def _why_not_listed(group: ConsumerGroup, members: Sequence[MemberFacts], at: datetime | None) -> Why | None:
     if at is None and group.membership_error is not None:
-        return Why(Sort.NOT_LISTED, f"not every member is known: {group.membership_error}")
+        return Why(Sort.NOT_LISTED, gettext("some members are unknown: %(error)s") % {"error": group.membership_error})
     if at is None and group.membership_at is None:
-        return Why(Sort.NOT_LISTED, "no broker has said yet who is in the group")
+        return Why(Sort.NOT_LISTED, gettext("no broker has reported the group's members yet"))
     if members:
         return None
     if at is not None:
-        return Why(Sort.NO_MEMBER, f"no member was seen at {iso(at)}")
-    return Why(Sort.NO_MEMBER, "the group has no member" if group.online is False else "no member of it is known")
+        return Why(Sort.NO_MEMBER, gettext("no member was seen at %(at)s") % {"at": iso(at)})
+    return Why(
+        Sort.NO_MEMBER, gettext("the group has no member") if group.online is False else gettext("no member is known")
+    )
 
 
 def _why_not_shared(group: ConsumerGroup, members: Sequence[MemberFacts]) -> Why | None:
     if is_broadcasting(group):
-        return Why(Sort.SHARED_BY_ALL, EVERY_MEMBER)
+        return Why(Sort.SHARED_BY_ALL, str(EVERY_MEMBER))
     if any((member.settings or {}).get(MESSAGE_MODEL) == BROADCASTING for member in members):
-        return Why(Sort.MODELS, "some of its members broadcast: they own every queue beside the others")
+        return Why(Sort.MODELS, gettext("some members broadcast: they own every queue as well as the other members"))
     ownerless = why_ownerless(group)
     return Why(Sort.OWNERLESS, ownerless) if ownerless else None
 
@@ -91,15 +100,25 @@ def _why_not_shared(group: ConsumerGroup, members: Sequence[MemberFacts]) -> Why
 def _why_not_computed(members: Sequence[MemberFacts], at: datetime | None) -> Why | None:
     for member in members:
         if not member.spoke:
-            said = f": {member.error}" if member.error else ""
-            return Why(Sort.SILENT, f"{member.client_id} has not said what it subscribes to{said}")
+            return Why(Sort.SILENT, silence_words(member.client_id, member.error))
         # Only a proxy's name holds a colon.
         if any(":" in name for name in member.connections):
-            return Why(Sort.PROXY, f"{member.client_id} is connected to a proxy, which lists members of its own")
+            return Why(
+                Sort.PROXY,
+                gettext("%(client_id)s is connected to a proxy, which lists members of its own")
+                % {"client_id": member.client_id},
+            )
         if not member.connections:
-            return Why(Sort.CONNECTIONS, f"which brokers list {member.client_id} was not noted yet")
+            return Why(
+                Sort.CONNECTIONS,
+                gettext("the brokers that list %(client_id)s are not recorded yet") % {"client_id": member.client_id},
+            )
         if at is not None and member.listed_since is not None and member.listed_since > at:
-            return Why(Sort.CONNECTIONS, f"which brokers listed {member.client_id} at {iso(at)} is not known")
+            return Why(
+                Sort.CONNECTIONS,
+                gettext("the brokers that listed %(client_id)s at %(at)s are unknown")
+                % {"client_id": member.client_id, "at": iso(at)},
+            )
     return None
 
 
@@ -134,19 +153,19 @@ def is_ring(members: Sequence[MemberFacts]) -> bool:
 class ExpectedOwners:
     """By the queue's id: `owners`, an id once for each process that bears it, and `reasons` of those without.
 
-    `why`: why nothing is said of any queue; `otherwise`: of one that is in neither.
+    `why`: why nothing is said of any queue.
     """
 
     owners: Holders = field(default_factory=dict)
     reasons: Mapping[int, str] = field(default_factory=dict)
     why: str | None = None
-    otherwise: str = "no member subscribes to its topic"
 
     def of_queue(self, queue: int) -> tuple[str | None, str]:
         """The ids as one text, each once, and why it is null where it is."""
         if owners := self.owners.get(queue):
             return ", ".join(sorted(set(owners))), ""
-        return None, self.why or self.reasons.get(queue, self.otherwise)
+        otherwise = gettext("no member subscribes to the topic")
+        return None, self.why or self.reasons.get(queue, otherwise)
 
 
 def expected_owners(group: ConsumerGroup, at: datetime | None = None) -> ExpectedOwners:
@@ -165,7 +184,7 @@ def expected_of(shares: GroupShares) -> ExpectedOwners:
     for share in shares.topics.values():
         why = share.why.sentence if share.why else None
         if why is None and len(mixed) > 1:
-            why = f"its members share queues by different strategies: {', '.join(mixed)}"
+            why = gettext("members use different strategies: %(strategies)s") % {"strategies": ", ".join(mixed)}
         if why is not None:
             reasons |= dict.fromkeys(share.queues, why)
             continue
@@ -176,19 +195,24 @@ def expected_of(shares: GroupShares) -> ExpectedOwners:
 
 def _unowned(share: TopicShare, queue: int, shares: GroupShares) -> str:
     if fallen := share.fallen.get(queue):
-        return f"it falls to {', '.join(sorted(set(fallen)))}, which does not subscribe to {share.topic}"
+        return gettext("assigned to %(members)s, which does not subscribe to %(topic)s") % {
+            "topic": share.topic,
+            "members": ", ".join(sorted(set(fallen))),
+        }
     shared = [member.client_id for member in shares.members if member.processes > 1]
     if shared:
-        return f"it falls to nobody: processes share the client id {', '.join(shared)}"
-    return "it falls to nobody"
+        return gettext("assigned to nobody: processes share the client id %(client_ids)s") % {
+            "client_ids": ", ".join(shared)
+        }
+    return gettext("assigned to nobody")
 
 
 # A ring (CONSISTENT_HASH) is built with a number of virtual nodes and a hash that clients do not tell.
 #
 # The default ones are taken for theirs for as long as nobody holds a queue that the default ring gives to another.
-OTHER_RING = (
-    "its members share queues by a ring (CONSISTENT_HASH) without telling its virtual nodes, and hold other queues "
-    "than the default ring gives them"
+OTHER_RING = gettext_lazy(
+    "members use a hash ring (CONSISTENT_HASH) whose virtual nodes they do not report, and own "
+    "other queues than the default ring assigns"
 )
 
 
@@ -200,7 +224,7 @@ def ring_checked(shares: GroupShares, holders: Callable[[], Holders]) -> GroupSh
     if not any(_contradicts(share, held) for share in shares.topics.values()):
         return shares
     topics = {
-        topic: share if share.why else share.doubted(Why(Sort.RING, OTHER_RING))
+        topic: share if share.why else share.doubted(Why(Sort.RING, str(OTHER_RING)))
         for topic, share in shares.topics.items()
     }
     return replace(shares, topics=topics)

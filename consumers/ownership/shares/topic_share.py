@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from consumers.ownership.shares.facts import KnownQueue, MemberFacts, Sort, Why
 from consumers.rocketmq.allocation.allocate import allocate
 from consumers.rocketmq.allocation.strategies import NotSimulable, QueueKey, Shares, java_order, named_strategy
@@ -62,12 +64,20 @@ def _lists(brokers: Iterable[str], members: Sequence[MemberFacts]) -> Lists:
 
 def _agreed(topic: str, lists: Lists) -> Counter[str] | Why:
     if not lists:
-        return Why(Sort.CONNECTIONS, f"slaves answer for all brokers of {topic}: whom the masters list is not known")
+        return Why(
+            Sort.CONNECTIONS,
+            gettext("slaves answer for all brokers of %(topic)s: the members that the masters list are unknown")
+            % {"topic": topic},
+        )
     first, agreed = next(iter(lists.items()))
     for broker, others in lists.items():
         # Counters that lack an id equal those that count it as none.
         if others != agreed:
-            return Why(Sort.LISTS, f"{first} and {broker} list different members: each client asks one of them")
+            return Why(
+                Sort.LISTS,
+                gettext("%(first)s and %(broker)s list different members, and each client asks one of them")
+                % {"first": first, "broker": broker},
+            )
     return agreed
 
 
@@ -85,7 +95,10 @@ def _own_shares(
             own[member.client_id] = given
             continue
         if member.strategy is None:
-            return Why(Sort.NOT_SIMULABLE, f"{member.client_id} does not say by which strategy it shares queues")
+            return Why(
+                Sort.NOT_SIMULABLE,
+                gettext("%(client_id)s does not report its strategy") % {"client_id": member.client_id},
+            )
         if member.strategy not in by_strategy:
             strategy = named_strategy(member.strategy)
             if isinstance(strategy, NotSimulable):
@@ -97,10 +110,17 @@ def _own_shares(
 
 def _given(topic: str, member: MemberFacts) -> tuple[QueueKey, ...] | Why:
     if member.assigned is None:
-        return Why(Sort.GIVEN, f"{member.client_id} is given its queues by a broker, which has not said yet which")
+        return Why(
+            Sort.GIVEN,
+            gettext("a broker assigns the queues of %(client_id)s, and has not reported them yet")
+            % {"client_id": member.client_id},
+        )
     ours = [one for one in member.assigned if one["topic"] == topic]
     if any(one.get("mode") == POP for one in ours):
-        return Why(Sort.OWNERLESS, f"messages of {topic} are popped: no queue of it has an owner")
+        return Why(
+            Sort.OWNERLESS,
+            gettext("messages of %(topic)s are popped: none of its queues has an owner") % {"topic": topic},
+        )
     return tuple(QueueKey(topic, str(one["broker"]), int(one["queue_id"])) for one in ours)
 
 

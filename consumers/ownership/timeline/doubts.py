@@ -7,11 +7,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from django.db.models import Min, Q, QuerySet
+from django.utils.translation import gettext
 
 from consumers.models import Client, ClientSubscription, ConsumerGroup, GroupWindow, Reading
 from consumers.ownership.shares.facts import OwnableQueue
 from consumers.ownership.timeline.claims import as_text, moment, moment_or_none
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 
 from .claims import Claims, Patience, patience_of
 from .segments import Doubts, Stretch, in_a_row, uncovered
@@ -93,7 +94,7 @@ def unread_stretches(group: ConsumerGroup, since: datetime, until: datetime, pat
     kept = Reading.objects.filter(cluster=group.cluster_id).exclude(complete=False, queues=0)
     first = kept.order_by("taken_at").values_list("taken_at", flat=True).first()
     if first is None:
-        return [Stretch(since, until, "the cluster has not been read yet")]
+        return [Stretch(since, until, gettext("the cluster has not been read yet"))]
     found: list[Stretch] = []
     if since < first:
         found += _before_the_kept(group, since, min(first, until), first)
@@ -114,9 +115,13 @@ def _readings(kept: QuerySet[Reading], since: datetime, until: datetime) -> list
 def _holes(readings: Sequence[datetime], since: datetime, until: datetime, patience: timedelta) -> Iterator[Stretch]:
     for before, after in pairwise(readings):
         if after - before > patience:
-            yield Stretch(max(before, since), min(after, until), f"no reading between {iso(before)} and {iso(after)}")
+            yield Stretch(
+                max(before, since),
+                min(after, until),
+                gettext("no poll between %(after)s and %(before)s") % {"after": iso(before), "before": iso(after)},
+            )
     if until > readings[-1] + patience:
-        yield Stretch(max(readings[-1], since), until, f"no reading after {iso(readings[-1])}")
+        yield Stretch(max(readings[-1], since), until, gettext("no poll after %(at)s") % {"at": iso(readings[-1])})
 
 
 def _before_the_kept(group: ConsumerGroup, since: datetime, until: datetime, first: datetime) -> Iterator[Stretch]:
@@ -127,7 +132,7 @@ def _before_the_kept(group: ConsumerGroup, since: datetime, until: datetime, fir
     covered = [(start, start + length) for start in windows.values_list("start", flat=True)]
     for start, end in uncovered(covered, since, until):
         yield Stretch(
-            start, end, f"no reading is kept of the time before {iso(first)}, nor a window of its ten minutes"
+            start, end, gettext("no poll and no 10 min window is retained from before %(at)s") % {"at": iso(first)}
         )
 
 
@@ -146,8 +151,9 @@ def silent_stretches(
     found: list[Stretch] = []
     for member in listed.members:
         start, end = max(member.since, since), min(member.gone_by or until, until)
-        why = f": {member.error}" if member.error and member.gone_by is None else ""
-        reason = f"{member.client_id} was listed and had not said what it holds{why}"
+        reason = gettext("%(client_id)s was listed and had not reported its queues") % {"client_id": member.client_id}
+        if member.error and member.gone_by is None:
+            reason = f"{reason}: {member.error}"
         found += [Stretch(*piece, reason) for piece in uncovered(answered.get(member.client_id, ()), start, end)]
     return in_a_row(
         [*found, *_nobody_listed_yet(listed, since, until), *_not_asked(group, since, until, patience.length)]
@@ -158,15 +164,17 @@ def _nobody_listed_yet(listed: Listed, since: datetime, until: datetime) -> Iter
     """Nobody may have been in the group then, or nobody asked."""
     end = until if listed.first_at is None else min(listed.first_at, until)
     if end > since:
-        yield Stretch(since, end, "no member of the group had been seen yet")
+        yield Stretch(since, end, gettext("no member of the group had been seen yet"))
 
 
 def _not_asked(group: ConsumerGroup, since: datetime, until: datetime, patience: timedelta) -> Iterator[Stretch]:
     """Who was in it is known up to the newest answer of all brokers."""
     if group.membership_at is None:
-        yield Stretch(since, until, group.membership_error or "no broker has said yet who is in the group")
+        yield Stretch(since, until, group.membership_error or gettext("no broker has reported the group's members yet"))
     elif (asked := group.membership_at + patience) < until:
-        reason = f"not every broker has said since {iso(group.membership_at)} who is in the group"
+        reason = gettext("not every broker has reported the group's members since %(since)s") % {
+            "since": iso(group.membership_at)
+        }
         yield Stretch(max(asked, since), until, reason)
 
 
@@ -179,17 +187,21 @@ def unsubscribed(listed: Listed, topic: str, since: datetime, until: datetime) -
     wanted = [(one.since, one.gone_by or until) for one in listed.subscribed if one.topic == topic]
     silent = list(uncovered(said, since, until))
     for start, end in uncovered([*wanted, *silent], since, until):
-        yield Stretch(start, end, f"no member subscribed to {topic}")
+        yield Stretch(start, end, gettext("no member subscribed to %(topic)s") % {"topic": topic})
 
 
 def not_there(queue: OwnableQueue, since: datetime, until: datetime) -> Iterator[Stretch]:
     """Before it was first seen, and while nothing can be read of it."""
     if queue.first_seen_at is not None and queue.first_seen_at > since:
-        yield Stretch(since, min(queue.first_seen_at, until), f"the queue was first seen at {iso(queue.first_seen_at)}")
+        yield Stretch(
+            since,
+            min(queue.first_seen_at, until),
+            gettext("the queue was first seen at %(at)s") % {"at": iso(queue.first_seen_at)},
+        )
     if queue.readable is False:
         start = max(queue.readable_since or since, since)
         if start < until:
-            yield Stretch(start, until, "the queue is not readable: it needs no owner")
+            yield Stretch(start, until, gettext("the queue is not readable, so it needs no owner"))
 
 
 @dataclass

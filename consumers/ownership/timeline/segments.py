@@ -5,9 +5,11 @@ from datetime import datetime, timedelta
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
+from django.utils.translation import gettext
+
 from consumers.ownership.rows import Holding
 from consumers.ownership.timeline.claims import Claim, Patience
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 
 
 # Stretches of time of which something is not known, each with the reason. Pure.
@@ -114,7 +116,10 @@ def _told(claims: Sequence[Claim], doubts: Doubts, since: datetime, until: datet
     left = [claim for claim in claims if claim.since <= since and (claim.gone_by is None or since < claim.gone_by)]
     silent = [claim for claim in left if claim.gone_by is None]
     if silent:
-        reason = f"{silent[-1].owner} has not said since {iso(silent[-1].told)} what it holds"
+        reason = gettext("%(owner)s has not reported its queues since %(since)s") % {
+            "owner": silent[-1].owner,
+            "since": iso(silent[-1].told),
+        }
         yield Segment(since, until, Holding.UNKNOWN, reason=reason)
         return
     if left:
@@ -138,7 +143,11 @@ def _left(
     """The same owner before and after a long silence may have held it all the time, or not."""
     told, denied = left[-1].told, left[-1].gone_by
     if denied is not None and denied - told > longest and {claim.owner for claim in then} == {left[-1].owner}:
-        reason = f"{left[-1].owner} did not say between {iso(told)} and {iso(denied)} what it holds"
+        reason = gettext("%(owner)s did not report its queues between %(after)s and %(before)s") % {
+            "owner": left[-1].owner,
+            "after": iso(told),
+            "before": iso(denied),
+        }
         return Segment(since, until, Holding.UNKNOWN, reason=reason)
     return Segment(since, until, Holding.CHANGED, (*left, *then))
 

@@ -6,10 +6,18 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from consumers.models import Assignment, ConsumerGroup
 from consumers.ownership.rows import Holding, Timeline, TimelineQueue, TimelineRun
-from consumers.ownership.shares.facts import EVERY_MEMBER, POPS, is_broadcasting, ownable_queues, why_ownerless
+from consumers.ownership.shares.facts import (
+    EVERY_MEMBER,
+    POPS,
+    is_broadcasting,
+    is_popping,
+    ownable_queues,
+    why_ownerless,
+)
 from consumers.ownership.timeline.claims import Claim, claims_between
 from consumers.ownership.timeline.doubts import GroupDoubts
 from consumers.ownership.timeline.segments import Doubts, Segment, segments
@@ -95,7 +103,7 @@ class AlikeQueues:
 
 CELLS = 240
 
-NO_QUEUE = "no queue of the group is known yet"
+NO_QUEUE = gettext_lazy("no queue of the group is known yet")
 
 
 def timeline(
@@ -108,7 +116,8 @@ def timeline(
     axis = Axis.over(since.astimezone(UTC), until, cells)
     claims = claims_between(found, axis.since, until)
     ownerless = why_ownerless(found)
-    shared = EVERY_MEMBER if is_broadcasting(found) else POPS if ownerless == POPS and not claims else None
+    pops = not claims and is_popping(found)
+    shared = str(EVERY_MEMBER) if is_broadcasting(found) else str(POPS) if pops else None
     if shared is not None:
         return _picture(axis, [], [], shared)
     doubts = GroupDoubts.of(found, claims, axis.since, until, ownerless)
@@ -123,7 +132,7 @@ def timeline(
         )
         for queue in ownable_queues(found, claims.keys(), topic=topic, retries=False)
     ]
-    return _picture(axis, owners, queues, None if queues else NO_QUEUE)
+    return _picture(axis, owners, queues, None if queues else str(NO_QUEUE))
 
 
 def _picture(axis: Axis, owners: list[str], queues: list[TimelineQueue], unknown_reason: str | None) -> Timeline:

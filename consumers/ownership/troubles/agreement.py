@@ -46,7 +46,7 @@ def ids_by_value(found: Differing) -> dict[str, list[str]]:
 
 
 # Strategy, orderliness and settings in which members of one group differ.
-GIVEN = "given by a broker"
+GIVEN = gettext_lazy("assigned by a broker")
 
 # What each is for: RocketMQ 5.4.0, DefaultMQPushConsumer.
 SETTINGS = {
@@ -63,7 +63,7 @@ EQUAL = gettext_lazy("Start all members of the group with the same setting.")
 def strategies_differ(evidence: Evidence, effects: Effects) -> Iterator[OwnershipFinding]:
     if not evidence.queues_have_owners:
         return
-    found = differing(evidence, lambda member: GIVEN if member.is_given_queues else member.strategy)
+    found = differing(evidence, lambda member: str(GIVEN) if member.is_given_queues else member.strategy)
     if not found:
         return
     effect = effects.of(Kind.STRATEGIES)
@@ -103,7 +103,7 @@ def settings_differ(evidence: Evidence, effects: Effects) -> Iterator[OwnershipF
             continue
         effect = effects.of(Kind.SETTINGS) if name == MESSAGE_MODEL else Effect((), ())
         words = {"name": name, "said": _differing_values(found), "meaning": str(meaning)}
-        said = gettext("Members differ in %(name)s: %(said)s. So %(meaning)s.") % words
+        said = gettext("Members differ in %(name)s: %(said)s. Effect: %(meaning)s.") % words
         yield OwnershipFinding(
             kind=Kind.SETTINGS,
             level=level,
@@ -150,7 +150,9 @@ def subscriptions_differ(evidence: Evidence, effects: Effects) -> Iterator[Owner
     began = _began(evidence, list(found))
     said = gettext("Members subscribe to different things: %s. Brokers filter for all by what registered last.")
     if evidence.queues_have_owners:
-        said += gettext(" Queues are shared among all, and whoever owns one skips what it does not subscribe to.")
+        said += gettext(
+            " Queues are shared among all members, and an owner skips messages that it does not subscribe to."
+        )
     yield OwnershipFinding(
         kind=Kind.SUBSCRIPTIONS,
         level=Level.PROBLEM,

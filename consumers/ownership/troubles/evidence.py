@@ -158,7 +158,7 @@ class Effect:
     def sentences(self) -> str:
         """To be put after the cause."""
         said = [gettext(" Consumed by two: %s.") % queues(self.doubly_owned)] if self.doubly_owned else []
-        said += [gettext(" Consumed by nobody: %s.") % queues(self.unowned)] if self.unowned else []
+        said += [gettext(" Not consumed: %s.") % queues(self.unowned)] if self.unowned else []
         return "".join(said)
 
 

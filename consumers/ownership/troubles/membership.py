@@ -80,7 +80,7 @@ def brokers_differ(evidence: Evidence, effects: Effects) -> Iterator[OwnershipFi
         level=Level.PROBLEM,
         sentence=sentence + effect.sentences,
         cure=gettext(
-            "Look why the members cannot reach that broker; those that lack a topic of it do not register there."
+            "Find out why the members cannot reach that broker; members without a topic on it do not register there."
         ),
         facts={"missing": {broker: sorted(members) for broker, members in sorted(missing.items())}, "topics": topics},
         since=min(_listed_since(member) for member in evidence.members if _is_among(member, missing)),
@@ -126,15 +126,15 @@ def silent(evidence: Evidence) -> Iterator[OwnershipFinding]:
             "error": member.error,
         }
         said = (
-            gettext("%(id)s has not said for %(age)s what it holds: %(error)s")
+            gettext("%(id)s has not reported its queues for %(age)s: %(error)s")
             if member.answered_at
-            else gettext("%(id)s has never said what it holds, in %(age)s: %(error)s")
+            else gettext("%(id)s has never reported its queues, in %(age)s: %(error)s")
         )
         yield OwnershipFinding(
             kind=Kind.SILENT,
             level=Level.WARNING,
             sentence=said % words,
-            cure=gettext("Look whether it hangs: it is connected, so it keeps its queues."),
+            cure=gettext("Check whether the member hangs: it is connected, so it retains its queues."),
             facts={"client_id": member.client_id, "error": member.error},
             since=member.answered_at,
         )
@@ -179,12 +179,15 @@ def _idle(evidence: Evidence, idle: list[MemberFacts], computed: list[TopicShare
         "ids": ids(member.client_id for member in idle),
         "topics": ", ".join(shown),
     }
-    one = "%(n)s of %(of)s members owns no queue: %(ids)s. %(topics)s."
-    many = "%(n)s of %(of)s members own no queue: %(ids)s. %(topics)s."
+    template = ngettext(
+        "%(n)s of %(of)s members owns no queue: %(ids)s. %(topics)s.",
+        "%(n)s of %(of)s members own no queue: %(ids)s. %(topics)s.",
+        len(idle),
+    )
     return OwnershipFinding(
         kind=Kind.IDLE,
         level=Level.WARNING,
-        sentence=ngettext(one, many, len(idle)) % words,
+        sentence=template % words,
         cure=gettext("Give the topic more queues, or run fewer members."),
         facts={"client_ids": sorted(member.client_id for member in idle), "topics": topics},
         since=max(evidence.group.settled_at or evidence.now, *(member.seen_since for member in idle)),
@@ -197,7 +200,7 @@ def _too_few(evidence: Evidence, share: TopicShare, members: int) -> OwnershipFi
         kind=Kind.TOO_FEW_QUEUES,
         level=Level.NOTE,
         sentence=gettext("%(topic)s has %(queues)s for %(members)s members: some own none of it.") % words,
-        cure=gettext("Give the topic more queues where it is behind; more members do not help it."),
+        cure=gettext("If the topic lags, give it more queues; more members do not help."),
         facts={"topic": share.topic, "queues": len(share.queues), "members": members},
         since=evidence.group.settled_at,
     )

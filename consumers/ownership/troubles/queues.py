@@ -35,7 +35,7 @@ def doubly_owned(evidence: Evidence, effects: Effects) -> Iterator[OwnershipFind
             level=Level.PROBLEM,
             sentence=gettext("Consumed by two: %(queues)s, by %(ids)s. Their messages are consumed twice.") % words,
             cure=gettext(
-                "Compare the logs of %(ids)s: the numbers of clients and queues in the line tell who is wrong."
+                "Compare the logs of %(ids)s: the numbers of clients and queues in the line show which member is wrong."
             )
             % words,
             facts={"topic": topic, "owners": list(owners)},
@@ -69,8 +69,11 @@ def _unexpected(
     return OwnershipFinding(
         kind=Kind.UNEXPECTED,
         level=Level.WARNING,
-        sentence=gettext("%(holder)s holds what falls to %(ids)s: %(queues)s.") % words,
-        cure=gettext("Search the log of %(holder)s for the line: it tells from how many clients and queues it shares.")
+        sentence=gettext("%(holder)s owns queues that are assigned to %(ids)s: %(queues)s.") % words,
+        cure=gettext(
+            "Search the log of %(holder)s for the line. It contains the numbers of clients and queues "
+            "that the member counts."
+        )
         % words,
         facts={"topic": share.topic, "holder": holder, "expected": list(owners)},
         since=min(evidence.held[queue][0].seen_since for queue in found),
@@ -127,7 +130,7 @@ def _finding(
     return OwnershipFinding(
         kind=Kind.UNOWNED,
         level=reason.level,
-        sentence=gettext("Consumed by nobody: %(queues)s. %(why)s") % words,
+        sentence=gettext("Not consumed: %(queues)s. %(why)s") % words,
         cure=reason.cure,
         facts={
             "topic": share.topic,
@@ -152,28 +155,31 @@ def _sort(evidence: Evidence, share: TopicShare, queue: int, gone_at: datetime |
 def _reason(evidence: Evidence, sort: Sort, expected: list[str]) -> Reason:
     group, words = evidence.group.name, {"ids": ids(expected)}
     if sort is Sort.LOCK_OF_THE_GONE:
-        said = gettext("%(ids)s waits for the lock: a broker keeps the locks of a member that went for 60 s.")
-        return Reason(said % words, gettext("Nothing: wait a minute."), Level.NOTE)
+        said = gettext("%(ids)s waits for the lock: a broker retains the locks of a member that left for 60 s.")
+        return Reason(said % words, gettext("Wait for a minute."), Level.NOTE)
     if sort is Sort.NO_LOCK:
-        said = gettext("It falls to %(ids)s, which does not hold it: the broker has not given it the lock, maybe.")
-        cure = gettext("Search the log of %(ids)s for the line; a process outside of the group may hold the lock.")
+        said = gettext("Assigned to %(ids)s, which does not own it. The broker may not have granted the lock.")
+        cure = gettext("Search the log of %(ids)s for the line. A process outside the group may hold the lock.")
         return Reason(said % words, cure % words, log=f"doRebalance, {group}, add a new mq failed")
-    said = gettext("It falls to %(ids)s, which does not hold it: it could not read where to start, maybe.")
-    cure = gettext("Search the log of %(ids)s for the line; where it is missing, look why it does not share anew.")
+    said = gettext("Assigned to %(ids)s, which does not own it. It may have failed to read its start offset.")
+    cure = gettext(
+        "Search the log of %(ids)s for the line. If it is missing, find out why the member does not rebalance."
+    )
     return Reason(said % words, cure % words, log=f"doRebalance, {group}, add new mq failed")
 
 
 def _without_owner(evidence: Evidence, share: TopicShare) -> Reason:
     if strategies(evidence.members) == [MACHINE_ROOM]:
         said = gettext(
-            "Members share queues by machine rooms: those of brokers in rooms that none names fall to nobody."
+            "Members share queues by machine room: queues of brokers in a room that no member names are "
+            "assigned to nobody."
         )
         return Reason(said, gettext("Name every room with queues in the members' strategy."))
     why = evidence.shares.why or share.why
     because = why.sentence if why else gettext("no member computes it as its own")
     cure = gettext("Search the members' logs for the line: it names a member that the broker does not list.")
     log = f"[BUG] ConsumerGroup: {evidence.group.name} The consumerId: "
-    return Reason(gettext("To whom it falls is not known: %s.") % because, cure, log=log)
+    return Reason(gettext("The expected owner is unknown: %s.") % because, cure, log=log)
 
 
 def _gone_at(evidence: Evidence) -> datetime | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from consumers.models import GroupKind, GroupTotal, Queue, QueueSnapshot
 from consumers.queries.texts import count, messages
@@ -119,20 +119,21 @@ def utc(at: datetime) -> str:
 
 
 # One queue whose committed offset is gone from its broker: what is still known, and what a start there would do.
-NOT_LOST = "no offset of it is lost"
+NOT_LOST = gettext_lazy("the queue has no lost offset")
 
-NOT_KNOWN_BEFORE = "its last known offset is not known"
+NOT_KNOWN_BEFORE = gettext_lazy("the last known offset is unknown")
 
 
 @dataclass(frozen=True)
 class QueueLoss:
-    """Null where the offset is not lost, or not known. `start_reason`: why `would_start_at` is null."""
+    """Null where the offset is not lost, or not known. `start_reason`: why `would_start_at` is null; null
+    where the offset is not lost."""
 
     lost_offset: int | None = None
     lost_at: datetime | None = None
     would_start_at: int | None = None
     would_start_rule: str | None = None
-    start_reason: str = NOT_LOST
+    start_reason: str | None = None
 
     @property
     def would_skip_messages(self) -> int | None:
@@ -155,11 +156,12 @@ class QueueLoss:
     @property
     def reasons(self) -> dict[str, str]:
         """Why each would be null."""
-        why = NOT_LOST if self.start_reason == NOT_LOST else NOT_KNOWN_BEFORE
-        apart = self.start_reason if self.would_start_at is None else why
+        why = str(NOT_LOST if self.start_reason is None else NOT_KNOWN_BEFORE)
+        start = self.start_reason or str(NOT_LOST)
+        apart = start if self.would_start_at is None else why
         return {
             **dict.fromkeys(("lost_offset", "lost_at"), why),
-            **dict.fromkeys(("would_start_at", "would_start_rule"), self.start_reason),
+            **dict.fromkeys(("would_start_at", "would_start_rule"), start),
             **dict.fromkeys(("would_skip_messages", "would_redeliver_messages"), apart),
         }
 
@@ -170,7 +172,7 @@ class QueueLoss:
             parts.append(gettext("last known offset %s") % count(self.lost_offset))
         parts += last_read(self.lost_at)
         if self.would_start_at is None:
-            parts.append(gettext("where a member would start is not known: %s") % self.start_reason)
+            parts.append(gettext("the start offset of a member is unknown: %s") % self.start_reason)
         else:
             words = {"offset": count(self.would_start_at), "rule": self.would_start_rule}
             parts.append(gettext("a member would start at %(offset)s (%(rule)s)") % words)
@@ -196,16 +198,20 @@ def is_lost(snapshot: QueueSnapshot) -> bool:
 def queue_loss(snapshot: QueueSnapshot, start: Start | None) -> QueueLoss:
     """`start`: where a member would start, of a queue that is lost; None: not known to anybody."""
     if is_lost(snapshot):
-        found = start or Start(None, "", "its broker is not read")
+        found = start or Start(None, "", gettext("the broker is not read"))
         return QueueLoss(
-            snapshot.lost_offset, snapshot.lost_at, found.offset, found.rule or None, found.reason or NOT_KNOWN_BEFORE
+            snapshot.lost_offset,
+            snapshot.lost_at,
+            found.offset,
+            found.rule or None,
+            found.reason or str(NOT_KNOWN_BEFORE),
         )
     if snapshot.unknown_reason == UnknownReason.NEVER_COMMITTED and snapshot.lost_offset is not None:
-        return QueueLoss(snapshot.lost_offset, snapshot.lost_at, start_reason=ACKNOWLEDGED)
+        return QueueLoss(snapshot.lost_offset, snapshot.lost_at, start_reason=str(ACKNOWLEDGED))
     return NO_LOSS
 
 
-ACKNOWLEDGED = "its loss was acknowledged: see offsets/ for where a member would start"
+ACKNOWLEDGED = gettext_lazy("the loss was acknowledged: see offsets/ for where a member would start")
 
 
 def acknowledged_words(snapshot: QueueSnapshot) -> list[str]:

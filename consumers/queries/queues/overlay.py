@@ -1,16 +1,17 @@
 """What the newest reading and evaluation of a queue still say now, and its state while evaluations are late."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import GroupState, QueueSample, QueueSnapshot, QueueState, State, TimeLagKind
 from consumers.queries.brokers import BrokerAge
 from consumers.queries.limits import Limits
 from consumers.queries.queues.lost_offsets import behind_words
 from consumers.queries.sentences import sentence
+from consumers.queries.texts import iso
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason, code_of
 from consumers.words.unknown import reason_words
 
@@ -44,8 +45,8 @@ class Ground(StrEnum):
 WHY_UNKNOWN = {
     Ground.MEMBERS_BACK: gettext_lazy("members are back since"),
     Ground.MOVED: gettext_lazy("the offset has moved since"),
-    Ground.STANDS: gettext_lazy("messages wait, and the offset does not move"),
-    Ground.LAG_UNKNOWN: gettext_lazy("the lag is not known"),
+    Ground.STANDS: gettext_lazy("there is a lag and no commit"),
+    Ground.LAG_UNKNOWN: gettext_lazy("the lag is unknown"),
     Ground.GROWN: gettext_lazy("the lag has grown since"),
 }
 
@@ -112,19 +113,21 @@ def _of_calm(state: State, polled: Polled, stands_since: datetime) -> tuple[Stat
     return state, Ground.KEPT
 
 
-# The overlay of one queue: what its newest reading and its newest evaluation still say at this moment.
+# The overlay of one queue: what its newest reading and its newest evaluation still say now.
 #
 # Pure: rows and times in, values out. A broker that is not read makes every number of its queues unknown, one that is
 # silent their state too. An evaluation that is late leaves no number, but the state, as late_states.py has it. The
 # same
 # rules for whole groups, in SQL: groups/overlay.py.
-NOT_JUDGED_YET = "not judged yet"
+NOT_JUDGED_YET = gettext_lazy("not evaluated yet")
 
-NOT_SAMPLED = "not sampled"
+NOT_SAMPLED = gettext_lazy("not sampled")
 
-MIN_ABOVE_END = "the min offset is above the broker offset: one of them is from before the topic was created anew"
+MIN_ABOVE_END = gettext_lazy(
+    "the min offset is above the broker offset: one of them was read before the topic was recreated"
+)
 
-OWN_DEAD_LETTERS = "dead letters are not consumed by their own group"
+OWN_DEAD_LETTERS = gettext_lazy("a group does not consume its own dead-letter messages")
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,7 @@ class Offsets:
 
 @dataclass(frozen=True)
 class TimeLag:
-    """`at` is the moment of which it is: that of the reading, or of the judgement, which may be an earlier one."""
+    """`at` is the moment of which it is: that of the reading, or of the evaluation, which may be an earlier one."""
 
     seconds: float | None
     kind: TimeLagKind
@@ -181,7 +184,11 @@ def offsets(snapshot: QueueSnapshot, broker: BrokerAge | None, now: datetime, li
 
 
 def unread_reason(name: str, broker: BrokerAge | None, now: datetime, limits: Limits) -> str | None:
-    return f"{name} is not among the cluster's brokers" if broker is None else broker.unread_reason(now, limits)
+    return (
+        gettext("%(name)s is not listed in the cluster") % {"name": name}
+        if broker is None
+        else broker.unread_reason(now, limits)
+    )
 
 
 def unread_code(broker: BrokerAge | None, now: datetime, limits: Limits) -> UnknownReason | None:
@@ -220,8 +227,12 @@ def _lag_code(snapshot: QueueSnapshot) -> UnknownReason | None:
 def unjudged_reason(judged: GroupState | None, now: datetime, limits: Limits) -> str | None:
     """Why no number of an evaluation of the group holds; None while those of its newest one do."""
     if judged is None:
-        return NOT_JUDGED_YET
-    return f"not evaluated since {iso(judged.judged_at)}" if is_late(judged, now, limits) else None
+        return str(NOT_JUDGED_YET)
+    return (
+        gettext("not evaluated since %(since)s") % {"since": iso(judged.judged_at)}
+        if is_late(judged, now, limits)
+        else None
+    )
 
 
 def is_late(judged: GroupState, now: datetime, limits: Limits) -> bool:
@@ -240,7 +251,7 @@ def asked_time_lag(
     if read.consumer_offset is None or sample.offset != read.consumer_offset:
         return None
     if sample.first_stored_at is None:
-        return _no_time_lag(sample.first_error or "the broker gave no store time")
+        return _no_time_lag(sample.first_error or gettext("the broker gave no store time"))
     seconds = (broker.last_read_at - sample.first_stored_at).total_seconds()
     if seconds <= 0:
         return None
@@ -260,18 +271,18 @@ def time_lag(
     if read.lag_messages == 0:
         return TimeLag(0.0, TimeLagKind.EXACT, 0.0, None, read_at)
     if read.lag_messages is None:
-        return _no_time_lag(read.reason or "the lag is not known")
+        return _no_time_lag(read.reason or gettext("the lag is unknown"))
     if asked is not None and asked.seconds is not None:
         return asked
     if unjudged is not None and waited is not None:
         return TimeLag(waited, TimeLagKind.AT_LEAST, None, None, read_at)
     if unjudged is not None or state is None:
-        return _no_time_lag(unjudged or NOT_JUDGED_YET)
+        return _no_time_lag(unjudged or str(NOT_JUDGED_YET))
     if state.time_lag_seconds is None:
-        reason = "the judged range does not tell"
+        reason = gettext("the evaluated range does not contain the answer")
         return _no_time_lag(f"{reason}; {asked.reason}" if asked is not None else reason)
     if state.time_lag_seconds <= 0:
-        return _no_time_lag("the lag is younger than the last judgement")
+        return _no_time_lag(gettext("the lag is newer than the last evaluation"))
     kind = TimeLagKind(state.time_lag_kind)
     return TimeLag(state.time_lag_seconds, kind, state.time_lag_error_seconds, None, state.judged_at)
 
@@ -313,19 +324,15 @@ def shown_state(
     is_retry: bool = False,
 ) -> ShownState:
     if broker is None or broker.is_silent(now, limits):
-        reason = broker.unread_reason(now, limits) if broker else "its broker is not among the cluster's"
+        reason = broker.unread_reason(now, limits) if broker else gettext("the broker is not listed in the cluster")
         return ShownState(State.UNKNOWN, reason)
     if judged is not None and state is not None and not is_late(judged, now, limits):
         return ShownState(State(state.state))
     if judged is None or state is None:
         if is_stopped(polled, limits.allowed_since(now)):
             return ShownState(State.STOP, None, Ground.STOPPED)
-        return ShownState(State.UNKNOWN, unjudged_reason(judged, now, limits) or NOT_JUDGED_YET)
+        return ShownState(State.UNKNOWN, unjudged_reason(judged, now, limits) or str(NOT_JUDGED_YET))
     times = LateTimes(judged.judged_at, limits.stands_since(now, is_retry=is_retry), limits.allowed_since(now))
     shown, ground = late_state(State(state.state), polled, times)
     why = WHY_UNKNOWN.get(ground)
     return ShownState(shown, f"{unjudged_reason(judged, now, limits)}; {why}" if why else None, ground)
-
-
-def iso(at: datetime) -> str:
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
 from consumers.models import Client, ConsumerGroup, QueueSample, TagSample
 from consumers.polling.flags import EVERY_TAG
 from consumers.polling.samples.tags import TAG_TYPES
@@ -13,9 +15,9 @@ from consumers.queries.queues.overlay import Offsets
 from consumers.stores.start import AT_END, Start, would_start
 
 # How much of what waits a group would take at all: the next messages of each topic that it filters.
-NOT_TAGS = "it looks at properties of messages, of which a consume queue tells nothing"
+NOT_TAGS = gettext_lazy("the filter uses message properties, which a consume queue does not hold")
 
-NOT_LOOKED_AT = "not sampled: nothing waits there, or its turn has not come"
+NOT_LOOKED_AT = gettext_lazy("not sampled: the topic has no lag, or its turn has not come")
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,9 @@ def _row(subscription: dict[str, str], sample: TagSample | None) -> TagSampleRow
     topic, expression = subscription["topic"], subscription["expression"]
     kind = subscription.get("expression_type") or "TAG"
     if kind not in TAG_TYPES:
-        return _unknown(topic, expression, kind, NOT_TAGS)
+        return _unknown(topic, expression, kind, str(NOT_TAGS))
     if sample is None or sample.expression != expression:
-        return _unknown(topic, expression, kind, NOT_LOOKED_AT)
+        return _unknown(topic, expression, kind, str(NOT_LOOKED_AT))
     return TagSampleRow(
         topic=topic,
         expression=expression,
@@ -62,16 +64,26 @@ def _row(subscription: dict[str, str], sample: TagSample | None) -> TagSampleRow
 
 
 def _sentence(sample: TagSample) -> str:
-    if sample.looked_at == 1:
-        does = "matches" if sample.matching else "does not match"
-        return f"the next message of {sample.topic} {does} {sample.expression}"
-    matching = f"{sample.matching} of" if sample.matching else "none of"
-    matches = "match" if sample.matching > 1 else "matches"
-    return f"{matching} the next {sample.looked_at} messages of {sample.topic} {matches} {sample.expression}"
+    words = {
+        "matching": sample.matching,
+        "messages": sample.looked_at,
+        "topic": sample.topic,
+        "expression": sample.expression,
+    }
+    template = ngettext(
+        "%(matching)s of the next %(messages)s message of %(topic)s matches %(expression)s",
+        "%(matching)s of the next %(messages)s messages of %(topic)s match %(expression)s",
+        sample.looked_at,
+    )
+    return template % words
 
 
 def _unknown(topic: str, expression: str, kind: str, reason: str) -> TagSampleRow:
-    sentence = f"how many messages of {topic} match {expression} is not known: {reason}"
+    sentence = gettext("unknown how many messages of %(topic)s match %(expression)s: %(reason)s") % {
+        "topic": topic,
+        "expression": expression,
+        "reason": reason,
+    }
     return TagSampleRow(topic, expression, kind, None, None, None, sentence, reason)
 
 
@@ -81,13 +93,13 @@ def _unknown(topic: str, expression: str, kind: str, reason: str) -> TagSampleRo
 # then.
 ANY_QUEUE = -1
 
-NOBODY = "no member is there to say what it has popped"
+NOBODY = gettext_lazy("no member is there to report popped messages")
 
-NOT_TOLD = "not every member has said what it has popped"
+NOT_TOLD = gettext_lazy("not every member has reported its popped messages")
 
-PULLS = "its members do not pop"
+PULLS = gettext_lazy("the members do not pop")
 
-WITH_ITS_TOPIC = "counted with the topic that it is the retry topic of"
+WITH_ITS_TOPIC = gettext_lazy("counted with the topic of this retry topic")
 
 
 @dataclass(frozen=True)
@@ -106,34 +118,38 @@ class Unacked:
         present = Client.objects.filter(group=group, gone_by=None)
         said = [None if error else queues for queues, error in present.values_list("pop_queues", "running_info_error")]
         if not said:
-            return cls(NOBODY, {})
+            return cls(str(NOBODY), {})
         if any(queues is None for queues in said):
-            return cls(NOT_TOLD, {})
+            return cls(str(NOT_TOLD), {})
         counts: dict[tuple[str, str, int], int] = {}
         for queue in (queue for queues in said for queue in queues or ()):
             key = queue["topic"], queue["broker"], queue["queue_id"]
             counts[key] = counts.get(key, 0) + queue["wait_ack_count"]
-        return cls(None if counts else PULLS, counts)
+        return cls(None if counts else str(PULLS), counts)
 
     def of_queue(self, topic: str, broker: str, queue_id: int, kind: str) -> tuple[int | None, str]:
         """The count, and why it is null where it is."""
         if self.reason is not None:
             return None, self.reason
         if kind == "retry":
-            return None, WITH_ITS_TOPIC
+            return None, str(WITH_ITS_TOPIC)
         own, shared = self.counts.get((topic, broker, queue_id)), self.counts.get((topic, broker, ANY_QUEUE))
         if shared:
-            return None, f"{shared} of {topic} on {broker}, in whichever of its queues"
+            return None, gettext("%(shared)s of %(topic)s on %(broker)s, in any of its queues") % {
+                "shared": shared,
+                "topic": topic,
+                "broker": broker,
+            }
         if own is None and shared is None:
-            return None, "no member pops this queue"
+            return None, gettext("no member pops this queue")
         return own or 0, ""
 
 
 # Where a member of a group would start on a queue without a committed offset, by the newest readings and answers.
-Told = tuple[str | None, datetime | None]
+ReportedStart = tuple[str | None, datetime | None]
 
 
-def told_start(clients: Iterable[Mapping[str, Any]]) -> Told:
+def reported_start(clients: Iterable[Mapping[str, Any]]) -> ReportedStart:
     """consumeTimestamp, and the start of the member that says it: the newest one's. Of `settings`, `started_at`."""
     told = [client for client in clients if client["settings"] and client["started_at"]]
     newest = max(told, key=lambda client: client["started_at"], default=None)
@@ -141,7 +157,7 @@ def told_start(clients: Iterable[Mapping[str, Any]]) -> Told:
 
 
 def start_without_offset(
-    kind: str, consume_from_where: str | None, told: Told, read: Offsets, sample: QueueSample | None
+    kind: str, consume_from_where: str | None, told: ReportedStart, read: Offsets, sample: QueueSample | None
 ) -> Start:
     """`sample`: what the broker answered, asked as a starting member asks it; None: it was not asked."""
     if sample is not None and (sample.start_offset is not None or sample.start_error is not None):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from django.utils.translation import gettext
 
 from consumers.retries.checks.condition_rows import Condition, ConditionName, Severity
-from consumers.retries.checks.facts import READ, WRITE, BrokerFacts, ClientFacts, GroupConfigured, GroupFacts
+from consumers.retries.checks.facts import READ, WRITE, BrokerFacts, ClientFacts, GroupConfigured, RetryFacts
 from consumers.retries.checks.outcome import (
     fails,
     holds,
@@ -26,7 +26,7 @@ from consumers.rocketmq.names import dlq_topic
 NAME = ConditionName.ACCEPTED
 
 
-def accepted(facts: GroupFacts) -> Condition:
+def accepted(facts: RetryFacts) -> Condition:
     """Orderly members try on the spot, and write only what is past its tries, by the second way alone (RocketMQ 5.4.0,
     ConsumeMessageOrderlyService.sendMessageBack)."""
     if not facts.holders:
@@ -42,13 +42,13 @@ def accepted(facts: GroupFacts) -> Condition:
     return holds(NAME, Severity.CRITICAL, detail, _cure(()), oldest(facts.holders))
 
 
-def way_round(facts: GroupFacts) -> list[BrokerFacts]:
+def way_round(facts: RetryFacts) -> list[BrokerFacts]:
     """Where members can write what its own broker does not take back."""
     return [broker for broker in facts.brokers if is_way_round(broker)]
 
 
 def _beside(
-    facts: GroupFacts, refusing: list[BrokerFacts], unclear: list[BrokerFacts], around: list[BrokerFacts]
+    facts: RetryFacts, refusing: list[BrokerFacts], unclear: list[BrokerFacts], around: list[BrokerFacts]
 ) -> Condition:
     if around:
         landing = gettext("%(why)s: its failed messages go to %(others)s.")
@@ -60,14 +60,14 @@ def _beside(
     if not refusing or unread:
         return unknown(NAME, Severity.CRITICAL, _unclear([*unclear, *unread]), _cure(refusing))
     detail = gettext(
-        "%(why)s, and no other broker takes %(topic)s: members keep what fails and try it every 5 s, and its offset "
-        "stands."
+        "%(why)s, and no other broker accepts %(topic)s. Members retain failed messages, retry them "
+        "every 5 s and do not commit their offsets."
     )
     words = {"why": _why(refusing), "topic": facts.retry_topic}
     return fails(NAME, Severity.CRITICAL, detail % words, _cure(refusing), refusing, oldest(facts.brokers))
 
 
-def _of_orderly(facts: GroupFacts) -> Condition:
+def _of_orderly(facts: RetryFacts) -> Condition:
     around, tries = way_round(facts), [_tries(client) for client in facts.clients]
     if all(one == -1 for one in tries):
         detail = gettext("Its members are orderly and try a failed message on the spot without limit: nothing is sent.")
@@ -79,8 +79,8 @@ def _of_orderly(facts: GroupFacts) -> Condition:
     if unread:
         return unknown(NAME, Severity.CRITICAL, _unclear(unread), _cure(()))
     detail = gettext(
-        "Its members are orderly, and clients are told of no broker that takes %(topic)s: what they have tried too "
-        "often finds no place, and its queue stands."
+        "The members are orderly, and clients know no broker that accepts %(topic)s. Messages whose "
+        "retries are exceeded cannot be stored, and their queues are blocked."
     )
     words = {"topic": facts.retry_topic}
     return fails(NAME, Severity.CRITICAL, detail % words, _cure(facts.brokers), facts.brokers, oldest(facts.brokers))
@@ -97,7 +97,7 @@ def _why(brokers: Sequence[BrokerFacts]) -> str:
 
 
 def _unclear(brokers: Sequence[BrokerFacts]) -> str:
-    return why_unknown(brokers[0]) if brokers else gettext("It is not known which brokers take its retry topic.")
+    return why_unknown(brokers[0]) if brokers else gettext("Unknown which brokers accept the retry topic.")
 
 
 def _cure(brokers: Sequence[BrokerFacts]) -> str:
@@ -113,7 +113,7 @@ def _cure(brokers: Sequence[BrokerFacts]) -> str:
 
 
 # What brokers as such allow, whatever the group: their own permission, and what name servers route.
-def brokers_take_back(facts: GroupFacts) -> Condition:
+def brokers_take_back(facts: RetryFacts) -> Condition:
     """A broker that does not is no harm where another takes its failed messages: `accepted` says so."""
     name, holders = ConditionName.TAKES_BACK, facts.holders
     closed = [broker for broker in holders if False in (broker.has_master, broker.permission.has(WRITE))]
@@ -134,7 +134,7 @@ def brokers_take_back(facts: GroupFacts) -> Condition:
     return holds(name, severity, gettext("%(brokers)s: open.") % {"brokers": names(holders)}, _open(()), told)
 
 
-def routed(facts: GroupFacts) -> Condition:
+def routed(facts: RetryFacts) -> Condition:
     """Name servers can be told to route no writes to a broker; the broker does not know of it, and takes back all the
     same what is sent back to it. Only writing a copy needs the route."""
     name, holders = ConditionName.ROUTED, facts.holders
@@ -144,8 +144,9 @@ def routed(facts: GroupFacts) -> Condition:
     if wiped:
         severity = Severity.WARNING if facts.orderly else Severity.NOTE
         detail = gettext(
-            "Name servers tell clients that %(brokers)s takes no messages (wipeWritePerm): what it does not take back "
-            "itself, and what orderly members have tried too often, cannot be written there. New messages go elsewhere."
+            "Name servers route no writes to %(brokers)s (wipeWritePerm). Clients cannot write messages "
+            "there that the broker does not take back itself, nor messages of orderly members whose "
+            "retries are exceeded. New messages go to other brokers."
         )
         since = min((broker.routed.at for broker in wiped if broker.routed.at), default=None)
         return fails(name, severity, detail % {"brokers": names(wiped)}, _route(facts, wiped), wiped, since)
@@ -166,7 +167,7 @@ def _open(brokers: Sequence[BrokerFacts]) -> str:
     }
 
 
-def _route(facts: GroupFacts, brokers: Sequence[BrokerFacts]) -> str:
+def _route(facts: RetryFacts, brokers: Sequence[BrokerFacts]) -> str:
     name = brokers[0].name if len(brokers) == 1 else "BROKER"
     return gettext("“%(command)s”, on every name server.") % {
         "command": f"mqadmin addWritePerm -n '{facts.namesrv}' -b {name}"
@@ -174,7 +175,7 @@ def _route(facts: GroupFacts, brokers: Sequence[BrokerFacts]) -> str:
 
 
 # The group's retry and dead-letter topics on its brokers: whether they may be written and read.
-def retry_writable(facts: GroupFacts) -> Condition:
+def retry_writable(facts: RetryFacts) -> Condition:
     """POP retries are written by the broker itself, which asks no permission (RocketMQ 5.4.0, PopReviveService)."""
     name, severity = ConditionName.RETRY_WRITABLE, Severity.WARNING
     shut = [
@@ -188,7 +189,7 @@ def retry_writable(facts: GroupFacts) -> Condition:
     return _whole(facts, name, severity, gettext("%(topic)s may be written.") % words, cure)
 
 
-def retry_readable(facts: GroupFacts) -> Condition:
+def retry_readable(facts: RetryFacts) -> Condition:
     name, severity = ConditionName.RETRY_READABLE, Severity.CRITICAL
     shut: dict[str, list[BrokerFacts]] = {}
     for broker, said in _told(facts):
@@ -207,7 +208,7 @@ def retry_readable(facts: GroupFacts) -> Condition:
     return _whole(facts, name, severity, gettext("Its retry topics may be read."), cure)
 
 
-def retry_queues(facts: GroupFacts) -> Condition:
+def retry_queues(facts: RetryFacts) -> Condition:
     """A broker spreads retries over retryQueueNums queues, and makes the topic once, with as many as were set then:
     it does not look at how many the topic has (RocketMQ 5.4.0, TopicConfigManager.createTopicInSendMessageBackMethod).
     """
@@ -226,18 +227,20 @@ def retry_queues(facts: GroupFacts) -> Condition:
     cure = gettext("“%(command)s”.") % {"command": f"{command} -t '{facts.retry_topic}' -r {wanted} -w {wanted}"}
     if few:
         detail = gettext(
-            "%(topic)s gives messages of %(found)s queues on %(broker)s, and retries are spread over %(wanted)s "
-            "(retryQueueNums): the others' are read by nobody."
+            "%(topic)s has %(found)s read queues on %(broker)s, and retries are spread over %(wanted)s "
+            "(retryQueueNums): the other queues are not read."
         )
         words = {"topic": facts.retry_topic, "found": found, "wanted": wanted, "broker": few[0].name}
         return fails(name, severity, detail % words, cure, few, oldest(few))
     if unclear:
         reason = gettext("No reading has seen the queues of %(topic)s yet.") % {"topic": facts.retry_topic}
         return unknown(name, severity, reason, cure)
-    return _whole(facts, name, severity, gettext("It has no fewer queues than retries are spread over."), cure)
+    return _whole(
+        facts, name, severity, gettext("It has at least as many read queues as retries are spread over."), cure
+    )
 
 
-def dead_readable(facts: GroupFacts) -> Condition:
+def dead_readable(facts: RetryFacts) -> Condition:
     """Brokers up to 4.9.1 make the topic with write alone, and a later one keeps it so. That it may be written is asked
     by nobody (RocketMQ 5.4.0, AbstractSendMessageProcessor, SendMessageProcessor.handleRetryAndDLQ)."""
     name, severity = ConditionName.DLQ_READABLE, Severity.WARNING
@@ -247,26 +250,26 @@ def dead_readable(facts: GroupFacts) -> Condition:
     topic = dlq_topic(facts.group)
     cure = gettext("“%(command)s”.") % {"command": topic_permission(facts, shut, topic)}
     if shut:
-        detail = gettext(
-            "%(topic)s may not be read on %(brokers)s: its dead letters cannot be looked at or sent again."
-        )
+        detail = gettext("%(topic)s is not readable on %(brokers)s: its messages cannot be inspected or resent.")
         return fails(name, severity, detail % {"topic": topic, "brokers": names(shut)}, cure, shut, oldest(shut))
     there = any(said.dlq_permission is not None for _, said in _told(facts))
-    detail = gettext("%(topic)s may be read.") if there else gettext("There is no %(topic)s: nothing has died.")
+    detail = (
+        gettext("%(topic)s may be read.") if there else gettext("There is no %(topic)s: no message was dead-lettered.")
+    )
     return _whole(facts, name, severity, detail % {"topic": topic}, cure)
 
 
-def _told(facts: GroupFacts) -> Iterator[tuple[BrokerFacts, GroupConfigured]]:
+def _told(facts: RetryFacts) -> Iterator[tuple[BrokerFacts, GroupConfigured]]:
     """Of all brokers: a copy of a failed message may be on another than the group's own."""
     return ((broker, broker.group) for broker in facts.brokers if broker.group is not None)
 
 
-def _retry_topics(facts: GroupFacts, said: GroupConfigured) -> dict[str, int]:
+def _retry_topics(facts: RetryFacts, said: GroupConfigured) -> dict[str, int]:
     own = {} if said.retry_permission is None else {facts.retry_topic: said.retry_permission}
     return own | dict(said.pop_permissions)
 
 
-def _whole(facts: GroupFacts, name: ConditionName, severity: Severity, detail: str, cure: str) -> Condition:
+def _whole(facts: RetryFacts, name: ConditionName, severity: Severity, detail: str, cure: str) -> Condition:
     """It holds, unless a broker was not read."""
     silent = [broker for broker in facts.brokers if broker.group is None]
     if silent or not facts.brokers:

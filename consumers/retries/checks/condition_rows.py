@@ -42,18 +42,18 @@ class ConditionName(StrEnum):
     ACKNOWLEDGED = "offsets wait for the outcome"
 
 
-@answer("A claim that must hold for failed messages to come back. `ok` null: not known.")
+@answer("A health check that must pass for failed messages to be redelivered. `ok` null: unknown.")
 @dataclass(frozen=True, kw_only=True)
 class Condition:
     """`cure`: whatever was found. `as_of` is null where it leans on no fact."""
 
     name: ConditionName
     ok: bool | None
-    severity: Severity = field(metadata=public("Where it does not hold"))
+    severity: Severity = field(metadata=public("If the check fails"))
     detail: str
-    cure: str = field(metadata=public("What to do where it does not hold"))
+    cure: str = field(metadata=public("What to do if the check fails"))
     unknown_reason: str | None = field(default=None, metadata=INSIDE)
-    brokers: Sequence[str] = field(default=(), metadata=public("On which it does not hold"))
+    brokers: Sequence[str] = field(default=(), metadata=public("On which the check fails"))
     as_of: datetime | None = field(default=None, metadata=public("The oldest of the facts that it leans on"))
 
     @property

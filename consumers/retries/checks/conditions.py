@@ -13,7 +13,7 @@ from consumers.retries.checks.brokers import (
     routed,
 )
 from consumers.retries.checks.condition_rows import Condition
-from consumers.retries.checks.facts import GroupFacts, group_facts
+from consumers.retries.checks.facts import RetryFacts, group_facts
 from consumers.retries.checks.members import (
     acknowledged,
     enabled,
@@ -27,7 +27,7 @@ from consumers.retries.checks.members import (
 )
 
 # Whether what a group's retries need is there: pure rules over rows, no socket.
-Rule = Callable[[GroupFacts], Condition]
+Rule = Callable[[RetryFacts], Condition]
 
 # What every group needs, and what only those that send failed messages back do.
 OF_ALL: tuple[Rule, ...] = (exists, enabled, retried)
@@ -54,11 +54,11 @@ def conditions_of(cluster: str, group: str, now: datetime) -> list[Condition]:
     return conditions(group_facts(cluster, group, now))
 
 
-def conditions(facts: GroupFacts) -> list[Condition]:
+def conditions(facts: RetryFacts) -> list[Condition]:
     return sorted((rule(facts) for rule in _rules(facts)), key=lambda condition: condition.place)
 
 
-def _rules(facts: GroupFacts) -> tuple[Rule, ...]:
+def _rules(facts: RetryFacts) -> tuple[Rule, ...]:
     if facts.is_broadcasting:
         return OF_ALL
     if facts.is_popping:

@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from consumers.models import Assignment, Broker, Client, ConsumerGroup, GroupBroker, QueueSnapshot, TopicKind
 from consumers.polling.members.membership import NO_ANSWER, pop_answers
-from consumers.queries.brokers import MASTER, broker_ages
+from consumers.queries.brokers import broker_ages
 from consumers.queries.limits import Limits, limits
 from consumers.rocketmq.names import retry_topic
-from consumers.vocabulary.groups import BROADCASTING
+from consumers.vocabulary.brokers import MASTER
+from consumers.vocabulary.groups import BROADCASTING, POPPING, PULLING
 
 # What is known of one group where its retries are concerned. Plain facts; null is: not known, or there is none.
 READ, WRITE = 4, 2  # bits of a permission (RocketMQ 5.4.0, PermName)
@@ -88,7 +90,7 @@ class HeldQueue:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupFacts:
+class RetryFacts:
     """`online` null has `membership_unknown`; so has `pops` null, where members are there that have not said.
 
     `orderly` null: members disagree, or none has said.
@@ -126,11 +128,11 @@ class GroupFacts:
 
     @property
     def is_pulling(self) -> bool:
-        return self.consume_type == "CONSUME_ACTIVELY"
+        return self.consume_type == PULLING
 
     @property
     def is_popping(self) -> bool:
-        return self.consume_type == "CONSUME_POP" or self.pops is True
+        return self.consume_type == POPPING or self.pops is True
 
 
 # What is known of brokers where retries are concerned, whatever the group: loaded once for all groups of a cluster.
@@ -180,16 +182,22 @@ def _permission(
 ) -> Permission:
     """A missed answer or two change nothing."""
     if value is None or at is None:
-        return Permission(unknown=error or f"{broker} has not said yet what it allows")
+        return Permission(
+            unknown=error or gettext("%(broker)s has not reported its permissions yet") % {"broker": broker}
+        )
     if now - at > timedelta(seconds=3 * settings.POLL_STORE_CONFIG_SECONDS + bounds.late_seconds):
         seconds = (now - at).total_seconds()
         return Permission(
-            value=value, at=at, unknown=error or f"what {broker} allows was last read {seconds:.0f} s ago"
+            value=value,
+            at=at,
+            unknown=error
+            or gettext("the permissions of %(broker)s were last read %(seconds)s s ago")
+            % {"broker": broker, "seconds": f"{seconds:.0f}"},
         )
     return Permission(value=value, at=at)
 
 
-# From rows to the facts that retry conditions are judged by: the same number of queries for one group and for many.
+# From rows to the facts that retry conditions are evaluated by: the same number of queries for one group and for many.
 GROUP_QUEUE = ("group_id", "queue_id", "queue__topic__name", "queue__topic__kind", "queue__broker", "min_offset")
 
 
@@ -204,13 +212,13 @@ class _Rows:
     pops: bool | None = None
 
 
-def group_facts(cluster: str, group: str, now: datetime) -> GroupFacts:
+def group_facts(cluster: str, group: str, now: datetime) -> RetryFacts:
     """Raises ConsumerGroup.DoesNotExist."""
     found = ConsumerGroup.objects.select_related("cluster").get(cluster__name=cluster, name=group)
     return facts_of([found], now)[0]
 
 
-def facts_of(groups: Sequence[ConsumerGroup], now: datetime) -> list[GroupFacts]:
+def facts_of(groups: Sequence[ConsumerGroup], now: datetime) -> list[RetryFacts]:
     """In their order; their clusters must be loaded with them."""
     brokers = known_brokers({group.cluster_id for group in groups}, now)
     rows = _rows(groups)
@@ -233,9 +241,9 @@ def _rows(groups: Sequence[ConsumerGroup]) -> dict[int, _Rows]:
     return found
 
 
-def _facts(group: ConsumerGroup, rows: _Rows, brokers: Sequence[KnownBroker], now: datetime) -> GroupFacts:
+def _facts(group: ConsumerGroup, rows: _Rows, brokers: Sequence[KnownBroker], now: datetime) -> RetryFacts:
     holding = _holding(group, rows)
-    return GroupFacts(
+    return RetryFacts(
         cluster=group.cluster.name,
         group=group.name,
         namesrv=group.cluster.namesrv,
@@ -261,7 +269,11 @@ def _holding(group: ConsumerGroup, rows: _Rows) -> set[str]:
 
 def _broker(group: ConsumerGroup, rows: _Rows, broker: KnownBroker, holds: bool) -> BrokerFacts:
     told = rows.told.get(broker.name)
-    silent = f"{broker.name} has not said yet how it is set for the group" if told is None else None
+    silent = (
+        gettext("%(broker)s has not reported its configuration of the group yet") % {"broker": broker.name}
+        if told is None
+        else None
+    )
     unread = broker.unread or silent
     return BrokerFacts(
         name=broker.name,
@@ -317,4 +329,4 @@ def _membership_unknown(group: ConsumerGroup) -> str | None:
     """Why it is not known who is in it; None where it is, be it nobody."""
     if group.online is not None and group.membership_at is not None:
         return None
-    return group.membership_error or "its members have not been asked yet"
+    return group.membership_error or gettext("the group's members have not been asked yet")

@@ -18,9 +18,9 @@ from consumers.retries.checks.members import HEARTBEATS, exists, kept
 from consumers.rocketmq.names import RETRY_PREFIX, retry_topic
 from consumers.vocabulary.groups import BROADCASTING
 
-from .facts import READ, WRITE, GroupFacts, KnownBroker, facts_of, known_brokers
+from .facts import READ, WRITE, KnownBroker, RetryFacts, facts_of, known_brokers
 
-# Which groups may fail a retry condition: found in SQL among all groups, so that only these are judged one by one.
+# Which groups may fail a retry condition: found in SQL among all groups, so that only these are evaluated one by one.
 
 UNREADABLE = (0, 2)
 FIELDS = ("group__cluster_id", "group_id", "group__name", "broker", "changed_at")
@@ -157,21 +157,21 @@ def _closed(cluster: str, broker: KnownBroker, brokers: Sequence[KnownBroker]) -
 def _landing(stuck: int, taking: list[str], unclear: list[str]) -> str:
     if stuck:
         return ngettext(
-            "Of %(n)s group with queues there no other broker takes failed messages: the offset of what fails stands.",
-            "Of %(n)s groups with queues there no other broker takes failed messages: the offset of what fails stands.",
+            "%(n)s group with queues there has no other broker that accepts failed messages: offsets of "
+            "failed messages are not committed.",
+            "%(n)s groups with queues there have no other broker that accepts failed messages: offsets "
+            "of failed messages are not committed.",
             stuck,
         ) % {"n": count(stuck)}
     if taking:
         return gettext("Failed messages of its queues go to %(others)s.") % {"others": ", ".join(taking)}
-    return gettext("Whether %(others)s takes failed messages of its queues is not known.") % {
-        "others": ", ".join(unclear)
-    }
+    return gettext("Unknown whether %(others)s accepts failed messages of its queues.") % {"others": ", ".join(unclear)}
 
 
 def _wiped(cluster: str, namesrv: str, broker: KnownBroker) -> FailingGroup:
     detail = gettext(
-        "Name servers tell clients that %(broker)s takes no messages (wipeWritePerm). It takes failed ones back all "
-        "the same, except what orderly members have tried too often."
+        "Name servers route no writes to %(broker)s (wipeWritePerm). It still takes failed messages "
+        "back, except those of orderly members whose retries are exceeded."
     )
     return FailingGroup(
         cluster=cluster,
@@ -215,7 +215,7 @@ def _way_round(names: list[str]) -> "QuerySet[GroupBroker]":
 
 # More groups of a cluster that fail the same condition are one row: somebody set them all so.
 MANY = 20
-RULES: dict[ConditionName, tuple[Callable[[GroupFacts], Condition], ...]] = {
+RULES: dict[ConditionName, tuple[Callable[[RetryFacts], Condition], ...]] = {
     ConditionName.KEPT: (kept,),
     ConditionName.GROUP_EXISTS: (exists, accepted),
     ConditionName.RETRY_READABLE: (retry_readable,),
@@ -261,7 +261,7 @@ def _judged(single: dict[ConditionName, list[Suspect]], closed: set[str], now: d
     return list(found.values())
 
 
-def _row(facts: GroupFacts, condition: Condition, since: datetime) -> FailingGroup:
+def _row(facts: RetryFacts, condition: Condition, since: datetime) -> FailingGroup:
     return FailingGroup(
         cluster=facts.cluster,
         group=facts.group,
@@ -305,7 +305,7 @@ def _words() -> dict[ConditionName, tuple[Severity, str, str]]:
         ),
         ConditionName.GROUP_EXISTS: (
             critical,
-            gettext("%(n)s groups with members are not known on %(brokers)s, which has their topics (%(groups)s)."),
+            gettext("%(n)s groups with members do not exist on %(brokers)s, which has their topics (%(groups)s)."),
             gettext("“mqadmin updateSubGroup” for each of them, or autoCreateSubscriptionGroup."),
         ),
         ConditionName.RETRY_READABLE: (
@@ -325,7 +325,7 @@ def _words() -> dict[ConditionName, tuple[Severity, str, str]]:
         ),
         ConditionName.DLQ_READABLE: (
             warning,
-            gettext("Dead-letter topics of %(n)s groups may not be read on %(brokers)s (%(groups)s)."),
+            gettext("Dead-letter topics of %(n)s groups are not readable on %(brokers)s (%(groups)s)."),
             permission,
         ),
     }

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from consumers.ownership.troubles.evidence import ids
 from consumers.queries.texts import age, count
 from consumers.retries.checks.condition_rows import Condition, ConditionName, Severity
-from consumers.retries.checks.facts import ClientFacts, GroupFacts
+from consumers.retries.checks.facts import ClientFacts, RetryFacts
 from consumers.retries.checks.outcome import (
     fails,
     holds,
@@ -21,11 +21,11 @@ from consumers.retries.checks.outcome import (
 
 
 # What follows from how members are set, and from the messages that they hold.
-def originals(facts: GroupFacts) -> Condition:
+def originals(facts: RetryFacts) -> Condition:
     """A broker cannot take back what it no longer has; the member then writes its own copy (RocketMQ 5.4.0,
     AbstractSendMessageProcessor.consumerSendMsgBack, DefaultMQPushConsumerImpl.sendMessageBack)."""
     name, severity = ConditionName.ORIGINALS, Severity.NOTE
-    cure = gettext("Let members catch up before messages expire, or keep them longer (fileReservedTime).")
+    cure = gettext("Let members catch up before messages expire, or retain messages longer (fileReservedTime).")
     known = [one for one in facts.held if one.held_min is not None and one.min_offset is not None]
     gone = [one for one in known if (one.held_min or 0) < (one.min_offset or 0)]
     if gone:
@@ -39,7 +39,7 @@ def originals(facts: GroupFacts) -> Condition:
         return fails(name, severity, detail % words, cure)
     unclear = [one for one in facts.held if one.held_min is not None and one.min_offset is None]
     if unclear:
-        unread = gettext("The min offset of %(place)s is not known.") % {"place": unclear[0].place}
+        unread = gettext("The min offset of %(place)s is unknown.") % {"place": unclear[0].place}
         return unknown(name, severity, unread, cure)
     if (reason := _unasked(facts)) is not None:
         return unknown(name, severity, reason, cure)
@@ -47,7 +47,7 @@ def originals(facts: GroupFacts) -> Condition:
     return holds(name, severity, detail % {"n": count(len(known))}, cure)
 
 
-def timeout(facts: GroupFacts) -> Condition:
+def timeout(facts: RetryFacts) -> Condition:
     """Each consumeTimeout (15 min) a concurrent member sends back, of each queue, up to 16 of its oldest messages whose
     listener has run for longer than that, and goes on running them (RocketMQ 5.4.0, ProcessQueue.cleanExpiredMsg)."""
     name, severity = ConditionName.TIMEOUT, Severity.WARNING
@@ -75,7 +75,7 @@ def timeout(facts: GroupFacts) -> Condition:
     return holds(name, severity, detail % {"minutes": shortest}, cure)
 
 
-def single(facts: GroupFacts) -> Condition:
+def single(facts: RetryFacts) -> Condition:
     """RECONSUME_LATER sends the whole batch back, SUCCESS with an ackIndex its tail (RocketMQ 5.4.0,
     ConsumeMessageConcurrentlyService.processConsumeResult)."""
     name, severity = ConditionName.SINGLE, Severity.NOTE
@@ -94,32 +94,32 @@ def single(facts: GroupFacts) -> Condition:
     return holds(name, severity, gettext("Members consume one message at a time."), cure)
 
 
-def in_turn(facts: GroupFacts) -> Condition:
+def in_turn(facts: RetryFacts) -> Condition:
     """RocketMQ 5.4.0, ConsumeMessageOrderlyService.checkReconsumeTimes: tried on the spot, by default without limit."""
     name, severity = ConditionName.IN_TURN, Severity.NOTE
-    cure = gettext("Set maxReconsumeTimes of the members: what fails more often goes to the dead letters.")
+    cure = gettext("Set maxReconsumeTimes of the members: messages that fail more often are dead-lettered.")
     orderly = [client for client in facts.clients if client.orderly]
     if orderly:
         unlimited = [client for client in orderly if _number(client, "maxReconsumeTimes") == -1]
-        detail = gettext("Orderly: %(clients)s. A message that fails is tried again on the spot, and its queue waits.")
+        detail = gettext("Orderly: %(clients)s. A failed message is retried in place, and blocks its queue meanwhile.")
         endless = gettext(
-            "Orderly, and without a limit of tries: %(clients)s. A message that fails is tried again on the spot, and "
-            "one that always fails holds its queue for ever."
+            "Orderly, without a retry limit: %(clients)s. A failed message is retried in place, and a "
+            "message that always fails blocks its queue for ever."
         )
         chosen, template = (unlimited, endless) if unlimited else (orderly, detail)
         return fails(name, severity, template % {"clients": ids(client.client_id for client in chosen)}, cure)
     if (reason := _unsaid(facts, None)) is not None:
         return unknown(name, severity, reason, cure)
-    return holds(name, severity, gettext("Members consume concurrently: what fails does not hold up the rest."), cure)
+    return holds(name, severity, gettext("Members consume concurrently: failed messages do not block others."), cure)
 
 
-def acknowledged(facts: GroupFacts) -> Condition:
+def acknowledged(facts: RetryFacts) -> Condition:
     """Only for groups that pop: RocketMQ 5.4.0, PopMessageProcessor."""
     detail = gettext(
-        "Members pop: offsets advance when a message is given out, before its outcome; one that fails comes again "
-        "after its invisible time, through a retry topic for each topic."
+        "Members pop: offsets advance when a message is delivered, before its outcome is known. A "
+        "failed message is redelivered after its invisible time, through one retry topic per topic."
     )
-    cure = gettext("Judge such a group by its unacknowledged messages, not by its lag alone.")
+    cure = gettext("Evaluate such a group by its unacknowledged messages, not by its lag alone.")
     return fails(ConditionName.ACKNOWLEDGED, Severity.NOTE, detail, cure)
 
 
@@ -128,7 +128,7 @@ def _number(client: ClientFacts, name: str) -> int | None:
     return int(said) if said.removeprefix("-").isdecimal() else None
 
 
-def _unasked(facts: GroupFacts) -> str | None:
+def _unasked(facts: RetryFacts) -> str | None:
     """Why it is not known what members hold; None where it is, as far as they hold anything."""
     if not facts.clients:
         return facts.membership_unknown or (gettext("The group has no member.") if facts.online is False else None)
@@ -136,15 +136,15 @@ def _unasked(facts: GroupFacts) -> str | None:
     return gettext("Not heard yet: %(clients)s.") % {"clients": ids(silent)} if silent else None
 
 
-def _unsaid(facts: GroupFacts, setting: str | None) -> str | None:
+def _unsaid(facts: RetryFacts, setting: str | None) -> str | None:
     """Why a setting of the members is not known; None where all of them said it. Without a name: whether they are
     orderly."""
     if not facts.clients:
-        return facts.membership_unknown or gettext("The group has no member: how it is set is not known.")
+        return facts.membership_unknown or gettext("The group has no member, so its settings are unknown.")
     silent = [
         one.client_id for one in facts.clients if (one.orderly if setting is None else _number(one, setting)) is None
     ]
-    return gettext("How they are set is not known of: %(clients)s.") % {"clients": ids(silent)} if silent else None
+    return gettext("Settings are unknown of: %(clients)s.") % {"clients": ids(silent)} if silent else None
 
 
 # What brokers know of the group itself: that it is there, keeps its retries and may consume.
@@ -153,9 +153,9 @@ def _unsaid(facts: GroupFacts, setting: str | None) -> str | None:
 HEARTBEATS = timedelta(seconds=60)
 
 
-def kept(facts: GroupFacts) -> Condition:
+def kept(facts: RetryFacts) -> Condition:
     """With retryQueueNums 0 the broker answers success and drops the message (RocketMQ 5.4.0,
-    AbstractSendMessageProcessor.consumerSendMsgBack). A proxy sends dead letters by the same call."""
+    AbstractSendMessageProcessor.consumerSendMsgBack). A proxy sends dead-letter messages by the same call."""
     name, severity = ConditionName.KEPT, Severity.CRITICAL
     told = [broker for broker in facts.holders if broker.group is not None and broker.group.configured]
     dropping = [
@@ -171,7 +171,7 @@ def kept(facts: GroupFacts) -> Condition:
         )
         if facts.is_popping:
             detail = gettext(
-                "Dead letters of this group are silently discarded on %(brokers)s: its retryQueueNums is 0."
+                "%(brokers)s silently discards dead-letter messages of this group: its retryQueueNums is 0."
             )
         return fails(name, severity, detail % {"brokers": names(dropping)}, cure, dropping, oldest(dropping))
     silent = [
@@ -180,14 +180,14 @@ def kept(facts: GroupFacts) -> Condition:
         if one.group is None or (one.group.configured and one.group.retry_queue_nums is None)
     ]
     if silent or not told:
-        none = gettext("No broker that holds its topics has said how many retry queues the group has.")
+        none = gettext("No broker with the group's topics has reported how many retry queues the group has.")
         return unknown(name, severity, unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
     least = min(broker.group.retry_queue_nums or 0 for broker in told if broker.group)
     detail = gettext("retryQueueNums is %(least)s or more on %(brokers)s.") % {"least": least, "brokers": names(told)}
     return holds(name, severity, detail, cure, oldest(told))
 
 
-def exists(facts: GroupFacts) -> Condition:
+def exists(facts: RetryFacts) -> Condition:
     """A broker that does not know the group gives it nothing and takes nothing back (26), unless it makes groups by
     itself: then it does so as soon as a member speaks to it."""
     name, severity = ConditionName.GROUP_EXISTS, Severity.CRITICAL
@@ -214,7 +214,7 @@ def exists(facts: GroupFacts) -> Condition:
     return holds(name, severity, detail, cure, oldest(facts.holders))
 
 
-def enabled(facts: GroupFacts) -> Condition:
+def enabled(facts: RetryFacts) -> Condition:
     name, severity = ConditionName.ENABLED, Severity.WARNING
     paused = [one for one in facts.holders if one.group is not None and one.group.consume_enable is False]
     cure = gettext("“%(command)s” with the group's other values, which the command sets too.") % {
@@ -226,17 +226,17 @@ def enabled(facts: GroupFacts) -> Condition:
     told = [one for one in facts.holders if one.group is not None and one.group.consume_enable]
     silent = [one for one in facts.holders if one.group is None]
     if silent or not told:
-        none = gettext("No broker that holds its topics has said whether the group may consume.")
+        none = gettext("No broker with the group's topics has reported whether the group may consume.")
         return unknown(name, severity, unread_reason(silent) or (none if facts.holders else nobody_holds(facts)), cure)
     return holds(name, severity, gettext("consumeEnable is true on %(b)s.") % {"b": names(told)}, cure, oldest(told))
 
 
-def retried(facts: GroupFacts) -> Condition:
+def retried(facts: RetryFacts) -> Condition:
     """RocketMQ 5.4.0: ConsumeMessageConcurrentlyService.processConsumeResult drops what fails in a broadcasting group;
     pull consumers send nothing back by themselves."""
     name = ConditionName.RETRIED
     cure = gettext(
-        "Catch failures in the listener and keep them yourself, or consume as CLUSTERING with a push consumer."
+        "Catch failures in the listener and store them yourself, or consume as CLUSTERING with a push consumer."
     )
     if facts.is_broadcasting:
         detail = gettext("The group is broadcasting: a failed message is only logged by its member, and never retried.")
@@ -245,7 +245,7 @@ def retried(facts: GroupFacts) -> Condition:
         detail = gettext("Its members pull: a failed message is retried only where the application sends it back.")
         return fails(name, Severity.NOTE, detail, cure)
     if facts.message_model is None:
-        never = gettext("no member has been seen: how the group consumes is not known")
+        never = gettext("no member has been seen, so it is unknown how the group consumes")
         return unknown(name, Severity.WARNING, facts.membership_unknown or never, cure)
-    detail = gettext("The group is clustering: what fails comes again.")
+    detail = gettext("The group is clustering: failed messages are redelivered.")
     return holds(name, Severity.WARNING, detail, cure)

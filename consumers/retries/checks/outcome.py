@@ -7,10 +7,9 @@ from django.utils.translation import gettext
 
 from consumers.ownership.troubles.evidence import ids
 from consumers.retries.checks.condition_rows import Condition, ConditionName, Severity
-from consumers.retries.checks.facts import WRITE, BrokerFacts, GroupFacts
+from consumers.retries.checks.facts import WRITE, BrokerFacts, RetryFacts
 
 
-# From what a rule found to a condition, and the words that all rules share.
 def holds(name: ConditionName, severity: Severity, detail: str, cure: str, as_of: datetime | None = None) -> Condition:
     return Condition(name=name, ok=True, severity=severity, detail=detail, cure=cure, as_of=as_of)
 
@@ -44,9 +43,9 @@ def unread_reason(brokers: Sequence[BrokerFacts]) -> str | None:
     return next((broker.unread for broker in brokers if broker.unread is not None), None)
 
 
-def nobody_holds(facts: GroupFacts) -> str:
+def nobody_holds(facts: RetryFacts) -> str:
     words = {"group": facts.group, "cluster": facts.cluster}
-    return gettext("No broker of %(cluster)s is known to hold a topic that %(group)s consumes.") % words
+    return gettext("No known broker of %(cluster)s has a topic that %(group)s consumes.") % words
 
 
 def at(brokers: Sequence[BrokerFacts]) -> str:
@@ -54,13 +53,13 @@ def at(brokers: Sequence[BrokerFacts]) -> str:
     return f"-b {brokers[0].address}" if len(brokers) == 1 else "-b ADDRESS"
 
 
-def sub_group(facts: GroupFacts, brokers: Sequence[BrokerFacts], option: str) -> str:
+def sub_group(facts: RetryFacts, brokers: Sequence[BrokerFacts], option: str) -> str:
     """The command sets every value of the group: those left out become its defaults (RocketMQ 5.4.0,
     UpdateSubGroupSubCommand)."""
     return f"mqadmin updateSubGroup -n '{facts.namesrv}' {at(brokers)} -g {facts.group} {option}"
 
 
-def topic_permission(facts: GroupFacts, brokers: Sequence[BrokerFacts], topic: str) -> str:
+def topic_permission(facts: RetryFacts, brokers: Sequence[BrokerFacts], topic: str) -> str:
     return f"mqadmin updateTopicPerm -n '{facts.namesrv}' {at(brokers)} -t '{topic}' -p 6"
 
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db.models import OuterRef, Subquery
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from consumers.models import Broker, Cluster, DelayLevel, Reading
-from consumers.queries.brokers import MASTER, BrokerAge, ClusterAge, broker_ages
-from consumers.queries.declared import INSIDE, answer, public
+from consumers.queries.brokers import BrokerAge, ClusterAge, broker_ages
+from consumers.queries.declared import INSIDE, answer, given, public
 from consumers.queries.limits import Limits, limits
-from consumers.queries.queues.overlay import iso
-from consumers.queries.texts import age, messages
+from consumers.queries.texts import age, iso, messages
 from consumers.retries.levels.ladder_rows import DelayFinding
 from consumers.rocketmq.bodies.config_bodies import level_delays
 from consumers.rocketmq.wire.errors import RemoteProtocolError
+from consumers.vocabulary.brokers import MASTER
 
 # One delay level of one broker: what waits, since when it should have come, and why that is not known.
 #
@@ -24,13 +24,13 @@ from consumers.rocketmq.wire.errors import RemoteProtocolError
 # A broker looks every 0.1 s at the head of each level (RocketMQ 5.4.0, ScheduleMessageService).
 LATE_SECONDS = 10
 
-NO_OFFSETS = "the broker gave no offsets of this level"
+NO_OFFSETS = gettext_lazy("the broker gave no offsets of this level")
 
-NOT_CONFIGURED = "it is not among the levels that the broker is configured with"
+NOT_CONFIGURED = gettext_lazy("the broker is not configured with this level")
 
-NOTHING_WAITS = "nothing waits at this level"
+NOTHING_WAITS = gettext_lazy("the level holds no messages")
 
-NOT_ASKED = "it was not asked when its first message is due"
+NOT_ASKED = gettext_lazy("the due time of the first message was not requested")
 
 
 @answer(name="Level")
@@ -44,7 +44,7 @@ class BrokerLevel:
     level: int
     delay_seconds: float | None
     backlog: int | None = field(metadata=public("Messages of all groups"))
-    next_due_at: datetime | None = field(metadata=public("Null too where nothing waits"))
+    next_due_at: datetime | None = field(metadata=public("Also null without messages"))
     overdue_seconds: float | None = field(
         metadata=public("How long before the newest reading its first message should have come, at least")
     )
@@ -57,7 +57,7 @@ class BrokerLevel:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportedLevels:
     """What all levels of a broker share. `delays` by level, or `no_delays`; `unread`: why no offset of it counts.
 
     `read_at`: the least that the broker's own clock showed when its levels were read.
@@ -69,13 +69,13 @@ class Told:
     read_at: datetime | None
 
 
-def broker_level(level: int, row: DelayLevel | None, told: Told) -> BrokerLevel:
+def broker_level(level: int, row: DelayLevel | None, told: ReportedLevels) -> BrokerLevel:
     delay = told.delays[level - 1] if level <= len(told.delays) else None
     backlog, no_backlog = _backlog(row, told.unread)
     due, no_due = _due(row, backlog, no_backlog)
     overdue = 0.0 if backlog == 0 else _overdue(due, told)
     reasons = {
-        "delay_seconds": None if delay is not None else told.no_delays or NOT_CONFIGURED,
+        "delay_seconds": None if delay is not None else told.no_delays or str(NOT_CONFIGURED),
         "backlog": None if backlog is not None else no_backlog,
         "next_due_at": None if due is not None else no_due,
         "overdue_seconds": None if overdue is not None else no_due,
@@ -87,7 +87,7 @@ def broker_level(level: int, row: DelayLevel | None, told: Told) -> BrokerLevel:
         next_due_at=due,
         overdue_seconds=overdue,
         row=row,
-        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+        unknown=given(reasons),
     )
 
 
@@ -95,10 +95,13 @@ def _backlog(row: DelayLevel | None, unread: str | None) -> tuple[int | None, st
     if unread is not None:
         return None, unread
     if row is None or row.delay_offset is None or row.broker_offset is None:
-        return None, NO_OFFSETS
+        return None, str(NO_OFFSETS)
     if row.broker_offset < row.delay_offset:
-        ends = f"it delivered up to {row.delay_offset}, and the level ends at {row.broker_offset}"
-        return None, f"{ends}: one of them is from before it was created anew"
+        ends = gettext(
+            "delivered up to %(delivered)s, and the level ends at %(end)s: one of them was read before the level was "
+            "recreated"
+        )
+        return None, ends % {"delivered": row.delay_offset, "end": row.broker_offset}
     return row.broker_offset - row.delay_offset, ""
 
 
@@ -106,11 +109,11 @@ def _due(row: DelayLevel | None, backlog: int | None, no_backlog: str) -> tuple[
     if backlog is None or row is None:
         return None, no_backlog
     if backlog == 0:
-        return None, NOTHING_WAITS
-    return row.next_due_at, row.next_error or NOT_ASKED
+        return None, str(NOTHING_WAITS)
+    return row.next_due_at, row.next_error or str(NOT_ASKED)
 
 
-def _overdue(due: datetime | None, told: Told) -> float | None:
+def _overdue(due: datetime | None, told: ReportedLevels) -> float | None:
     return None if due is None or told.read_at is None else max(0.0, (told.read_at - due).total_seconds())
 
 
@@ -130,8 +133,9 @@ def late_finding(broker: str, late: Sequence[BrokerLevel]) -> DelayFinding:
         broker=broker,
         sentence=f"{_what(words)} {_how_much(words, len(late))}",
         cure=gettext(
-            "See whether the broker is the master and can store messages (its disk, its load), and look into its log: "
-            "a delayed message is delivered by storing it once more, and those behind it wait until that succeeds."
+            "Check whether the broker is the master and can store messages (disk, load), and read its "
+            "log. A delayed message is delivered by storing it once more; messages after it are delayed "
+            "until that succeeds."
         ),
         facts={
             "levels": sorted(level.level for level in late),
@@ -156,17 +160,15 @@ def _what(words: dict[str, object]) -> str:
 
 
 def _how_much(words: dict[str, object], levels: int) -> str:
-    text = ngettext(
-        "%(messages)s wait at the level that is late.", "%(messages)s wait at the %(n)d levels that are late.", levels
-    )
+    text = ngettext("%(messages)s are at the late level.", "%(messages)s are at the %(n)d late levels.", levels)
     return text % (words | {"n": levels})
 
 
-NO_LEVELS = "it has not said which levels it has"
+NO_LEVELS = gettext_lazy("the broker has not reported its levels")
 
 
 @answer(
-    "Where failed messages wait for their next try, delayed ones of applications among them.",
+    "Delay levels with failed messages before their next retry; includes delayed messages of applications.",
     last=("levels", "unknown"),
 )
 @dataclass(frozen=True, kw_only=True)
@@ -191,13 +193,13 @@ def broker_levels(
     limits: Limits,
 ) -> BrokerLevels:
     """`rows` of this broker; `clock`: the bounds of how far its clock is ahead of this host's, null where not known."""
-    told = _told(broker, age, clock, now, limits)
+    told = _reported(broker, age, clock, now, limits)
     stored = {row.level: row for row in rows}
     configured = range(1, len(told.delays) + 1)
     further = (level for level, row in stored.items() if not told.delays or _waits(row))
     levels = [broker_level(level, stored.get(level), told) for level in sorted({*configured, *further})]
     why = next((level.unknown["backlog"] for level in levels if level.backlog is None), None)
-    no_backlog = why if levels else told.unread or NO_LEVELS
+    no_backlog = why if levels else told.unread or str(NO_LEVELS)
     reasons = {
         "backlog": no_backlog,
         "configured": None if told.delays else told.no_delays,
@@ -210,33 +212,41 @@ def broker_levels(
         backlog=None if no_backlog is not None else sum(level.backlog or 0 for level in levels),
         read_at=broker.delays_at,
         findings=_findings(broker.name, levels),
-        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+        unknown=given(reasons),
     )
 
 
-def _told(broker: Broker, age: BrokerAge, clock: Sequence[float | None], now: datetime, limits: Limits) -> Told:
+def _reported(
+    broker: Broker, age: BrokerAge, clock: Sequence[float | None], now: datetime, limits: Limits
+) -> ReportedLevels:
     delays, no_delays = _delays(broker)
     # Of the reading itself, which began no earlier: what was due before then had its time.
     read_at = None if broker.delays_at is None else broker.delays_at + _ahead(clock, limits)
-    return Told(delays, no_delays, _unread(broker, age, now, limits), read_at)
+    return ReportedLevels(delays, no_delays, _unread(broker, age, now, limits), read_at)
 
 
 def _unread(broker: Broker, age: BrokerAge, now: datetime, limits: Limits) -> str | None:
     if (reason := age.unread_reason(now, limits)) is not None:
         return reason
     if broker.delays_error is not None:
-        return f"{broker.name} did not give its delay levels: {broker.delays_error}"
+        return gettext("%(broker)s did not report its delay levels: %(error)s") % {
+            "broker": broker.name,
+            "error": broker.delays_error,
+        }
     if broker.delays_at is None:
-        return f"the delay levels of {broker.name} have not been read yet"
+        return gettext("the delay levels of %(broker)s have not been read yet") % {"broker": broker.name}
     if broker.delays_at < limits.read_since(now):
-        return f"the delay levels of {broker.name} have not been read since {iso(broker.delays_at)}"
+        return gettext("the delay levels of %(broker)s have not been read since %(since)s") % {
+            "broker": broker.name,
+            "since": iso(broker.delays_at),
+        }
     return None
 
 
 def _delays(broker: Broker) -> tuple[tuple[int, ...], str]:
     """Seconds by level, and why there are none."""
     if broker.delay_levels is None:
-        said = broker.config_error or "its configuration does not say how long its levels delay"
+        said = broker.config_error or gettext("the configuration does not contain the delays of the levels")
         return (), f"{broker.name}: {said}"
     try:
         return level_delays(broker.delay_levels), ""

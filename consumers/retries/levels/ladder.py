@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy
+
 from consumers.models import (
     Broker,
     ConsumerGroup,
@@ -19,11 +21,14 @@ from consumers.models import (
 )
 from consumers.polling.brokers.joined import kind_in_group
 from consumers.polling.members.membership import pop_answers
-from consumers.queries.brokers import MASTER, ClusterAge, broker_ages
+from consumers.queries.brokers import ClusterAge, broker_ages
+from consumers.queries.declared import given
 from consumers.queries.limits import limits
-from consumers.queries.queues.overlay import asked_time_lag, iso, offsets, time_lag, unjudged_reason
+from consumers.queries.queues.overlay import asked_time_lag, offsets, time_lag, unjudged_reason
+from consumers.queries.texts import iso
 from consumers.rocketmq.bodies.config_bodies import FIRST_RETRY_LEVEL, RetryPolicy, retry_delay_ms
 from consumers.rocketmq.names import RETRY_PREFIX, is_retry_topic_of, retry_topic
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.groups import POPPING
 
 from .broker_levels import BrokerLevel, BrokerLevels, levels_of
@@ -67,7 +72,7 @@ def _rung(number: int, levels: Levels, own: Sequence[Rung], silent: str | None, 
         broker_backlog=None if no_backlog is not None else sum(level.backlog or 0 for _, level in levels),
         sampled=sampled,
         overdue_seconds=overdue,
-        unknown={name: reason for name, reason in reasons.items() if reason is not None},
+        unknown=given(reasons),
     )
 
 
@@ -79,7 +84,7 @@ def _delay(levels: Levels) -> tuple[float | None, str | None]:
     said = {broker: level.delay_seconds for broker, level in levels}
     if len(set(said.values())) > 1:
         named = ", ".join(f"{broker} {seconds:g} s" for broker, seconds in said.items())
-        return None, f"brokers delay it differently: {named}"
+        return None, gettext("brokers delay it differently: %(delays)s") % {"delays": named}
     return next(iter(said.values())), None
 
 
@@ -96,7 +101,7 @@ def _overdue(levels: Levels, silent: str | None) -> tuple[float | None, str | No
 # What is due and not consumed: the queues of a group's own retry topics, POP's among them, as they were last read.
 # A message is stored in them when it is due: their time lag counts from then.
 
-NO_QUEUES = "the group has no retry topic that was read yet"
+NO_QUEUES = gettext_lazy("no retry topic of the group has been read yet")
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ def due_retries(group: ConsumerGroup, age: ClusterAge, now: datetime) -> DueRetr
     queues = _queues(group, age, now)
     if not queues:
         names = ("lag_messages", "lag_messages_at_least", "oldest_seconds")
-        nothing = dict.fromkeys(names, NO_QUEUES)
+        nothing = dict.fromkeys(names, str(NO_QUEUES))
         return DueRetries(queues=0, lag_messages=None, lag_messages_at_least=None, oldest_seconds=None, unknown=nothing)
     lags = [queue.lag for queue in queues if queue.lag is not None]
     no_lag = next((queue.no_lag for queue in queues if queue.lag is None), None)
@@ -129,7 +134,7 @@ def due_retries(group: ConsumerGroup, age: ClusterAge, now: datetime) -> DueRetr
         lag_messages=sum(lags) if no_lag is None else None,
         lag_messages_at_least=sum(lags) if lags else None,
         oldest_seconds=max(queue.seconds or 0.0 for queue in queues) if no_seconds is None else None,
-        unknown={name: why for name, why in reasons.items() if why is not None},
+        unknown=given(reasons),
     )
 
 
@@ -148,17 +153,21 @@ def _queues(group: ConsumerGroup, age: ClusterAge, now: datetime) -> list[_Queue
         read = offsets(row, broker, now, limit)
         asked = asked_time_lag(samples.get(row.queue_id), read, broker, limit)
         late = time_lag(read, states.get(row.queue_id), unjudged, asked)
-        where = f"{place.topic.name}, queue {place.queue_id} on {place.broker}"
+        where = gettext("%(topic)s, queue %(queue_id)s on %(broker)s") % {
+            "topic": place.topic.name,
+            "queue_id": place.queue_id,
+            "broker": place.broker,
+        }
         found.append(_Queue(read.lag_messages, f"{where}: {read.reason}", late.seconds, f"{where}: {late.reason}"))
     return found
 
 
 # What of a group was seen to wait, over all rungs: how much, since when, and what comes next.
 
-NO_LEVELS = "no broker of the cluster has said which delay levels it has"
-NOTHING_WAITS = "no sampled message of the group waits at a delay level"
-ALL_DUE = "every sampled message was due by now"
-NO_DUE_TIME = "how long a level delays is not known"
+NO_LEVELS = gettext_lazy("no broker of the cluster has reported its delay levels")
+NOTHING_WAITS = gettext_lazy("no sampled message of the group is at a delay level")
+ALL_DUE = gettext_lazy("every sampled message is due already")
+NO_DUE_TIME = gettext_lazy("the delay of a level is unknown")
 
 
 @dataclass(frozen=True)
@@ -181,7 +190,7 @@ def ladder_sums(rungs: Sequence[LadderRung], now: datetime) -> LadderSums:
     sampled = [(rung.level, rung.sampled) for rung in rungs if rung.sampled is not None]
     oldest = [WaitingLevel(level=level, at=one.oldest_waiting_at) for level, one in sampled if one.oldest_waiting_at]
     following, no_following = _next(sampled, now)
-    unknown = {} if oldest else {"oldest_waiting": NOTHING_WAITS}
+    unknown = {} if oldest else {"oldest_waiting": str(NOTHING_WAITS)}
     return LadderSums(
         messages=sum(one.messages for _, one in sampled),
         looked_at=sum(one.looked_at for _, one in sampled),
@@ -194,7 +203,7 @@ def ladder_sums(rungs: Sequence[LadderRung], now: datetime) -> LadderSums:
 
 def not_sampled(rungs: Sequence[LadderRung]) -> str | None:
     """Why not every level was looked into; null where all were."""
-    return next((rung.unknown["sampled"] for rung in rungs if rung.sampled is None), None if rungs else NO_LEVELS)
+    return next((rung.unknown["sampled"] for rung in rungs if rung.sampled is None), None if rungs else str(NO_LEVELS))
 
 
 def _next(sampled: Sequence[tuple[int, SampledRung]], now: datetime) -> tuple[WaitingLevel | None, str]:
@@ -202,9 +211,9 @@ def _next(sampled: Sequence[tuple[int, SampledRung]], now: datetime) -> tuple[Wa
     waiting = [(level, one.next_due_at) for level, one in sampled if one.messages]
     known = [WaitingLevel(level=level, at=at) for level, at in waiting if at is not None]
     if not waiting or len(known) < len(waiting):
-        return None, NO_DUE_TIME if waiting else NOTHING_WAITS
+        return None, str(NO_DUE_TIME) if waiting else str(NOTHING_WAITS)
     ahead = [one for one in known if one.at > now]
-    return (min(ahead, key=lambda one: one.at), "") if ahead else (None, ALL_DUE)
+    return (min(ahead, key=lambda one: one.at), "") if ahead else (None, str(ALL_DUE))
 
 
 # How many messages of a group's retry topics wait in the timer wheels of a cluster's brokers.
@@ -222,22 +231,28 @@ def wheel_count(group: ConsumerGroup, age: ClusterAge, brokers: dict[int, Broker
         times.append(row.wheel_at)
         counts += row.wheel.items()
     if not times:
-        return _unknown("no broker of the cluster is known yet")
+        return _unknown(gettext("no broker of the cluster is known yet"))
     own = [(topic, count) for topic, count in counts if topic.startswith(retry_topic(group.name))]
     normal = _normal_topics(group, {topic for topic, _ in own})
     found = [count for topic, count in own if is_retry_topic_of(topic, group.name, normal)]
     if any(count < 0 for count in found):
-        return _unknown("a broker's own count of its wheel is below zero")
+        return _unknown(gettext("a broker counts fewer than 0 messages in its timer wheel"))
     return WheelCount(messages=sum(found), counted_at=min(times))
 
 
 def _not_counted(row: Broker, now: datetime) -> str | None:
     if row.wheel_error is not None:
-        return f"{row.name} gave no counts of its timer wheel: {row.wheel_error}"
+        return gettext("%(broker)s gave no counts of its timer wheel: %(error)s") % {
+            "broker": row.name,
+            "error": row.wheel_error,
+        }
     if row.wheel_at is None:
-        return f"the timer wheel of {row.name} has not been asked for yet"
+        return gettext("the timer wheel of %(broker)s has not been read yet") % {"broker": row.name}
     if now - row.wheel_at > sample_holds():
-        return f"the timer wheel of {row.name} has not been read since {iso(row.wheel_at)}"
+        return gettext("the timer wheel of %(broker)s has not been read since %(since)s") % {
+            "broker": row.name,
+            "since": iso(row.wheel_at),
+        }
     return None
 
 
@@ -263,7 +278,7 @@ def ladder_of(cluster: str, group: str, now: datetime) -> Ladder:
     masters = {row.pk: row for row in Broker.objects.filter(cluster=found.cluster_id, broker_id=MASTER)}
     sums, (policy, no_policy) = ladder_sums(rungs, now), policy_of(found)
     read_at = min((broker.read_at for broker in brokers if broker.read_at is not None), default=None)
-    absent = {"rungs": None if rungs else NO_LEVELS, "read_at": None if read_at else _why_unread(brokers)}
+    absent = {"rungs": None if rungs else str(NO_LEVELS), "read_at": None if read_at else _why_unread(brokers)}
     absent["policy"] = None if policy else no_policy
     return Ladder(
         rungs=rungs,
@@ -278,19 +293,19 @@ def ladder_of(cluster: str, group: str, now: datetime) -> Ladder:
         wheel=wheel_count(found, age, masters, now),
         findings=[finding for broker in brokers for finding in broker.findings],
         read_at=read_at,
-        unknown={**sums.unknown, **{name: why for name, why in absent.items() if why is not None}},
+        unknown={**sums.unknown, **given(absent)},
     )
 
 
 def _why_unread(brokers: Sequence[BrokerLevels]) -> str:
-    return next((broker.unknown["read_at"] for broker in brokers), "no broker of the cluster is known yet")
+    return next((broker.unknown["read_at"] for broker in brokers), gettext("no broker of the cluster is known yet"))
 
 
 # The retry policy that brokers keep for a group, as delays of its retries.
 
 RETRIES = range(1, 17)
-NOT_TOLD = "no broker has told the group's retry policy"
-NOT_SAID = "no member has said how it consumes"
+NOT_TOLD = gettext_lazy("no broker has reported the group's retry policy")
+NOT_SAID = gettext_lazy("no member has reported how it consumes")
 
 
 def policy_of(group: ConsumerGroup) -> tuple[RetryPolicyRow | None, str]:
@@ -302,11 +317,14 @@ def policy_of(group: ConsumerGroup) -> tuple[RetryPolicyRow | None, str]:
     )
     policies = {broker: policy for broker, policy in told if policy is not None}
     if not policies:
-        return None, NOT_TOLD
+        return None, str(NOT_TOLD)
     (first, policy), *others = policies.items()
     for broker, other in others:
         if other != policy:
-            return None, f"{first} and {broker} keep different retry policies of the group"
+            return None, gettext("%(first)s and %(broker)s have different retry policies of the group") % {
+                "first": first,
+                "broker": broker,
+            }
     return _row(policy, _pops(group)), ""
 
 
@@ -318,9 +336,11 @@ def _row(told: dict[str, Any], pops: bool | None) -> RetryPolicyRow:
     waits = [retry_delay_ms(policy, retry - 1) for retry in RETRIES]
     known = [wait / 1000 for wait in waits if wait is not None]
     unknown = (
-        {} if len(known) == len(waits) else {"delays_seconds": "the policy gives no delay that a broker could use"}
+        {}
+        if len(known) == len(waits)
+        else {"delays_seconds": gettext("the policy has no delay that a broker could use")}
     )
-    unknown |= {} if pops is not None else {"is_heeded": NOT_SAID}
+    unknown |= {} if pops is not None else {"is_heeded": str(NOT_SAID)}
     return RetryPolicyRow(
         kind=policy.kind, delays_seconds=[] if "delays_seconds" in unknown else known, is_heeded=pops, unknown=unknown
     )

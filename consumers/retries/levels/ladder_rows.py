@@ -25,7 +25,7 @@ class SampledRung:
     messages: int
     looked_at: int
     of: int
-    attempts: Mapping[int, int] = field(metadata=public("{retry that they wait for: messages}"))
+    attempts: Mapping[int, int] = field(metadata=public("{number of the next retry: messages}"))
     oldest_waiting_at: datetime | None
     next_due_at: datetime | None
     sampled_at: datetime
@@ -41,7 +41,7 @@ class LadderRung:
     """One level. Retries begin at level 3: below it, where only applications send, `retry` is null."""
 
     level: int
-    retry: int | None = field(metadata=public("Which retry waits here by default"))
+    retry: int | None = field(metadata=public("The retry that uses this level by default"))
     delay_seconds: float | None
     broker_backlog: int | None = field(metadata=public("Messages of all groups on all brokers"))
     sampled: SampledRung | None
@@ -49,7 +49,7 @@ class LadderRung:
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
-@answer("Something that keeps delayed messages from coming back.")
+@answer("A cause that prevents delayed messages from being redelivered.")
 @dataclass(frozen=True, kw_only=True)
 class DelayFinding:
     """Something that keeps delayed messages from coming back. `facts` are the numbers that it was told by, as JSON."""
@@ -59,7 +59,7 @@ class DelayFinding:
     cure: str
     facts: Mapping[str, Any]
     since: datetime | None
-    grep: str | None = field(default=None, metadata=public("What to look for in the broker's log"))
+    grep: str | None = field(default=None, metadata=public("What to search for in the broker's log"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class WaitingLevel:
     at: datetime
 
 
-@answer("Sampled messages that wait for their last retry: if it fails they are dead.")
+@answer("Sampled messages before their last retry: if it fails, they are dead-lettered.")
 @dataclass(frozen=True, kw_only=True)
 class LastAttempts:
     """`told_by`: who says `max_retries`."""

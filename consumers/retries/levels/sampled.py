@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Client, ConsumerGroup, Rung
-from consumers.queries.queues.overlay import iso
+from consumers.queries.texts import iso
 from consumers.retries.levels.broker_levels import BrokerLevel
 from consumers.retries.levels.ladder_rows import LadderRung, LastAttempts, SampledRung
 
@@ -55,11 +56,22 @@ def _not_sampled(broker: str, level: BrokerLevel, now: datetime) -> str | None:
     if level.backlog is None or row is None:
         return level.unknown["backlog"]
     if row.sample_error is not None:
-        return f"{broker} did not let its level {level.level} be looked into: {row.sample_error}"
+        return gettext("%(broker)s refused to sample level %(level)s: %(error)s") % {
+            "broker": broker,
+            "level": level.level,
+            "error": row.sample_error,
+        }
     if row.sampled_at is None:
-        return f"level {level.level} of {broker} has not been looked into yet"
+        return gettext("level %(level)s of %(broker)s has not been sampled yet") % {
+            "level": level.level,
+            "broker": broker,
+        }
     if now - row.sampled_at > sample_holds():
-        return f"level {level.level} of {broker} has not been looked into since {iso(row.sampled_at)}"
+        return gettext("level %(level)s of %(broker)s has not been sampled since %(since)s") % {
+            "level": level.level,
+            "broker": broker,
+            "since": iso(row.sampled_at),
+        }
     return None
 
 
@@ -78,13 +90,13 @@ DEFAULT_MAX_RETRIES = 16
 
 NO_LIMIT = 2**31 - 1
 
-BY_MEMBERS, BY_GROUP = "its members", "the group's configuration"
+BY_MEMBERS, BY_GROUP = gettext_lazy("the members"), gettext_lazy("the group's configuration")
 
-NOBODY = "neither a member nor a broker has said how often the group's messages are tried again"
+NOBODY = gettext_lazy("neither a member nor a broker has reported the maximum number of retries")
 
-UNLIMITED = "nothing limits how often the group's messages are tried again"
+UNLIMITED = gettext_lazy("the number of retries is not limited")
 
-NO_LAST = "no sampled message waits for its last retry"
+NO_LAST = gettext_lazy("no sampled message is before its last retry")
 
 
 def last_attempts(group: ConsumerGroup, rungs: Sequence[LadderRung], not_sampled: str | None) -> LastAttempts:
@@ -93,7 +105,7 @@ def last_attempts(group: ConsumerGroup, rungs: Sequence[LadderRung], not_sampled
     if told_by is None:
         return _of(None, None, None, None, dict.fromkeys(("messages", "next_due_at", "max_retries", "told_by"), why))
     if limit is None:
-        none = {"max_retries": UNLIMITED, "next_due_at": UNLIMITED}
+        none = {"max_retries": str(UNLIMITED), "next_due_at": str(UNLIMITED)}
         return _of(0, None, None, told_by, none)
     if not_sampled is not None:
         return _of(None, None, limit, told_by, dict.fromkeys(("messages", "next_due_at"), not_sampled))
@@ -101,24 +113,24 @@ def last_attempts(group: ConsumerGroup, rungs: Sequence[LadderRung], not_sampled
     due = [rung.sampled.next_due_at for rung, _ in last if rung.sampled and rung.sampled.next_due_at]
     if last and not due:
         return _of(
-            sum(n for _, n in last), None, limit, told_by, {"next_due_at": "how long its level delays is not known"}
+            sum(n for _, n in last), None, limit, told_by, {"next_due_at": gettext("the delay of the level is unknown")}
         )
     found = sum(count for _, count in last)
-    return _of(found, min(due, default=None), limit, told_by, {} if due else {"next_due_at": NO_LAST})
+    return _of(found, min(due, default=None), limit, told_by, {} if due else {"next_due_at": str(NO_LAST)})
 
 
 def max_retries(group: ConsumerGroup) -> tuple[int | None, str | None, str]:
     """The limit, who told it, and why nobody did. A limit that is null though it was told is none at all."""
     told = {limit for client in Client.objects.filter(group=group, gone_by=None) if (limit := _own(client)) is not None}
     if len(told) > 1:
-        named = " and ".join("no limit" if limit == NO_LIMIT else str(limit) for limit in sorted(told))
-        return None, None, f"its members differ in how often a message is tried again: {named}"
+        named = ", ".join(gettext("no limit") if limit == NO_LIMIT else str(limit) for limit in sorted(told))
+        return None, None, gettext("members differ in the maximum number of retries: %(limits)s") % {"limits": named}
     if told:
         [limit] = told
-        return (None if limit == NO_LIMIT else limit), BY_MEMBERS, ""
+        return (None if limit == NO_LIMIT else limit), str(BY_MEMBERS), ""
     if group.retry_max_times is None:
-        return None, None, NOBODY
-    return group.retry_max_times, BY_GROUP, ""
+        return None, None, str(NOBODY)
+    return group.retry_max_times, str(BY_GROUP), ""
 
 
 def _own(client: Client) -> int | None:

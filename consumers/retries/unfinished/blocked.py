@@ -7,16 +7,15 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Assignment, GroupKind
-from consumers.queries.queues.overlay import iso
-from consumers.queries.texts import age, count, messages, rate
+from consumers.queries.texts import age, count, iso, messages, rate
 from consumers.retries.unfinished.blocked_rows import BlockedKind, BlockedQueue, HeadFacts
-from consumers.retries.unfinished.heads import Standing, blocked_heads, message_facts, standings
+from consumers.retries.unfinished.heads import StuckMessage, blocked_heads, message_facts, stuck_messages
 
 # Queues whose oldest message is not finished for longer than CONSUMERSCOPE_BLOCKED_AFTER_SECONDS.
 # What the kind of a blocked queue was told by: in words, and as numbers for JSON.
 
 
-def facts_of(head: Standing) -> dict[str, Any]:
+def facts_of(head: StuckMessage) -> dict[str, Any]:
     """Null is: the client does not say."""
     return {
         "orderly": head.orderly,
@@ -36,12 +35,12 @@ def facts_of(head: Standing) -> dict[str, Any]:
     }
 
 
-def evidence_of(head: Standing) -> list[str]:
+def evidence_of(head: StuckMessage) -> list[str]:
     """Facts in words, those that decide first."""
     return [*_of_failures(head), *_of_the_queue(head), *_of_the_client(head)]
 
 
-def _of_failures(head: Standing) -> Iterator[str]:
+def _of_failures(head: StuckMessage) -> Iterator[str]:
     failed, ok = head.failed_per_second, head.ok_per_second
     if failed is not None:
         words = {"topic": head.topic, "failed": rate(failed)}
@@ -62,7 +61,7 @@ def _of_failures(head: Standing) -> Iterator[str]:
         yield gettext("the group broadcasts: what fails is dropped, never sent back")
 
 
-def _of_the_queue(head: Standing) -> Iterator[str]:
+def _of_the_queue(head: StuckMessage) -> Iterator[str]:
     finished, taken_ago = head.finished_out_of_order, head.ago(head.last_consume_at)
     if head.cached_count is not None:
         yield gettext("the member holds %(messages)s of the queue") % {"messages": messages(head.cached_count)}
@@ -83,7 +82,7 @@ def _of_the_queue(head: Standing) -> Iterator[str]:
         yield gettext("its offset in memory is %(offset)s, before the oldest that it holds (%(head)s)") % words
 
 
-def _of_the_client(head: Standing) -> Iterator[str]:
+def _of_the_client(head: StuckMessage) -> Iterator[str]:
     if head.flow_control is not None:
         name, limit = head.flow_control
         words = {"name": name, "limit": count(limit)}
@@ -119,71 +118,81 @@ TRIED_EVERY_SECONDS, COUNTED_TRIES = 5, 0.7
 NEAR_TIMEOUT = 0.8
 
 
-class Verdict(NamedTuple):
+class BlockedReason(NamedTuple):
     kind: BlockedKind
     why_unknown: str | None = None
 
 
-def kind_of(head: Standing) -> Verdict:
+def kind_of(head: StuckMessage) -> BlockedReason:
     """UNKNOWN has its reason."""
     why = _why_untold(head)
     if why is not None:
-        return Verdict(BlockedKind.UNKNOWN, why)
+        return BlockedReason(BlockedKind.UNKNOWN, why)
     return _orderly(head) if head.orderly else _concurrent(head)
 
 
-def _why_untold(head: Standing) -> str | None:
+def _why_untold(head: StuckMessage) -> str | None:
     if head.is_stale:
-        error = f": {head.client_error}" if head.client_error else ""
-        return f"{head.client_id} has not said since {iso(head.told_at)} what it holds{error}"
+        words = {"owner": head.client_id, "since": iso(head.told_at)}
+        silence = gettext("%(owner)s has not reported its queues since %(since)s") % words
+        return f"{silence}: {head.client_error}" if head.client_error else silence
     if head.is_pulling:
-        return "it pulls by itself, and nobody tells what the application does with a message"
+        return gettext("the member pulls by itself: how the application handles a message is unknown")
     if head.orderly is None:
-        return f"{head.client_id} does not say whether it consumes in order"
+        return gettext("%(client_id)s does not report whether it consumes in order") % {"client_id": head.client_id}
     if head.failed_per_second is None:
-        return f"{head.client_id} does not say how many messages of {head.topic} fail"
+        return gettext("%(client_id)s does not report how many messages of %(topic)s fail") % {
+            "client_id": head.client_id,
+            "topic": head.topic,
+        }
     return None
 
 
-def _orderly(head: Standing) -> Verdict:
+def _orderly(head: StuckMessage) -> BlockedReason:
     """A suspended message is put back and taken again; taking notes the time (RocketMQ 5.4.0,
     ConsumeMessageOrderlyService.processConsumeResult, ProcessQueue.takeMessages). With autoCommit off messages are
     taken one after the other and all are held until the listener commits or rolls back; neither counts as a failure."""
     taken_ago, locked_ago = head.ago(head.last_consume_at), head.ago(head.last_lock_at)
     if taken_ago is None:
-        return Verdict(BlockedKind.UNKNOWN, f"{head.client_id} does not say when it last took a message of the queue")
+        return BlockedReason(
+            BlockedKind.UNKNOWN,
+            gettext("%(client_id)s does not report when it last took a message of the queue")
+            % {"client_id": head.client_id},
+        )
     if locked_ago is not None and locked_ago > LOCK_LASTS_SECONDS and not head.is_broadcasting:
-        why = f"{head.client_id} has not renewed its lock on the queue for {locked_ago:.0f} s: it consumes nothing"
-        return Verdict(BlockedKind.UNKNOWN, why)
+        why = gettext(
+            "%(client_id)s has not renewed its lock on the queue for %(seconds)s s, so it consumes nothing"
+        ) % {"client_id": head.client_id, "seconds": f"{locked_ago:.0f}"}
+        return BlockedReason(BlockedKind.UNKNOWN, why)
     is_taken_again = taken_ago + CLOCK_SLACK_SECONDS < head.seen_seconds and taken_ago <= TRIED_SECONDS
     if not is_taken_again:
         # What fails is of other queues of the topic: a listener that runs has not given it back.
-        return Verdict(BlockedKind.SLOW_MESSAGE)
-    return Verdict(BlockedKind.ORDERLY_SUSPEND if head.failed_per_second else BlockedKind.NOT_COMMITTED)
+        return BlockedReason(BlockedKind.SLOW_MESSAGE)
+    return BlockedReason(BlockedKind.ORDERLY_SUSPEND if head.failed_per_second else BlockedKind.NOT_COMMITTED)
 
 
-def _concurrent(head: Standing) -> Verdict:
+def _concurrent(head: StuckMessage) -> BlockedReason:
     """A message that cannot be sent back is tried again every 5 s and keeps its place (RocketMQ 5.4.0,
     ConsumeMessageConcurrentlyService.processConsumeResult). Broadcasting members drop what fails."""
     if head.failed_per_second and not head.is_broadcasting:
         sent = head.sendbacks
         if sent.refused is not None or (sent.arrive is False and _fails_as_often(head)):
-            return Verdict(BlockedKind.LOCAL_RETRY)
+            return BlockedReason(BlockedKind.LOCAL_RETRY)
         if sent.arrive is None and _fails_as_often(head):
-            return Verdict(BlockedKind.UNKNOWN, f"messages fail; {sent.why_unknown}")
+            return BlockedReason(BlockedKind.UNKNOWN, gettext("messages fail; %(why)s") % {"why": sent.why_unknown})
     timeout = head.timeout_seconds
     if timeout is not None and head.seconds >= NEAR_TIMEOUT * timeout:
-        return Verdict(BlockedKind.TIMEOUT_NEAR)
-    return Verdict(BlockedKind.SLOW_MESSAGE)
+        return BlockedReason(BlockedKind.TIMEOUT_NEAR)
+    return BlockedReason(BlockedKind.SLOW_MESSAGE)
 
 
-def _fails_as_often(head: Standing) -> bool:
+def _fails_as_often(head: StuckMessage) -> bool:
     """As one message does that is tried locally: fewer failures are of others, which wait for their first retry."""
     mean_seconds = (head.status.get("consume_rt") or 0) / 1000
     return (head.failed_per_second or 0) >= COUNTED_TRIES / (TRIED_EVERY_SECONDS + mean_seconds)
 
 
-def is_past_timeout(head: Standing) -> bool:
+def is_past_timeout(head: StuckMessage) -> bool:
     """It should have been sent back: every consumeTimeout those are that run for longer than it (RocketMQ 5.4.0,
     ProcessQueue.cleanExpiredMsg), so none runs for more than twice of it."""
     timeout = head.timeout_seconds
@@ -206,7 +215,7 @@ WHAT = {
     BlockedKind.NOT_COMMITTED: gettext_lazy(
         "%(message)s is held by %(member)s, which takes messages, fails none and commits none"
     ),
-    BlockedKind.UNKNOWN: gettext_lazy("%(message)s is not finished by %(member)s; why is not known: %(why)s"),
+    BlockedKind.UNKNOWN: gettext_lazy("%(message)s is not finished by %(member)s; cause unknown: %(why)s"),
 }
 
 # Orderly members send back what is past its tries.
@@ -218,10 +227,10 @@ PAST_TIMEOUT = gettext_lazy(
 )
 
 
-def blocked_sentence(head: Standing, verdict: Verdict, message: HeadFacts | None) -> str:
+def blocked_sentence(head: StuckMessage, verdict: BlockedReason, message: HeadFacts | None) -> str:
     """`blocked 12 min on Stock/broker-a/3: message 48,211 (o-7) is suspended by … · 9,120 messages wait behind it`."""
     kind = verdict.kind
-    what = PAST_TIMEOUT if kind is BlockedKind.TIMEOUT_NEAR and is_past_timeout(head) else WHAT[kind]
+    what = str(PAST_TIMEOUT) if kind is BlockedKind.TIMEOUT_NEAR and is_past_timeout(head) else WHAT[kind]
     opening = gettext("blocked %(age)s on %(place)s: %(what)s") % {
         "age": age(head.seconds),
         "place": f"{head.topic}/{head.broker}/{head.queue_id}",
@@ -237,11 +246,11 @@ def blocked_sentence(head: Standing, verdict: Verdict, message: HeadFacts | None
     refused = head.sendbacks.refused if kind in REFUSABLE else None
     parts = [opening, *([refused] if refused else [])]
     if head.behind:
-        parts.append(gettext("%(messages)s wait behind it") % {"messages": messages(head.behind)})
+        parts.append(gettext("blocks %(messages)s") % {"messages": messages(head.behind)})
     return " · ".join(parts)
 
 
-def _named(head: Standing, message: HeadFacts | None) -> str:
+def _named(head: StuckMessage, message: HeadFacts | None) -> str:
     words = {"offset": count(head.offset)}
     if message is None or not message.keys:
         return gettext("message %(offset)s") % words
@@ -278,14 +287,14 @@ def _blocked(rows: Sequence[Assignment], now: datetime) -> list[BlockedQueue]:
     if not rows:
         return []
     messages = message_facts(rows)
-    heads = standings(rows, now)
+    heads = stuck_messages(rows, now)
     return [
         blocked_queue(head, *messages[row.group_id, row.queue_id, row.client_id])
         for row, head in zip(rows, heads, strict=True)
     ]
 
 
-def blocked_queue(head: Standing, message: HeadFacts | None, why_no_message: str | None) -> BlockedQueue:
+def blocked_queue(head: StuckMessage, message: HeadFacts | None, why_no_message: str | None) -> BlockedQueue:
     verdict = kind_of(head)
     return BlockedQueue(
         cluster=head.cluster,
@@ -310,14 +319,14 @@ def blocked_queue(head: Standing, message: HeadFacts | None, why_no_message: str
     )
 
 
-def _unknown(head: Standing, verdict: Verdict, reasons: Mapping[str, str | None]) -> dict[str, str]:
+def _unknown(head: StuckMessage, verdict: BlockedReason, reasons: Mapping[str, str | None]) -> dict[str, str]:
     found = {name: reason or "" for name, reason in reasons.items()}
     if verdict.kind is BlockedKind.UNKNOWN:
         found["kind"] = verdict.why_unknown or ""
     if head.address is None:
-        found["address"] = "no broker lists the member any more"
+        found["address"] = gettext("no broker lists the member any more")
     if head.behind is None:
-        ends = "the queue ends before the message: one of the two is from before a change"
-        why = head.unread or (ends if head.after is None else "the member does not say how much it holds")
+        ends = gettext("the queue ends before the message: one of them was read before a change")
+        why = head.unread or (ends if head.after is None else gettext("the member does not report how much it holds"))
         found |= dict.fromkeys(("behind", "finished_out_of_order"), why)
     return found

@@ -8,7 +8,6 @@ from typing import Any
 from consumers.queries.declared import INSIDE, answer, public
 
 
-# What the selectors say of a queue whose oldest message is not finished. Null stands with its reason in `unknown`.
 class BlockedKind(StrEnum):
     """Why the oldest message that a member holds stays, as far as the client itself tells it.
 
@@ -56,7 +55,7 @@ class BlockedQueue:
     topic: str
     broker: str
     queue_id: int
-    offset: int = field(metadata=public("Of the oldest message that the member holds and has not finished"))
+    offset: int = field(metadata=public("The oldest unfinished message of the member"))
     kind: BlockedKind
     since: datetime
     seconds: float
@@ -64,7 +63,7 @@ class BlockedQueue:
     address: str | None
     message: HeadFacts | None
     finished_out_of_order: int | None = field(metadata=public("At most so many"))
-    behind: int | None = field(metadata=public("Messages that wait behind it"))
+    behind: int | None = field(metadata=public("Messages after it in the queue"))
     told_at: datetime = field(metadata=public("When the member was last heard"))
     sentence: str
     evidence: list[str] = field(default_factory=list)

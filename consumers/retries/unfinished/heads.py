@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Max, Min, QuerySet
+from django.utils.translation import gettext, gettext_lazy
 
 from consumers.models import Assignment, Client, ConsumerGroup, GroupWindow, HeadMessage, QueueSnapshot, Rung, TopicKind
 from consumers.ownership.timeline.claims import patience_of
@@ -35,7 +36,7 @@ class Sendbacks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class StuckMessage:
     """A head as it is at `now`, by what its client said at `told_at`. Times of the client are by its own clock.
 
     `patience`: for how long its words stand. `status` is what it says of the head's topic, of all its queues of it
@@ -165,18 +166,18 @@ class Standing:
 
 
 # Heads that stand, with what is known of them: rows into plain facts, for one group or for many at once.
-# Whether what a group sends back comes back: into its retry topics, its dead letters, or onto a delay level.
+# Whether what a group sends back comes back: into its retry topics, its dead-letter messages, or onto a delay level.
 
 MINUTE = timedelta(minutes=1)
 
 # What failed longer ago says nothing of what fails now.
 LOOKED_BACK = timedelta(minutes=3)
 
-OLD_WAITING = "some wait on delay levels, and when the newest of them was sent back is not known"
+OLD_WAITING = gettext_lazy("some are at delay levels, and the time of the newest send-back is unknown")
 
-NO_WINDOWS = "what came back of them is not aggregated yet"
+NO_WINDOWS = gettext_lazy("send-backs are not aggregated yet")
 
-MAYBE_EARLIER = "whether any came back since is not known yet"
+MAYBE_EARLIER = gettext_lazy("send-backs since then are not known yet")
 
 
 @dataclass(frozen=True)
@@ -214,13 +215,13 @@ class CameBack:
         if self.unread is not None:
             return None, self.unread
         if self.waiting_since is not None:
-            return (True, None) if self.waiting_since >= moment else (None, OLD_WAITING)
+            return (True, None) if self.waiting_since >= moment else (None, str(OLD_WAITING))
         if not minutes:
-            return None, NO_WINDOWS
+            return None, str(NO_WINDOWS)
         is_quiet = self.changed_at is None or self.changed_at <= moment
         if all(one.nothing or (is_quiet and one.into_dlq == 0) for one in minutes):
             return False, None
-        return None, MAYBE_EARLIER
+        return None, str(MAYBE_EARLIER)
 
 
 def came_back(
@@ -271,16 +272,16 @@ def refusals(groups: Sequence[ConsumerGroup], now: datetime) -> dict[int, str]:
 
 HeadKey = tuple[int, int, str]  # group id, queue id, client id
 
-NOT_LOOKED_UP = "the message has not been looked up yet"
+NOT_LOOKED_UP = gettext_lazy("the message has not been fetched yet")
 
 
 def blocked_heads(now: datetime, **of_groups: Any) -> QuerySet[Assignment]:
-    """Those that stand for as long as the setting says, with all that `standings` needs."""
+    """Those that stand for as long as the setting says, with all that `stuck_messages` needs."""
     rows = standing_heads(settings.CONSUMERSCOPE_BLOCKED_AFTER_SECONDS, now, **of_groups)
     return rows.select_related("group__cluster", "queue__topic")
 
 
-def standings(rows: Collection[Assignment], now: datetime) -> list[Standing]:
+def stuck_messages(rows: Collection[Assignment], now: datetime) -> list[StuckMessage]:
     """In the order of the rows, in a fixed number of queries."""
     groups = {row.group_id: row.group for row in rows}
     clients = _clients(groups)
@@ -311,7 +312,7 @@ def message_facts(rows: Collection[Assignment]) -> dict[HeadKey, tuple[HeadFacts
     looked_up = HeadMessage.objects.filter(
         group__in={group for group, _, _ in held}, queue__in={queue for _, queue, _ in held}
     )
-    facts: dict[HeadKey, tuple[HeadFacts | None, str | None]] = dict.fromkeys(held, (None, NOT_LOOKED_UP))
+    facts: dict[HeadKey, tuple[HeadFacts | None, str | None]] = dict.fromkeys(held, (None, str(NOT_LOOKED_UP)))
     for head in looked_up:
         key = (head.group_id, head.queue_id, head.client_id)
         if held.get(key) == head.offset:
@@ -326,7 +327,7 @@ def _key(row: Assignment) -> HeadKey:
 def _message(head: HeadMessage) -> tuple[HeadFacts | None, str | None]:
     known = (head.message_id, head.reconsume_times, head.size, head.born_at, head.stored_at)
     if head.error is not None or None in known:
-        return None, head.error or NOT_LOOKED_UP
+        return None, head.error or str(NOT_LOOKED_UP)
     names = ("message_id", "origin_topic", "keys", "tags", "reconsume_times", "size", "born_at", "stored_at")
     return HeadFacts(**{name: getattr(head, name) for name in names}), None
 
@@ -358,10 +359,10 @@ def _end(
 ) -> tuple[int | None, str | None]:
     """The broker offset, or why it is not known."""
     if snapshot is None:
-        return None, "the queue's broker offset has not been read"
+        return None, gettext("the broker offset was not read")
     read = offsets(snapshot, brokers.get(snapshot.queue.broker), now, limits())
     if read.broker_offset is None:
-        return None, read.reason or "the broker offset was not read"
+        return None, read.reason or gettext("the broker offset was not read")
     return read.broker_offset, None
 
 
@@ -373,7 +374,7 @@ def _sendbacks(row: Assignment, returned: CameBack, refused: str | None, now: da
 
 def _standing(
     row: Assignment, client: Client | None, end: tuple[int | None, str | None], sendbacks: Sendbacks, now: datetime
-) -> Standing:
+) -> StuckMessage:
     assert row.head_since is not None
     assert row.cached_min is not None
     group: ConsumerGroup = row.group
@@ -386,7 +387,7 @@ def _standing(
             "settings": client.settings or {},
             "status": _status(client, row),
         }
-    return Standing(
+    return StuckMessage(
         cluster=group.cluster.name,
         group=group.name,
         topic=row.queue.topic.name,

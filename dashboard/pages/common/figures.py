@@ -9,8 +9,10 @@ from django.utils.translation import gettext as _
 
 from consumers.groups.detail import live_lag
 from consumers.overview.queries import changes
-from consumers.queries.history import NOT_AGGREGATED, History, Series, group_history
+from consumers.queries.history import History, Series, group_history
 from consumers.queries.windows import OPEN_WINDOWS, RangeError
+from consumers.vocabulary.reasons import ReasonCode, reason_code
+from consumers.words.reasons import coded_reason
 from dashboard.figures.lag_lines import lag_lines
 from dashboard.figures.points import Change, Figure, Line, Span
 from dashboard.figures.queue_heatmap import queue_heatmap
@@ -117,7 +119,10 @@ def line_of(series: Series, name: str) -> Line:
     return Line(
         name,
         [point.lag_messages if point.complete else None for point in series.points],
-        [point.unknown_reason if point.complete else NOT_AGGREGATED for point in series.points],
+        [
+            point.unknown_reason if point.complete else coded_reason(ReasonCode.NOT_AGGREGATED)
+            for point in series.points
+        ],
     )
 
 
@@ -125,7 +130,7 @@ def closed_windows(line: Line) -> int:
     """How many windows to draw. That the newest are not aggregated yet is so at every moment, and no news."""
     size = len(line.values)
     for _open in range(OPEN_WINDOWS):
-        if size and line.values[size - 1] is None and line.reasons[size - 1] == NOT_AGGREGATED:
+        if size and line.values[size - 1] is None and reason_code(line.reasons[size - 1]) is ReasonCode.NOT_AGGREGATED:
             size -= 1
     return size
 

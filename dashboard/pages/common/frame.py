@@ -16,9 +16,9 @@ from consumers.clusters.pipeline_status import LateEvaluation, late_evaluation
 from consumers.clusters.queries import cluster_list
 from consumers.clusters.rows import ClusterRow
 from consumers.models import State
-from consumers.queries.brokers import MASTER
 from consumers.queries.evaluation import Evaluated, evaluated
 from consumers.queries.limits import Freshness as Level
+from consumers.vocabulary.brokers import MASTER
 from dashboard.wording.numbers import ago
 
 from .ranges import LABELS, Range, range_of

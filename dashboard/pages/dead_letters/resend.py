@@ -24,8 +24,8 @@ from consumers.dead_letters.resend.plan import (
     USUAL_RATE,
     Chosen,
     PlanRefused,
+    ResendRequest,
     Selection,
-    Wish,
     chosen_of,
     plan,
 )
@@ -150,7 +150,7 @@ def _place(text: str) -> tuple[str, int, int]:
     return broker, int(queue_id), int(offset)
 
 
-def _wish(said: QueryDict, selection: Selection) -> Wish:
+def _wish(said: QueryDict, selection: Selection) -> ResendRequest:
     destination = said.get("destination", "")
     if destination not in Destination.values:
         raise UnknownFilter("destination", destination, Destination.values)
@@ -159,7 +159,7 @@ def _wish(said: QueryDict, selection: Selection) -> Wish:
     except ValueError:
         raise PlanRefused(_("The rate must be a number.")) from None
     again = said.get("again") == "1"
-    return Wish(selection, Destination(destination), said.get("reason", ""), again, rate)
+    return ResendRequest(selection, Destination(destination), said.get("reason", ""), again, rate)
 
 
 # One re-send: what it will do, how it goes, and what became of each message. And all re-sends of a group.

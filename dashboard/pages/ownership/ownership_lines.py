@@ -9,9 +9,8 @@ from itertools import groupby
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from consumers.ownership import unowned
-from consumers.ownership.assignments import NO_HOLDER, NO_MEMBER
 from consumers.ownership.rows import AssignmentRow
+from consumers.vocabulary.reasons import ReasonCode, reason_code
 
 RETRY = "%RETRY%"
 
@@ -29,12 +28,7 @@ class Verdict(StrEnum):
 
 
 # What proves that a queue has no owner; any other reason leaves it unknown.
-NOT_OWNED = {
-    NO_HOLDER: Verdict.NOBODY,
-    unowned.NO_HOLDER: Verdict.NOBODY,
-    NO_MEMBER: Verdict.ABSENT,
-    unowned.NO_MEMBER: Verdict.ABSENT,
-}
+NOT_OWNED = {ReasonCode.NO_OWNER: Verdict.NOBODY, ReasonCode.NO_MEMBER: Verdict.ABSENT}
 WORDS: dict[Verdict, str | Promise] = {
     Verdict.SEVERAL: _("several owners"),
     Verdict.NOBODY: _("no owner"),
@@ -101,7 +95,8 @@ def _verdict(owners: Sequence[AssignmentRow], expected: str | None, reason: str)
     if len(owners) > 1:
         return Verdict.SEVERAL
     if not owners:
-        return NOT_OWNED.get(reason, Verdict.UNKNOWN)
+        code = reason_code(reason)
+        return Verdict.UNKNOWN if code is None else NOT_OWNED.get(code, Verdict.UNKNOWN)
     if expected is None:
         return Verdict.OWNED
     return Verdict.EXPECTED if expected == owners[0].owner else Verdict.OTHER

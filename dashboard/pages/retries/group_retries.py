@@ -14,12 +14,13 @@ from consumers.dead_letters.queries.listing import dead_letter_list
 from consumers.groups.detail import group_head
 from consumers.models import ConsumerGroup
 from consumers.queries.groups import find_group
-from consumers.queries.history import NOT_AGGREGATED
 from consumers.queries.windows import OPEN_WINDOWS
 from consumers.retries.checks.conditions import conditions_of
 from consumers.retries.levels.ladder import ladder_of
 from consumers.retries.unfinished.blocked import blocked_queues
 from consumers.retries.volumes import VolumeWindow, volumes_of
+from consumers.vocabulary.reasons import ReasonCode
+from consumers.words.reasons import coded_reason
 from dashboard.figures.points import Figure, Line
 from dashboard.figures.retry_ladder import retry_ladder
 from dashboard.figures.volume_bars import volume_bars
@@ -96,7 +97,10 @@ def line_of(windows: list[VolumeWindow], field: str, name: str) -> Line:
     return Line(
         name,
         [None if window.is_open else getattr(window, field) for window in windows],
-        [NOT_AGGREGATED if window.is_open else window.unknown.get(field) for window in windows],
+        [
+            coded_reason(ReasonCode.NOT_AGGREGATED) if window.is_open else window.unknown.get(field)
+            for window in windows
+        ],
     )
 
 

@@ -68,13 +68,13 @@ def test_it_is_not_known_where_rules_were_not_evaluated_lately(
 @pytest.mark.parametrize(
     ("fields", "kind", "reason"),
     [
-        ({"kind": "system"}, "system", "rules look at no system group"),
+        ({"kind": "system"}, "system", "alert rules do not evaluate system groups"),
         (
             {"online": False, "members": 0, "offline_since": ago(30 * 86400), "membership_at": ago(60)},
             "ghost",
-            "rules look at no ghost",
+            "alert rules do not evaluate inactive groups",
         ),
-        ({"first_seen_at": ago(5)}, "user", "it was first seen after alert rules were last evaluated"),
+        ({"first_seen_at": ago(5)}, "user", "the group was first seen after the last evaluation of alert rules"),
     ],
 )
 def test_it_is_not_known_of_a_group_that_no_rule_has_looked_at(
@@ -98,7 +98,7 @@ def test_nobody_is_found_by_what_is_not_known(api: Client, billing: ConsumerGrou
     AlertEngine.objects.update(evaluated_at=ago(3600))
     answer = api.get(LIST, {"firing": "true"})
     assert (answer.status_code, answer["Content-Type"]) == (503, "application/problem+json")
-    assert answer.json()["detail"].startswith("Which groups fire is not known: alert rules have not been evaluated")
+    assert answer.json()["detail"].startswith("Firing groups are unknown: alert rules have not been evaluated")
 
 
 def test_csv_has_it_in_a_cell_and_why_not(api: Client, billing: ConsumerGroup) -> None:

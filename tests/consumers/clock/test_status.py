@@ -108,7 +108,7 @@ def test_a_broker_that_was_read_at_a_time_to_come_is_not_known() -> None:
     cluster = a_cluster()
     a_broker(cluster, last_read_at=NOW + HOUR)
     broker = broker_ages()[cluster.pk].brokers[0]
-    assert (broker.unread_reason(NOW, limits()) or "").startswith("broker-a was read at a time that has yet to come")
+    assert (broker.unread_reason(NOW, limits()) or "").startswith("broker-a was read at a time in the future")
     assert broker.is_silent(NOW, limits())
 
 

@@ -88,7 +88,7 @@ def test_it_says_of_a_cluster_that_was_never_read_that_it_was_not():
     [row] = cluster_list(NOW)
 
     assert (row.last_reading, row.since, row.freshness) == (None, None, Freshness.SILENT)
-    assert row.unknown == dict.fromkeys(("last_reading", "since"), "no reading of it has been taken yet")
+    assert row.unknown == dict.fromkeys(("last_reading", "since"), "not polled yet")
 
 
 @pytest.mark.django_db
@@ -159,7 +159,7 @@ def test_a_slave_in_the_place_of_its_master_counts_as_read_but_not_as_fresh():
 
     [row] = cluster_list(NOW)
 
-    said = "read from slave 10.0.0.2:10911; its consumer offsets may be up to 63 s behind"
+    said = "read from slave 10.0.0.2:10911; its consumer offsets may lag by up to 63 s"
     assert (row.freshness, row.brokers_read, row.freshness_detail) == (Freshness.LATE, 1, f"broker-a: {said}")
     assert (row.brokers[0].read_from, row.brokers[0].note) == ("10.0.0.2:10911", said)
 

@@ -71,7 +71,7 @@ def test_without_a_whole_day_growth_is_unknown():
     measured(readings=a_table(first=1), windows_600=a_table(whole={1: 300}))
     found = history_use()
     assert (found.bytes, found.growth_bytes_a_day, found.floor_seconds) == (2000, None, None)
-    reason = f"of 1 of {len(found.tables)} tables no whole day (UTC) is stored yet"
+    reason = f"no full day (UTC) of 1 of {len(found.tables)} tables is stored yet"
     assert found.unknown == {"growth_bytes_a_day": reason, "floor_seconds": reason}
     assert "growth_bytes_a_day" in of_table("readings").unknown
 
@@ -106,7 +106,7 @@ def test_on_the_first_day_nobody_knows_how_any_table_grows():
     measured(readings=a_table(first=1))
     assert of_table("windows_86400").bytes == 0
     assert {table.growth_bytes_a_day for table in history_use().tables} == {None}
-    assert history_use().unknown["growth_bytes_a_day"] == "no whole day (UTC) is stored yet"
+    assert history_use().unknown["growth_bytes_a_day"] == "no full day (UTC) is stored yet"
 
 
 def test_a_cluster_without_files_takes_no_room_and_nobody_knows_how_it_grows():

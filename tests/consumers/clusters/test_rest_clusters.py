@@ -38,7 +38,7 @@ def test_it_says_null_of_a_cluster_that_was_never_read(api):
     a_cluster(read_at=None)
     [row] = api.get(URL).json()["results"]
     assert (row["last_reading"], row["brokers"]) == (None, [])
-    assert row["unknown"]["last_reading"] == "no reading of it has been taken yet"
+    assert row["unknown"]["last_reading"] == "not polled yet"
 
 
 @time_machine.travel(NOW, tick=False)
@@ -69,7 +69,7 @@ def test_delay_levels_that_were_not_read_are_null_with_their_reason(api):
     a_delaying_broker(a_cluster(), delays_error="no permission")
     [row] = api.get(URL).json()["results"]
     level = row["delay_levels"][0]["levels"][0]
-    why = "broker-a did not give its delay levels: no permission"
+    why = "broker-a did not report its delay levels: no permission"
     assert (level["backlog"], level["overdue_seconds"], level["unknown"]["backlog"]) == (None, None, why)
 
 

@@ -46,7 +46,7 @@ def test_it_answers_in_the_named_fields(billing: ConsumerGroup, api: Client) -> 
             "size": 100,
             "sent_by_application": False,
             "resent": [{"at": "2026-03-14T02:59:00Z", "by": "ada", "result": "sent", "resend": str(resend.pk)}],
-            "unknown": {"origin_message_id": "the message does not say it", "tags": "it has no tags"},
+            "unknown": {"origin_message_id": "not in the message", "tags": "the message has no tags"},
         }
     ]
     assert answer["completeness"] == {

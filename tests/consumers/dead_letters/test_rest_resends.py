@@ -43,7 +43,7 @@ def test_a_plan_says_what_would_be_sent_and_to_whom(operator_api: Client, billin
     assert (said["status"], said["outcomes"], said["by"]) == ("planned", {"planned": 1}, "alice")
     assert (said["receivers"], said["expected_seconds"]) == (["billing"], 0.05)
     assert "whether it is orderly" in said["warnings"][0]
-    assert said["unknown"]["started_at"] == "it was not started"
+    assert said["unknown"]["started_at"] == "not started"
 
 
 def test_filters_choose_too(operator_api: Client, billing: ConsumerGroup) -> None:
@@ -65,18 +65,18 @@ def test_all_are_chosen_where_that_is_said(operator_api: Client, billing: Consum
     ("body", "status", "words"),
     [
         ({}, 400, "required"),
-        (wish(3) | {"filter": {}}, 400, "either"),
-        (wish(3) | {"all": True}, 400, "either"),
-        (wish(), 400, "No message is chosen"),
+        (wish(3) | {"filter": {}}, 400, "exactly one of"),
+        (wish(3) | {"all": True}, 400, "exactly one of"),
+        (wish(), 400, "No message is selected"),
         ({"messages": None, "destination": "group", "reason": "x"}, 400, "null"),
-        ({"filter": {}, "destination": "group", "reason": "x"}, 400, "An empty filter chooses nothing"),
+        ({"filter": {}, "destination": "group", "reason": "x"}, 400, "An empty filter selects nothing"),
         ({"filter": None, "destination": "group", "reason": "x"}, 400, "null"),
-        ({"all": False, "destination": "group", "reason": "x"}, 400, "It is true"),
-        ({"destination": "group", "reason": "x"}, 400, "either"),
+        ({"all": False, "destination": "group", "reason": "x"}, 400, "Use true"),
+        ({"destination": "group", "reason": "x"}, 400, "exactly one of"),
         (wish(3, destination="nowhere"), 400, "not a valid choice"),
         (wish(3, reason=" "), 400, "blank"),
         (wish(3, rate_per_second=1000), 400, "500"),
-        ({"filter": {"colour": "red"}, "destination": "group", "reason": "x"}, 400, "not known"),
+        ({"filter": {"colour": "red"}, "destination": "group", "reason": "x"}, 400, "Unknown filter"),
         (wish(3, 99), 409, "broker-a/0/99"),
         ({"filter": {"tag": "none"}, "destination": "group", "reason": "x"}, 409, "No message is chosen"),
     ],
@@ -137,7 +137,7 @@ def test_each_message_says_what_became_of_it(api: Client, billing: ConsumerGroup
         (3, "sent", 9),
         (4, "unknown", None),
     ]
-    assert rows[1]["unknown"]["target_offset"] == "whether it was sent is not known"
+    assert rows[1]["unknown"]["target_offset"] == "unknown whether it was sent"
     filtered = api.get(f"/api/v1/resends/{resend.pk}/messages/?outcome=unknown").json()
     assert (filtered["count"], filtered["results"][0]["offset"]) == (1, 4)
 

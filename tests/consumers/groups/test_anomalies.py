@@ -46,7 +46,7 @@ def found(group="billing"):
     [
         (
             *(1_000, 40, 0, UnknownReason.CONSUMER_AHEAD, "consumer_ahead"),
-            "the consumer offset is ahead of the broker offset, by up to 960 messages; there is no lag to tell",
+            "the consumer offset is ahead of the broker offset, by up to 960 messages; the lag is undefined",
         ),
         (
             *(5, 40, 12, None, "expired_unread"),
@@ -62,11 +62,12 @@ def found(group="billing"):
         ),
         (
             *(7, None, None, UnknownReason.QUEUE_GONE, "queue_gone"),
-            "the group has offsets there, but the topic has fewer read queues; nobody consumes what is left there",
+            "the group has offsets there, but the topic has fewer read queues, "
+            "so the remaining messages are not consumed",
         ),
         (
             *(None, 40, 0, UnknownReason.NEVER_COMMITTED, "never_committed"),
-            "the group has committed no offset; where a member would start is not known: the broker was not asked yet",
+            "the group has committed no offset; the start offset of a member is unknown: the broker was not asked yet",
         ),
     ],
 )
@@ -77,7 +78,7 @@ def test_it_names_what_cannot_be_right_with_its_numbers(group, consumer, broker,
     assert anomaly.sentence == f"queue 3 of Orders on broker-a: {sentence}"
     assert anomaly.cure
     assert anomaly.since is None
-    assert anomaly.unknown["since"] == "no judgement saw it begin"
+    assert anomaly.unknown["since"] == "no evaluation saw it begin"
 
 
 @pytest.mark.parametrize(("consumer", "broker", "least"), [(40, 40, 40), (0, 40, 0), (30, 40, None)])
@@ -130,7 +131,7 @@ def test_it_tells_queues_apart_by_where_a_member_would_start(group, cluster):
         )
     known, unknown = found()
     assert known.sentence.endswith("a member would start at 70 to 90: last offset: the end")
-    assert unknown.sentence.endswith("where a member would start is not known: timed out")
+    assert unknown.sentence.endswith("the start offset of a member is unknown: timed out")
 
 
 def test_a_queue_that_nothing_was_written_to_has_nothing_to_miss(group, cluster):
@@ -146,7 +147,7 @@ def test_it_finds_queues_that_are_written_to_and_cannot_be_read(group, cluster):
         queue.save()
     [anomaly] = found()
     assert (anomaly.name, anomaly.queue_ids) == ("queue_unreadable", (4, 5))
-    assert anomaly.sentence.startswith("2 queues of Orders on broker-a (4, 5): can be written to and not read")
+    assert anomaly.sentence.startswith("2 queues of Orders on broker-a (4, 5): can be written but not read")
 
 
 def test_it_says_nothing_of_a_broker_that_is_not_read_and_says_so(group, cluster):
@@ -188,19 +189,19 @@ def test_a_group_that_lost_its_members_and_has_a_lag_is_named(cluster):
         )
     [anomaly] = found("audit")
     assert (anomaly.name, anomaly.topic, anomaly.queue_ids, anomaly.since) == ("members_gone", None, (), ago(3900))
-    assert anomaly.sentence == "every member is gone, the last was 10.0.0.7@2, and 60 messages wait"
+    assert anomaly.sentence == "every member has left, the last was 10.0.0.7@2; lag 60 messages"
 
 
 def test_a_group_that_never_had_a_member_says_so_and_since_when_it_is_known(cluster):
     a_left_group(cluster, offline_since=ago(7200))
     [anomaly] = found("audit")
-    assert (anomaly.sentence, anomaly.since) == ("no member was ever seen, and 60 messages wait", ago(7200))
+    assert (anomaly.sentence, anomaly.since) == ("no member was ever seen; lag 60 messages", ago(7200))
 
 
 def test_what_waits_is_at_least_the_known_sum(cluster):
     group = a_left_group(cluster)
     a_snapshot(group, a_queue(cluster, "Orders", 1), 200, 100, unknown_reason=UnknownReason.CONSUMER_AHEAD)
-    assert found("audit")[0].sentence == "no member was ever seen, and at least 60 messages wait"
+    assert found("audit")[0].sentence == "no member was ever seen; lag at least 60 messages"
 
 
 @pytest.mark.parametrize(

@@ -91,10 +91,10 @@ def test_a_time_lag_that_was_judged_is_of_the_judgement_and_zero_of_the_reading(
 def test_what_consumes_faster_than_is_produced_is_not_said_to_drain_never(group: ConsumerGroup) -> None:
     group.judged.drain_seconds, group.judged.consume_rate = None, 13.0
     group.judged.save()
-    assert detail().unknown["drain_seconds"] == "the lag is younger than the last judgement"
+    assert detail().unknown["drain_seconds"] == "the lag is newer than the last evaluation"
     group.judged.consume_rate = 12.0
     group.judged.save()
-    assert detail().unknown["drain_seconds"] == "it does not drain"
+    assert detail().unknown["drain_seconds"] == "messages are produced at least as fast as they are consumed"
 
 
 @pytest.mark.parametrize("rule", ["caught_up", "within_threshold", "within_threshold_before"])
@@ -103,4 +103,4 @@ def test_a_group_that_keeps_up_has_nothing_to_drain(group: ConsumerGroup, rule: 
     group.judged.rule = rule
     group.judged.save()
     found = detail()
-    assert (found.drain_seconds, found.unknown["drain_seconds"]) == (None, "it keeps up")
+    assert (found.drain_seconds, found.unknown["drain_seconds"]) == (None, "the group keeps up")

@@ -90,5 +90,5 @@ def test_where_the_history_does_not_tell_either_the_broker_s_reason_stands_besid
     sampled(group, first_stored_at=None, first_error="the message at 90 has expired")
     group.queue_states.update(time_lag_seconds=None, time_lag_kind="unknown")
     [row] = queue_list("prod", "billing", now=NOW)
-    reason = "the judged range does not tell; the message at 90 has expired"
+    reason = "the evaluated range does not contain the answer; the message at 90 has expired"
     assert (row.time_lag_seconds, row.unknown["time_lag_seconds"]) == (None, reason)

@@ -74,7 +74,7 @@ def test_a_row_says_why(cluster) -> None:
     assert row.health == "warning"
     assert [(reason.code, reason.text) for reason in row.health_reasons] == [
         ("state", "State WARN"),
-        ("dlq_inflow", "5 dead letters/min · ≥ 300 in 24 h"),
+        ("dlq_inflow", "DLQ inflow 5/min · ≥ 300 in 24 h"),
     ]
 
 

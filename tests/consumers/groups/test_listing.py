@@ -66,8 +66,8 @@ def test_a_broker_that_was_never_read_may_hold_queues_of_any_group():
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({}, "no rebalance of it has been seen"),
-        ({"membership_at": None}, "its members have not been asked for yet"),
+        ({}, "no rebalance seen"),
+        ({"membership_at": None}, "the group's members have not been asked yet"),
         ({"membership_at": None, "membership_error": "timed out"}, "timed out"),
     ],
 )
@@ -77,7 +77,7 @@ def test_a_group_without_a_rebalance_says_why(fields, reason):
     [row] = group_list(GroupFilters(), now=NOW).rows
     assert (row.last_rebalance_at, row.unknown["last_rebalance_at"]) == (None, reason)
     group.judged.delete()
-    assert group_list(GroupFilters(), now=NOW).rows[0].unknown["last_rebalance_at"] == "not judged yet"
+    assert group_list(GroupFilters(), now=NOW).rows[0].unknown["last_rebalance_at"] == "not evaluated yet"
 
 
 def test_the_last_rebalance_stays_so_whatever_is_not_read():

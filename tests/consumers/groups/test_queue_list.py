@@ -62,7 +62,7 @@ def test_it_says_not_sampled_where_nobody_asked_a_member(group):
     a_snapshot(group, a_queue(group.cluster), 90, 100)
     assert the_row().unknown["pull_offset"] == "not sampled"
     assert the_row().unknown["owner"] == "not sampled"
-    assert the_row().unknown["expected_owner"] == "no member of it is known"
+    assert the_row().unknown["expected_owner"] == "no member is known"
 
 
 def test_it_names_who_is_to_own_a_queue(group):
@@ -109,7 +109,7 @@ def test_it_does_not_show_a_zero_time_lag_from_before_the_lag(group):
     a_judged_queue(group, queue, time_lag_seconds=0.0)
 
     assert the_row().time_lag_seconds is None
-    assert the_row().unknown["time_lag_seconds"] == "the lag is younger than the last judgement"
+    assert the_row().unknown["time_lag_seconds"] == "the lag is newer than the last evaluation"
 
 
 def test_it_keeps_the_state_and_no_number_of_an_evaluation_that_is_too_old(group):
@@ -185,8 +185,8 @@ def test_it_says_that_what_nobody_holds_has_nothing_in_flight(group):
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [
-        ([True, True], "no member holds it"),
-        ([True, False], "no member that answered holds it"),
+        ([True, True], "no member owns it"),
+        ([True, False], "no member that answered owns it"),
         ([False, False], "not sampled"),
     ],
 )

@@ -49,7 +49,7 @@ def test_it_answers_in_the_named_fields(cluster, api):
     assert (row["cluster"], row["group"], row["state"], row["lag_messages"]) == ("prod", "billing", "WARN", 40)
     assert row["taken_at"] == "2026-03-14T02:59:55Z"
     assert row["time_lag_seconds"] is None
-    assert row["unknown"]["time_lag_seconds"].startswith("the lag is younger than the last judgement")
+    assert row["unknown"]["time_lag_seconds"].startswith("the lag is newer than the last evaluation")
 
 
 def test_it_finds_a_group_that_only_the_overlay_makes_unknown(cluster, api):
@@ -84,9 +84,9 @@ def test_it_links_its_pages(cluster, api):
 @pytest.mark.parametrize(
     ("query", "name", "sentence"),
     [
-        ({"state": "BAD"}, "state", "Allowed are: LOSS, STOP, STALL, REWIND, WARN, UNKNOWN, RECREATED, OK."),
-        ({"kind": "odd"}, "kind", "Allowed are: user, system, ghost."),
-        ({"ordering": "password"}, "ordering", "Allowed are: cluster, -cluster,"),
+        ({"state": "BAD"}, "state", "Allowed: LOSS, STOP, STALL, REWIND, WARN, UNKNOWN, RECREATED, OK."),
+        ({"kind": "odd"}, "kind", "Allowed: user, system, ghost."),
+        ({"ordering": "password"}, "ordering", "Allowed: cluster, -cluster,"),
         ({"online": "perhaps"}, "online", "Must be a valid boolean."),
         ({"page": "0"}, "page", "greater than or equal to 1"),
         ({"page": str(2**62)}, "page", "less than or equal to 1000000000"),
@@ -94,7 +94,7 @@ def test_it_links_its_pages(cluster, api):
         (
             {"stat": "OK"},
             "stat",
-            "This parameter is not known. Allowed are: cluster, fields, firing, format, health, kind, online,",
+            "Unknown parameter. Allowed: cluster, fields, firing, format, health, kind, online,",
         ),
     ],
 )

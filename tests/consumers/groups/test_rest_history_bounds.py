@@ -42,8 +42,8 @@ def refusal(answer: Any) -> str:
 
 def test_more_points_than_are_answered_are_refused_with_what_would_fit(asked):
     assert refusal(asked(step=60, **TWO_HOURS)) == (
-        "4 queues × 120 windows of 60 s are 480 points, and the most is 240 (HISTORY_POINTS): "
-        "take a step of 600 s, or ask for 1 h at most, or name 2 queues or fewer."
+        "4 queues × 120 windows of 60 s are 480 points; the maximum is 240 (HISTORY_POINTS). "
+        "Do one of these: use a step of 600 s; use a range of at most 1 h; name at most 2 queues."
     )
 
 
@@ -71,7 +71,7 @@ def test_far_more_rows_than_fit_are_not_read_to_their_end(asked, settings):
     QueueSnapshot.objects.all().delete()
     settings.HISTORY_POINTS = 30
     sentence = refusal(asked(step=60, to="2026-03-14T03:00:00Z", **{"from": "2026-03-14T02:40:00Z"}))
-    assert sentence.startswith("The group had more queues in this range than are told")
+    assert sentence.startswith("The group has more than ")
 
 
 def test_topics_are_sums_of_as_many_points(asked):
@@ -87,7 +87,7 @@ def test_named_queues_are_told_alone(asked):
 @pytest.mark.parametrize(("by", "name"), [("group", "topic"), ("topic", "broker"), ("topic", "queue_id")])
 def test_a_sum_is_of_no_part_of_its_queues(asked, by, name):
     answer = asked(by=by, **{name: "1"})
-    assert answer.json()["errors"] == {name: [f"It does not go with by={by}: ask for by=queue, or leave it out."]}
+    assert answer.json()["errors"] == {name: [f"Not valid with by={by}. Use by=queue, or leave this out."]}
 
 
 def test_the_points_of_an_answer_are_what_its_fields_say(asked):
@@ -109,4 +109,4 @@ def test_a_body_with_a_list_longer_than_anybody_means_is_refused(operator_api):
     places = [{"topic": "Orders", "broker": "broker-a", "queue_id": 0}] * (requests.LONGEST + 1)
     answer = operator_api.post("/api/v1/resets/", json.dumps({"queues": places}), content_type="application/json")
     assert answer.status_code == 400
-    assert answer.json()["detail"] == "A list or object of the body has more than 20,000 entries: ask for less at once."
+    assert answer.json()["detail"] == "A list or object of the body has more than 20,000 entries. Ask for less at once."

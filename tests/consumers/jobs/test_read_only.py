@@ -22,7 +22,7 @@ def test_the_sentence_names_the_other_cluster_whose_addresses_these_are(settings
         a_cluster(name, namesrv="ns-1:9876")
     said = why_read_only("prod-again")
     assert said is not None
-    assert "prod-again has a name server or broker in common with prod, which is marked read-only" in said
+    assert "prod-again shares a name server or broker with prod, which is marked read-only" in said
 
 
 def test_nothing_is_said_of_a_cluster_that_may_be_written_to(settings: Any) -> None:

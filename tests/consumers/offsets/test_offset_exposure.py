@@ -162,7 +162,7 @@ def test_each_broadcasting_client_has_an_offset_and_a_lag_of_its_own(group):
     assert [(s.client_id, s.offset, s.finding) for s in files] == [("c1", 110, None), ("c2", None, "it is cut off")]
     assert row.of_kind("broker_file") == []
     assert row.unknown["exposure.low"] == row.unknown["would_start_at"]
-    assert row.unknown["exposure.low"] == "broadcasting: each member goes on from its own file"
+    assert row.unknown["exposure.low"] == "broadcasting: each member continues from its own file"
 
 
 def test_a_broadcasting_group_without_a_file_says_so(group):
@@ -201,7 +201,7 @@ def test_nobody_holds_a_queue_of_a_popping_group(group):
     a_snapshot(group, a_queue(group.cluster), 150, 150)
     group.consume_type = "CONSUME_POP"
     assert the_row(group).unknown["exposure.low"] == (
-        "popping: no member holds a queue; what is popped and not acknowledged comes again"
+        "popping: no member owns a queue; messages that are popped and not acknowledged are redelivered"
     )
 
 

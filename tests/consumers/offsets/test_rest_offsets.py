@@ -55,7 +55,7 @@ def test_it_says_what_a_crash_would_repeat(group, api):
 def test_what_is_not_known_is_null_with_its_reason(group, api):
     second = api.get(URL).json()["results"][1]
     assert (second["exposure"]["low"], second["exposure"]["high"]) == (None, None)
-    assert second["unknown"]["exposure.low"] == "no member holds it"
+    assert second["unknown"]["exposure.low"] == "no member owns it"
     assert (second["would_start_at"], second["never_committed"]) == (None, True)
     assert second["unknown"]["would_start_at"] == "no member was there to say its ConsumeFromWhere"
     assert [store["offset"] for store in second["stores"]] == [None, None, None]

@@ -70,7 +70,7 @@ def test_lag_is_counted_from_each_store(group):
 
 def test_what_is_wrong_with_a_row_of_a_file_stands_beside_its_offset(group):
     an_offset_file(group.cluster, a_file_row(offset=90, finding=a_finding("it went back")), from_backup=True)
-    backup = "read from its backup, which is one write older"
+    backup = "read from the backup file, which is one write older"
     assert seen(group)["broker_file"][0] == 90
     assert seen(group)["broker_file"][3] == f"it went back; {backup}"
 
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_read_any_more_keeps_what_it_said_with_the_reason(
         90,
         ago(30),
         "/store/config/consumerOffset.json",
-        "as it was before it could not be read: permission denied",
+        "last content before a failed read: permission denied",
     )
 
 
@@ -99,7 +99,7 @@ def test_a_file_whose_rows_are_gone_is_not_taken_for_an_empty_one(group):
     file = an_offset_file(group.cluster, a_file_row(offset=90))
     file.read_at = ago(90_000)
     file.save()
-    assert seen(group)["broker_file"][::3] == (None, "what was read of the file is not kept any more")
+    assert seen(group)["broker_file"][::3] == (None, "the content of the file is no longer retained")
 
 
 def test_only_the_newest_reading_of_a_file_counts(group):
@@ -117,7 +117,7 @@ def test_only_the_newest_reading_of_a_file_counts(group):
 def test_without_offset_files_it_says_how_to_name_them(group):
     group.cluster.offset_files = ""
     assert seen(group)["broker_file"][3] == (
-        "no offset files are named: manage.py cluster add prod --offset-files GLOB names them"
+        "no offset files are configured. To name them: manage.py cluster add prod --offset-files GLOB"
     )
 
 
@@ -130,15 +130,15 @@ def test_a_file_that_tells_no_broker_has_rows_of_its_own(group):
     an_offset_file(group.cluster, a_file_row(offset=90, broker=None), broker=None)
     found = {row.broker: stores(row)["broker_file"] for row in group_offsets(group, now=NOW).rows}
     assert (found[None].offset, found[None].finding) == (90, None)
-    assert (found["broker-a"].offset, found["broker-a"].finding) == (None, "the file does not tell its broker")
+    assert (found["broker-a"].offset, found["broker-a"].finding) == (None, "the file does not name its broker")
 
 
 def test_a_queue_that_only_a_file_knows_is_there(group):
     an_offset_file(group.cluster, a_file_row("Gone", 3, 7))
     gone = group_offsets(group, now=NOW, topic="Gone").rows
     assert [(row.topic, row.broker, row.queue_id, row.kind) for row in gone] == [("Gone", "broker-a", 3, "normal")]
-    assert stores(gone[0])["broker_memory"].finding == "the broker's memory has no offset of this group here"
-    assert gone[0].unknown["broker_offset"] == "the broker's memory has no offset of this group here"
+    assert stores(gone[0])["broker_memory"].finding == "the broker's memory has no offset of this group"
+    assert gone[0].unknown["broker_offset"] == "the broker's memory has no offset of this group"
 
 
 def test_a_queue_that_is_held_but_not_read_as_the_groups_is_there(group):
@@ -164,7 +164,7 @@ def test_rows_that_name_no_queue_are_left_to_the_files_findings(group):
     ("fields", "finding"),
     [
         ({"running_info_at": None}, "not sampled"),
-        ({}, "no member holds it"),
+        ({}, "no member owns it"),
         ({"gone_by": ago(5)}, "the group has no member"),
     ],
 )
@@ -177,7 +177,7 @@ def test_a_queue_that_nobody_holds_says_why_no_client_speaks_of_it(group, fields
 def test_a_client_that_fell_silent_keeps_its_last_words_with_their_time(group):
     group.clients.update(running_info_error="timed out")
     an_owner(group, a_queue(group.cluster), (112, 139, 28), last_seen=ago(200))
-    silent = "did not answer when it was asked last: timed out"
+    silent = "no answer to the last request: timed out"
     assert seen(group)["client_memory"] == (112, ago(200), "c1", silent)
 
 

@@ -59,7 +59,7 @@ def test_it_has_no_sum_where_a_part_is_unknown(cluster):
     seen = the_overview()
 
     assert (seen.lag_messages, seen.lag_messages_at_least, seen.dlq_messages) == (None, 40, None)
-    assert seen.unknown_reason == "1 of 2 groups have no known lag"
+    assert seen.unknown_reason == "no data for 1 of 2 groups"
     assert (seen.time_lag_seconds, seen.time_lag_kind) == (61.0, "at_least")
 
 
@@ -74,9 +74,7 @@ def test_it_says_of_how_many_groups_it_is_not_known_what_died(cluster):
     a_whole_group(cluster, "audit", dlq_day_messages=None)
     seen = the_overview()
     assert seen.dlq_day_messages is None
-    assert seen.unknown["dlq_day_messages"] == (
-        "the dead letters of 24 hours are not known in full of 1 of 2 groups: at least 1,200 of all"
-    )
+    assert seen.unknown["dlq_day_messages"] == ("DLQ inflow of 24 h is incomplete for 1 of 2 groups: ≥ 1,200 in total")
 
 
 def test_what_is_known_of_the_dead_letters_is_summed_and_said_since_when(cluster):
@@ -123,7 +121,7 @@ def test_it_tells_apart_why_groups_are_not_judged(cluster):
 
     causes = {cause.cause.split(":")[0]: cause.groups for cause in the_overview().causes}
 
-    assert causes == {"not judged yet": 1, "evaluation is late": 1, "too few scrapes to evaluate": 1}
+    assert causes == {"not evaluated yet": 1, "evaluation is late": 1, "too few scrapes to evaluate": 1}
 
 
 def test_it_puts_the_worst_first_and_says_why(cluster):
@@ -138,7 +136,7 @@ def test_it_puts_the_worst_first_and_says_why(cluster):
     assert [row.row.group for row in worst] == ["inventory", "billing"]
     assert worst[0].parts == [
         "stalled: blocked",
-        "queue 3 of Stock on broker-a: offset still for 12 min, 9,120 messages behind",
+        "queue 3 of Stock on broker-a: no commit for 12 min, lag 9,120 messages",
     ]
 
 

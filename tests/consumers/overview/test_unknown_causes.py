@@ -5,7 +5,7 @@ import time_machine
 from django.test import Client
 
 from consumers.models import Reading
-from consumers.overview.queries import NOT_JUDGED_FOR_LONG, NOT_POLLED, overview
+from consumers.overview.queries import EVALUATION_LATE, NOT_POLLED, overview
 from tests.world import (
     NOW,
     a_broker,
@@ -50,7 +50,7 @@ def test_every_broker_dead():
     for name in ("broker-a", "broker-b"):
         a_dead_broker(cluster, name)
         groups_on(cluster, broker=name)
-    reason = "none of its 2 brokers is read; broker-a could not be read: connection refused"
+    reason = "none of the 2 brokers is read; broker-a could not be read: connection refused"
     assert the_causes() == [(reason, "prod", "broker-a", 6, ago(300))]
 
 
@@ -87,7 +87,7 @@ def test_the_pipeline_stopped():
         cluster = a_cluster(name)
         a_broker(cluster)
         groups_on(cluster, judged_at=ago(3600))
-    assert the_causes() == [(NOT_JUDGED_FOR_LONG, "prod, staging", None, 6, ago(3600))]
+    assert the_causes() == [(EVALUATION_LATE, "prod, staging", None, 6, ago(3600))]
 
 
 def test_groups_unknown_by_the_same_rule():
@@ -103,7 +103,7 @@ def test_the_page_shows_the_one_row(admin_client: Client):
     a_broker(cluster, last_read_at=ago(600))
     groups_on(cluster, count=40)
     page = admin_client.get("/").text
-    assert page.count("no reading is being taken: the poll worker is behind or not running") == 1
+    assert page.count("the cluster is not polled: the poll worker lags or does not run") == 1
     assert ">40 groups<" in page
     assert page.count('class="attention"') == 0
 

@@ -50,7 +50,7 @@ def test_different_strategies_are_one_finding_with_what_they_lead_to(group, queu
     assert numbers(differ.unowned) == "b0 b2"
     assert differ.facts == {"strategies": {AVERAGELY: ["c1"], CIRCLE: ["c2"]}}
     assert differ.since == ago(700)
-    assert "Consumed by nobody: 2 queues of Orders on broker-b (0, 2)." in differ.sentence
+    assert "Not consumed: 2 queues of Orders on broker-b (0, 2)." in differ.sentence
 
 
 def test_members_that_have_not_said_their_strategy_differ_from_nobody(group, queues):
@@ -64,7 +64,7 @@ def test_a_member_that_a_broker_gives_its_queues_differs_from_one_that_shares(gr
     a_member(group, "c1")
     a_member(group, "c2", settings={"clientRebalance": "false"}, broker_assigned=[])
     holds(group, "c1", queues)
-    assert found(group)[Kind.STRATEGIES].facts["strategies"]["given by a broker"] == ["c2"]
+    assert found(group)[Kind.STRATEGIES].facts["strategies"]["assigned by a broker"] == ["c2"]
 
 
 def test_different_subscriptions_are_one_finding_with_the_difference(group, queues):

@@ -52,8 +52,8 @@ def test_a_queue_that_nobody_holds_is_named_with_whom_it_falls_to(group, queues)
     assert unowned.level == Level.PROBLEM
     assert numbers(unowned.unowned) == "b1"
     assert unowned.sentence == (
-        "Consumed by nobody: queue 1 of Orders on broker-b. "
-        "It falls to c2, which does not hold it: it could not read where to start, maybe."
+        "Not consumed: queue 1 of Orders on broker-b. "
+        "Assigned to c2, which does not own it. It may have failed to read its start offset."
     )
     assert unowned.facts["expected"] == ["c2"]
     assert unowned.since == ago(200)
@@ -63,7 +63,7 @@ def test_a_queue_that_nobody_holds_is_named_with_whom_it_falls_to(group, queues)
 def test_an_orderly_member_that_does_not_hold_its_queue_has_no_lock(group, queues):
     two_members(group, queues, orderly=True)
     let_go(queues[5], ago(200))
-    assert "the broker has not given it the lock" in found(group)[Kind.UNOWNED].sentence
+    assert "The broker may not have granted the lock" in found(group)[Kind.UNOWNED].sentence
     assert found(group)[Kind.UNOWNED].log_line.text == "doRebalance, billing, add a new mq failed"
 
 
@@ -79,7 +79,7 @@ def test_a_queue_of_machine_rooms_that_nobody_holds_may_be_in_none_of_them(group
     two_members(group, queues, strategy="AllocateMessageQueueByMachineRoom")
     for queue in queues[:7]:
         holds(group, "c1", [queue])
-    assert "of brokers in rooms that none names fall to nobody" in found(group)[Kind.UNOWNED].sentence
+    assert "of brokers in a room that no member names are assigned to nobody" in found(group)[Kind.UNOWNED].sentence
     assert numbers(found(group)[Kind.UNOWNED].unowned) == "b3"
 
 
@@ -166,7 +166,7 @@ def test_a_queue_that_another_member_holds_is_found_with_whom_it_falls_to(group,
     Assignment.objects.filter(queue__in=queues[6:]).update(client_id="c1")
     wrong = found(group)[Kind.UNEXPECTED]
     assert list(found(group)) == [Kind.UNEXPECTED]
-    assert wrong.sentence == "c1 holds what falls to c2: 2 queues of Orders on broker-b (2, 3)."
+    assert wrong.sentence == "c1 owns queues that are assigned to c2: 2 queues of Orders on broker-b (2, 3)."
 
 
 def test_other_owners_than_the_default_ring_gives_are_no_finding(group, queues):

@@ -79,7 +79,7 @@ def test_a_queue_into_which_nothing_was_ever_written_is_named(group):
             lambda: Broker.objects.update(last_read_at=ago(50)),
             "broker-a has not been read for more than 45 s",
         ),
-        (lambda: Broker.objects.all().delete(), "broker-a is not among the cluster's brokers"),
+        (lambda: Broker.objects.all().delete(), "broker-a is not listed in the cluster"),
     ],
 )
 def test_whether_a_queue_was_ever_written_is_not_known_without_its_broker(group, lose, reason):
@@ -91,7 +91,7 @@ def test_a_member_without_a_queue_consumes_nothing(group):
     a_member(group, "c", since=3600)
     idle = the_member("c")
     assert (idle.queues, idle.messages_per_second, idle.share, idle.never_written) == (0, 0.0, 0.0, [])
-    assert (idle.busiest_queue, idle.unknown["busiest_queue"]) == (None, "it owns no queue")
+    assert (idle.busiest_queue, idle.unknown["busiest_queue"]) == (None, "the member owns no queue")
 
 
 def test_a_member_that_did_not_answer_says_nothing_of_itself(group):
@@ -109,7 +109,7 @@ def test_a_member_that_was_not_asked_says_nothing_of_itself(group):
 
 def test_one_queue_without_a_rate_makes_the_rate_and_all_shares_unknown(group):
     it_held(group, a_queue(group.cluster, queue_id=7), "a", since=60)
-    reason = "of Orders/broker-a/7: no window of it yet"
+    reason = "Orders/broker-a/7: no window yet"
     assert {the_member().unknown[name] for name in ("messages_per_second", "share", "busiest_queue")} == {reason}
     assert the_member("b").messages_per_second == 1.0
 
@@ -125,8 +125,8 @@ def test_nothing_consumed_at_all_is_shared_by_nobody(group):
     )
     quiet = the_member()
     assert (quiet.messages_per_second, quiet.share, quiet.busiest_queue) == (0.0, None, None)
-    assert quiet.unknown["share"] == "nothing was consumed by the group"
-    assert quiet.unknown["busiest_queue"] == "nothing was consumed of its queues"
+    assert quiet.unknown["share"] == "the group consumed nothing"
+    assert quiet.unknown["busiest_queue"] == "nothing was consumed from the member's queues"
 
 
 def test_members_that_pop_share_the_queues_and_none_has_a_rate_of_its_own(group):
@@ -134,7 +134,7 @@ def test_members_that_pop_share_the_queues_and_none_has_a_rate_of_its_own(group)
     a_member(group, "c", since=3600)
     popping = the_member("c")
     assert (popping.queues, popping.messages_per_second) == (0, None)
-    assert popping.unknown["messages_per_second"] == "its members pop messages: no queue has an owner"
+    assert popping.unknown["messages_per_second"] == "members pop messages: no queue has an owner"
 
 
 def test_what_a_client_says_of_its_kind_comes_before_what_a_broker_says_of_the_group(group):
@@ -150,7 +150,7 @@ def test_two_processes_with_one_id_are_told_with_their_addresses(group):
     double = the_member()
     assert double.connections == {"broker-a": ["10.0.0.7:1", "10.0.0.8:2"]}
     assert (double.duplicated_since, double.listed_since) == (ago(60), ago(600))
-    assert the_member("b").unknown["duplicated_since"] == "no broker lists two connections under its id"
+    assert the_member("b").unknown["duplicated_since"] == "no broker lists two connections under this client id"
 
 
 def test_a_member_that_is_gone_is_not_listed(group):
@@ -162,9 +162,9 @@ def test_a_member_that_is_gone_is_not_listed(group):
     ("fields", "reason"),
     [
         ({}, None),
-        ({"membership_at": None}, "its members have not been asked for yet"),
+        ({"membership_at": None}, "the group's members have not been asked yet"),
         ({"membership_error": "broker-b: timed out"}, "broker-b: timed out"),
-        ({"membership_at": ago(901)}, "not every broker has said since 2026-03-14T02:44:59Z who is in the group"),
+        ({"membership_at": ago(901)}, "not every broker has reported the group's members since 2026-03-14T02:44:59Z"),
     ],
 )
 def test_it_says_why_these_need_not_be_all_members(group, fields, reason):

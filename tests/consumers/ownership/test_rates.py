@@ -52,13 +52,13 @@ def test_a_minute_in_which_it_is_not_known_counts_for_nothing(group):
 def test_a_queue_whose_newest_minute_is_not_known_has_no_rate(group):
     put(2, {0: 8.0})
     put(1, {0: None}, unknown_reason="broker-a could not be read")
-    assert rates(group).of([FIRST]) == (None, "of Orders/broker-a/0: broker-a could not be read")
+    assert rates(group).of([FIRST]) == (None, "Orders/broker-a/0: broker-a could not be read")
 
 
 def test_a_rate_that_went_back_has_a_reason_of_its_own(group):
     put(1, {0: None})
     assert rates(group).of([FIRST])[1] == (
-        "of Orders/broker-a/0: the consumer offset went back, or no reading precedes this window"
+        "Orders/broker-a/0: the consumer offset went back, or there is no poll before this window"
     )
 
 
@@ -67,14 +67,14 @@ def test_a_queue_that_is_missing_from_the_newest_minute_has_no_rate(group):
     put(1, {1: 1.0})
     assert rates(group).of([FIRST]) == (
         None,
-        "of Orders/broker-a/0: no reading of it in the minute before 2026-03-14T03:00:00Z",
+        "Orders/broker-a/0: no poll in the minute before 2026-03-14T03:00:00Z",
     )
     assert rates(group).of([SECOND]) == (1.0, "")
 
 
 def test_a_queue_that_no_window_names_makes_the_sum_unknown(group):
     put(1, {0: 1.0})
-    assert rates(group).of([FIRST, SECOND]) == (None, "of Orders/broker-a/1: no window of it yet")
+    assert rates(group).of([FIRST, SECOND]) == (None, "Orders/broker-a/1: no window yet")
 
 
 def test_of_a_queue_that_was_never_committed_nothing_was_consumed(group):
@@ -103,7 +103,7 @@ def test_windows_that_are_too_old_tell_nothing_of_the_present(group):
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"message_model": "BROADCASTING"}, "broadcasting: each member keeps its own offsets"),
+        ({"message_model": "BROADCASTING"}, "broadcasting: each member stores its own offsets"),
         ({"outside_store": "com.example.Store"}, "com.example.Store keeps its progress, not the brokers"),
     ],
 )

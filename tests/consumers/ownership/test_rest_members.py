@@ -49,7 +49,7 @@ def test_no_member_is_not_the_same_as_members_that_nobody_asked_for(group, api):
     Client.objects.all().delete()
     assert (api.get(URL).json()["count"], api.get(URL).json()["unknown_reason"]) == (0, None)
     ConsumerGroup.objects.update(membership_at=None)
-    assert api.get(URL).json()["unknown_reason"] == "its members have not been asked for yet"
+    assert api.get(URL).json()["unknown_reason"] == "the group's members have not been asked yet"
 
 
 def test_it_gives_pages(group, api):

@@ -32,7 +32,7 @@ def test_it_says_who_subscribes_to_what_and_how_members_differ(group, api):
 def test_a_range_before_the_first_answer_says_that_nothing_is_known(group, api):
     seen = api.get(URL, {"from": "2026-03-14T01:00:00Z", "to": "2026-03-14T01:30:00Z"}).json()
     assert seen["subscriptions"] == seen["differences"] == []
-    assert seen["unknown"]["subscriptions"] == "no member has said in this range what it subscribes to"
+    assert seen["unknown"]["subscriptions"] == "no member has reported its subscriptions in this range"
 
 
 @pytest.mark.parametrize(

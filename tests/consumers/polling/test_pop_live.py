@@ -55,7 +55,7 @@ def test_a_lag_of_0_does_not_hide_what_was_not_acknowledged(popping: RocketMQ, t
         poller.close()
     [row] = queue_list("popped", GROUP, topic=TOPIC, now=datetime.now(UTC))
     assert (row.consumer_offset, row.lag_messages, row.unacked_messages) == (6, 0, None)
-    assert row.unknown["unacked_messages"] == f"6 of {TOPIC} on broker-a, in whichever of its queues"
+    assert row.unknown["unacked_messages"] == f"6 of {TOPIC} on broker-a, in any of its queues"
     [group] = group_list(GroupFilters(search=GROUP), now=datetime.now(UTC)).rows
     assert "pop" in group.flags
 

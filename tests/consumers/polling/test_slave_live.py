@@ -120,7 +120,7 @@ def test_a_killed_masters_slave_is_read_until_the_master_is_back(poller: Cluster
     assert (row.read_from, row.reachable, row.failing_since) == (slave, False, None)
     master = client.get("/api/v1/clusters/").json()["results"][0]["brokers"][0]
     assert master["read_from"] == slave
-    assert master["note"] == f"read from slave {slave}; its consumer offsets may be up to 63 s behind"
+    assert master["note"] == f"read from slave {slave}; its consumer offsets may lag by up to 63 s"
     assert master["error"] == part.master_error
 
     pair.start_broker("broker-a")

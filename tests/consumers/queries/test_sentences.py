@@ -14,20 +14,19 @@ from consumers.queries.texts import age, rate
             State.STALL,
             "blocked",
             {"still_seconds": 720.4, "lag_messages": 9120, "client_id": "10.0.0.7@3312", "owners": 1},
-            "stalled: blocked · offset still for 12 min · 9,120 messages behind · owned by 10.0.0.7@3312",
+            "stalled: blocked · no commit for 12 min · lag 9,120 messages · owned by 10.0.0.7@3312",
         ),
         (
             State.STOP,
             "no_members",
             {"still_seconds": 4080, "lag_messages": 1, "without_members_seconds": 90},
-            "stopped: no members · offset still for 1 h 8 min · 1 message behind · no member for 1 min 30 s",
+            "stopped: no members · no commit for 1 h 8 min · lag 1 message · no member for 1 min 30 s",
         ),
         (
             State.WARN,
             "falling_behind",
             {"lag_messages": 52118, "consume_rate": 0.25, "time_lag_from_seconds": 60, "time_lag_to_seconds": 192},
-            "lagging: falling behind · time lag rose from 1 min to 3 min 12 s · 52,118 messages behind"
-            " · consumes 0.25/s",
+            "lagging: falling behind · time lag rose from 1 min to 3 min 12 s · lag 52,118 messages · consumes 0.25/s",
         ),
         (
             State.LOSS,
@@ -57,7 +56,7 @@ def test_it_says_the_rule_and_each_number_that_is_known(state, rule, detail, exp
 
 def test_it_says_the_numbers_in_the_same_order_however_they_were_kept():
     detail = {"client_id": "a", "lag_messages": 2, "still_seconds": 5}
-    parts = ["offset still for 5 s", "2 messages behind", "owned by a"]
+    parts = ["no commit for 5 s", "lag 2 messages", "owned by a"]
     assert evidence(detail) == evidence(dict(reversed(detail.items()))) == parts
 
 
@@ -69,7 +68,7 @@ def test_it_names_the_queue_that_decided():
 @pytest.mark.parametrize("state", [State.OK, State.WARN])
 def test_numbers_of_one_queue_stand_behind_its_name_whatever_the_state(state):
     detail = {"topic": "orders", "broker": "broker-a", "queue_id": 2, "lag_messages": 94, "consume_rate": 0.25}
-    said = "queue 2 of orders on broker-a: 94 messages behind, consumes 0.25/s"
+    said = "queue 2 of orders on broker-a: lag 94 messages, consumes 0.25/s"
     assert state_parts(state, "draining", detail)[1:] == [said]
 
 
@@ -106,4 +105,4 @@ def test_it_says_a_rate_with_the_digits_that_matter(per_second, expected):
 def test_the_place_is_said_once():
     detail = {"topic": "Stock", "broker": "broker-a", "queue_id": 3, "queues": 8, "still_seconds": 720}
     parts = state_parts(State.STALL, "blocked", detail, place=queue_words("Stock", "broker-a", 3))
-    assert parts == ["stalled: blocked", "queue 3 of Stock on broker-a: offset still for 12 min"]
+    assert parts == ["stalled: blocked", "queue 3 of Stock on broker-a: no commit for 12 min"]

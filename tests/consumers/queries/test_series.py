@@ -61,7 +61,7 @@ def test_it_has_every_window_of_the_range_with_nulls_where_nothing_was_read(grou
     assert [point.lag_messages for point in series.points] == [10, None, None, None, None]
     assert [point.unknown_reason for point in series.points] == [
         None,
-        "no reading in this window",
+        "no poll in this window",
         "broker-b could not be read",
         "not aggregated yet",
         "not aggregated yet",
@@ -92,7 +92,7 @@ def test_an_hour_of_long_ago_is_shown_in_the_finest_windows_that_are_kept(group,
 def test_a_window_that_is_not_kept_any_more_says_so(group):
     since = NOW - timedelta(days=8)
     found = group_history("prod", "billing", since=since, until=since + MINUTE, now=NOW, step_seconds=60)
-    assert [point.unknown_reason for point in found.series[0].points] == ["windows of 60 s are kept for 7 days"]
+    assert [point.unknown_reason for point in found.series[0].points] == ["windows of 60 s are retained for 7 days"]
 
 
 def test_it_knows_no_history_of_a_group_that_is_not_there(group):
@@ -119,7 +119,7 @@ def test_it_sums_a_topic_only_where_all_its_queues_are_known(group, lake):
 
     assert [point.lag_messages for point in series.points] == [5, 7, None, None, None]
     assert [point.consume_rate for point in series.points] == [1.0, 3.0, None, 3.0, None]
-    assert series.points[2].unknown_reason == "a queue of it was not read in this window"
+    assert series.points[2].unknown_reason == "a queue was not read in this window"
     assert series.points[3].unknown_reason == "consumer ahead"
 
 

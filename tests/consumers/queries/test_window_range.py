@@ -28,7 +28,7 @@ def test_it_covers_the_range_and_no_window_more(since, seconds, step):
         (0, None, "The range is empty"),
         (-60, None, "The range is empty"),
         (60, 61, "The step must be one of 60, 600, 3600"),
-        (86400 * 30, 60, "Take a longer step"),
+        (86400 * 30, 60, "Use a longer step"),
     ],
 )
 def test_it_rejects_what_cannot_be_shown(seconds, step, sentence):

@@ -60,10 +60,10 @@ def test_what_is_not_known_of_a_rebalance_has_its_reason(billing):
     a_rebalance(billing, started_after=None, settled_at=None, members_before=None)
     [event] = rebalance_list(RebalanceFilters()).rows
     assert event.unknown == {
-        "started_after": "no reading before it is known",
-        "settled_at": "no two readings in a row have agreed since",
-        "dated_at": "no member's clock dates it between the two readings",
-        "members_before": "the readings around it do not tell",
+        "started_after": "no poll before it is known",
+        "settled_at": "no two consecutive polls have agreed since",
+        "dated_at": "no member's clock dates it between the two polls",
+        "members_before": "the polls around it do not contain the answer",
     }
     assert (event.settled, event.settled_seconds) == (False, None)
 

@@ -63,7 +63,7 @@ def test_it_answers_in_the_named_fields(billing, api):
         "rollout": True,
         "episode_since": "2026-03-14T02:50:00Z",
         "judged_at": "2026-03-14T02:50:30Z",
-        "unknown": {"dated_at": "no member's clock dates it between the two readings"},
+        "unknown": {"dated_at": "no member's clock dates it between the two polls"},
     }
 
 
@@ -104,10 +104,10 @@ def test_it_links_its_pages(billing, api):
 @pytest.mark.parametrize(
     ("query", "name", "sentence"),
     [
-        ({"cause": "magic"}, "cause", "Allowed are: joined, left, gone, silent,"),
+        ({"cause": "magic"}, "cause", "Allowed: joined, left, gone, silent,"),
         ({"from": "yesterday"}, "from", "Datetime has wrong format"),
         ({"from": "2026-03-14T03:00:00Z", "to": "2026-03-14T03:00:00Z"}, "from", "The range is empty"),
-        ({"since": "2026-03-14T03:00:00Z"}, "since", "This parameter is not known. Allowed are: cause,"),
+        ({"since": "2026-03-14T03:00:00Z"}, "since", "Unknown parameter. Allowed: cause,"),
         ({"page_size": "1001"}, "page_size", "less than or equal to 1000"),
     ],
 )

@@ -17,15 +17,15 @@ WHO = {"client_id": "search-3"}
         ({"cause": "joined", "address": "127.0.0.1:50332"} | WHO, f"search-3 joined from 127.0.0.1:50332 {BOUNDS}"),
         ({"cause": "joined"} | WHO, f"search-3 joined {BOUNDS}"),
         ({"cause": "left"} | WHO, f"search-3 left {BOUNDS} · its final commit was seen"),
-        ({"cause": "gone"} | WHO, f"search-3 went away {BOUNDS} · whether it left or died cannot be told"),
+        ({"cause": "gone"} | WHO, f"search-3 went away {BOUNDS} · unknown whether it left or crashed"),
         ({"cause": "silent"} | WHO, f"search-3 was dropped by its broker {BOUNDS} · it had not answered any more"),
         (
             {"cause": "reconnected", "before": "10.0.0.7:1", "after": "10.0.0.7:2"} | WHO,
-            f"search-3 connected anew {BOUNDS} · 10.0.0.7:1 → 10.0.0.7:2 · it had not started anew",
+            f"search-3 reconnected {BOUNDS} · 10.0.0.7:1 → 10.0.0.7:2 · without a restart",
         ),
         (
             {"cause": "restarted", "before": "2026-03-14T01:00:00Z", "after": "2026-03-14T02:59:00+00:00"} | WHO,
-            f"search-3 started anew under the same id {BOUNDS} · 2026-03-14 01:00:00 UTC → 2026-03-14 02:59:00 UTC",
+            f"search-3 restarted under the same id {BOUNDS} · 2026-03-14 01:00:00 UTC → 2026-03-14 02:59:00 UTC",
         ),
         (
             {"cause": "queue_count", "topic": "Orders", "before": 4, "after": 8},
@@ -43,9 +43,9 @@ WHO = {"client_id": "search-3"}
         ({"cause": "broker", "broker": "broker-b"}, f"broker-b could not be read {BOUNDS}"),
         (
             {"cause": "pull_stuck", "topic": "Orders", "broker": "broker-a", "queue_id": 0} | WHO,
-            f"search-3 took Orders/broker-a/0 anew {BOUNDS} · it had not pulled for 120 s",
+            f"search-3 took Orders/broker-a/0 again {BOUNDS} · it had not pulled for 120 s",
         ),
-        ({"cause": "unknown"}, f"queues changed hands {BOUNDS} · nothing that was read says why"),
+        ({"cause": "unknown"}, f"queues changed hands {BOUNDS} · no evidence of the cause"),
     ],
 )
 def test_a_cause_says_its_facts(found, sentence):
@@ -61,7 +61,7 @@ def test_a_cause_says_its_facts(found, sentence):
         ),
         (
             {"cause": "gone", "last_seen": ago(80).isoformat(), "at": ago(21).isoformat()} | WHO,
-            "search-3 went away between 02:58:40 and 02:59:39 UTC · whether it left or died cannot be told",
+            "search-3 went away between 02:58:40 and 02:59:39 UTC · unknown whether it left or crashed",
         ),
         (
             {"cause": "silent", "silent_since": ago(180).isoformat()} | WHO,
@@ -73,7 +73,7 @@ def test_a_cause_says_its_facts(found, sentence):
         ),
         (
             {"cause": "pull_stuck", "topic": "Orders", "broker": "b", "queue_id": 1, "last_pull": ago(300).isoformat()},
-            f"a member took Orders/b/1 anew {BOUNDS} · it had not pulled since 02:55:00 UTC",
+            f"a member took Orders/b/1 again {BOUNDS} · it had not pulled since 02:55:00 UTC",
         ),
     ],
 )

@@ -69,7 +69,7 @@ def test_what_was_not_seen_to_agree_for_long_is_not_known(
 ) -> None:
     a_rebalance(billing, ago(2000), **(GOES_ON | {"last_change_at": ago(last_change), "polls": 130}))
     one = found(billing)
-    assert (one.seconds is not None, one.reason.startswith("not every member has said since")) == (
+    assert (one.seconds is not None, one.reason.startswith("not every member has reported its queues since")) == (
         is_known,
         not is_known,
     )

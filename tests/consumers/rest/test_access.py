@@ -29,7 +29,7 @@ def test_it_answers_a_problem_to_whoever_is_not_let_in():
 @pytest.mark.parametrize(
     ("header", "sentence"),
     [
-        ("Token unknown", "This token is not known."),
+        ("Token unknown", "Unknown token."),
         ("Token two words", "without spaces in it"),
         ("Bearer a-token-of-a-test", "Authentication credentials were not provided."),
     ],

@@ -84,7 +84,7 @@ def test_a_list_that_is_too_long_is_refused_and_not_cut(cluster, api, settings):
     some_groups(cluster, 3)
     answer = api.get(GROUPS, {"format": "csv"})
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
-    assert answer.json()["errors"]["format"][0].startswith("The list has 3 rows, and CSV is for 2 at most")
+    assert answer.json()["errors"]["format"][0].startswith("The list has 3 rows, and CSV allows 2 at most")
 
 
 def test_a_list_that_may_not_be_whole_says_so_in_its_last_line(cluster, api):
@@ -104,15 +104,13 @@ def test_members_that_need_not_be_all_are_said_to_be_so(cluster, api):
 @pytest.mark.parametrize("name", ["page", "page_size"])
 def test_it_has_no_pages(cluster, api, name):
     answer = api.get(GROUPS, {"format": "csv", name: "1"})
-    assert answer.json()["errors"][name] == ["CSV is the whole list: leave this out."]
+    assert answer.json()["errors"][name] == ["CSV contains the whole list. Leave this out."]
 
 
 def test_what_is_no_list_has_none(cluster, api):
     a_group(cluster)
     assert api.get(BILLING, headers={"accept": "text/csv"}).status_code == 406
-    assert api.get(BILLING, {"format": "csv"}).json()["errors"]["format"] == [
-        '"csv" is not allowed. Allowed are: json.'
-    ]
+    assert api.get(BILLING, {"format": "csv"}).json()["errors"]["format"] == ['"csv" is not allowed. Allowed: json.']
 
 
 def test_a_problem_of_it_is_json(cluster, api):

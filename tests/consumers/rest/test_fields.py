@@ -51,7 +51,7 @@ def test_an_object_has_what_was_chosen(billing, api):
 def test_a_field_that_there_is_not_is_refused_with_those_that_there_are(billing, api, path):
     answer = api.get(path, {"fields": "lag"})
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
-    assert answer.json()["errors"]["fields"][0].startswith('"lag" is not a field of it. Allowed are: ')
+    assert answer.json()["errors"]["fields"][0].startswith('"lag" is not a field. Allowed: ')
 
 
 def test_no_field_is_none_that_there_is(billing, api):

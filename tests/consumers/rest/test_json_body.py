@@ -56,4 +56,4 @@ def test_half_of_a_character_is_refused_wherever_it_stands(operator_api: Client)
     body = '{"all": true, "destination": "\\ud800", "reason": "the database was down"}'
     answer = operator_api.post("/api/v1/groups/prod/billing/resends/", body, content_type="application/json")
     assert answer.status_code == 400
-    assert "half of a character" in answer.json()["errors"]["non_field_errors"][0]
+    assert "half of a surrogate pair" in answer.json()["errors"]["non_field_errors"][0]

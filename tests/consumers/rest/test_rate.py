@@ -32,7 +32,7 @@ def test_the_refusal_is_a_problem_that_says_when_to_ask_again(api):
     codes(api, 3)
     answer = api.get(GROUPS)
     assert (answer["Content-Type"], answer["Retry-After"]) == ("application/problem+json", "60")
-    assert answer.json()["detail"] == "More than 3 requests in a minute: try again in 60 s."
+    assert answer.json()["detail"] == "More than 3 requests in a minute. Try again in 60 s."
 
 
 def test_every_answer_says_how_many_are_left(api):

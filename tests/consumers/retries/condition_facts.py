@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from consumers.retries.checks.facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, Permission
+from consumers.retries.checks.facts import BrokerFacts, ClientFacts, GroupConfigured, Permission, RetryFacts
 from tests.world import NOW, ago
 
 SETTINGS = {"consumeMessageBatchMaxSize": "1", "consumeTimeout": "15", "maxReconsumeTimes": "-1"}
@@ -38,7 +38,7 @@ def facts(*brokers, **more):
     values = {"cluster": "prod", "group": "billing", "namesrv": "127.0.0.1:9876", "now": NOW, "online": True}
     values |= {"message_model": "CLUSTERING", "consume_type": "CONSUME_PASSIVELY", "pops": False}
     values |= {"brokers": brokers or (a_broker(),), "clients": (a_client(),)}
-    return GroupFacts(**(values | more))
+    return RetryFacts(**(values | more))
 
 
 def _permission(value):

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from consumers.retries.unfinished.blocked import is_past_timeout, kind_of
 from consumers.retries.unfinished.blocked_rows import BlockedKind
-from consumers.retries.unfinished.heads import Sendbacks, Standing
+from consumers.retries.unfinished.heads import Sendbacks, StuckMessage
 from tests.readings import at
 
 NOW = at(600)
 # Seen first 300 s ago; heard 10 s ago, when it had just pulled.
-HEAD = Standing(
+HEAD = StuckMessage(
     cluster="prod",
     group="stock",
     topic="Stock",
@@ -84,10 +84,13 @@ def test_the_kind_follows_from_what_the_member_says(head, changes, expected):
 @pytest.mark.parametrize(
     ("head", "words"),
     [
-        (replace(CONCURRENT, told_at=at(470), client_error="timed out"), "c1 has not said since .*: timed out"),
+        (
+            replace(CONCURRENT, told_at=at(470), client_error="timed out"),
+            "c1 has not reported its queues .*: timed out",
+        ),
         (replace(ORDERLY, status=FAILING, last_lock_at=at(540)), "has not renewed its lock on the queue for 49 s"),
         (replace(CONCURRENT, status=FAILING, sendbacks=UNTOLD), "messages fail; not aggregated"),
-        (replace(CONCURRENT, status={}), "c1 does not say how many messages of Stock fail"),
+        (replace(CONCURRENT, status={}), "c1 does not report how many messages of Stock fail"),
     ],
 )
 def test_an_unknown_kind_says_why(head, words):

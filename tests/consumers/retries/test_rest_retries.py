@@ -57,7 +57,7 @@ def test_an_unknown_window_makes_the_sum_unknown_and_both_say_why(billing, api):
     window = next(window for window in found["windows"] if window["from"] == "2026-03-14T02:48:00Z")
     assert (window["into_dlq"], window["unknown"]["into_dlq"]) == (None, "broker-b was silent")
     assert (found["totals"]["into_dlq"], found["totals"]["at_least"]["into_dlq"]) == (None, 236)
-    assert found["totals"]["unknown"]["into_dlq"] == "1 of 60 windows are not known: broker-b was silent"
+    assert found["totals"]["unknown"]["into_dlq"] == "1 of 60 windows are unknown: broker-b was silent"
 
 
 def test_what_is_not_known_at_all_has_no_part_that_is(billing, api):
@@ -100,7 +100,7 @@ def test_without_a_level_the_ladder_is_empty_for_a_reason(billing, api):
     Broker.objects.update(delay_levels=None, delays_at=None)
     found = said(api)
     assert found["ladder"] == []
-    assert found["unknown"]["ladder"] == "no broker of the cluster has said which delay levels it has"
+    assert found["unknown"]["ladder"] == "no broker of the cluster has reported its delay levels"
     assert found["ladder_read_at"] is None
     assert "have not been read yet" in found["unknown"]["ladder_read_at"]
 
@@ -129,7 +129,7 @@ def test_a_condition_that_is_not_known_says_why(billing, api):
     GroupBroker.objects.all().delete()
     kept = next(condition for condition in said(api)["conditions"] if condition["name"] == "retries are kept")
     assert kept["ok"] is None
-    assert kept["unknown"]["ok"] == "broker-a has not said yet how it is set for the group"
+    assert kept["unknown"]["ok"] == "broker-a has not reported its configuration of the group yet"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_condition_that_is_not_known_says_why(billing, api):
         (
             {"since": "2026-03-14T03:00:00Z"},
             "since",
-            "This parameter is not known. Allowed are: fields, format, from, to.",
+            "Unknown parameter. Allowed: fields, format, from, to.",
         ),
     ],
 )

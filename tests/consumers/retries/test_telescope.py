@@ -139,7 +139,7 @@ def test_a_gap_whose_ends_do_not_tell_is_at_least_what_is_known(group, before, a
     value, known, since, reason = shown(totals(10), name)
     assert (value, known, since) == (None, at_least, None)
     assert reason is not None
-    assert reason.startswith("9 of 10 windows are not known: ")
+    assert reason.startswith("9 of 10 windows are unknown: ")
 
 
 def test_a_reset_in_the_gap_is_no_consumption(group: ConsumerGroup) -> None:

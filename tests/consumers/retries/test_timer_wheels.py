@@ -36,10 +36,10 @@ def test_empty_wheels_hold_none_of_its_messages(group):
     ("broker", "reason"),
     [
         ({"wheel_error": "the timer message store is null"}, "broker-b gave no counts of its timer wheel: the timer"),
-        ({"wheel": None, "wheel_at": None}, "the timer wheel of broker-b has not been asked for yet"),
+        ({"wheel": None, "wheel_at": None}, "the timer wheel of broker-b has not been read yet"),
         ({"wheel_at": ago(600)}, "the timer wheel of broker-b has not been read since 2026-03-14T02:50:00Z"),
         ({"failing_since": ago(60), "error": "refused"}, "broker-b could not be read: refused"),
-        ({"wheel": {"%RETRY%billing": -1}}, "a broker's own count of its wheel is below zero"),
+        ({"wheel": {"%RETRY%billing": -1}}, "a broker counts fewer than 0 messages in its timer wheel"),
     ],
     ids=["off", "not asked", "long ago", "not read", "below zero"],
 )
@@ -108,8 +108,8 @@ def test_members_that_pull_do_not_heed_it(group):
 def test_brokers_that_keep_different_policies_leave_it_unknown(group):
     a_config(group, "broker-a", policy("CUSTOMIZED"))
     a_config(group, "broker-b", policy("EXPONENTIAL", initial_ms=1))
-    assert shown() == (None, "broker-a and broker-b keep different retry policies of the group")
+    assert shown() == (None, "broker-a and broker-b have different retry policies of the group")
 
 
 def test_without_a_configuration_no_policy_is_known(group):
-    assert shown() == (None, "no broker has told the group's retry policy")
+    assert shown() == (None, "no broker has reported the group's retry policy")

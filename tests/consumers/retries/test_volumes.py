@@ -48,9 +48,9 @@ def test_a_missing_window_is_there_and_makes_the_totals_unknown(group):
     a_window(group, 1, into=5)
     found = the_volumes()
     assert [window.into_retry for window in found.windows] == [4, None, 5]
-    assert found.windows[1].unknown["into_retry"] == "no reading in this window"
+    assert found.windows[1].unknown["into_retry"] == "no poll in this window"
     assert (found.totals.into_retry, found.totals.at_least["into_retry"]) == (None, 9)
-    assert found.totals.unknown["into_retry"] == "1 of 3 windows are not known: no reading in this window"
+    assert found.totals.unknown["into_retry"] == "1 of 3 windows are unknown: no poll in this window"
 
 
 def test_one_unknown_number_leaves_the_others_known(group):
@@ -59,7 +59,7 @@ def test_one_unknown_number_leaves_the_others_known(group):
     a_window(group, 1, into=None, volumes_unknown={"into_retry": "no_reading_before"})
     totals = the_volumes(2).totals
     assert (totals.into_retry, totals.consumed) == (None, 20)
-    assert totals.unknown == {"into_retry": f"1 of 2 windows are not known: {GAP}"}
+    assert totals.unknown == {"into_retry": f"1 of 2 windows are unknown: {GAP}"}
 
 
 def test_a_window_from_before_volumes_were_recorded_says_so(group):
@@ -85,7 +85,7 @@ def test_a_pipeline_that_stopped_makes_the_totals_unknown(group):
     a_window(group, 3)
     totals = the_volumes(now=NOW + 60 * MINUTE).totals
     assert (totals.consumed, totals.at_least["consumed"]) == (None, 10)
-    assert totals.unknown["consumed"] == "not judged since 2026-03-14T02:58:00Z"
+    assert totals.unknown["consumed"] == "not evaluated since 2026-03-14T02:58:00Z"
 
 
 def test_without_any_run_nothing_is_known(group):

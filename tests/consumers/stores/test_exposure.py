@@ -22,7 +22,7 @@ def exposed(committed, *owners, file=None, read_at=NOW):
     never = committed is None
     stored = Stored(committed, read_at, "never committed" if never else None, is_empty=never)
     on_disk = Stored(file, read_at, None if file is not None else "no file")
-    return exposure(stored, on_disk, owners, "no member holds it", NOW, AGE)
+    return exposure(stored, on_disk, owners, "no member owns it", NOW, AGE)
 
 
 def ends(seen):
@@ -75,7 +75,7 @@ def test_without_a_file_the_death_of_both_is_unknown():
 @pytest.mark.parametrize(
     ("committed", "owners", "reason"),
     [
-        (100, [], "no member holds it"),
+        (100, [], "no member owns it"),
         (100, [held(cached_count=None)], "not sampled"),
         (100, [held(112, 139, 28, said_at=ago(46))], "c1 last said what it holds 46 s ago: older than 45 s is too old"),
         (

@@ -92,7 +92,7 @@ def test_a_broker_that_a_slave_stood_in_for_says_so(admin_client: Client) -> Non
     entry = {"name": "broker-a", "read": True, "error": "connection refused", "read_from": "10.0.0.2:10911"}
     a_reading(cluster, ago(5), brokers=[entry])
     text = said(admin_client)
-    assert "from slave 10.0.0.2:10911; its consumer offsets may be up to 63 s behind connection refused" in text
+    assert "read from slave 10.0.0.2:10911; its consumer offsets may lag by up to 63 s connection refused" in text
     assert "broker-a: read from slave 10.0.0.2:10911" in text
 
 

@@ -38,8 +38,8 @@ def test_it_counts_groups_by_state_and_leads_to_them(admin_client: Client) -> No
 def test_it_says_what_is_wrong_where_and_since_when(admin_client: Client) -> None:
     a_stalled_group()
     said = text_of(admin_client.get("/").text)
-    assert "queue 3 of Stock on broker-a: offset still for 12 min" in said
-    assert "offset still for 12 min" in said
+    assert "queue 3 of Stock on broker-a: no commit for 12 min" in said
+    assert "no commit for 12 min" in said
     assert "9,120 messages" in said
 
 

@@ -5,7 +5,9 @@ import pytest
 from django.template import Context, Template
 
 from consumers.groups.rows import GroupRow, KnownPart
+from consumers.vocabulary.reasons import ReasonCode
 from consumers.vocabulary.unknown import UnknownReason
+from consumers.words.reasons import coded_reason
 from dashboard.pages.site.patterns import examples
 from dashboard.wording.fields import FIELDS
 from tests.world import NOW, ago
@@ -76,8 +78,8 @@ def test_a_time_lag_says_what_kind_it_is(kind: str, sign: str) -> None:
 
 
 def test_a_group_that_does_not_drain_never_does_rather_than_unknown() -> None:
-    row = without("drain_seconds", "it does not drain")
-    said = '<span class="late" title="consume rate is not above produce rate">never</span>'
+    row = without("drain_seconds", coded_reason(ReasonCode.NEVER_DRAINS))
+    said = '<span class="late" title="messages are produced at least as fast as they are consumed">never</span>'
     assert shown(row, "drain_seconds") == said
 
 

@@ -50,5 +50,5 @@ def test_a_state_is_at_rest_where_nothing_is_meant_to_be_consumed(row: Row, expe
 
 
 def test_a_state_that_is_ok_is_not_green_beside_a_reason_for_worse() -> None:
-    assert "at-rest" in group_state(Row(health_reasons=("5 dead letters/min",)))
+    assert "at-rest" in group_state(Row(health_reasons=("DLQ inflow 5/min",)))
     assert "at-rest" not in group_state(Row(state=State.STOP, health_reasons=("State STOP",)))

@@ -80,7 +80,7 @@ def test_members_that_do_not_change_have_come_to_rest(group: ConsumerGroup) -> N
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"members": None}, "its members have not been asked for yet"),
+        ({"members": None}, "the group's members have not been asked yet"),
         ({"members": None, "membership_error": "broker-a: refused"}, "broker-a: refused"),
     ],
 )

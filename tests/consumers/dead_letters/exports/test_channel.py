@@ -79,7 +79,7 @@ def test_a_reader_that_leaves_ends_the_writer_at_once(channel: Channel) -> None:
         reading = read_chunks(channel)
         next(reading)
         reading.close()
-    assert ended == ["The reader of the export is gone."]
+    assert ended == ["The reader of the export has disconnected."]
 
 
 def test_a_failure_is_the_last_thing_that_is_read(channel: Channel) -> None:

@@ -28,7 +28,7 @@ def test_chunks_that_expired_on_the_way_are_missed(channel: Channel) -> None:
         writer.put(b"one\r\n", 1)
         writer.end(501)
     *_, last = streamed(channel, WANTED)
-    assert last.startswith(b"# incomplete: 500 messages were lost on the way")
+    assert last.startswith(b"# incomplete: 500 messages were lost in transfer")
 
 
 def test_a_failure_before_the_first_line_is_no_export(channel: Channel) -> None:

@@ -25,7 +25,7 @@ def member(group: ConsumerGroup, name: str = "c1", most: str | None = "3", **fie
     a_client(group, name, **{"orderly": False, "settings": settings, **fields})
 
 
-def verdict(group: ConsumerGroup, times: int) -> bool | None:
+def send_result(group: ConsumerGroup, times: int) -> bool | None:
     return Tries.of(group, STORED_AT).sent_by_application("broker-a", times, STORED_AT)
 
 
@@ -47,7 +47,7 @@ def test_a_letter_counts_one_try_more_than_its_members_retry(
     billing: ConsumerGroup, most: str | None, times: int, expected: bool
 ) -> None:
     member(billing, most=most)
-    assert verdict(billing, times) is expected
+    assert send_result(billing, times) is expected
 
 
 @pytest.mark.parametrize("orderly", [True, None])
@@ -55,30 +55,30 @@ def test_it_is_not_known_of_orderly_members_or_those_that_were_not_asked(
     billing: ConsumerGroup, orderly: bool | None
 ) -> None:
     member(billing, orderly=orderly)
-    assert verdict(billing, 2) is None
+    assert send_result(billing, 2) is None
 
 
 def test_it_is_not_known_where_members_differ(billing: ConsumerGroup) -> None:
     member(billing, "c1", "3")
     member(billing, "c2", "16")
-    assert verdict(billing, 2) is None
+    assert send_result(billing, 2) is None
 
 
 def test_it_is_not_known_where_no_member_of_its_time_is(billing: ConsumerGroup) -> None:
     member(billing, "before", seen_since=ago(900), gone_by=ago(161))
     member(billing, "after", seen_since=ago(39))
-    assert verdict(billing, 2) is None
+    assert send_result(billing, 2) is None
 
 
 def test_members_of_its_time_count_though_they_are_gone(billing: ConsumerGroup) -> None:
     member(billing, "then", "3", seen_since=ago(900), gone_by=ago(90))
     member(billing, "later", "16", seen_since=ago(30))
-    assert verdict(billing, 4) is False
+    assert send_result(billing, 4) is False
 
 
 def test_a_member_counts_from_its_own_start_though_it_was_seen_later(billing: ConsumerGroup) -> None:
     member(billing, seen_since=ago(10), started_at=ago(200))
-    assert verdict(billing, 3) is True
+    assert send_result(billing, 3) is True
 
 
 @pytest.mark.parametrize(("seen_since", "expected"), [(ago(40), True), (ago(39), None)])
@@ -86,10 +86,10 @@ def test_a_member_may_be_seen_up_to_a_minute_after_it_began(
     billing: ConsumerGroup, seen_since: datetime, expected: bool | None
 ) -> None:
     member(billing, seen_since=seen_since)
-    assert verdict(billing, 3) is expected
+    assert send_result(billing, 3) is expected
 
 
 def test_nothing_is_known_where_neither_members_nor_the_broker_say_a_number(billing: ConsumerGroup) -> None:
     GroupBroker.objects.all().delete()
     member(billing, most=None)
-    assert verdict(billing, 2) is None
+    assert send_result(billing, 2) is None

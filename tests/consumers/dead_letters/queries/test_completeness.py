@@ -64,7 +64,7 @@ def test_older_letters_than_are_kept_are_counted(billing: ConsumerGroup) -> None
 @pytest.mark.parametrize(
     ("messages", "reason"),
     [
-        (4, "the newest reading counts 4, the last look 3: the next look brings the rest"),
+        (4, "the newest poll counts 4, the last indexing 3: the next indexing adds the rest"),
         (None, NOT_COUNTED),
     ],
 )

@@ -31,11 +31,11 @@ def test_it_reads_words(query: dict[str, str], filters: DeadLetterFilters) -> No
 @pytest.mark.parametrize(
     ("query", "name", "sentence"),
     [
-        ({"from": "noon"}, "from", "“noon” is no time"),
-        ({"to": "2026-02-31T00:00"}, "to", "is no time"),
+        ({"from": "noon"}, "from", "“noon” is not a time"),
+        ({"to": "2026-02-31T00:00"}, "to", "is not a time"),
         ({"resent": "maybe"}, "resent", "neither true nor false"),
         ({"from": "2026-03-01T12:00", "to": "2026-03-01T12:00"}, "from", "The range is empty"),
-        ({"key": "a\x00"}, "key", "holds a character that no message can"),
+        ({"key": "a\x00"}, "key", "contains a character that no message can"),
     ],
 )
 def test_a_wrong_word_is_refused(query: dict[str, str], name: str, sentence: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consumers.dead_letters.resend.preview import Outlook, outlook
-from consumers.retries.checks.facts import BrokerFacts, ClientFacts, GroupConfigured, GroupFacts, Permission
+from consumers.retries.checks.facts import BrokerFacts, ClientFacts, GroupConfigured, Permission, RetryFacts
 from tests.world import NOW
 
 OPEN = Permission(value=6, at=NOW)
@@ -22,9 +22,9 @@ def a_broker(name: str = "broker-a", **fields: Any) -> BrokerFacts:
     return BrokerFacts(name=name, **values)
 
 
-def facts(*brokers: BrokerFacts, **fields: Any) -> GroupFacts:
+def facts(*brokers: BrokerFacts, **fields: Any) -> RetryFacts:
     values = {"online": True, "clients": [ClientFacts(client_id="a", orderly=False)]} | fields
-    return GroupFacts(cluster="prod", group="billing", namesrv="", now=NOW, brokers=brokers or (a_broker(),), **values)
+    return RetryFacts(cluster="prod", group="billing", namesrv="", now=NOW, brokers=brokers or (a_broker(),), **values)
 
 
 def test_nothing_speaks_against_a_plain_group() -> None:
@@ -36,23 +36,23 @@ REFUSED = [
     (facts(pops=True), "pops"),
     (facts(consume_type="CONSUME_POP"), "pops"),
     (facts(message_model="BROADCASTING"), "broadcasting"),
-    (facts(a_broker(permission=CLOSED)), "writing to broker-a is not allowed"),
-    (facts(a_broker(routed=CLOSED)), "writing to broker-a is not allowed"),
+    (facts(a_broker(permission=CLOSED)), "broker-a does not accept writes"),
+    (facts(a_broker(routed=CLOSED)), "broker-a does not accept writes"),
     (facts(a_broker(group=configured(retry_queue_nums=0))), "retryQueueNums is 0 on broker-a"),
     (facts(a_broker(group=configured(retry_permission=None))), "broker-a has no such topic"),
     (facts(a_broker(group=configured(retry_permission=4))), "permission on broker-a is 4"),
     (facts(a_broker(group=configured(configured=False))), "broker-a does not know the group"),
-    (facts(a_broker(permission=CLOSED), a_broker("broker-b", permission=CLOSED)), "broker-b is not allowed"),
+    (facts(a_broker(permission=CLOSED), a_broker("broker-b", permission=CLOSED)), "broker-b does not accept writes"),
 ]
 
 
 @pytest.mark.parametrize(("against", "words"), REFUSED)
-def test_it_refuses(against: GroupFacts, words: str) -> None:
+def test_it_refuses(against: RetryFacts, words: str) -> None:
     assert words in " ".join(outlook(against, to_group=True).refusals)
 
 
 @pytest.mark.parametrize(("against", "_words"), REFUSED)
-def test_none_of_it_matters_for_the_topic_itself(against: GroupFacts, _words: str) -> None:
+def test_none_of_it_matters_for_the_topic_itself(against: RetryFacts, _words: str) -> None:
     assert outlook(against, to_group=False).refusals == []
 
 
@@ -61,16 +61,16 @@ def test_one_broker_that_takes_them_is_enough() -> None:
 
 
 WARNED = [
-    (facts(online=False, clients=[]), "Nobody is in the group"),
-    (facts(online=None, membership_unknown="broker-a: silent"), "not known: broker-a: silent"),
+    (facts(online=False, clients=[]), "The group has no member"),
+    (facts(online=None, membership_unknown="broker-a: silent"), "are unknown: broker-a: silent"),
     (facts(clients=[ClientFacts(client_id="a")]), "whether it is orderly"),
-    (facts(a_broker(group=None, unread="it was never read")), "not known of broker-a"),
+    (facts(a_broker(group=None, unread="it was never read")), "exists on broker-a"),
     (facts(a_broker(group=configured(consume_enable=False))), "not enabled on broker-a"),
 ]
 
 
 @pytest.mark.parametrize(("against", "words"), WARNED)
-def test_what_is_not_known_or_unusual_is_said_and_does_not_stop_it(against: GroupFacts, words: str) -> None:
+def test_what_is_not_known_or_unusual_is_said_and_does_not_stop_it(against: RetryFacts, words: str) -> None:
     told = outlook(against, to_group=True)
     assert told.refusals == []
     assert words in " ".join(told.warnings)

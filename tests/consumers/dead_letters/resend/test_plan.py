@@ -7,8 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from consumers.dead_letters.queries.filters import DeadLetterFilters
-from consumers.dead_letters.resend.plan import PlanRefused, Selection, Wish, plan
+from consumers.dead_letters.resend.plan import PlanRefused, ResendRequest, Selection, plan
 from consumers.models import AuditEvent, ConsumerGroup, DeadLetter, Destination, ResendOutcome, ResendStatus
+from consumers.vocabulary.resends import ResendCause, stored_cause
 from tests.consumers.dead_letters.resend.conftest import a_resend, an_item, outcomes
 from tests.consumers.dead_letters.resend.fake_queues import stored_id
 from tests.resend_world import a_resendable_group
@@ -33,10 +34,10 @@ def a_letter(group: ConsumerGroup, offset: int, **fields: Any) -> DeadLetter:
     return DeadLetter.objects.create(group=group, offset=offset, **(values | fields))
 
 
-def wish(*offsets: int, filters: DeadLetterFilters | None = None, **fields: Any) -> Wish:
+def wish(*offsets: int, filters: DeadLetterFilters | None = None, **fields: Any) -> ResendRequest:
     messages = None if filters else [("broker-a", 0, offset) for offset in offsets]
     values = {"destination": Destination.GROUP, "reason": "the bug is mended"} | fields
-    return Wish(selection=Selection(messages, filters), **values)
+    return ResendRequest(selection=Selection(messages, filters), **values)
 
 
 def test_the_named_messages_are_planned_the_oldest_first(billing: ConsumerGroup, ann: User) -> None:
@@ -66,25 +67,26 @@ def test_to_the_topic_each_goes_where_it_came_from(billing: ConsumerGroup, ann: 
     resend = plan(billing, wish(0, 1, 2, destination=Destination.TOPIC), ann, NOW)
     assert list(resend.items.values_list("outcome", "error")) == [
         (PLANNED, None),
-        (SKIPPED, "no reading has seen the topic Lost"),
-        (SKIPPED, "it does not say which topic it came from"),
+        (SKIPPED, stored_cause(ResendCause.TOPIC_NEVER_READ, topic="Lost")),
+        (SKIPPED, stored_cause(ResendCause.NO_ORIGIN)),
     ]
 
 
 @pytest.mark.parametrize(
-    ("outcome", "words"),
+    ("outcome", "cause"),
     [
-        (ResendOutcome.SENT, "it was re-sent at 2026-03-14 02:00:00 UTC by ann"),
-        (ResendOutcome.UNKNOWN, "it may have been re-sent at 2026-03-14 02:00:00 UTC by ann"),
-        (ResendOutcome.SENDING, "it may have been re-sent at 2026-03-14 02:00:00 UTC by ann"),
+        (ResendOutcome.SENT, ResendCause.RESENT_BEFORE),
+        (ResendOutcome.UNKNOWN, ResendCause.MAYBE_RESENT_BEFORE),
+        (ResendOutcome.SENDING, ResendCause.MAYBE_RESENT_BEFORE),
     ],
 )
 def test_what_was_re_sent_before_is_left_out(
-    billing: ConsumerGroup, ann: User, outcome: ResendOutcome, words: str
+    billing: ConsumerGroup, ann: User, outcome: ResendOutcome, cause: ResendCause
 ) -> None:
     a_letter(billing, 0)
     an_item(a_resend(billing, status=ResendStatus.DONE), 0, outcome, at=ago(3600))
-    assert list(plan(billing, wish(0), ann, NOW).items.values_list("outcome", "error")) == [(SKIPPED, words)]
+    error = stored_cause(cause, at="2026-03-14 02:00:00", by="ann")
+    assert list(plan(billing, wish(0), ann, NOW).items.values_list("outcome", "error")) == [(SKIPPED, error)]
 
 
 @pytest.mark.parametrize("outcome", [ResendOutcome.FAILED, ResendOutcome.CANCELLED, ResendOutcome.SKIPPED, PLANNED])
@@ -120,7 +122,7 @@ def test_again_plans_what_was_re_sent_too(billing: ConsumerGroup, ann: User) -> 
         (wish(filters=DeadLetterFilters(origin_topic="Order")), "More than 2 messages"),
     ],
 )
-def test_it_refuses(billing: ConsumerGroup, ann: User, settings: Any, wanted: Wish, words: str) -> None:
+def test_it_refuses(billing: ConsumerGroup, ann: User, settings: Any, wanted: ResendRequest, words: str) -> None:
     settings.RESEND_MESSAGES_MAX = 2
     for offset in range(4):
         a_letter(billing, offset)
@@ -150,7 +152,7 @@ def test_who_planned_is_kept(billing: ConsumerGroup, ann: User) -> None:
     a_letter(billing, 0)
     resend = plan(billing, wish(0), ann, NOW)
     entry = AuditEvent.objects.get(subject_id=str(resend.pk))
-    assert (entry.by_name, entry.at, "1 dead letters" in entry.sentence) == ("ann", NOW, True)
+    assert (entry.by_name, entry.at, "1 dead-letter messages" in entry.sentence) == ("ann", NOW, True)
 
 
 def test_hundreds_of_messages_are_planned_with_few_queries(

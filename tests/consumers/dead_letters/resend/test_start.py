@@ -37,7 +37,7 @@ def test_a_started_one_runs_from_then_on(billing: ConsumerGroup, ann: User) -> N
     start(resend, ann, "billing", NOW)
     resend.refresh_from_db()
     assert (resend.status, resend.started_at) == (RUNNING, NOW)
-    assert AuditEvent.objects.get().sentence == "Started the re-send."
+    assert AuditEvent.objects.get().sentence == "Started the resend."
 
 
 def _expired(group: ConsumerGroup) -> Resend:
@@ -76,10 +76,10 @@ def _all_skipped(group: ConsumerGroup) -> Resend:
         (planned, "Billing", "Type the group's name"),
         (planned, "", "Type the group's name"),
         (_expired, "billing", "has expired"),
-        (_with_another, "billing", "Another re-send"),
-        (_with_others, "billing", "2 re-sends are under way"),
+        (_with_another, "billing", "Another resend"),
+        (_with_others, "billing", "2 resends are running"),
         (_ended, "billing", "it is done"),
-        (_closed_since, "billing", "writing to broker-a is not allowed"),
+        (_closed_since, "billing", "broker-a does not accept writes"),
         (_all_skipped, "billing", "None of its messages"),
     ],
 )

@@ -79,7 +79,7 @@ def test_an_old_finding_is_still_said() -> None:
 @pytest.mark.parametrize(
     ("reason", "text"),
     [
-        (DEAD, "5 dead letters/min · 300 dead-lettered in 24 h"),
+        (DEAD, "DLQ inflow 5/min · 300 dead-lettered in 24 h"),
         (TWICE, "2 queues with two owners"),
         (PAUSED, "Consumption disabled by configuration"),
         (Reason(HealthCode.DLQ_INFLOW, HealthLevel.WARNING, {"day_messages": 44}), "≥ 44 dead-lettered in 24 h"),

@@ -47,7 +47,7 @@ def test_queues_that_fall_to_a_member_without_the_subscription_are_nobodys():
     a_member(group, "c1")
     a_member(group, "c2", ("Payments",))
     assert told(group, queues)[:4] == ["c1"] * 4
-    assert told(group, queues)[4:] == ["? it falls to c2, which does not subscribe to Orders"] * 4
+    assert told(group, queues)[4:] == ["? assigned to c2, which does not subscribe to Orders"] * 4
 
 
 def test_two_processes_with_one_id_own_half_twice_and_leave_the_rest():
@@ -56,7 +56,7 @@ def test_two_processes_with_one_id_own_half_twice_and_leave_the_rest():
     a_member(group, "c1", connections={broker: ["c1:1", "c1:2"] for broker in ("broker-a", "broker-b")})
     expected = expected_owners(group)
     assert [expected.owners.get(queue.pk) for queue in queues] == [("c1", "c1")] * 4 + [None] * 4
-    assert told(group, queues)[4:] == ["? it falls to nobody: processes share the client id c1"] * 4
+    assert told(group, queues)[4:] == ["? assigned to nobody: processes share the client id c1"] * 4
 
 
 def test_what_a_broker_gives_a_member_is_its_own():
@@ -64,7 +64,7 @@ def test_what_a_broker_gives_a_member_is_its_own():
     queues = some_queues(group, each=1)
     given = [{"topic": "Orders", "broker": "broker-b", "queue_id": 0, "mode": "PULL"}]
     a_member(group, "c1", settings={"clientRebalance": "false"}, broker_assigned=given)
-    assert told(group, queues) == ["? it falls to nobody", "c1"]
+    assert told(group, queues) == ["? assigned to nobody", "c1"]
 
 
 def test_an_orderly_member_shares_by_itself_whatever_its_setting():
@@ -94,20 +94,20 @@ def group_spoils(**fields):
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (group_spoils(membership_error="broker-b: timed out"), "not every member is known: broker-b: timed out"),
-        (group_spoils(membership_at=None), "no broker has said yet who is in the group"),
+        (group_spoils(membership_error="broker-b: timed out"), "some members are unknown: broker-b: timed out"),
+        (group_spoils(membership_at=None), "no broker has reported the group's members yet"),
         (group_spoils(message_model="BROADCASTING"), "broadcasting: every member owns every queue"),
         (group_spoils(consume_type="CONSUME_POP"), "pop"),
         (group_spoils(consume_type="CONSUME_ACTIVELY"), "pull"),
-        (spoils(settings={"messageModel": "BROADCASTING"}), "some of its members broadcast"),
-        (lambda group: a_client(group, "c2", running_info_error="no answer"), "c2 has not said .*: no answer"),
-        (spoils(strategy=None), "c2 does not say by which strategy"),
+        (spoils(settings={"messageModel": "BROADCASTING"}), "some members broadcast"),
+        (lambda group: a_client(group, "c2", running_info_error="no answer"), "c2 has not reported .*: no answer"),
+        (spoils(strategy=None), "c2 does not report its strategy"),
         (spoils(strategy="com.acme.Sharing"), "com.acme.Sharing is not a strategy of RocketMQ's own"),
         (spoils(strategy="AllocateMessageQueueAveragelyByCircle"), f"different strategies: {AVERAGELY}, Allocate"),
-        (spoils(connections={}), "which brokers list c2 was not noted"),
+        (spoils(connections={}), "the brokers that list c2 are not recorded"),
         (spoils(connections={"127.0.0.1:8080": ["c2:1"]}), "c2 is connected to a proxy"),
         (spoils(connections={"broker-a": ["c2:1"]}), "broker-a and broker-b list different members"),
-        (spoils(settings={"clientRebalance": "false"}), "c2 is given its queues by a broker, which has not said"),
+        (spoils(settings={"clientRebalance": "false"}), "a broker assigns the queues of c2"),
     ],
 )
 def test_it_says_why_nobody_knows(spoil, why):
@@ -124,7 +124,7 @@ def test_a_topic_that_is_popped_has_no_owner():
     queues = some_queues(group)
     given = [{"topic": "Orders", "broker": "broker-a", "queue_id": -1, "mode": "POP"}]
     a_member(group, "c1", settings={"clientRebalance": "false"}, broker_assigned=given)
-    assert the_reason(group, queues) == "messages of Orders are popped: no queue of it has an owner"
+    assert the_reason(group, queues) == "messages of Orders are popped: none of its queues has an owner"
 
 
 def test_brokers_without_a_queue_of_the_topic_may_list_whom_they_want():
@@ -211,7 +211,7 @@ def test_which_brokers_listed_a_member_in_the_past_is_not_guessed():
     a_member(group, "c1", seen_since=ago(3600), listed_since=ago(100))
     subscribed = {"topic": "Orders", "expression": "*", "seen_since": ago(3600), "last_seen": ago(20)}
     ClientSubscription.objects.create(group=group, client_id="c1", **subscribed)
-    assert "which brokers listed c1" in the_reason(group, queues, ago(400))
+    assert "the brokers that listed c1" in the_reason(group, queues, ago(400))
 
 
 def test_a_past_time_before_anybody_came_has_no_owner():

@@ -44,7 +44,7 @@ CASES = [
     ("one owner throughout", [claim("a", -50, 290)], [(0, 300, "owner", "a")]),
     ("nobody ever", [], [(0, 300, "nobody", "")]),
     (
-        "it changed hands between two answers",
+        "it reassigned between two answers",
         [claim("a", -50, 100, 115), claim("b", 115, 290)],
         [(0, 100, "owner", "a"), (100, 115, "changed", "ab"), (115, 300, "owner", "b")],
     ),
@@ -118,7 +118,7 @@ def test_an_unknown_stretch_says_why():
     doubts = Doubts([Stretch(at(0), at(50), "no reading")], [Stretch(at(50), at(300), "c had not said")], PATIENCE)
     assert [s.reason for s in segments([], doubts, at(0), at(END))] == ["no reading", "c had not said"]
     late = segments([claim("a", -50, -10)], Doubts([], [], Patience(timedelta(seconds=5))), at(0), at(END))
-    assert [s.reason for s in late] == ["a has not said since 2026-03-14T02:59:50Z what it holds"]
+    assert [s.reason for s in late] == ["a has not reported its queues since 2026-03-14T02:59:50Z"]
 
 
 TIMES = st.integers(-100, 400)

@@ -57,7 +57,7 @@ def test_a_member_that_had_not_said_what_it_holds_may_have_held_it(group):
     a_member(group, "c", since=1200)
     it_subscribed(group, "c", since=600)
     assert told()[-3:] == [(10, "nobody", ""), (10, "unknown", ""), (10, "nobody", "")]
-    assert picture(cells=60).queues[0].runs[-2].reason == "c was listed and had not said what it holds"
+    assert picture(cells=60).queues[0].runs[-2].reason == "c was listed and had not reported its queues"
 
 
 def test_why_a_present_member_says_nothing_stands_in_the_reason(group):
@@ -66,7 +66,7 @@ def test_why_a_present_member_says_nothing_stands_in_the_reason(group):
     [run] = picture().queues[0].runs
     assert (run.holding.value, run.reason) == (
         "unknown",
-        "b was listed and had not said what it holds: timed out after 3 s",
+        "b was listed and had not reported its queues: timed out after 3 s",
     )
 
 
@@ -88,7 +88,7 @@ def test_nothing_is_told_after_the_last_whole_answer_about_members(group):
     assert told() == [(50, "nobody", ""), (10, "unknown", "")]
     assert (
         picture().queues[0].runs[-1].reason
-        == "not every broker has said since 2026-03-14T02:48:00Z who is in the group"
+        == "not every broker has reported the group's members since 2026-03-14T02:48:00Z"
     )
 
 
@@ -96,9 +96,7 @@ def test_an_interval_claims_nothing_of_the_time_in_which_nothing_was_read(group)
     it_held(group, queue_of(group), "a", since=3700)
     Reading.objects.filter(taken_at__gt=ago(1805), taken_at__lt=ago(1195)).delete()
     assert told() == [(29, "owner", "a"), (12, "unknown", ""), (19, "owner", "a")]
-    assert (
-        picture(cells=60).queues[0].runs[1].reason == "no reading between 2026-03-14T02:29:55Z and 2026-03-14T02:40:10Z"
-    )
+    assert picture(cells=60).queues[0].runs[1].reason == "no poll between 2026-03-14T02:29:55Z and 2026-03-14T02:40:10Z"
 
 
 def test_readings_that_read_nothing_are_none(group):
@@ -191,7 +189,7 @@ def test_a_subscribed_topic_without_any_offset_is_there(group):
     ("fields", "reason"),
     [
         ({"message_model": "BROADCASTING"}, "broadcasting: every member owns every queue"),
-        ({"consume_type": "CONSUME_POP"}, "its members pop messages: no queue has an owner"),
+        ({"consume_type": "CONSUME_POP"}, "members pop messages: no queue has an owner"),
     ],
 )
 def test_queues_that_are_not_shared_out_make_no_picture(group, fields, reason):

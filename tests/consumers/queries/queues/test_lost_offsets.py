@@ -49,7 +49,7 @@ def shown():
     [
         (LAST, 12, (5, 0), "a member would start at 12 (last offset: the end of the queue) · skips 5 messages"),
         (FIRST, 3, (0, 4), "would start at 3 (first offset, moved up to the min offset) · redelivers 4 messages"),
-        (None, None, (None, None), "where a member would start is not known: no member was there to say"),
+        (None, None, (None, None), "the start offset of a member is unknown: no member was there to say"),
     ],
 )
 def test_a_queue_says_what_was_there_and_where_a_member_would_start(cluster, where, start, effect, words):
@@ -79,7 +79,7 @@ def test_a_queue_with_its_offset_has_lost_nothing(cluster):
     a_snapshot(group, a_queue(cluster), 5, 9)
     row = first_queue(group)
     assert [getattr(row, name) for name in LOST_NUMBERS] == [None] * 5
-    assert row.unknown["lost_offset"] == "no offset of it is lost"
+    assert row.unknown["lost_offset"] == "the queue has no lost offset"
 
 
 def test_an_acknowledged_loss_is_never_committed_and_says_what_was_lost(cluster):

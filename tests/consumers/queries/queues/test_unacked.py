@@ -48,7 +48,7 @@ def test_no_lag_and_nothing_popped_is_zero_because_it_was_said(group):
 
 def test_what_is_popped_from_any_queue_is_no_queue_s(group):
     member(group, [popped(9, queue_id=-1)])
-    assert shown() == (None, "9 of Orders on broker-a, in whichever of its queues")
+    assert shown() == (None, "9 of Orders on broker-a, in any of its queues")
 
 
 def test_nothing_popped_from_any_queue_is_nothing_of_each(group):

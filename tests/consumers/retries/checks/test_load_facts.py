@@ -61,7 +61,7 @@ def test_a_broker_that_cannot_be_read_says_nothing(cluster):
 def test_a_broker_that_never_said_how_it_is_set_for_the_group_is_not_known(cluster):
     a_world(cluster)
     GroupBroker.objects.all().delete()
-    assert "has not said yet how it is set" in of_broker().unread
+    assert "has not reported its configuration" in of_broker().unread
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_finding_names_the_worst_level_and_counts_what_waits(cluster):
     [finding] = broker(cluster).findings
     assert finding.sentence == (
         "broker-a delivers delayed messages late: the first of level 3 was due 1 min before the newest reading. "
-        "1,204 messages wait at the 2 levels that are late."
+        "1,204 messages are at the 2 late levels."
     )
     assert finding.facts == {"levels": [3, 4], "overdue_seconds": 60.0, "waiting_messages": 1204}
     assert (finding.since, finding.grep) == (ago(66), "ScheduleMessageService, executeOnTimeUp exception")
@@ -97,7 +97,7 @@ def test_levels_that_a_broker_is_not_configured_with_are_shown_where_something_l
     a_level(cluster, 18, 2)
     found = level(cluster, 18)
     assert [one.level for one in broker(cluster).levels] == [1, 2, 3, 4, 18]
-    assert found.unknown["delay_seconds"] == "it is not among the levels that the broker is configured with"
+    assert found.unknown["delay_seconds"] == "the broker is not configured with this level"
 
 
 def test_all_clusters_cost_the_same_queries_as_one(cluster, django_assert_num_queries):

@@ -44,7 +44,7 @@ def test_members_that_differ_leave_the_limit_unknown():
     group = a_group(a_cluster(), retry_max_times=7)
     a_member(group, "3")
     a_member(group, "-1", orderly=True, number=2)
-    why = "its members differ in how often a message is tried again: 3 and no limit"
+    why = "members differ in the maximum number of retries: 3, no limit"
     assert max_retries(group) == (None, None, why)
 
 
@@ -91,11 +91,11 @@ def test_members_that_differ_leave_it_unknown(group):
     a_rung(group, 4, 1, attempts={"4": 1})
     found = last()
     assert (found.messages, found.told_by) == (None, None)
-    assert "3 and 5" in found.unknown["messages"]
+    assert "3, 5" in found.unknown["messages"]
 
 
 def test_a_due_time_that_is_not_known_leaves_the_number(group):
     a_rung(group, 4, 1, attempts={"2": 1}, next_due_at=None)
     found = last()
     assert (found.messages, found.next_due_at) == (1, None)
-    assert found.unknown["next_due_at"] == "how long its level delays is not known"
+    assert found.unknown["next_due_at"] == "the delay of the level is unknown"

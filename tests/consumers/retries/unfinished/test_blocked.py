@@ -38,7 +38,7 @@ def test_a_poison_message_is_told_with_its_key_its_member_and_what_waits_behind_
     assert row.message.keys == "order-7"
     assert row.sentence == (
         "blocked 5 min on Stock/broker-a/3: message 100 (order-7) is suspended by c1, where 0.9/s fail"
-        " · 49 messages wait behind it"
+        " · blocks 49 messages"
     )
     assert row.unknown == {}
 
@@ -68,7 +68,7 @@ def test_the_threshold_is_a_setting(group, settings):
 def test_a_message_that_was_not_looked_up_says_so(group):
     hold(group)
     (row,) = blocked()
-    assert (row.message, row.unknown) == (None, {"message": "the message has not been looked up yet"})
+    assert (row.message, row.unknown) == (None, {"message": "the message has not been fetched yet"})
 
 
 def test_a_message_looked_up_at_another_offset_is_not_this_one(group):
@@ -94,8 +94,10 @@ def test_a_member_that_is_not_heard_leaves_the_kind_unknown(group):
     hold(group, last_seen=at(400))
     (row,) = blocked()
     assert row.kind is BlockedKind.UNKNOWN
-    assert "c1 has not said since" in row.unknown["kind"]
-    assert row.sentence.startswith("blocked 5 min on Stock/broker-a/3: message 100 is not finished by c1; why is not")
+    assert "c1 has not reported its queues since" in row.unknown["kind"]
+    assert row.sentence.startswith(
+        "blocked 5 min on Stock/broker-a/3: message 100 is not finished by c1; cause unknown"
+    )
 
 
 def test_failures_that_do_not_come_back_are_tried_locally(group):
@@ -115,7 +117,7 @@ def test_failures_that_come_back_are_of_others(group, column):
 
 def test_while_nothing_is_aggregated_the_kind_of_what_fails_is_unknown(group):
     hold(group, orderly=False)
-    assert blocked()[0].unknown["kind"] == "messages fail; what came back of them is not aggregated yet"
+    assert blocked()[0].unknown["kind"] == "messages fail; send-backs are not aggregated yet"
 
 
 def test_a_closed_broker_is_named_where_sending_back_fails(group):
@@ -123,7 +125,7 @@ def test_a_closed_broker_is_named_where_sending_back_fails(group):
     Broker.objects.update(permission=4)
     (row,) = blocked()
     assert row.kind is BlockedKind.LOCAL_RETRY
-    assert "Broker-a takes no messages: its brokerPermission is 4, and no other broker takes" in row.sentence
+    assert "Broker-a takes no messages: its brokerPermission is 4, and no other broker accepts" in row.sentence
     assert row.facts["retries_refused"] in row.sentence
 
 

@@ -54,7 +54,7 @@ def test_bodies_are_for_those_who_may_see_them(role: str, status: int) -> None:
         ({"format": "xml"}, "“xml” is not a valid format"),
         ({"bodies": "2"}, "“2” is not a valid bodies"),
         ({"from": "soon"}, "“soon”"),
-        ({"colour": "red"}, "“colour” is no filter"),
+        ({"colour": "red"}, "“colour” is not a filter"),
         ({"tag": ""}, "“tag” is empty"),
     ],
 )

@@ -165,7 +165,7 @@ def test_another_message_at_the_same_place_is_said(group: ConsumerGroup) -> None
 @pytest.mark.usefixtures("tasks_at_once", "group")
 def test_a_message_that_is_gone_is_said(broker: DeadLetterBroker) -> None:
     broker.letters["%DLQ%billing"] = {9: stored_letter(9)}
-    assert "There is no message at offset 7: its queue holds offsets 9 to 9" in answered(as_role("viewer"))
+    assert "There is no message at offset 7. The queue holds offsets 9 to 9" in answered(as_role("viewer"))
 
 
 @pytest.mark.usefixtures("redis_is_down", "group")

@@ -154,4 +154,4 @@ def test_anomalies_stand_above_the_queues_with_its_numbers_and_what_to_do(
     text = said(admin_client)
     assert text.index("Anomalies") < text.index("Queues")
     assert "queue 2 of Orders on broker-a: the consumer offset is ahead of the broker offset, by up to 200" in text
-    assert "plan a reset to the oldest message that is kept" in text
+    assert "plan a reset to the oldest retained message" in text

@@ -157,7 +157,7 @@ def test_the_part_that_refreshes_a_page_says_the_same(admin_client: Client, grou
 def test_five_dead_letters_a_minute_stand_beside_a_state_that_is_ok(admin_client: Client, group: ConsumerGroup) -> None:
     dead_letters(group)
     html = page(admin_client, "")
-    assert health_line(html) == "Health warning 5 dead letters/min · ≥ 295 in 24 h"
+    assert health_line(html) == "Health warning DLQ inflow 5/min · ≥ 295 in 24 h"
     assert '<a id="health-0" href="/groups/prod/billing/dlq/">' in html
 
 
@@ -193,10 +193,10 @@ def test_lists_begin_with_the_worst_health_and_say_why(admin_client: Client, gro
     row = html[: html.index(f'id="group-{group.pk}"')].rpartition("<tr>")[2]
     assert "state-warn" in row
     assert '<span class="at-rest"><span class="state state-ok">' in row
-    assert '<span class="line reason">5 dead letters/min · ≥ 295 in 24 h</span>' in html
+    assert '<span class="line reason">DLQ inflow 5/min · ≥ 295 in 24 h</span>' in html
     overview = admin_client.get("/").text
     attention = overview[overview.index("Needs attention") :].partition("</section>")[0]
     assert "billing" in attention
     assert "audit" not in attention
-    assert "5 dead letters/min" in attention
+    assert "DLQ inflow 5/min" in attention
     assert "state-ok" not in attention

@@ -18,4 +18,4 @@ def test_the_page_says_it_in_a_sentence(client, django_user_model):
         group=group, topic="Orders", expression="TagA", looked_at=64, matching=1, asked_at=timezone.now()
     )
     page = client.get(reverse("group", args=["prod", "billing"])).content.decode()
-    assert "1 of the next 64 messages of Orders matches TagA" in page
+    assert "1 of the next 64 messages of Orders match TagA" in page

@@ -42,7 +42,7 @@ def test_what_is_not_known_of_some_queues_is_said_beside_the_sum(admin_client: C
     a_snapshot(group, a_queue(group.cluster, "Orders", 1), 100, 150)
     text = said(admin_client)
     assert "If all consumers crash now: 12 to 40 messages redelivered" in text
-    assert "unknown for 1 of 2 queues: no member holds it" in text
+    assert "unknown for 1 of 2 queues: no member owns it" in text
 
 
 def test_a_bound_that_one_queue_lacks_is_left_open(admin_client: Client, group: ConsumerGroup) -> None:

@@ -95,7 +95,7 @@ def test_what_is_not_known_of_a_member_says_why(admin_client: Client, group: Con
     silent = {"running_info_at": None, "running_info_error": "timed out after 3 s", "strategy": None, "orderly": None}
     Member.objects.filter(client_id=SECOND).update(version=None, **silent)
     row = next(row for row in rows_of(admin_client, "scroll-members") if row.startswith(SECOND))
-    assert "unknown : the broker does not say" in row
+    assert "unknown : not reported by the broker" in row
     assert row.count("unknown : timed out after 3 s") >= 3
 
 
@@ -120,7 +120,7 @@ def test_a_past_moment_shows_the_owners_of_then_and_leads_back(admin_client: Cli
 
 def test_between_two_answers_no_owner_is_claimed(admin_client: Client, group: ConsumerGroup) -> None:
     rows = rows_of(admin_client, "scroll-owned", "?at=2026-03-14T02:29:50Z")
-    assert len([row for row in rows if "unknown" in row and "changed hands between" in row]) == 3
+    assert len([row for row in rows if "unknown" in row and "reassigned between" in row]) == 3
 
 
 def test_members_that_subscribe_alike_say_so_on_one_line(admin_client: Client, group: ConsumerGroup) -> None:
@@ -255,5 +255,5 @@ def test_subscriptions_that_are_too_many_for_one_answer_are_unknown_with_the_rea
 ) -> None:
     monkeypatch.setattr("consumers.ownership.subscriptions.MOST_ROWS", 0)
     text = said(admin_client)
-    assert "The range has more subscriptions than one answer holds; the most is 0: ask for a shorter one." in text
+    assert "The range has more than 0 subscriptions. Use a shorter range." in text
     assert "No subscription conflicts in this range." not in text

@@ -3,10 +3,15 @@ from typing import Any
 import pytest
 
 from consumers.ownership.rows import AssignmentRow
+from consumers.vocabulary.reasons import CodedReason, ReasonCode
 from dashboard.pages.ownership.ownership_lines import Verdict, counts, queue_lines
 from tests.world import ago
 
 A, B = "10.0.0.7@3312", "10.0.0.8@3312"
+NO_OWNER = CodedReason(ReasonCode.NO_OWNER, "no member owns it")
+NO_OWNER_THEN = CodedReason(ReasonCode.NO_OWNER, "no member owned it: all had reported their queues")
+NO_MEMBER = CodedReason(ReasonCode.NO_MEMBER, "the group has no member")
+NO_MEMBER_THEN = CodedReason(ReasonCode.NO_MEMBER, "the group had no member")
 
 
 def a_row(
@@ -27,11 +32,11 @@ def a_row(
         ([a_row(0, A, B)], Verdict.OTHER, ""),
         ([a_row(0, A, A), a_row(0, B, A)], Verdict.SEVERAL, ""),
         ([a_row(0, A, None, "", "two strategies")], Verdict.OWNED, "two strategies"),
-        ([a_row(0, None, A, "no member holds it")], Verdict.NOBODY, ""),
-        ([a_row(0, None, A, "no member held it: all had said what they hold")], Verdict.NOBODY, ""),
-        ([a_row(0, None, None, "no member holds it", "it falls to c")], Verdict.NOBODY, "it falls to c"),
-        ([a_row(0, None, None, "the group has no member")], Verdict.ABSENT, "the group has no member"),
-        ([a_row(0, None, None, "the group had no member")], Verdict.ABSENT, "the group had no member"),
+        ([a_row(0, None, A, NO_OWNER)], Verdict.NOBODY, ""),
+        ([a_row(0, None, A, NO_OWNER_THEN)], Verdict.NOBODY, ""),
+        ([a_row(0, None, None, NO_OWNER, "it falls to c")], Verdict.NOBODY, "it falls to c"),
+        ([a_row(0, None, None, NO_MEMBER)], Verdict.ABSENT, NO_MEMBER),
+        ([a_row(0, None, None, NO_MEMBER_THEN)], Verdict.ABSENT, NO_MEMBER_THEN),
         ([a_row(0, None, A, "not sampled")], Verdict.UNKNOWN, "not sampled"),
     ],
 )
@@ -45,7 +50,7 @@ def test_what_wants_attention_stands_first_and_retries_last() -> None:
         a_row(0, A, A, topic="%RETRY%billing"),
         a_row(0, A, A),
         a_row(1, A, B),
-        a_row(2, None, B, "no member holds it"),
+        a_row(2, None, B, NO_OWNER),
         a_row(3, None, B, "not sampled"),
         a_row(4, A, A),
         a_row(4, B, A),
@@ -55,7 +60,7 @@ def test_what_wants_attention_stands_first_and_retries_last() -> None:
 
 
 def test_queues_are_counted_by_verdict_the_good_ones_first() -> None:
-    rows = [a_row(0, A, A), a_row(1, A, A), a_row(2, None, B, "no member holds it"), a_row(3, A, B)]
+    rows = [a_row(0, A, A), a_row(1, A, A), a_row(2, None, B, NO_OWNER), a_row(3, A, B)]
     assert [(str(words), n) for _verdict, words, n in counts(queue_lines(rows))] == [
         ("as expected", 2),
         ("not as expected", 1),

@@ -49,7 +49,7 @@ def test_what_is_not_known_is_no_zero(admin_client: Client, billing: ConsumerGro
     a_rebalance(billing, members_before=None, settled_at=None)
     [row] = rows(admin_client)
     assert row.count("unknown : no topic of the group was known then") == 4
-    assert "unknown : the readings around it do not tell → 3" in row
+    assert "unknown : the polls around it do not contain the answer → 3" in row
     assert "not settled" in row
     assert not re.search(r"(?<![\d:.@])0(?![\d:.])", row)
 

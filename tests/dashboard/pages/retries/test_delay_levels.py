@@ -39,7 +39,7 @@ def test_a_level_that_is_late_is_said_so_with_what_to_do(admin_client: Client) -
 
 def test_what_was_not_read_is_unknown_and_no_zero(admin_client: Client) -> None:
     a_delaying_broker(a_cluster(), delays_error="no permission")
-    assert said(admin_client).endswith("broker-a unknown broker-a did not give its delay levels: no permission ")
+    assert said(admin_client).endswith("broker-a unknown broker-a did not report its delay levels: no permission ")
 
 
 def test_one_level_that_is_not_known_leaves_the_others(admin_client: Client) -> None:

@@ -55,7 +55,7 @@ def test_what_is_not_known_is_no_condition_that_holds(admin_client: Client, grou
     GroupBroker.objects.all().delete()
     said = section(admin_client, "conditions")
     assert "unknown Unknown whether these pass: retries are retained · " in said
-    assert said.count("broker-a has not said yet how it is set for the group") == 1
+    assert said.count("broker-a has not reported its configuration of the group yet") == 1
     assert "Retry health checks: 1" not in said
 
 
@@ -74,7 +74,7 @@ def test_a_blocked_queue_is_told_with_its_message_its_member_and_what_waits_behi
 def test_a_message_that_was_not_looked_up_says_why(admin_client: Client, group: ConsumerGroup) -> None:
     a_queue_is_blocked(group)
     group.heads.all().delete()
-    assert "Message unknown the message has not been looked up yet" in section(admin_client, "blocked")
+    assert "Message unknown the message has not been fetched yet" in section(admin_client, "blocked")
 
 
 def test_without_a_blocked_queue_it_says_what_would_stand_there(admin_client: Client, group: ConsumerGroup) -> None:
@@ -93,7 +93,7 @@ def test_the_volumes_of_the_range_are_summed(admin_client: Client, group: Consum
 def test_a_sum_that_lacks_a_window_is_at_least_the_rest(admin_client: Client, group: ConsumerGroup) -> None:
     volumes_flow(group, unknown=[12])
     said = section(admin_client, "volumes")
-    reason = "1 of 60 windows are not known: broker-b was silent"
+    reason = "1 of 60 windows are unknown: broker-b was silent"
     assert f"Into retry ≥ 1,770 messages : {reason}" in said
     assert f"Redelivered per message consumed unknown : {reason}" in said
 
@@ -118,7 +118,7 @@ def test_the_newest_dead_letters_stand_there_and_lead_to_all(admin_client: Clien
 def test_a_dead_letter_without_keys_and_tags_says_so(admin_client: Client, group: ConsumerGroup) -> None:
     letters_lie(group, 1)
     DeadLetter.objects.update(keys=None, tags=None)
-    assert "it has no keys it has no tags Orders 4 412 B" in section(admin_client, "dead-letters")
+    assert "the message has no keys the message has no tags Orders 4 412 B" in section(admin_client, "dead-letters")
 
 
 def test_dead_letters_that_could_not_be_read_say_why(admin_client: Client, group: ConsumerGroup) -> None:

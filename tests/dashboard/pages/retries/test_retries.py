@@ -78,7 +78,7 @@ def test_a_broker_that_delivers_late_is_loud(admin_client: Client, group: Consum
 
 def test_levels_that_were_not_read_say_why(admin_client: Client, group: ConsumerGroup) -> None:
     Broker.objects.filter(name="broker-b").update(delays_error="timed out after 5 s")
-    assert "unknown broker-b did not give its delay levels: timed out after 5 s" in section(admin_client, "delays")
+    assert "unknown broker-b did not report its delay levels: timed out after 5 s" in section(admin_client, "delays")
 
 
 def test_groups_with_most_dead_letters_stand_first(admin_client: Client, group: ConsumerGroup) -> None:
