@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=100, unique=True)),
                 ('key', models.CharField(help_text='Of a rule that the site came with; null: made here', max_length=40, null=True, unique=True)),
                 ('enabled', models.BooleanField(default=True)),
-                ('measure', models.CharField(choices=[('state', 'State'), ('lag_messages', 'Lag'), ('time_lag_seconds', 'Time Lag'), ('expires_in_seconds', 'Expiry'), ('drain_seconds', 'Drain'), ('expired_messages', 'Expired'), ('retry_share', 'Retry Share'), ('dlq_inflow_messages', 'Dlq Inflow'), ('rebalance_episodes_hour', 'Rebalances'), ('unsettled_seconds', 'Unsettled'), ('unowned_queues', 'Unowned'), ('doubly_owned_queues', 'Doubly Owned'), ('blocked_seconds', 'Blocked'), ('members', 'Members'), ('unknown_seconds', 'Unknown'), ('lost_queues', 'Lost'), ('broker_unread_seconds', 'Broker Unread'), ('name_server_unread_seconds', 'Name Server'), ('reading_age_seconds', 'Reading Age'), ('judgement_age_seconds', 'Judgement Age')], max_length=30)),
+                ('measure', models.CharField(help_text='A code of Measure', max_length=40)),
                 ('comparison', models.CharField(choices=[('above', 'Above'), ('below', 'Below'), ('in', 'In')], max_length=5)),
                 ('threshold', models.FloatField(help_text="In the measure's unit; null where states are compared", null=True)),
                 ('states', models.JSONField(help_text='[state]; null where a number is compared', null=True)),
@@ -123,8 +123,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['cluster', 'name'],
-                'indexes': [models.Index(fields=['kind', 'name'], name='consumers_c_kind_1e2049_idx')],
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'name'), name='one_row_per_group')],
             },
         ),
         migrations.CreateModel(
@@ -144,6 +142,16 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['position', 'pk'],
             },
+        ),
+        migrations.CreateModel(
+            name='HistorySize',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('measured_at', models.DateTimeField()),
+                ('seconds', models.FloatField(help_text='How long the measuring took')),
+                ('free_bytes', models.BigIntegerField(help_text="On the lake's disk; null: it does not tell", null=True)),
+                ('tables', models.JSONField(default=dict)),
+            ],
         ),
         migrations.CreateModel(
             name='Lease',
@@ -233,7 +241,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=100, unique=True)),
-                ('kind', models.CharField(choices=[('webhook', 'Webhook'), ('alertmanager', 'Alertmanager'), ('email', 'Email'), ('apprise', 'Apprise')], max_length=12)),
+                ('kind', models.CharField(help_text='A code of ChannelKind', max_length=40)),
                 ('enabled', models.BooleanField(default=True)),
                 ('target', models.CharField(help_text='Where it goes, in words that hold no secret', max_length=300)),
                 ('sealed', models.TextField(help_text="Address and secrets, encrypted under the site's own key")),
@@ -294,10 +302,6 @@ class Migration(migrations.Migration):
                 ('gone_by', models.DateTimeField(null=True)),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='client_subscriptions', to='consumers.consumergroup')),
             ],
-            options={
-                'indexes': [models.Index(fields=['group', 'gone_by'], name='consumers_c_group_i_39461b_idx'), models.Index(fields=['group', 'seen_since'], name='consumers_c_group_i_de0a4b_idx')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('gone_by', None)), fields=('group', 'client_id', 'topic'), name='one_present_subscription')],
-            },
         ),
         migrations.CreateModel(
             name='Client',
@@ -327,10 +331,6 @@ class Migration(migrations.Migration):
                 ('consume_status', models.JSONField(help_text='{topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}} as it says', null=True)),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='clients', to='consumers.consumergroup')),
             ],
-            options={
-                'indexes': [models.Index(fields=['group', 'gone_by'], name='consumers_c_group_i_55bda3_idx'), models.Index(fields=['group', 'seen_since'], name='consumers_c_group_i_934006_idx')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('gone_by', None)), fields=('group', 'client_id'), name='one_present_row_per_client')],
-            },
         ),
         migrations.CreateModel(
             name='DeadLetter',
@@ -355,8 +355,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'permissions': [('view_message_body', 'Can see the bodies of messages')],
-                'indexes': [models.Index(fields=['group', 'stored_at'], name='consumers_d_group_i_f76257_idx')],
-                'constraints': [models.UniqueConstraint(fields=('group', 'broker', 'queue_id', 'offset'), name='one_row_per_dead_letter')],
             },
         ),
         migrations.CreateModel(
@@ -373,9 +371,6 @@ class Migration(migrations.Migration):
                 ('error', models.TextField(help_text='Why the newest look failed', null=True)),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='dead_letter_looks', to='consumers.consumergroup')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('group', 'broker', 'queue_id'), name='one_look_per_dead_letter_queue')],
-            },
         ),
         migrations.CreateModel(
             name='DelayLevel',
@@ -394,9 +389,6 @@ class Migration(migrations.Migration):
                 ('sample_error', models.TextField(null=True)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='delay_levels', to='consumers.cluster')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'broker', 'level'), name='one_row_per_delay_level')],
-            },
         ),
         migrations.CreateModel(
             name='Delivery',
@@ -418,8 +410,6 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'deliveries',
                 'ordering': ['-created_at', '-number'],
-                'indexes': [models.Index(fields=['status', 'next_try_at'], name='consumers_d_status_12f1e6_idx'), models.Index(fields=['channel', 'status', 'is_test', 'number', 'refusals', 'next_try_at'], name='deliveries_in_order')],
-                'constraints': [models.UniqueConstraint(fields=('channel', 'number'), name='one_delivery_at_a_place')],
             },
         ),
         migrations.CreateModel(
@@ -435,8 +425,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-at', '-number'],
-                'constraints': [models.UniqueConstraint(fields=('delivery', 'number'), name='one_attempt_at_a_place')],
             },
+        ),
+        migrations.CreateModel(
+            name='DueWindow',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('step_seconds', models.IntegerField()),
+                ('start', models.DateTimeField()),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='due_windows', to='consumers.cluster')),
+            ],
         ),
         migrations.CreateModel(
             name='GroupBroker',
@@ -457,9 +455,6 @@ class Migration(migrations.Migration):
                 ('changed_at', models.DateTimeField(help_text='The reading that saw it become so')),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='configs', to='consumers.consumergroup')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('group', 'broker'), name='one_config_per_group_and_broker')],
-            },
         ),
         migrations.CreateModel(
             name='GroupWindow',
@@ -480,10 +475,6 @@ class Migration(migrations.Migration):
                 ('volumes_unknown', models.JSONField(default=dict, help_text='{field: reason} of those four that are null')),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='windows', to='consumers.consumergroup')),
             ],
-            options={
-                'indexes': [models.Index(fields=['step_seconds', 'start'], name='consumers_g_step_se_33799a_idx'), models.Index(condition=models.Q(('into_dlq__gt', 0)), fields=['step_seconds', 'start'], name='windows_with_dead_letters')],
-                'constraints': [models.UniqueConstraint(fields=('group', 'step_seconds', 'start'), name='one_row_per_window')],
-            },
         ),
         migrations.CreateModel(
             name='Incident',
@@ -491,7 +482,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('rule_name', models.CharField(max_length=100)),
                 ('severity', models.CharField(choices=[('critical', 'Critical'), ('warning', 'Warning'), ('info', 'Info')], max_length=8)),
-                ('measure', models.CharField(choices=[('state', 'State'), ('lag_messages', 'Lag'), ('time_lag_seconds', 'Time Lag'), ('expires_in_seconds', 'Expiry'), ('drain_seconds', 'Drain'), ('expired_messages', 'Expired'), ('retry_share', 'Retry Share'), ('dlq_inflow_messages', 'Dlq Inflow'), ('rebalance_episodes_hour', 'Rebalances'), ('unsettled_seconds', 'Unsettled'), ('unowned_queues', 'Unowned'), ('doubly_owned_queues', 'Doubly Owned'), ('blocked_seconds', 'Blocked'), ('members', 'Members'), ('unknown_seconds', 'Unknown'), ('lost_queues', 'Lost'), ('broker_unread_seconds', 'Broker Unread'), ('name_server_unread_seconds', 'Name Server'), ('reading_age_seconds', 'Reading Age'), ('judgement_age_seconds', 'Judgement Age')], max_length=30)),
+                ('measure', models.CharField(help_text='A code of Measure', max_length=40)),
                 ('comparison', models.CharField(choices=[('above', 'Above'), ('below', 'Below'), ('in', 'In')], max_length=5)),
                 ('threshold', models.FloatField(null=True)),
                 ('states', models.JSONField(null=True)),
@@ -544,7 +535,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['at', 'pk'],
-                'constraints': [models.UniqueConstraint(fields=('incident', 'sequence'), name='one_event_at_a_place')],
             },
         ),
         migrations.CreateModel(
@@ -555,9 +545,6 @@ class Migration(migrations.Migration):
                 ('delivery', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tells', to='consumers.delivery')),
                 ('event', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='told_by', to='consumers.incidentevent')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('channel', 'event'), name='one_delivery_of_an_event')],
-            },
         ),
         migrations.CreateModel(
             name='LossAcknowledgement',
@@ -587,13 +574,12 @@ class Migration(migrations.Migration):
                 ('read_at', models.DateTimeField(null=True)),
                 ('rows', models.IntegerField(null=True)),
                 ('from_backup', models.BooleanField(default=False)),
-                ('findings', models.JSONField(default=list, help_text='[{name, where, sentence}]')),
-                ('error', models.TextField(null=True)),
+                ('findings', models.JSONField(default=list, help_text='[{code, where, params}]')),
+                ('error', models.TextField(help_text='Why it was not read: {code, params} as JSON', null=True)),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='consumers.cluster')),
             ],
             options={
                 'ordering': ['cluster', 'path'],
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'path'), name='one_row_per_offset_file')],
             },
         ),
         migrations.CreateModel(
@@ -616,9 +602,6 @@ class Migration(migrations.Migration):
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='heads', to='consumers.consumergroup')),
                 ('queue', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='heads', to='consumers.queue')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('group', 'queue', 'client_id'), name='one_head_per_member_and_queue')],
-            },
         ),
         migrations.CreateModel(
             name='Assignment',
@@ -641,10 +624,6 @@ class Migration(migrations.Migration):
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='consumers.consumergroup')),
                 ('queue', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='consumers.queue')),
             ],
-            options={
-                'indexes': [models.Index(fields=['group', 'gone_by'], name='consumers_a_group_i_e81f98_idx'), models.Index(fields=['group', 'seen_since'], name='consumers_a_group_i_fc903c_idx'), models.Index(condition=models.Q(('gone_by', None), ('head_since__isnull', False)), fields=['head_since'], name='standing_heads')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('gone_by', None)), fields=('group', 'queue', 'client_id'), name='one_present_assignment')],
-            },
         ),
         migrations.CreateModel(
             name='QueueSample',
@@ -660,9 +639,6 @@ class Migration(migrations.Migration):
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='consumers.consumergroup')),
                 ('queue', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='consumers.queue')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('group', 'queue'), name='one_sample_per_group_and_queue')],
-            },
         ),
         migrations.CreateModel(
             name='QueueSnapshot',
@@ -680,16 +656,13 @@ class Migration(migrations.Migration):
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='consumers.consumergroup')),
                 ('queue', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='consumers.queue')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('group', 'queue'), name='one_snapshot_per_group_and_queue')],
-            },
         ),
         migrations.CreateModel(
             name='QueueState',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('state', models.CharField(choices=[('LOSS', 'Loss'), ('STOP', 'Stop'), ('STALL', 'Stall'), ('REWIND', 'Rewind'), ('WARN', 'Warn'), ('UNKNOWN', 'Unknown'), ('RECREATED', 'Recreated'), ('OK', 'Ok')], max_length=10)),
-                ('rule', models.CharField(help_text='The rule that decided, in a few words', max_length=60)),
+                ('rule', models.CharField(help_text='The code of the rule that decided', max_length=60)),
                 ('detail', models.JSONField(default=dict, help_text='The numbers that the rule looked at')),
                 ('since', models.DateTimeField()),
                 ('provisional', models.BooleanField(default=False)),
@@ -700,9 +673,6 @@ class Migration(migrations.Migration):
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='queue_states', to='consumers.consumergroup')),
                 ('queue', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='states', to='consumers.queue')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('group', 'queue'), name='one_state_per_group_and_queue')],
-            },
         ),
         migrations.CreateModel(
             name='Reading',
@@ -722,7 +692,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-taken_at'],
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'taken_at'), name='one_reading_at_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -735,7 +704,7 @@ class Migration(migrations.Migration):
                 ('settled_at', models.DateTimeField(help_text='The first of two readings in a row that agree', null=True)),
                 ('dated_at', models.DateTimeField(help_text="By the members' own clocks, where that lies between the two readings", null=True)),
                 ('polls', models.IntegerField(help_text='Readings of the group from the first change to the settled end')),
-                ('cause', models.CharField(help_text='The words of all causes, the first to be named first', max_length=200)),
+                ('cause', models.CharField(help_text='The codes of all causes, the first to be named first', max_length=200)),
                 ('evidence', models.JSONField(default=list, help_text='[{cause, …}]: what each cause was told by')),
                 ('members_before', models.IntegerField(null=True)),
                 ('members_after', models.IntegerField(null=True)),
@@ -749,8 +718,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-started_before', 'group'],
-                'indexes': [models.Index(fields=['started_before', 'group', 'episode_since', 'last_change_at', 'settled_at', 'cause', 'rollout'], name='rebalances_by_time')],
-                'constraints': [models.UniqueConstraint(fields=('group', 'started_before'), name='one_rebalance_at_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -771,9 +738,6 @@ class Migration(migrations.Migration):
                 ('unknown', models.JSONField(default=dict)),
                 ('rebalance', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='topics', to='consumers.rebalance')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('rebalance', 'topic'), name='one_row_per_rebalance_and_topic')],
-            },
         ),
         migrations.CreateModel(
             name='Resend',
@@ -789,6 +753,7 @@ class Migration(migrations.Migration):
                 ('cancel_wanted', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField()),
                 ('expires_at', models.DateTimeField(help_text='A plan that is not started by then is void')),
+                ('started_by_name', models.CharField(help_text='As the user was called then', max_length=150, null=True)),
                 ('started_at', models.DateTimeField(null=True)),
                 ('working_at', models.DateTimeField(help_text='When its worker was last seen to work on it', null=True)),
                 ('finished_at', models.DateTimeField(null=True)),
@@ -796,12 +761,10 @@ class Migration(migrations.Migration):
                 ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='resends', to=settings.AUTH_USER_MODEL)),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='resends', to='consumers.consumergroup')),
                 ('started_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('started_by_name', models.CharField(help_text='As the user was called then', max_length=150, null=True)),
             ],
             options={
                 'ordering': ['-created_at'],
                 'permissions': [('resend_dead_letters', 'Can re-send dead letters')],
-                'indexes': [models.Index(fields=['status'], name='consumers_r_status_47803a_idx')],
             },
         ),
         migrations.CreateModel(
@@ -825,8 +788,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
-                'indexes': [models.Index(fields=['resend', 'outcome'], name='consumers_r_resend__4f7ea5_idx'), models.Index(fields=['broker', 'queue_id', 'offset', 'stored_id'], name='consumers_r_broker_01d5b8_idx')],
-                'constraints': [models.UniqueConstraint(fields=('resend', 'broker', 'queue_id', 'offset'), name='one_item_per_dead_letter')],
             },
         ),
         migrations.CreateModel(
@@ -837,7 +798,7 @@ class Migration(migrations.Migration):
                 ('group_name', models.CharField(max_length=255)),
                 ('by_name', models.CharField(help_text='As the user was called then', max_length=150)),
                 ('reason', models.TextField()),
-                ('kind', models.CharField(choices=[('earliest', 'Earliest'), ('latest', 'Latest'), ('time', 'Time'), ('offset', 'Offset'), ('shift', 'Shift'), ('skip_older', 'Skip Older'), ('copy', 'Copy'), ('moment', 'Moment'), ('offsets', 'Offsets'), ('restore', 'Restore')], max_length=12)),
+                ('kind', models.CharField(help_text='A code of ResetKind', max_length=40)),
                 ('value', models.JSONField(null=True)),
                 ('topics', models.JSONField(help_text="[name]; null: the group's own topics, without its retry topic", null=True)),
                 ('brokers', models.JSONField(help_text='[name]; null: all', null=True)),
@@ -863,7 +824,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-created_at'],
                 'permissions': [('reset_offsets', 'Can plan and apply offset resets')],
-                'indexes': [models.Index(fields=['status'], name='consumers_r_status_b01a9d_idx'), models.Index(fields=['group', '-created_at'], name='consumers_r_group_i_0093f3_idx'), models.Index(fields=['started_at'], name='consumers_r_started_3e8787_idx')],
             },
         ),
         migrations.CreateModel(
@@ -916,8 +876,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['topic', 'broker', 'queue_id'],
-                'indexes': [models.Index(fields=['reset', 'step'], name='consumers_r_reset_i_3b85d4_idx')],
-                'constraints': [models.UniqueConstraint(fields=('reset', 'topic', 'broker', 'queue_id'), name='one_row_per_queue_of_a_reset')],
             },
         ),
         migrations.CreateModel(
@@ -954,9 +912,6 @@ class Migration(migrations.Migration):
                 ('sampled_at', models.DateTimeField()),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rungs', to='consumers.consumergroup')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('group', 'broker', 'level'), name='one_rung_per_group_and_level')],
-            },
         ),
         migrations.CreateModel(
             name='Silence',
@@ -997,7 +952,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-at'],
-                'constraints': [models.UniqueConstraint(fields=('group', 'at'), name='one_state_change_at_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -1011,9 +965,6 @@ class Migration(migrations.Migration):
                 ('asked_at', models.DateTimeField()),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tag_samples', to='consumers.consumergroup')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('group', 'topic'), name='one_tag_sample_per_group_and_topic')],
-            },
         ),
         migrations.CreateModel(
             name='Topic',
@@ -1024,9 +975,6 @@ class Migration(migrations.Migration):
                 ('first_seen_at', models.DateTimeField()),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='topics', to='consumers.cluster')),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'name'), name='one_row_per_topic')],
-            },
         ),
         migrations.AddField(
             model_name='queue',
@@ -1096,9 +1044,6 @@ class Migration(migrations.Migration):
                 ('judged_at', models.DateTimeField()),
                 ('worst_queue', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='consumers.queue')),
             ],
-            options={
-                'indexes': [models.Index(fields=['state'], name='consumers_g_state_b610c1_idx')],
-            },
         ),
         migrations.CreateModel(
             name='GroupTotal',
@@ -1122,6 +1067,190 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddIndex(
+            model_name='consumergroup',
+            index=models.Index(fields=['kind', 'name'], name='consumers_c_kind_1e2049_idx'),
+        ),
+        migrations.AddConstraint(
+            model_name='consumergroup',
+            constraint=models.UniqueConstraint(fields=('cluster', 'name'), name='one_row_per_group'),
+        ),
+        migrations.AddIndex(
+            model_name='clientsubscription',
+            index=models.Index(fields=['group', 'gone_by'], name='consumers_c_group_i_39461b_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='clientsubscription',
+            index=models.Index(fields=['group', 'seen_since'], name='consumers_c_group_i_de0a4b_idx'),
+        ),
+        migrations.AddConstraint(
+            model_name='clientsubscription',
+            constraint=models.UniqueConstraint(condition=models.Q(('gone_by', None)), fields=('group', 'client_id', 'topic'), name='one_present_subscription'),
+        ),
+        migrations.AddIndex(
+            model_name='client',
+            index=models.Index(fields=['group', 'gone_by'], name='consumers_c_group_i_55bda3_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='client',
+            index=models.Index(fields=['group', 'seen_since'], name='consumers_c_group_i_934006_idx'),
+        ),
+        migrations.AddConstraint(
+            model_name='client',
+            constraint=models.UniqueConstraint(condition=models.Q(('gone_by', None)), fields=('group', 'client_id'), name='one_present_row_per_client'),
+        ),
+        migrations.AddIndex(
+            model_name='deadletter',
+            index=models.Index(fields=['group', 'stored_at'], name='consumers_d_group_i_f76257_idx'),
+        ),
+        migrations.AddConstraint(
+            model_name='deadletter',
+            constraint=models.UniqueConstraint(fields=('group', 'broker', 'queue_id', 'offset'), name='one_row_per_dead_letter'),
+        ),
+        migrations.AddConstraint(
+            model_name='deadletterlook',
+            constraint=models.UniqueConstraint(fields=('group', 'broker', 'queue_id'), name='one_look_per_dead_letter_queue'),
+        ),
+        migrations.AddConstraint(
+            model_name='delaylevel',
+            constraint=models.UniqueConstraint(fields=('cluster', 'broker', 'level'), name='one_row_per_delay_level'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['status', 'next_try_at'], name='consumers_d_status_12f1e6_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['channel', 'status', 'is_test', 'number', 'refusals', 'next_try_at'], name='deliveries_in_order'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.UniqueConstraint(fields=('channel', 'number'), name='one_delivery_at_a_place'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliveryattempt',
+            constraint=models.UniqueConstraint(fields=('delivery', 'number'), name='one_attempt_at_a_place'),
+        ),
+        migrations.AddConstraint(
+            model_name='duewindow',
+            constraint=models.UniqueConstraint(fields=('cluster', 'step_seconds', 'start'), name='one_row_per_due_window'),
+        ),
+        migrations.AddConstraint(
+            model_name='groupbroker',
+            constraint=models.UniqueConstraint(fields=('group', 'broker'), name='one_config_per_group_and_broker'),
+        ),
+        migrations.AddIndex(
+            model_name='groupwindow',
+            index=models.Index(fields=['step_seconds', 'start'], name='consumers_g_step_se_33799a_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='groupwindow',
+            index=models.Index(condition=models.Q(('into_dlq__gt', 0)), fields=['step_seconds', 'start'], name='windows_with_dead_letters'),
+        ),
+        migrations.AddConstraint(
+            model_name='groupwindow',
+            constraint=models.UniqueConstraint(fields=('group', 'step_seconds', 'start'), name='one_row_per_window'),
+        ),
+        migrations.AddConstraint(
+            model_name='incidentevent',
+            constraint=models.UniqueConstraint(fields=('incident', 'sequence'), name='one_event_at_a_place'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliveryevent',
+            constraint=models.UniqueConstraint(fields=('channel', 'event'), name='one_delivery_of_an_event'),
+        ),
+        migrations.AddConstraint(
+            model_name='offsetfile',
+            constraint=models.UniqueConstraint(fields=('cluster', 'path'), name='one_row_per_offset_file'),
+        ),
+        migrations.AddConstraint(
+            model_name='headmessage',
+            constraint=models.UniqueConstraint(fields=('group', 'queue', 'client_id'), name='one_head_per_member_and_queue'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(fields=['group', 'gone_by'], name='consumers_a_group_i_e81f98_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(fields=['group', 'seen_since'], name='consumers_a_group_i_fc903c_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(condition=models.Q(('gone_by', None), ('head_since__isnull', False)), fields=['head_since'], name='standing_heads'),
+        ),
+        migrations.AddConstraint(
+            model_name='assignment',
+            constraint=models.UniqueConstraint(condition=models.Q(('gone_by', None)), fields=('group', 'queue', 'client_id'), name='one_present_assignment'),
+        ),
+        migrations.AddConstraint(
+            model_name='queuesample',
+            constraint=models.UniqueConstraint(fields=('group', 'queue'), name='one_sample_per_group_and_queue'),
+        ),
+        migrations.AddConstraint(
+            model_name='queuesnapshot',
+            constraint=models.UniqueConstraint(fields=('group', 'queue'), name='one_snapshot_per_group_and_queue'),
+        ),
+        migrations.AddConstraint(
+            model_name='queuestate',
+            constraint=models.UniqueConstraint(fields=('group', 'queue'), name='one_state_per_group_and_queue'),
+        ),
+        migrations.AddConstraint(
+            model_name='reading',
+            constraint=models.UniqueConstraint(fields=('cluster', 'taken_at'), name='one_reading_at_a_time'),
+        ),
+        migrations.AddIndex(
+            model_name='rebalance',
+            index=models.Index(fields=['started_before', 'group', 'episode_since', 'last_change_at', 'settled_at', 'cause', 'rollout'], name='rebalances_by_time'),
+        ),
+        migrations.AddConstraint(
+            model_name='rebalance',
+            constraint=models.UniqueConstraint(fields=('group', 'started_before'), name='one_rebalance_at_a_time'),
+        ),
+        migrations.AddConstraint(
+            model_name='rebalancetopic',
+            constraint=models.UniqueConstraint(fields=('rebalance', 'topic'), name='one_row_per_rebalance_and_topic'),
+        ),
+        migrations.AddIndex(
+            model_name='resend',
+            index=models.Index(fields=['status'], name='consumers_r_status_47803a_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='resenditem',
+            index=models.Index(fields=['resend', 'outcome'], name='consumers_r_resend__4f7ea5_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='resenditem',
+            index=models.Index(fields=['broker', 'queue_id', 'offset', 'stored_id'], name='consumers_r_broker_01d5b8_idx'),
+        ),
+        migrations.AddConstraint(
+            model_name='resenditem',
+            constraint=models.UniqueConstraint(fields=('resend', 'broker', 'queue_id', 'offset'), name='one_item_per_dead_letter'),
+        ),
+        migrations.AddIndex(
+            model_name='reset',
+            index=models.Index(fields=['status'], name='consumers_r_status_b01a9d_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='reset',
+            index=models.Index(fields=['group', '-created_at'], name='consumers_r_group_i_0093f3_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='reset',
+            index=models.Index(fields=['started_at'], name='consumers_r_started_3e8787_idx'),
+        ),
+        migrations.AddIndex(
+            model_name='resetqueue',
+            index=models.Index(fields=['reset', 'step'], name='consumers_r_reset_i_3b85d4_idx'),
+        ),
+        migrations.AddConstraint(
+            model_name='resetqueue',
+            constraint=models.UniqueConstraint(fields=('reset', 'topic', 'broker', 'queue_id'), name='one_row_per_queue_of_a_reset'),
+        ),
+        migrations.AddConstraint(
+            model_name='rung',
+            constraint=models.UniqueConstraint(fields=('group', 'broker', 'level'), name='one_rung_per_group_and_level'),
+        ),
+        migrations.AddIndex(
             model_name='incident',
             index=models.Index(fields=['status', '-started_at'], name='consumers_i_status_99094c_idx'),
         ),
@@ -1138,7 +1267,23 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('resolved_at', None)), fields=('rule', 'subject_key'), name='one_open_incident_of_a_subject'),
         ),
         migrations.AddConstraint(
+            model_name='statechange',
+            constraint=models.UniqueConstraint(fields=('group', 'at'), name='one_state_change_at_a_time'),
+        ),
+        migrations.AddConstraint(
+            model_name='tagsample',
+            constraint=models.UniqueConstraint(fields=('group', 'topic'), name='one_tag_sample_per_group_and_topic'),
+        ),
+        migrations.AddConstraint(
+            model_name='topic',
+            constraint=models.UniqueConstraint(fields=('cluster', 'name'), name='one_row_per_topic'),
+        ),
+        migrations.AddConstraint(
             model_name='queue',
             constraint=models.UniqueConstraint(fields=('topic', 'broker', 'queue_id'), name='one_row_per_queue'),
+        ),
+        migrations.AddIndex(
+            model_name='groupstate',
+            index=models.Index(fields=['state'], name='consumers_g_state_b610c1_idx'),
         ),
     ]

@@ -81,8 +81,8 @@ class OffsetFile(models.Model):
     read_at = models.DateTimeField(null=True)
     rows = models.IntegerField(null=True)
     from_backup = models.BooleanField(default=False)
-    findings = models.JSONField(default=list, help_text="[{name, where, sentence}]")
-    error = models.TextField(null=True)
+    findings = models.JSONField(default=list, help_text="[{code, where, params}]")
+    error = models.TextField(null=True, help_text="Why it was not read: {code, params} as JSON")
 
     class Meta:
         ordering = ["cluster", "path"]

@@ -9,8 +9,9 @@ from django.db.migrations.recorder import MigrationRecorder
 pytestmark = pytest.mark.django_db
 
 
-def test_it_is_refused_before_anything_changes():
+@pytest.mark.parametrize("applied", ["0002_cluster_permission", "0005_codes"])
+def test_it_is_refused_before_anything_changes(applied):
     recorder = MigrationRecorder(connection)
-    recorder.record_applied("consumers", "0002_cluster_permission")
+    recorder.record_applied("consumers", applied)
     with pytest.raises(SystemCheckError, match=r"older development version(?s:.*)Move the home"):
         call_command("migrate", verbosity=0, skip_checks=False)

@@ -11,7 +11,6 @@ from consumers.lake.store import Lake
 from consumers.lake.windows import put_window
 from consumers.models import ConsumerGroup, DueWindow, GroupWindow
 from consumers.pipeline import wider
-from consumers.pipeline.slices import floor
 from consumers.pipeline.volumes.names import VOLUMES
 from consumers.pipeline.wider import make_due, note_due
 from consumers.vocabulary.volumes import VolumeReason
@@ -215,17 +214,3 @@ def test_a_group_has_a_day_from_its_hours(lake, group, hours, consumed):
     assert (row.group, row.start, row.lag_messages) == (group, at(MIDNIGHT), hours - 1)
     assert (row.readings, row.consumed, row.consume_rate) == (240 * hours, consumed, 2.0)
     assert ("consumed" in row.volumes_unknown) == (consumed is None)
-
-
-def test_of_a_site_from_before_what_is_there_becomes_due(group):
-    from importlib import import_module
-
-    from django.apps import apps
-
-    a_group_hour(group, 3)
-    a_group_hour(a_group(group.cluster, "audit"), 3)
-    migration = import_module("consumers.migrations.0004_history_of_months")
-    migration.hours_are_due(apps, None)
-    spans = DueWindow.objects.values_list("cluster__name", "step_seconds", "start").order_by("step_seconds")
-    start = at(MIDNIGHT + 3 * HOUR)
-    assert list(spans) == [("prod", HOUR, start), ("prod", DAY, floor(start, timedelta(days=1)))]
