@@ -3,7 +3,11 @@
 Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates the group), 308 (deletes offsets).
 """
 
+import asyncio
 import json
+from collections.abc import Callable, Iterator, Sequence
+
+import pyarrow as pa
 
 from consumers.rocketmq.bodies.client_bodies import (
     AssignedQueue,
@@ -22,17 +26,229 @@ from consumers.rocketmq.bodies.config_bodies import (
     delay_offsets,
     group_configs,
     message_request_modes,
+    offset_of_header,
     timer_counts,
     topic_configs,
 )
-from consumers.rocketmq.bodies.queue_bodies import topic_queue_stats
+from consumers.rocketmq.bodies.offsets import BROKER_OFFSETS, broker_offsets_table, consumer_offsets_table
+from consumers.rocketmq.bodies.queue_bodies import PULL_OUTCOMES, pulled, queue_entries, topic_queue_stats
+from consumers.rocketmq.messages.stored import Pulled, QueueEntries
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
-from consumers.rocketmq.wire.errors import BrokerRefused
+from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, RocketMQError, refused
+from consumers.rocketmq.wire.frames import Command
+from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.rocketmq.wire.values import BULK_OFFSETS_VERSION, mq_version_name
 
-from .calls import DEADLINE_SECONDS, parsed
+from .calls import DEADLINE_SECONDS, blaming, call, parsed
 from .name_server import NameServer
-from .queue_calls import QueueCalls
 
+# The calls of a lag reading: consumer offsets and broker offsets of a whole broker, as columns.
+# GET_CONSUME_STATS for a group without offsets reads no commit log and creates nothing (5.4.0, AdminBrokerProcessor).
+UNUSED_GROUP = "__consumerscope_none__"
+
+TOPIC_SEPARATOR = ";"
+
+# A broker takes requests up to 16 MiB; one call should not hold one of its admin threads for long either.
+MAX_TOPIC_LIST = 256 * 1024
+
+
+class BrokerOffsetCalls:
+    """`broker_version`: the ordinal that the latest answer carried, None before the first."""
+
+    def __init__(self, pool: ConnectionPool, address: str) -> None:
+        self.address = address
+        self.broker_version: int | None = None
+        self._pool = pool
+
+    async def consumer_offsets(
+        self,
+        *,
+        parse: Callable[[bytes], pa.Table] = consumer_offsets_table,
+        deadline_seconds: float = DEADLINE_SECONDS,
+    ) -> pa.Table:
+        """Every committed offset of the broker: group, topic, queue_id, consumer_offset, broadcast.
+
+        `parse` may be the broker's OffsetMemory, which spares what stands still.
+        """
+        answer = await self._call(RequestCode.GET_ALL_CONSUMER_OFFSET, {}, deadline_seconds)
+        return await parsed(parse, answer.body, self.address)
+
+    async def broker_offsets(self, topics: Sequence[str], *, deadline_seconds: float = DEADLINE_SECONDS) -> pa.Table:
+        """Max offsets of the read queues of `topics`: topic, broker, queue_id, broker_offset.
+
+        The broker leaves out topics that it does not have. Raises BrokerRefused (REQUEST_CODE_NOT_SUPPORTED) where it
+        is older than 5.3.2: it would answer with an empty table. The deadline holds for each of several calls.
+        """
+        tables = [BROKER_OFFSETS.empty_table()]
+        for topic_list in _topic_lists(topics):
+            fields = {"consumerGroup": UNUSED_GROUP, "topicList": topic_list}
+            answer = await self._call(RequestCode.GET_CONSUME_STATS, fields, deadline_seconds)
+            self._refuse_if_too_old(answer)
+            tables.append(await parsed(broker_offsets_table, answer.body, self.address))
+        return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+
+    async def broker_offsets_of(self, topic: str, *, deadline_seconds: float = DEADLINE_SECONDS) -> pa.Table:
+        """The same for one topic, which every version understands."""
+        fields = {"consumerGroup": UNUSED_GROUP, "topic": topic}
+        answer = await self._call(RequestCode.GET_CONSUME_STATS, fields, deadline_seconds)
+        return await parsed(broker_offsets_table, answer.body, self.address)
+
+    async def max_offset(self, topic: str, queue_id: int, *, deadline_seconds: float = DEADLINE_SECONDS) -> int:
+        """0 also for a queue that does not exist: ask only for those that the topic's configuration names."""
+        return await self._queue_offset(RequestCode.GET_MAX_OFFSET, topic, queue_id, deadline_seconds)
+
+    async def min_offset(self, topic: str, queue_id: int, *, deadline_seconds: float = DEADLINE_SECONDS) -> int:
+        """0 also for a queue that does not exist: ask only for those that the topic's configuration names."""
+        return await self._queue_offset(RequestCode.GET_MIN_OFFSET, topic, queue_id, deadline_seconds)
+
+    async def min_offsets(
+        self, queues: Sequence[tuple[str, int]], *, deadline_seconds: float = DEADLINE_SECONDS
+    ) -> list[int | RocketMQError]:
+        """One pipelined call for each (topic, queue_id), the answers in the same order. A failure stands in its place.
+
+        The deadline holds for all of them together.
+        """
+
+        async def ask(topic: str, queue_id: int) -> int | RocketMQError:
+            try:
+                return await self.min_offset(topic, queue_id, deadline_seconds=deadline_seconds)
+            except RocketMQError as error:
+                return error
+
+        return list(await asyncio.gather(*(ask(topic, queue_id) for topic, queue_id in queues)))
+
+    async def _queue_offset(self, code: int, topic: str, queue_id: int, deadline_seconds: float) -> int:
+        answer = await self._call(code, {"topic": topic, "queueId": str(queue_id)}, deadline_seconds)
+        with blaming(self.address):
+            return offset_of_header(answer.ext_fields, code)
+
+    async def _call(self, code: int, ext_fields: dict[str, str], deadline_seconds: float, body: bytes = b"") -> Command:
+        answer = await call(self._pool, self.address, code, ext_fields, body, deadline_seconds=deadline_seconds)
+        self.broker_version = answer.version
+        return answer
+
+    def _refuse_if_too_old(self, answer: Command) -> None:
+        if answer.version is None or answer.version < BULK_OFFSETS_VERSION:
+            name = "of unknown version" if answer.version is None else mq_version_name(answer.version)
+            remark = f"the broker is {name}, offsets of many topics in one call need 5.3.2"
+            code = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+            raise BrokerRefused(code, remark, RequestCode.GET_CONSUME_STATS, address=self.address)
+
+
+def _topic_lists(topics: Sequence[str]) -> Iterator[str]:
+    """The topics joined as a broker splits them, in as few texts as MAX_TOPIC_LIST allows."""
+    batch: list[str] = []
+    length = 0
+    for topic in topics:
+        if not topic or TOPIC_SEPARATOR in topic:
+            raise LocalProtocolError(f"{topic!r} is not the name of a topic")
+        if batch and length + len(topic) > MAX_TOPIC_LIST:
+            yield TOPIC_SEPARATOR.join(batch)
+            batch, length = [], 0
+        batch.append(topic)
+        length += len(topic) + 1
+    if batch:
+        yield TOPIC_SEPARATOR.join(batch)
+
+
+PULLING_GROUP = "TOOLS_CONSUMER"
+
+# The subscription comes with the request (5.4.0, PullSysFlag): no heart-beat is needed.
+INLINE_SUBSCRIPTION = 4
+
+
+class QueueCalls(BrokerOffsetCalls):
+    """Calls about single queues: where a group is or would be, and what lies at an offset. None changes anything.
+
+    A pull is safe under two rules. It bears the name of a system group that every broker has: another name would be
+    created as a group, and a pending reset of a real group would be taken from it (5.4.0, PullMessageProcessor). And it
+    commits nothing: bit 0 of its flags is off.
+    """
+
+    async def pull(
+        self,
+        topic: str,
+        queue_id: int,
+        offset: int,
+        max_messages: int = 1,
+        *,
+        deadline_seconds: float = DEADLINE_SECONDS,
+    ) -> Pulled:
+        """The messages from `offset` on; the first may lie beyond it where earlier ones are gone.
+
+        Reads the commit log, cold where the offset is far behind. Ask only for offsets from the min offset up to
+        the max offset: older brokers store an event of their own for others (4.9, generateOffsetMovedEvent).
+        """
+        fields = {
+            "consumerGroup": PULLING_GROUP,
+            "topic": topic,
+            "queueId": str(queue_id),
+            "queueOffset": str(offset),
+            "maxMsgNums": str(max_messages),
+            "sysFlag": str(INLINE_SUBSCRIPTION),
+            "commitOffset": "0",
+            "suspendTimeoutMillis": "0",
+            "subscription": "*",
+            "subVersion": "0",
+        }
+        code = RequestCode.PULL_MESSAGE
+        answer = await self._pool.request(self.address, code, fields, deadline_seconds=deadline_seconds)
+        self.broker_version = answer.version
+        if answer.code not in PULL_OUTCOMES:
+            raise refused(answer.code, answer.remark, code, address=self.address)
+        with blaming(self.address):
+            return pulled(answer)
+
+    async def consumer_offset(
+        self,
+        group: str,
+        topic: str,
+        queue_id: int,
+        *,
+        zero_if_in_memory: bool = False,
+        deadline_seconds: float = DEADLINE_SECONDS,
+    ) -> int | None:
+        """The committed offset, None without one.
+
+        With `zero_if_in_memory` the broker answers as it does a starting member: also 0, where nothing is committed
+        and the queue begins at 0 and its first message is still in memory (5.4.0, ConsumerManageProcessor).
+        """
+        fields = {"consumerGroup": group, "topic": topic, "queueId": str(queue_id)}
+        if not zero_if_in_memory:
+            fields["setZeroIfNotFound"] = "false"
+        code = RequestCode.QUERY_CONSUMER_OFFSET
+        try:
+            answer = await self._call(code, fields, deadline_seconds)
+        except BrokerRefused as refusal:
+            if refusal.code == ResponseCode.QUERY_NOT_FOUND:
+                return None
+            raise
+        with blaming(self.address):
+            return offset_of_header(answer.ext_fields, code)
+
+    async def search_offset(
+        self, topic: str, queue_id: int, time_ms: int, *, deadline_seconds: float = DEADLINE_SECONDS
+    ) -> int:
+        """The first offset stored at `time_ms` or later, as a starting member asks for it. Reads the commit log in a
+        binary search."""
+        fields = {"topic": topic, "queueId": str(queue_id), "timestamp": str(time_ms)}
+        code = RequestCode.SEARCH_OFFSET_BY_TIMESTAMP
+        answer = await self._call(code, fields, deadline_seconds)
+        with blaming(self.address):
+            return offset_of_header(answer.ext_fields, code)
+
+    async def consume_queue(
+        self, topic: str, queue_id: int, index: int, count: int, *, deadline_seconds: float = DEADLINE_SECONDS
+    ) -> QueueEntries:
+        """Up to `count` entries from offset `index` on, without reading the commit log. No group is named."""
+        fields = {"topic": topic, "queueId": str(queue_id), "index": str(index), "count": str(count)}
+        answer = await self._call(RequestCode.QUERY_CONSUME_QUEUE, fields, deadline_seconds)
+        return await parsed(queue_entries, answer.body, self.address)
+
+
+# The read-only admin calls of one broker, typed. None of them changes anything on a broker.
+#
+# Left out on purpose, for they do: 34 (a member that owns queues), 352 (creates the group), 308 (deletes offsets).
 __all__ = ["BrokerAdmin", "NameServer"]
 
 # A broker waits up to 10 s for the client it passes the question on to (5.4.0, AdminBrokerProcessor.callConsumer).

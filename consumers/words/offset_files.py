@@ -153,7 +153,7 @@ CODES: dict[str, str | Promise] = {
     ),
     FileCode.NO_FILE: _("%(path)s is neither a file nor a link to one."),
     FileCode.IS_FOLDER: _("%(path)s is a folder: name the file in it."),
-    FileCode.GLOB: _("%(detail)s"),
+    FileCode.GLOB: _("The offset files are named wrongly: %(detail)s"),
     FileCode.GLOB_OUTSIDE_FOLDERS: _(
         "%(path)s is outside of the folders that offset files are read from (POLL_OFFSET_FOLDERS: %(folders)s): begin "
         "it in one of them, or add its folder."

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from consumers.rocketmq.admin import QueueCalls
 from consumers.rocketmq.offset_writes import OffsetWrites
-from consumers.rocketmq.queue_calls import QueueCalls
 from consumers.rocketmq.sends import BrokerSends, Outgoing
 from consumers.rocketmq.wire.pool import ConnectionPool
 from dashboard.demo.cluster import RocketMQ

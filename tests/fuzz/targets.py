@@ -23,8 +23,8 @@ from consumers.rocketmq.wire.codes import RequestCode
 from consumers.rocketmq.wire.errors import RemoteProtocolError, refused
 from consumers.rocketmq.wire.frames import Command, FrameReader, encode
 from consumers.stores.files.content import read_content
-from consumers.stores.files.parsed import broker_rows, broker_rows_at_once, consumer_rows, delay_rows
 from consumers.stores.files.problems import FileProblem
+from consumers.stores.files.read_file import broker_rows, broker_rows_at_once, consumer_rows, delay_rows
 
 DATA = Path(__file__).parents[1] / "data"
 CHUNK = 1000

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from consumers.pipeline.bucket import judge
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.judge import judge
 from consumers.pipeline.kernel.arrays.columns import Columns
 from consumers.pipeline.kernel.evaluated import evaluated
 from consumers.pipeline.kernel.readings import Restarts

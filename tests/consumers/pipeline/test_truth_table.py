@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from consumers.pipeline.bucket import judge
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.judge import judge
 from consumers.pipeline.rules.order import ordered_rules
 from consumers.vocabulary.unknown import UnknownReason
 from tests.numbers_rows import DEFAULTS, REAL, TEXT, TRUTH, WHOLE, as_columns

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from consumers.rocketmq.admin import BrokerAdmin
+from consumers.rocketmq.admin import MAX_TOPIC_LIST, BrokerAdmin
 from consumers.rocketmq.bodies.client_bodies import GroupConnections
-from consumers.rocketmq.broker_offset_calls import MAX_TOPIC_LIST
 from consumers.rocketmq.wire.errors import BrokerRefused, GoAway, LocalProtocolError, RemoteProtocolError, Unreachable
 from consumers.rocketmq.wire.frames import Command
 from consumers.rocketmq.wire.pool import ConnectionPool

@@ -1,13 +1,128 @@
 """What every kind of channel sends with, and what became of one try to send a message."""
 
-from collections.abc import Callable, Mapping, Sequence
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 
-from .addresses import Network, WrongAddress, parsed_url
-from .http_post import Answer, NoAnswer, post
+from .addresses import Network, NotResolved, Url, WrongAddress, checked_addresses, parsed_url
 
+# One POST to an address that was checked: no redirect, no proxy, no second look-up, and an end to it in any case.
+LONGEST_ANSWER = 65536
+
+AT_ONCE = 8192
+
+MOST_TRIED = 4
+
+
+class NoAnswer(Exception):
+    """Nothing that counts was answered; str() is one sentence. Where `is_away`, nobody was there to take the request;
+    else it may have arrived all the same.
+    """
+
+    def __init__(self, sentence: str, is_away: bool) -> None:
+        super().__init__(sentence)
+        self.is_away = is_away
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`text` is its beginning, at most 64 kB. `retry_after_seconds` as the receiver wished, if it did."""
+
+    status: int
+    reason: str
+    text: str
+    retry_after_seconds: float | None = None
+
+
+def post(url: Url, content: bytes, headers: Mapping[str, str], networks: Sequence[Network], seconds: float) -> Answer:
+    """Within `seconds` in all. Raises WrongAddress and NoAnswer."""
+    ends = time.monotonic() + seconds
+    late, is_away = threading.Event(), True
+    try:
+        addresses = checked_addresses(url.host, url.port, networks, seconds)
+        with _connection(url, addresses, ends, late) as connection:
+            is_away = False
+            connection.request("POST", url.path, content, {"Host": url.authority, **headers})
+            return _answered(connection.getresponse())
+    except NotResolved as error:
+        raise NoAnswer(str(error), is_away) from None
+    except (HTTPException, OSError) as error:
+        if late.is_set() or isinstance(error, TimeoutError):
+            raise NoAnswer(f"{url.origin} did not answer within {seconds:g} s.", is_away) from None
+        raise NoAnswer(f"{url.origin} did not answer: {str(error) or type(error).__name__}.", is_away) from None
+
+
+@contextmanager
+def _connection(url: Url, addresses: Sequence[str], ends: float, late: threading.Event) -> Iterator[HTTPConnection]:
+    """Timeouts of sockets start anew with each byte: a timer ends what drips."""
+    line = _line(url, addresses, ends)
+    if url.scheme == "https":
+        # The certificate has to be of the name that was entered, not of the address behind it.
+        context = ssl.create_default_context()
+        line = context.wrap_socket(line, server_hostname=url.host.rstrip("."), do_handshake_on_connect=False)
+
+    def end() -> None:
+        late.set()
+        with suppress(OSError):  # it was closed in the same moment
+            line.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(_left(ends), end)
+    timer.daemon = True
+    timer.start()
+    try:
+        if isinstance(line, ssl.SSLSocket):
+            line.do_handshake()
+        connection = HTTPConnection(url.host, url.port)
+        connection.sock = line
+        yield connection
+    finally:
+        timer.cancel()
+        line.close()
+
+
+def _line(url: Url, addresses: Sequence[str], ends: float) -> socket.socket:
+    """To the first address that takes it: a name may have one of IPv6 where this machine has none."""
+    tried = addresses[:MOST_TRIED]
+    for place, address in enumerate(tried, 1):
+        try:
+            line = socket.create_connection((address, url.port), timeout=_left(ends) / (len(tried) - place + 1))
+        except OSError:
+            if place == len(tried):
+                raise
+        else:
+            line.settimeout(_left(ends))
+            return line
+    raise NotResolved(f"{url.host} has no address.")
+
+
+def _left(ends: float) -> float:
+    return max(ends - time.monotonic(), 0.001)
+
+
+def _answered(response: HTTPResponse) -> Answer:
+    """The status is what counts: a text that breaks off, or never ends, is left where it is."""
+    held = b""
+    with suppress(HTTPException, OSError):
+        while len(held) < LONGEST_ANSWER and (piece := response.read1(AT_ONCE)):
+            held += piece
+    text = held[:LONGEST_ANSWER].decode(errors="replace")
+    return Answer(response.status, response.reason, text, _wished(response.getheader("Retry-After")))
+
+
+def _wished(header: str | None) -> float | None:
+    """Seconds; a date, which the header may be too, is not looked at."""
+    return float(header) if header and header.isascii() and header.isdigit() and len(header) < 7 else None
+
+
+# What every kind of channel sends with, and what became of one try to send a message.
 # Too early, too many, too slow: the same request may be taken another time (RFC 9110 §15.5, RFC 8470, RFC 6585).
 MAY_PASS = {408, 425, 429}
+
 TOO_MANY = 429
 
 

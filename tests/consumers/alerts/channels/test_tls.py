@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from consumers.alerts.channels.kinds.addresses import parsed_url
-from consumers.alerts.channels.kinds.http_post import NoAnswer, post
+from consumers.alerts.channels.kinds.sending import NoAnswer, post
 from tests.certificates import Authority
 from tests.http_receiver import status
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from consumers.pipeline.bucket import judge
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.judge import judge
 from consumers.pipeline.kernel.arrays.columns import Columns
 from consumers.pipeline.kernel.evaluated import evaluated
 from consumers.pipeline.kernel.readings_schema import HANDS, LAGS, MINUTES, READINGS

@@ -6,8 +6,8 @@ from typing import Any
 
 from consumers.pipeline.durations import Durations
 from consumers.pipeline.rebalances.events import sampled_times
+from consumers.pipeline.rebalances.find import topic_cost
 from consumers.pipeline.rebalances.queue_costs import CostSpan, OffsetReading, OwnerAnswer, OwnerSample, QueueHistory
-from consumers.pipeline.rebalances.topic_costs import topic_cost
 from tests.pipeline_rows import us
 
 

@@ -11,8 +11,8 @@ import pytest
 from consumers.lake.schemas import TABLES
 from consumers.models import Client, ConsumerGroup, Rebalance
 from consumers.pipeline.durations import Durations
-from consumers.pipeline.rebalances.changed_groups import ChangedGroups
 from consumers.pipeline.rebalances.find import find_events, undecided_groups
+from consumers.pipeline.rebalances.run import ChangedGroups
 from consumers.pipeline.rebalances.tables import GROUPS as GROUP_COLUMNS
 from consumers.pipeline.slices import EPOCH
 from tests.pipeline_rows import at, us

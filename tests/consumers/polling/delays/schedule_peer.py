@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import timedelta
 
 from consumers.polling.delays.answers import DelayLimits, DelayMemory, DelayOffsets, DelayTurn
-from consumers.polling.delays.collect_delays import collect_delays
+from consumers.polling.delays.delay_poller import collect_delays
 from consumers.polling.reading import BrokerReading
 from consumers.rocketmq.names import group_of_retry_topic
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode

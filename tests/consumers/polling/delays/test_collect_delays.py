@@ -3,7 +3,7 @@
 import pytest
 
 from consumers.polling.delays.answers import DelayLimits, DelayOffsets, GroupRung, LevelSample
-from consumers.polling.delays.collect_delays import FROM_A_SLAVE, NO_SCHEDULE_TOPIC, NOT_ASKED
+from consumers.polling.delays.delay_poller import FROM_A_SLAVE, NO_SCHEDULE_TOPIC, NOT_ASKED
 from consumers.rocketmq.wire.codes import RequestCode, ResponseCode
 from tests.consumers.polling.delays.schedule_peer import ScheduleBroker, after, collect, collected, delayed, retry_of
 

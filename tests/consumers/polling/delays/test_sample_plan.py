@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumers.polling.delays.collect_delays import AT_ONCE, plan_sample
+from consumers.polling.delays.delay_poller import AT_ONCE, plan_sample
 from tests.readings import at
 
 KEYS = st.tuples(st.sampled_from(["broker-a", "broker-b"]), st.integers(1, 18))

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from consumers.alerts.channels.kinds.addresses import WrongAddress, parsed_url
-from consumers.alerts.channels.kinds.http_post import LONGEST_ANSWER, Answer, NoAnswer, post
+from consumers.alerts.channels.kinds.sending import LONGEST_ANSWER, Answer, NoAnswer, post
 from tests.http_receiver import HttpReceiver, closes_half_way, never_ends, status
 
 LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
