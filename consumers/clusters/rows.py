@@ -1,4 +1,4 @@
-"""What the selectors say of clusters, their readings, and the pipeline."""
+"""Rows of clusters, their readings, and the pipeline."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -38,7 +38,6 @@ from consumers.vocabulary.rules import RuleCode
 from consumers.vocabulary.unknown import UnknownReason
 from consumers.words.rules import rule_words
 
-# What the selectors say of one queue of one group. Null stands with its reason beside it.
 STALE = "Evaluations are late: the state is that of judged_at, and no newer poll contradicts it"
 
 

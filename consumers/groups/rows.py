@@ -42,7 +42,6 @@ class Anomaly:
         return self.name.replace("_", " ")
 
 
-# What the selectors say of groups. Field names are those of the REST API; null stands with its reason beside it.
 # Where a number of a group is stored: GroupState, GroupTotal, or the group itself.
 JUDGED, TOTAL, GROUP = "judged", "total", "group"
 

@@ -1,4 +1,4 @@
-"""What the selectors say of a group's offset stores. Null stands with its reason beside it."""
+"""Rows of a group's offset stores. Each null has its reason beside it."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -29,7 +29,6 @@ from consumers.retries.checks.failing import failing_groups
 from consumers.words.rules import rule_words
 
 
-# What the selectors say of all groups together.
 @dataclass(frozen=True)
 class WorstGroup:
     """A group that needs attention, and the parts of the sentence that says why."""

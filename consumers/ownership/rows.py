@@ -1,4 +1,4 @@
-"""What the selectors say of members and of the queues they own. Null stands with its reason beside it."""
+"""Rows of members and of the queues they own. Each null has its reason beside it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -36,7 +36,6 @@ from consumers.vocabulary.unknown import NO_LAG_REASONS
 from consumers.words.reasons import coded_reason
 from consumers.words.unknown import reason_words
 
-# What the selectors say of the past: windows, every one of the range, with nulls where nothing is known.
 NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 

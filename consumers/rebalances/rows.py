@@ -1,4 +1,4 @@
-"""What the selectors say of rebalances. Field names are those of REST; null stands with its reason beside it."""
+"""Rows of rebalances. Field names are those of REST; each null has its reason beside it."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -18,7 +18,7 @@ from rest_framework.utils.json import strict_constant
 # What may stand in a query string: anything else is refused, with what is allowed; and lists narrowed by it.
 PAGE = ("page", "page_size")
 
-# What selectors call the two ends of a range: `from` is a word of Python's own.
+# How queries name the two ends of a range: `from` is a keyword of Python.
 RANGE = {"from": "since", "to": "until"}
 
 # Of one page.

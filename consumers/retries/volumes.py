@@ -24,7 +24,7 @@ from consumers.vocabulary.volumes import VolumeReason
 from consumers.words.reasons import coded_reason
 from consumers.words.volumes import volume_words
 
-# What the selectors say of volumes: how many messages went into retry, out of it, to the dead letters, were consumed.
+# Volumes: how many messages went into retry, came out of it, were dead-lettered, were consumed.
 #
 # `into_retry` counts redeliveries: a message that fails three times is three. `consumed` is how far the offsets of
 # the

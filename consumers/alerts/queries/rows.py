@@ -22,7 +22,6 @@ from consumers.models import (
 from consumers.queries.declared import answer, public
 
 
-# What the selectors say of incidents. Field names are those of REST; null stands with its reason beside it.
 @dataclass(frozen=True)
 class SubjectRow:
     """What an incident is of. Names that its kind does not have are null. `title`: as people call it."""

@@ -12,7 +12,6 @@ from consumers.models import ConsumerGroup, DeadLetter, DeadLetterLook, GroupTot
 from consumers.queries.declared import answer, public
 from consumers.vocabulary.brokers import MASTER
 
-# What the selectors say of dead-letter messages. Field names are those of REST; null stands with its reason beside it.
 TRIED = (*MAYBE_SENT, ResendOutcome.FAILED)
 
 

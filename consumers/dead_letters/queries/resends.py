@@ -15,7 +15,6 @@ from consumers.queries.declared import answer, public, unknown_of
 from consumers.words.resends import cause_words
 
 
-# What the selectors say of resends. Field names are those of REST; null stands with its reason beside it.
 @answer(
     "A resend of dead-letter messages. A value that is unknown or does not exist yet is null: `unknown` has the reason."
 )

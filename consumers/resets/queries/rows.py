@@ -43,7 +43,6 @@ class ResetTotals:
     unknown: dict[str, str] = field(default_factory=dict)
 
 
-# What the selectors say of resets. Field names are those of REST; null stands with its reason beside it.
 @dataclass(frozen=True)
 class SeenBroker:
     """A master as the plan saw it."""

@@ -1,6 +1,6 @@
 """Serializers of answers, derived from the rows that are answered: names, order, types, nulls, choices and help texts.
 
-A row is a dataclass of the selectors; consumers/queries/declared.py has what its fields may say beside their types.
+A row is a dataclass of the queries; consumers/queries/declared.py has what its fields may say beside their types.
 """
 
 from collections.abc import Mapping, Sequence

@@ -8,7 +8,6 @@ from enum import StrEnum
 from consumers.queries.declared import INSIDE, answer, public
 
 
-# What must hold for a group's failed messages to come back, and what does not: rows of the selectors.
 class Severity(StrEnum):
     """The worst first. CRITICAL: messages are lost, or the group stands still. NOTE: worth knowing, and no fault."""
 

@@ -1,4 +1,4 @@
-"""What the selectors say of the delay levels that a group's retries wait on. Null stands with its reason beside it.
+"""Rows of the delay levels that hold a group's retries. Each null has its reason beside it.
 
 A level's messages are of all groups: the broker's backlog is counted whole, what of it is this group's is a sample.
 """
