@@ -25,6 +25,7 @@ from consumers.rocketmq.wire.frames import Command, FrameReader, encode
 from consumers.stores.files.content import read_content
 from consumers.stores.files.problems import FileProblem
 from consumers.stores.files.read_file import broker_rows, broker_rows_at_once, consumer_rows, delay_rows
+from consumers.words.offset_files import finding_words
 
 DATA = Path(__file__).parents[1] / "data"
 CHUNK = 1000
@@ -124,17 +125,17 @@ def broker_file(body: bytes) -> object:
         rows.findings or sorted(at_once.to_pylist(), key=str) != sorted(rows.table().to_pylist(), key=str)
     ):
         raise Wrong("read at once the file says something else than read entry by entry")
-    return rows.table(), [finding.sentence for finding in rows.findings]
+    return rows.table(), [finding_words(finding.members()) for finding in rows.findings]
 
 
 def delay_file(body: bytes) -> object:
     rows = delay_rows(read_content(body))
-    return rows.table(), [finding.sentence for finding in rows.findings]
+    return rows.table(), [finding_words(finding.members()) for finding in rows.findings]
 
 
 def consumer_file(body: bytes) -> object:
     rows = consumer_rows(read_content(body), "crowd")
-    return rows.table(), [finding.sentence for finding in rows.findings]
+    return rows.table(), [finding_words(finding.members()) for finding in rows.findings]
 
 
 def texts_of(value: object) -> Iterator[str]:

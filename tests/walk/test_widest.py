@@ -138,7 +138,7 @@ def complaints(answer: Answer, bound: Bound) -> Iterator[str]:
     # 503: what a worker does is asked of nobody here.
     if answer.status not in (200, 302, 400, 404, 503):
         yield f"status {answer.status}"
-    if answer.status == 400 and "at most" not in (said := answer.body.decode()) and "the most is" not in said:
+    if answer.status == 400 and "at most" not in (said := answer.body.decode()) and "more than" not in said:
         yield f"refused without what would fit: {said[:300]}"
     if (rows := _rows(answer.body)) > bound.rows:
         yield f"{rows:,} rows"

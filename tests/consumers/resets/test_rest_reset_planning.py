@@ -212,7 +212,9 @@ def test_the_way_back_may_end_at_the_first_message_that_is_kept(operator_api: Cl
 
 
 @pytest.mark.usefixtures("redis_is_down")
-@pytest.mark.parametrize(("body", "words"), [({}, "required"), ({"reason": " "}, "blank"), ({"why": "x"}, "Unknown field")])
+@pytest.mark.parametrize(
+    ("body", "words"), [({}, "required"), ({"reason": " "}, "blank"), ({"why": "x"}, "Unknown field")]
+)
 def test_the_way_back_wants_a_reason(operator_api: Client, billing: ConsumerGroup, body: Any, words: str) -> None:
     reset = a_reset(billing, status=ResetStatus.APPLIED)
     answer = post(operator_api, body, f"{URL}{reset.pk}/restore/")
