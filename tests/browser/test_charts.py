@@ -84,7 +84,7 @@ def test_a_refresh_keeps_the_chart_and_its_zoom(site: Site) -> None:
 def test_a_figure_that_cannot_be_loaded_says_so(site: Site) -> None:
     site.context.route("**/figures/**", lambda route: route.abort())
     page = site.open(GROUP)
-    wait_until(page, "document.getElementById('lag-chart-note').textContent.includes('could not be loaded')")
+    wait_until(page, "document.getElementById('lag-chart-note').textContent.includes('Could not load this chart')")
 
 
 @pytest.mark.parametrize("site", [{"color_scheme": "dark"}], indirect=True)
