@@ -1,4 +1,6 @@
-"""Admin page of API tokens: shown without their digest; deleting one revokes it. `manage.py token create` makes them."""
+"""Admin page of API tokens: shown without their digest; deleting one revokes it. `manage.py token create`
+makes them.
+"""
 
 from django.contrib import admin
 from django.http import HttpRequest

@@ -1,4 +1,6 @@
-"""One attempt to send one message. It is recorded before sending: if the worker dies, the message may have been sent."""
+"""One attempt to send one message. It is recorded before sending: if the worker dies, the message may have
+been sent.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -76,7 +76,9 @@ def hear(sessions: Any, log: Lines) -> None:
 
 
 def sign_once(service: Any) -> None:
-    """Apprise (2.2.0) quotes DingTalk's signature, and requests quotes it again; DingTalk accepts it quoted once only."""
+    """Apprise (2.2.0) quotes DingTalk's signature, and requests quotes it again; DingTalk accepts it quoted
+    once only.
+    """
     signs = service.get_signature
 
     def signature() -> tuple[str, str]:

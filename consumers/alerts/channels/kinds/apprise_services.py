@@ -50,7 +50,9 @@ def checked_apprise_url(url: str) -> str:
 
 
 def service_of(url: str) -> str:
-    """The service's name, and its host where people run their own. The URL must be checked before. Raises WrongValue."""
+    """The service's name, and its host where people run their own. The URL must be checked before. Raises
+    WrongValue.
+    """
     apprise = _apprise()
     plugin = apprise.Apprise.instantiate(url)
     schema = _schema(url)
@@ -69,7 +71,9 @@ def _schema(url: str) -> str | None:
 
 
 def _apprise() -> Any:
-    """Imports Apprise on demand: that takes half a second. Its log is off because it repeats URLs that it cannot parse."""
+    """Imports Apprise on demand: that takes half a second. Its log is off because it repeats URLs that it
+    cannot parse.
+    """
     import apprise
 
     logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
