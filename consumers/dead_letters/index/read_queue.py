@@ -13,7 +13,7 @@ from consumers.rocketmq.messages.stored import Pulled, PullOutcome
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
-# The known ends of a group's dead-letter queues: in a broker, and in rows.
+# The ends of a dead-letter queue are known from its broker and from rows. Key: broker name and queue id.
 Place = tuple[str, int]
 
 
