@@ -1,4 +1,4 @@
-"""Admin pages: everything that polls and the pipeline write can be looked at, and not changed."""
+"""Admin pages that show, read-only, everything the poll and the pipeline write."""
 
 from . import (  # noqa: F401 - each registers its pages
     alerts,

@@ -1,4 +1,4 @@
-"""Alerts as they are kept: rules, incidents, and what was told to whom. The pages under /alerts/ change them."""
+"""Admin pages of stored rules, incidents and deliveries. The pages under /alerts/ change them."""
 
 from django.contrib import admin
 
@@ -62,7 +62,7 @@ class IncidentEventAdmin(ReadOnlyAdmin):
 
 @admin.register(Channel)
 class ChannelAdmin(ReadOnlyAdmin):
-    """What is sealed is not shown, not even sealed."""
+    """Sealed columns are not shown, not even in their sealed form."""
 
     list_display = ["name", "kind", "enabled", "target", "severities", "changed_at", "changed_by_name"]
     exclude = ["sealed"]

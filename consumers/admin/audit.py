@@ -1,4 +1,4 @@
-"""Who did what: audit events to look at, and what is done on the admin pages noted as one."""
+"""Admin page of audit events, and the mixin that records changes made on admin pages as audit events."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from consumers.models import AuditAction, AuditEvent
 
 from .read_only import ReadOnlyAdmin
 
-# Django's own log of actions is deleted together with its user.
+# Django deletes its own log of a user's actions together with the user.
 ACTIONS = {1: AuditAction.ADDED, 2: AuditAction.CHANGED, 3: AuditAction.DELETED}
 
 
@@ -26,7 +26,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
 
 class Audited(admin.ModelAdmin):
-    """Notes as audit events what Django's log of actions is told."""
+    """Records each entry of Django's log of actions as an audit event as well."""
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> LogEntry:
         return self._noted(request, obj, super().log_addition(request, obj, message))

@@ -1,4 +1,4 @@
-"""Clusters may be added and pointed elsewhere by whoever manages them. `manage.py cluster remove` removes one."""
+"""Admin page that adds a cluster or changes its settings. `manage.py cluster remove` removes one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ from consumers.polling.registration import (
 from .audit import Audited
 from .read_only import ReadOnlyAdmin
 
-# What may be said of a cluster on its admin page: the same as on the command line. A secret goes in, never out.
+# The admin form accepts the same settings as the command line. Secrets can be entered but are never shown.
 
 KEPT = "Stored encrypted and never shown. Empty: it stays as it is. Taking the access key away removes it."
 
@@ -50,7 +50,7 @@ class ClusterForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Who may only look is shown none of them.
+        # Users with view permission only see none of these fields.
         for name in self.fields.keys() & {"access_key", "offset_files", "proxy"}:
             self.fields[name].required = False
         if (tls := self.instance.tls) is not None:
@@ -132,13 +132,15 @@ class ClusterAdmin(Audited):
         return False
 
     def get_fieldsets(self, request: HttpRequest, obj: Cluster | None = None) -> Any:
-        """Who may only look is shown what is registered: the form's own fields are no part of a cluster."""
+        """Users with view permission only see the registered values: the form's own fields are not columns of a
+        cluster.
+        """
         if self.has_change_permission(request, obj):
             return super().get_fieldsets(request, obj)
         return [(None, {"fields": self.list_display})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Cluster | None = None) -> list[str]:
-        """History in the lake lies under the cluster's name: it does not change."""
+        """The name of a cluster is read-only: its history in the lake is stored under that name."""
         return ["name"] if obj is not None else []
 
     def save_model(self, request: HttpRequest, obj: Cluster, form: Any, change: bool) -> None:

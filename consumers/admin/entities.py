@@ -1,4 +1,4 @@
-"""Groups, members, topics and queues."""
+"""Admin pages of groups, members, topics and queues."""
 
 from django.contrib import admin
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""A page that shows rows and changes none: they are written by the poll and the pipeline alone."""
+"""A read-only admin page for rows that only the poll and the pipeline write."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
-    # Counting a table of a million rows would take longer than showing a page of it.
+    # Counting a table of a million rows takes longer than showing one page of it.
     show_full_result_count = False
     list_per_page = 50
 

@@ -1,4 +1,4 @@
-"""What the pipeline found to have happened to groups' members and queues, and what members subscribe to."""
+"""Admin pages of detected rebalances and of members' subscriptions."""
 
 from django.contrib import admin
 

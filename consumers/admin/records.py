@@ -1,4 +1,4 @@
-"""Readings, runs of the pipeline, what upkeep is to do and has measured, leases, and clocks."""
+"""Admin pages of readings, pipeline runs, upkeep tasks and measurements, leases, and clocks."""
 
 from django.contrib import admin
 

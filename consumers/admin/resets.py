@@ -1,4 +1,4 @@
-"""Offset resets as they were planned, done and read back. Nothing of it can be changed or deleted here."""
+"""Admin pages of offset resets: planned, applied and read back. All read-only, without deletion."""
 
 from django.contrib import admin
 from django.urls import reverse

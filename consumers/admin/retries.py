@@ -1,4 +1,4 @@
-"""What waits for another try, what has died, and who sent what again."""
+"""Admin pages of retry backlogs, dead-letter messages and resends."""
 
 from django.contrib import admin
 

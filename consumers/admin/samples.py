@@ -1,4 +1,4 @@
-"""What is asked of brokers now and then, and what was found in offset files."""
+"""Admin pages of values sampled from brokers and of values read from offset files."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""What the pipeline judged, and the health that was found beside it."""
+"""Admin pages of the states that the pipeline evaluated, and of each group's health."""
 
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _

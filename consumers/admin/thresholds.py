@@ -1,4 +1,4 @@
-"""Thresholds of single groups: changed by whoever manages alerts, and it is noted who did."""
+"""Admin page of thresholds of single groups. Users who manage alerts change them; each change is audited."""
 
 from django.contrib import admin
 
@@ -12,5 +12,5 @@ class GroupThresholdsAdmin(Audited):
     list_display = ["group", "allowance_seconds", "behind_seconds"]
     list_select_related = ["group"]
     search_fields = ["group__name"]
-    # A site has ten thousand groups: they are searched for, not listed.
+    # A site may have 10,000 groups, so the field is a search and not a list.
     raw_id_fields = ["group"]

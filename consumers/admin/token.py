@@ -1,4 +1,6 @@
-"""API tokens: seen without their digest, and withdrawn by deleting. `manage.py token create` makes them."""
+"""Admin page of API tokens: shown without their digest; deleting one revokes it. `manage.py token create`
+makes them.
+"""
 
 from django.contrib import admin
 from django.http import HttpRequest

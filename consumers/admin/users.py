@@ -1,4 +1,4 @@
-"""Users and groups as Django shows them; what is done with them is noted."""
+"""Django's admin pages of users and groups, with an audit event for each change."""
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin

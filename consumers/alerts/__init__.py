@@ -1,1 +1,1 @@
-"""Rules over what is stored, the incidents that they open and close, and the channels that tell of them."""
+"""Alert rules over stored rows, the incidents that rules open and resolve, and the channels that send notifications."""

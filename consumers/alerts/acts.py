@@ -1,4 +1,4 @@
-"""What people do with incidents: they say that somebody looks after one, or take that back. Neither stops anything."""
+"""Acknowledges incidents and takes acknowledgements back. Neither stops an incident or its notifications."""
 
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ FIELDS = ["acknowledged_at", "acknowledged_by", "acknowledged_by_name", "acknowl
 
 
 def why_not_acknowledged(incident: Incident, user: Any) -> str | None:
-    """Null where `user` may acknowledge it, also after somebody else did: then the newer one counts."""
+    """Null where `user` may acknowledge the incident. A second acknowledgement replaces the first one."""
     if not user.has_perm(MAY_MANAGE):
         return why_no_role()
     if incident.status == IncidentStatus.FIRING:
@@ -35,7 +35,9 @@ def why_not_unacknowledged(incident: Incident, user: Any) -> str | None:
 
 
 def acknowledge(incident: Incident, by: Any, text: str, now: datetime) -> None:
-    """`text` may be empty. The same of the same person again changes nothing. Raises AlertRefused."""
+    """Acknowledges the incident. `text` may be empty. Repeating the same acknowledgement changes nothing. Raises
+    AlertRefused.
+    """
     said = _checked(text)
     with transaction.atomic():
         _take_turn(incident)
@@ -52,7 +54,7 @@ def acknowledge(incident: Incident, by: Any, text: str, now: datetime) -> None:
 
 
 def unacknowledge(incident: Incident, by: Any, now: datetime) -> None:
-    """Raises AlertRefused."""
+    """Takes the acknowledgement back. Raises AlertRefused."""
     with transaction.atomic():
         _take_turn(incident)
         if against := why_not_unacknowledged(incident, by):
@@ -71,7 +73,7 @@ def _checked(text: str) -> str:
 
 
 def _take_turn(incident: Incident) -> None:
-    """Its row is what people and the evaluation wait for in turn."""
+    """Locks the incident's row, so that people and the evaluation change it one after the other."""
     if Incident.objects.select_for_update().filter(pk=incident.pk).first() is None:
         raise AlertRefused(_("It is over, and not kept any more."))
     incident.refresh_from_db()

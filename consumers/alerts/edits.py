@@ -1,4 +1,4 @@
-"""Rules, channels and notes as people write them: stored, changed, tested and removed, each with who did it."""
+"""Changes that people make to rules, channels and notes: stored, tested and removed, each with an audit event."""
 
 import uuid
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from consumers.models import AlertRule, Channel, Delivery, DeliveryStatus, Group
 
 @transaction.atomic
 def keep_rule(fields: Mapping[str, Any], rule: AlertRule | None, by: Any, now: datetime) -> AlertRule:
-    """`rule` with `fields`, see `checked_rule`; one more where it is None. Raises AlertRefused."""
+    """Stores `rule` with `fields`, see `checked_rule`; None creates a rule. Raises AlertRefused."""
     values = checked_rule(fields, rule)
     kept = rule or AlertRule()
     before = {name: getattr(kept, name) for name in values}
@@ -37,10 +37,10 @@ def keep_rule(fields: Mapping[str, Any], rule: AlertRule | None, by: Any, now: d
 
 @transaction.atomic
 def remove_rule(rule: AlertRule, by: Any, now: datetime) -> None:
-    """Its incidents stay; those that are open end by the next evaluation. Raises AlertRefused."""
+    """Removes the rule. Its incidents stay; the next evaluation resolves the open ones. Raises AlertRefused."""
     if against := why_not_removed(rule):
         raise AlertRefused(against)
-    # Before its incidents, as an evaluation holds it: in another order the two would wait for each other.
+    # The rule is locked before its incidents, in the same order as an evaluation: otherwise the two could deadlock.
     AlertRule.objects.select_for_update().filter(pk=rule.pk).first()
     note(rule, rule.name, by, "Removed the rule.", now)
     rule.delete()
@@ -50,7 +50,7 @@ def why_not_removed(rule: AlertRule) -> str | None:
     """One query."""
     if rule.key is not None:
         return _("The site came with this rule, and it could not be had again: switch it off instead of removing it.")
-    # A channel without rules is told of all of them.
+    # A channel without rules is notified of all rules.
     alone = Channel.objects.filter(rules=rule).exclude(rules__in=AlertRule.objects.exclude(pk=rule.pk)).order_by("name")
     names = ", ".join(alone.values_list("name", flat=True))
     if names:
@@ -58,12 +58,12 @@ def why_not_removed(rule: AlertRule) -> str | None:
     return None
 
 
-# Channels, stored, tested and removed by people. What the log says of it names no address.
+# Channels: stored, tested and removed by people. The audit log contains no address.
 
 
 @transaction.atomic
 def keep_channel(fields: Mapping[str, Any], channel: Channel | None, by: Any, now: datetime) -> Channel:
-    """`channel` with `fields`, see `checked_channel`; a new one where it is None. Raises AlertRefused."""
+    """Stores `channel` with `fields`, see `checked_channel`; None creates a channel. Raises AlertRefused."""
     kept = saved(checked_channel(fields, channel), channel, by, now)
     sentence = f"Changed {', '.join(sorted(fields)) or 'nothing'}." if channel else "Made the channel."
     note(kept, kept.name, by, sentence, now)
@@ -72,15 +72,15 @@ def keep_channel(fields: Mapping[str, Any], channel: Channel | None, by: Any, no
 
 @transaction.atomic
 def remove_channel(channel: Channel, by: Any, now: datetime) -> None:
-    """With its messages: those that wait are not sent."""
+    """Removes the channel with its messages: queued messages are not sent."""
     note(channel, channel.name, by, "Removed the channel.", now)
     channel.delete()
 
 
 def send_test(channel: Channel, by: Any, now: datetime) -> Delivery:
-    """A delivery with `is_test` that waits; the caller hands the channel over to a worker.
+    """A queued delivery with `is_test`; the caller hands the channel over to a worker.
 
-    It goes before all others, also through a channel that is switched off, and is tried once.
+    The test goes before all other messages, also through a disabled channel, and is tried once.
     """
     delivery_id = uuid.uuid4()
     with transaction.atomic():
@@ -97,12 +97,12 @@ def send_test(channel: Channel, by: Any, now: datetime) -> Delivery:
         )
 
 
-# Notes about groups, written and removed.
+# Notes about groups: written and removed.
 
 
 @transaction.atomic
 def keep_note(fields: Mapping[str, Any], note: GroupNote | None, by: Any, now: datetime) -> GroupNote:
-    """`note` with `fields`, see `checked_note`; one more where it is None. Raises AlertRefused."""
+    """Stores `note` with `fields`, see `checked_note`; None creates a note. Raises AlertRefused."""
     values = checked_note(fields, note)
     kept = note or GroupNote()
     for name, value in values.items():

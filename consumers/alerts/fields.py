@@ -1,8 +1,8 @@
 """A field that people enter, in a form or over REST: declared once, with its check.
 
 A check takes a value as JSON gives it and returns the value to store; it raises `WrongValue`, which says what is
-allowed. Serializers (consumers/alerts/rest/resource.py) and forms (dashboard/pages/alerts/alert_forms.py) are made of
-these declarations.
+allowed. Serializers (consumers/alerts/rest/resource.py) and forms (dashboard/pages/alerts/alert_forms.py) are built
+from these declarations.
 """
 
 import math
@@ -26,20 +26,20 @@ class WrongValue(ValueError):
 
 
 class Shape(StrEnum):
-    """What kind of value a field has, and so how it is typed and how JSON writes it."""
+    """The kind of a field's value: it decides the form's input and the JSON type."""
 
     TEXT = "text"  # one line
     LINES = "lines"  # a text of several lines
-    SCOPE = "scope"  # a name or pattern; empty, and null over REST, is everything
+    SCOPE = "scope"  # a name or pattern; empty, and null over REST, selects everything
     PASSWORD = "password"  # one line that is never shown
     TRUTH = "truth"
     NUMBER = "number"  # or null
     SECONDS = "seconds"
     WHOLE = "whole"  # a whole number
     CHOICE = "choice"
-    CHOICES = "choices"  # a list of choices; empty, and null over REST, is all of them
+    CHOICES = "choices"  # a list of choices; empty, and null over REST, selects all
     STATES = "states"  # a list of states, or null
-    IDS = "ids"  # a list of ids; empty, and null over REST, is all of them
+    IDS = "ids"  # a list of ids; empty, and null over REST, selects all
     LABELS = "labels"
     LIST = "list"  # a list of texts, one on each line
     HEADERS = "headers"  # {name: value}, one `name: value` on each line
@@ -57,9 +57,9 @@ REQUIRED = _Required()
 
 @dataclass(frozen=True, kw_only=True)
 class EntryField:
-    """`default`: the value where none is entered. `label` and `hint` are of the form, `help_text` is of REST.
+    """`default`: the value where none is entered. `label` and `hint` are for the form, `help_text` for REST.
 
-    `is_secret`: sealed, never shown again. `is_sent_along`: sent to whatever host the address of a channel names.
+    `is_secret`: sealed, never shown again. `is_sent_along`: sent to the host that the address of a channel names.
     """
 
     name: str
@@ -106,14 +106,14 @@ LONGEST_SECONDS = 30 * 86400
 LARGEST = 1e15
 MOST_LABELS = 20
 LONGEST_NOTE = 10_000
-# As Prometheus and Alertmanager take them.
+# The syntax that Prometheus and Alertmanager accept.
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,99}", re.ASCII)
-# What no database takes as text: control characters, and halves of characters that JSON may hold.
+# Characters that databases refuse in text: control characters, and lone surrogates, which JSON may contain.
 NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 def text(longest: int, *, required: bool = False) -> Check:
-    """Of one line."""
+    """Checks a text of one line."""
 
     def check(value: Any) -> str:
         said = _text(value, longest)
@@ -142,7 +142,7 @@ def _text(value: Any, longest: int) -> str:
 
 
 def pattern(longest: int, *, required: bool = False) -> Check:
-    """With * and ?: no name of RocketMQ's holds a bracket, which would mean a choice of characters."""
+    """Patterns with * and ?: no RocketMQ name contains a bracket, which would be a set of characters."""
     of_text = text(longest, required=required)
 
     def check(value: Any) -> str:
@@ -214,7 +214,7 @@ def labels(value: Any) -> dict[str, str]:
 
 
 def states(value: Any) -> list[State] | None:
-    """In the order of worst first, each once."""
+    """The states in order, worst first, each once."""
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not value or not all(isinstance(one, str) for one in value):

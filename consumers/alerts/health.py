@@ -1,7 +1,7 @@
-"""Notes for lists what is found of each group beside its state: of all groups in each round, of some by a full check.
+"""Stores the health of each group for lists: some findings for all groups in each round, others by a full check.
 
-A full check asks the database some twenty times for each group. So a round checks for only so long: first groups that
-were never checked, then those whose members changed, then those that were checked longest ago.
+A full check costs some twenty queries for each group, so a round checks groups for a limited time: first groups that
+were never checked, then those whose members changed, then those checked longest ago.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from consumers.groups.health.checks import checked, noticed
 from consumers.groups.health.rows import Reason, worst_level
 from consumers.models import ConsumerGroup, GroupHealth
 
-# A group is checked no sooner again, unless its members changed within this time.
+# A group is not checked again before this time, unless its members changed.
 REST = timedelta(seconds=30)
 CHANGING = timedelta(seconds=60)
 AT_ONCE, BATCH = 25, 1000
@@ -25,7 +25,7 @@ Found = Mapping[int, tuple[Reason, ...]]
 
 @dataclass(frozen=True)
 class Report:
-    """`left`: how many groups were due for a check and had to wait for the next round."""
+    """`left`: how many due groups have to wait for the next round."""
 
     groups: int
     checked: int
@@ -33,13 +33,13 @@ class Report:
 
 
 def note(now: datetime, clock: Callable[[], datetime], check_seconds: float) -> Report:
-    """`clock` tells how long it takes. A handful of writes for all groups where nothing changed."""
+    """`clock` measures the duration. A few writes for all groups where nothing changed."""
     began = clock()
     stored = {row.group_id: row for row in GroupHealth.objects.all()}
     found = noticed(now)
     rows = {pk: _noted(stored.get(pk), pk, reasons, now) for pk, reasons in found.items()}
     _write(row for pk, row in rows.items() if _differs(stored.get(pk), row))
-    # One statement: the moment is the same for all.
+    # One statement, so that all groups share one time.
     GroupHealth.objects.update(noted_at=now)
     due, done = _due(rows, now), 0
     for start in range(0, len(due), AT_ONCE):

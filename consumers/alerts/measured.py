@@ -1,6 +1,7 @@
-"""What one evaluation looks at: every measure of every subject as columns, so that 10,000 groups × 20 rules are cheap.
+"""The input of one evaluation: every measure of every subject as columns, so that 10,000 groups × 20 rules are cheap.
 
-Sentences are made only for the few subjects that a rule concerns: hence functions of a place, not columns of text.
+Sentences are made only for the few subjects that a rule concerns: so columns have functions of a place instead of
+texts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,10 +18,10 @@ def _nothing(place: int) -> None:
 
 @dataclass(frozen=True)
 class Column:
-    """`values[i]` is of `subjects[i]`; None is not known, and `reason(i)` says why.
+    """`values[i]` belongs to `subjects[i]`; None is unknown, and `reason(i)` says why.
 
-    `evidence(i)`: a sentence with the numbers. `since(i)`: since when the value is as it is, where rows tell.
-    `spared(i)`: why rules leave this subject alone although the value is known (paused, offline by habit …), or None.
+    `evidence(i)`: a sentence with the numbers. `since(i)`: since when the value is unchanged, where rows say.
+    `spared(i)`: why rules exclude this subject although the value is known (paused, offline by habit …), or None.
     """
 
     values: Sequence[float | State | None]
@@ -32,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Subjects of one kind in one order, with their columns. `labels[i]` are those that notes give subject i."""
+    """Subjects of one kind in one order, with their columns. `labels[i]` are the labels that notes give subject i."""
 
     subjects: Sequence[Subject]
     columns: Mapping[Measure, Column]
@@ -41,9 +42,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Measured:
-    """All that is evaluated at `at`. `topics` holds a table for each topic that a rule names.
+    """All measured values at `at`. `topics` has a table for each topic that a rule names.
 
-    `explained`: subjects (a broker, a cluster, the site) that leave groups unknown, with those groups.
+    `explained`: subjects (a broker, a cluster, the site) that make groups unknown, with these groups.
     """
 
     at: datetime
@@ -55,7 +56,7 @@ class Measured:
     explained: Mapping[str, Sequence[Subject]] = field(default_factory=dict)
 
 
-# Columns of numbers, each with the words that its numbers are said in.
+# Columns of numbers, each with the words that format its numbers.
 
 
 def number_column(
@@ -66,7 +67,7 @@ def number_column(
     since: Callable[[int], datetime | None] = lambda _: None,
     spared: Callable[[int], str | None] = lambda _: None,
 ) -> Column:
-    """What is not known has its reason for evidence."""
+    """An unknown value has its reason as evidence."""
 
     def evidence(place: int) -> str:
         value = values[place]
@@ -75,14 +76,14 @@ def number_column(
     return Column(values, reason, evidence, since, spared)
 
 
-# A column of how long ago something last went well, of a few subjects whose sentences are made at once.
+# A column of ages since the last success, for few subjects, whose sentences are made at once.
 
 
 @dataclass(frozen=True)
 class Age:
-    """`seconds` null: `sentence` says why it is not known. `since`: the moment that it is counted from.
+    """`seconds` null: `sentence` says why the age is unknown. `since`: the start of the age.
 
-    `is_due`: it is no older than the site's own intervals make it, however long these are.
+    `is_due`: the age is within what the site's own intervals allow, however long they are.
     """
 
     seconds: float | None

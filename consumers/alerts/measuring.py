@@ -1,4 +1,4 @@
-"""One evaluation's columns: only those that a rule needs."""
+"""Makes the columns of one evaluation: only those that a rule needs."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
@@ -22,10 +22,11 @@ NO_NOTES = Notes()
 
 
 def measured(now: datetime, rules: Sequence[AlertRule]) -> Measured:
-    """Of user groups that are no ghosts, their brokers, their clusters and the site, for the enabled ones of `rules`.
+    """Measures user groups except inactive ones, their brokers, their clusters and the site, for the enabled rules of
+    `rules`.
 
-    Columns that no rule needs are left out, as is a topic that none names. A fixed number of queries, however many
-    groups; some more for each topic.
+    Columns that no rule needs are left out, and so are topics that no rule names. A fixed number of queries, however
+    many groups; some more for each topic.
     """
     explainer = Explainer(Overlay.at(now), _judged_until(now))
     scan, notes = scanned(explainer.overlay, explainer), Notes.of_site()
@@ -50,7 +51,7 @@ def _of_topic(of: TopicScan, wanted: Set[Measure], notes: Notes) -> Table:
 def _table(
     kind: SubjectKind, scan: Any, subjects: Sequence[Subject], wanted: Set[Measure], notes: Notes = NO_NOTES
 ) -> Table:
-    """`scan`: of that kind. Notes are of groups: nothing else has labels."""
+    """`scan`: of that kind of subject. Notes are about groups: no other subject has labels."""
     columns = {code: spec.reads[kind](scan) for code, spec in SPECS.items() if code in wanted and kind in spec.reads}
     return Table(subjects, columns, notes.labels(subjects))
 
@@ -69,8 +70,9 @@ def _by_topic(rules: Iterable[AlertRule]) -> Mapping[str, frozenset[Measure]]:
 
 
 def _explained(scan: GroupScan, losses: Sequence[BrokerLoss]) -> dict[str, list[Subject]]:
-    """By the key of what leaves them unknown; a group is counted once, with what keeps it from being read first. Those
-    whose offsets are gone from a broker that is read are that broker's, too."""
+    """Unknown groups by the key of the cause. A group counts once, under the first cause that keeps it from being read.
+    Groups with offsets lost on a broker that is read also count for that broker.
+    """
     found: dict[str, list[Subject]] = {}
     read = {
         (cluster.id, broker.name): broker_subject(cluster, broker).key

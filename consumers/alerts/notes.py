@@ -1,4 +1,4 @@
-"""What people say of groups: who owns them, where their runbook is, and the labels that select them."""
+"""Notes about groups: owner, runbook, and the labels that select them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -109,7 +109,7 @@ def checked_note(fields: Mapping[str, Any], note: GroupNote | None = None) -> di
 
 @dataclass(frozen=True)
 class Said:
-    """Empty: nobody said it."""
+    """An empty field: no note sets it."""
 
     owner: str = ""
     runbook_url: str = ""
@@ -122,7 +122,9 @@ NOTHING_SAID = Said()
 
 @dataclass(frozen=True)
 class Notes:
-    """All notes in their order. The first that has a field tells it; labels add up, of one name the first counts."""
+    """All notes in their order. The first note that sets a field counts; labels add up, and of equal names the first
+    counts.
+    """
 
     rows: Sequence[tuple[Selection, Said]] = ()
     _said: dict[tuple[str, str], Said] = field(default_factory=dict, compare=False, repr=False)
@@ -133,7 +135,7 @@ class Notes:
         return notes_of(GroupNote.objects.order_by("position", "pk"))
 
     def said(self, subject: Subject) -> Said:
-        """Nothing is said of what is no group, nor a group's part of a topic."""
+        """Nothing applies to subjects that are neither a group nor a group's part of a topic."""
         if not self.rows or not subject.group:
             return NOTHING_SAID
         key = subject.cluster, subject.group
@@ -146,7 +148,7 @@ class Notes:
 
 
 def notes_of(rows: Iterable[GroupNote]) -> Notes:
-    """`rows` in the order in which they count."""
+    """`rows` in order of priority."""
     return Notes(
         [
             (Selection(row.cluster, row.group_pattern), Said(row.owner, row.runbook_url, row.note, row.labels))

@@ -12,7 +12,9 @@ def why_no_role() -> str:
 
 
 class AlertRefused(Exception):
-    """`errors`: a sentence for each field that is wrong; the field "" stands for none of them. Nothing was stored."""
+    """`errors`: a sentence for each invalid field; the field "" stands for the request as a whole. Nothing was
+    stored.
+    """
 
     def __init__(self, errors: Mapping[str, str] | str) -> None:
         self.errors = {"": errors} if isinstance(errors, str) else dict(errors)

@@ -1,4 +1,4 @@
-"""Silences: made with a reason and an end, and ended early. The next evaluation puts them on the incidents."""
+"""Silences: created with a reason and an end, and ended early. The next evaluation assigns them to incidents."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from .fields import EntryField, Shape, WrongValue, checked_fields, checks_of
 from .refused import MAY_MANAGE, AlertRefused, why_no_role
 
 LONGEST = timedelta(days=366)
-# A form tells whole minutes.
+# A form has whole minutes only.
 ROUNDED = timedelta(minutes=1)
 LONGEST_REASON = 2000
 
@@ -100,7 +100,7 @@ SILENCE_FIELDS = (
     ),
 )
 CHECKS = checks_of(SILENCE_FIELDS)
-# What narrows a silence.
+# The fields that narrow a silence.
 SELECTS = ("cluster", "group_pattern", "topic", "rule", "labels")
 
 
@@ -108,7 +108,7 @@ def make(fields: Mapping[str, Any], by: Any, now: datetime) -> Silence:
     """`fields`: reason, ends_at, and any of starts_at, cluster, group_pattern, topic, rule (a row), labels; or
     `everything`, true, where none of these narrows it.
 
-    Raises AlertRefused, with a sentence for each field that is wrong.
+    Raises AlertRefused, with a sentence for each invalid field.
     """
     if not by.has_perm(MAY_MANAGE):
         raise AlertRefused(why_no_role())
@@ -120,7 +120,7 @@ def make(fields: Mapping[str, Any], by: Any, now: datetime) -> Silence:
 
 
 def end(silence: Silence, by: Any, now: datetime) -> None:
-    """Now, or before it has begun. Raises AlertRefused."""
+    """Ends the silence now, also before it has begun. Raises AlertRefused."""
     with transaction.atomic():
         if Silence.objects.select_for_update().filter(pk=silence.pk).first() is None:
             raise AlertRefused(_("It went with its rule, or is long over."))
@@ -154,7 +154,7 @@ def _checked(fields: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 
 
 def _wrong_choice(everything: bool, is_narrowed: bool) -> dict[str, str]:
-    """A field that was forgotten must not silence the whole site."""
+    """A forgotten field must not silence the whole site."""
     if everything and is_narrowed:
         return {"everything": _("It silences everything, or what is named: choose one of the two.")}
     if not everything and not is_narrowed:

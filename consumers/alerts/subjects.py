@@ -1,4 +1,4 @@
-"""What an incident is of: the site, a cluster, a broker, a group, or a group's part of a topic."""
+"""The subject of an incident: the site, a cluster, a broker, a group, or a group's part of a topic."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from consumers.models import Incident, SubjectKind
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Names that its kind does not have are empty. `group_id` is the row of a group that is known."""
+    """Names that the subject's kind does not have are empty. `group_id` is the row of a known group."""
 
     kind: SubjectKind
     cluster: str = ""
@@ -29,13 +29,13 @@ class Subject:
 
     @property
     def key(self) -> str:
-        """The same for the same subject, and for no other: no name of a cluster or of RocketMQ's has a '/'."""
+        """A unique key of the subject: neither cluster names nor RocketMQ names contain a '/'."""
         names = [self.cluster, self.broker or self.group, self.topic]
         return ":".join([self.kind, "/".join(name for name in names if name)])
 
     @property
     def title(self) -> str:
-        """As people call it."""
+        """The name of the subject on pages."""
         if self.kind == SubjectKind.SITE:
             return "Consumerscope"
         if self.kind == SubjectKind.TOPIC:

@@ -22,23 +22,21 @@ from consumers.jobs.asking import RedisDown, publish
 from consumers.jobs.hold import stale_after
 from consumers.polling.locks import Locked, lock
 
-# Alerts as tasks of a worker of their own: rules are evaluated, channels send what waits, old incidents are
-# forgotten.
-#
-# Its threads are for nothing else, and receivers that are slow never take all of them: an evaluation finds a thread.
+# Tasks of the alert worker: rules are evaluated, channels send queued messages, old incidents are deleted.
+# Its threads do nothing else, and slow receivers never take all of them: an evaluation always finds a thread.
 logger = logging.getLogger(__name__)
 
-# A worker that is killed keeps the next evaluations away for no longer. Two at once do no harm: one loses its turn.
+# A killed worker delays the next evaluations no longer than this. Two at once do no harm: one of them stops.
 ALERTS_LOCK_SECONDS = 15.0
 
-# Of a worker's eight threads, so many send at once.
+# At most so many of a worker's eight threads send at once.
 SENDS_AT_ONCE = 6
 
 _sends = threading.BoundedSemaphore(SENDS_AT_ONCE)
 
 
 def hand_over_channel(channel_id: int) -> bool:
-    """Tells the workers that something waits for it. False where Redis is down: then beat finds it in its turn."""
+    """Hands the channel to the workers. False where Redis is down: then beat hands it over later."""
     try:
         publish(alerts_send, expires_seconds=stale_after().total_seconds(), channel_id=channel_id)
     except RedisDown:
@@ -48,7 +46,7 @@ def hand_over_channel(channel_id: int) -> bool:
 
 @shared_task(name="consumers.alerts_due")
 def alerts_due() -> None:
-    """Channels are handed over whatever became of the evaluation: what earlier ones left waits too."""
+    """Channels are handed over whether or not the evaluation succeeds: earlier messages may be queued too."""
     try:
         with lock("alerts", max(ALERTS_LOCK_SECONDS, 2 * settings.ALERT_SECONDS)):
             report = evaluate(timezone.now(), timezone.now)
@@ -63,7 +61,7 @@ def alerts_due() -> None:
 
 @shared_task(name="consumers.alerts_send")
 def alerts_send(channel_id: int) -> None:
-    """A try that is due before beat comes by is waited for. Beat hands over again what finds no place."""
+    """Waits for an attempt that is due before beat's next round. Beat hands over again what gets no thread."""
     if not _sends.acquire(blocking=False):
         logger.warning("%d channels are being sent to at once: the channel %d waits.", SENDS_AT_ONCE, channel_id)
         return
@@ -95,7 +93,7 @@ AGAIN_SECONDS = 1
 
 
 def hand_over_preview(preview_id: UUID) -> None:
-    """Tells a worker of it. Raises RedisDown, and then the preview has failed with that reason."""
+    """Hands the preview to a worker. Raises RedisDown; the preview has then failed with that reason."""
     try:
         publish(replay_preview, expires_seconds=TAKEN_UP_WITHIN.total_seconds(), preview_id=str(preview_id))
     except RedisDown as down:
@@ -103,7 +101,7 @@ def hand_over_preview(preview_id: UUID) -> None:
         raise
 
 
-# What does not let go in time, as of a database that does not answer, is ended with its process.
+# A preview that does not stop in time, for example because the database hangs, is ended with its process.
 @shared_task(name="consumers.replay_preview", time_limit=int(LIMIT_SECONDS + GRACE_SECONDS))
 def replay_preview(preview_id: str) -> None:
     try:
@@ -121,7 +119,7 @@ def previews_due() -> None:
     fail_forgotten(timezone.now())
 
 
-# A worker that is killed keeps the next round away for no longer.
+# A killed worker delays the next round no longer than this.
 HEALTH_LOCK_SECONDS = 30.0
 
 

@@ -1,6 +1,6 @@
-"""How much room the history takes, how it grows, how long the disk lasts, and how long each table is kept.
+"""Disk use of the history: size, growth, time until the disk is full, and retention of each table.
 
-As upkeep measured it: nothing here looks into the lake. What was not measured is unknown.
+The values are those that upkeep measured: nothing here reads the lake. What was not measured is unknown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -96,7 +96,7 @@ def _use(measured: HistorySize | None, every: Sequence[TableUse] | None, cluster
 
 
 def _tables(measured: HistorySize, cluster: str | None) -> list[TableUse]:
-    """Without files a table takes no room. That it does not grow is known once a whole day of another is stored."""
+    """Without files a table takes no room. Zero growth is known once a whole day of another table is stored."""
     chosen = list(measured.tables.values()) if cluster is None else [measured.tables.get(cluster, {})]
     has_whole_day = any(entry["newest_whole_days"] for tables in chosen for entry in tables.values())
     found = []

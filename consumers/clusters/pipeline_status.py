@@ -1,4 +1,4 @@
-"""How fresh what was evaluated is, and the runs that evaluated it."""
+"""Freshness of evaluations, and the pipeline runs that made them."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +20,9 @@ NEVER_RUN = gettext_lazy("no run of the pipeline has finished yet")
 
 
 def pipeline_status(now: datetime) -> PipelineStatus:
-    """Three queries: the runs of the last hour, the last that succeeded, and since when there is something to judge."""
+    """Three queries: the runs of the last hour, the last successful one, and since when there is something
+    to evaluate.
+    """
     recent = list(PipelineRun.objects.filter(started_at__gt=now - HOUR, started_at__lte=now).order_by("started_at"))
     good = _newest_good(now)
     last = recent[-1] if recent else PipelineRun.objects.filter(started_at__lte=now).first()
@@ -46,14 +48,16 @@ def pipeline_status(now: datetime) -> PipelineStatus:
 
 @dataclass(frozen=True)
 class LateEvaluation:
-    """`since`: what states are as of; null before the first evaluation. `cause`: a sentence or two."""
+    """`since`: the time of the shown states; null before the first evaluation. `cause`: a sentence or two."""
 
     since: datetime | None
     cause: str
 
 
 def late_evaluation(now: datetime) -> LateEvaluation | None:
-    """Null while states are of now, and while there is nothing to evaluate. Three queries, one while it is in time."""
+    """Null while states are current, and while there is nothing to evaluate. Three queries, one while evaluations are
+    in time.
+    """
     since = limits().judged_since(now)
     good = _newest_good(now)
     if good is not None and good.until >= since:
@@ -66,7 +70,7 @@ def late_evaluation(now: datetime) -> LateEvaluation | None:
 
 
 def _newest_good(now: datetime) -> PipelineRun | None:
-    """One of a time that has yet to come tells nothing of now: its clock was set back since."""
+    """A run with a time in the future says nothing about now: its clock was set back since."""
     good = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now + CLOCKS_DIFFER)
     return good.order_by("-until").first()
 

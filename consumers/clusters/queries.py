@@ -1,4 +1,4 @@
-"""Clusters with their brokers and readings, and how fresh each is."""
+"""Clusters with their brokers and readings, and the freshness of each."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -73,7 +73,9 @@ def _cluster_row(
 
 
 def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Freshness, str, datetime | None]:
-    """A broker that is not read makes its cluster silent; a reading that is overdue or had no name server, late."""
+    """A broker that is not read makes its cluster silent; an overdue reading, or one without a name server, makes it
+    late.
+    """
     unread: list[tuple[BrokerAge, str]] = []
     for broker in age.brokers:
         if reason := broker.unread_reason(now, limit):
@@ -96,7 +98,9 @@ def cluster_freshness(age: ClusterAge, now: datetime, limit: Limits) -> tuple[Fr
 
 
 def stand_in(slave: str) -> str:
-    """Every 3 s a slave looks whether it took its master's offsets over a minute ago (5.4.0, BrokerController)."""
+    """Every 3 s a slave checks whether its copy of the master's offsets is over a minute old (5.4.0,
+    BrokerController).
+    """
     return gettext("read from slave %(slave)s; its consumer offsets may lag by up to 63 s") % {"slave": slave}
 
 
@@ -109,13 +113,13 @@ def _connection(cluster: Cluster) -> Connection:
 
 
 def _entry(last: Reading | None, broker: Broker) -> dict[str, Any]:
-    """What the newest reading keeps of a master; slaves are counted with it."""
+    """A master's entry in the newest reading; slaves are counted with it."""
     entries = last.brokers if last is not None and broker.broker_id == MASTER else []
     return next((entry for entry in entries if entry["name"] == broker.name), {})
 
 
 def _broker_row(broker: Broker, entry: dict[str, Any], late: str | None) -> BrokerRow:
-    """`late`: why nothing of it is known though its newest reading did not fail: it was too long ago, or is to come."""
+    """`late`: why the broker is unknown although its newest reading did not fail: it is too old, or in the future."""
     unread = broker.error or late or (gettext("not read yet") if broker.broker_id == MASTER else str(NOT_ITS_TURN))
     costs = {name: entry.get(name) for name in ("calls", "bytes", "seconds")}
     uncounted = gettext("not part of the newest poll") if broker.broker_id == MASTER else str(COUNTED_WITH_MASTER)

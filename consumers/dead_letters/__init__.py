@@ -1,4 +1,4 @@
-"""What is done with dead letters: brokers are asked for them, shown one, and sent them again.
+"""Dead-letter messages: indexed, fetched for a person, exported and resent.
 
-Run by tasks of the general worker only; nothing else opens a socket to a broker for them.
+Only tasks of the general worker run this code; no other code opens a socket to a broker for dead-letter messages.
 """

@@ -1,4 +1,4 @@
-"""One dead-letter message fetched for a person: asked through Redis, pulled without a commit, audited."""
+"""Fetches one dead-letter message for a person: requested through Redis, pulled without a commit, and audited."""
 
 import json
 import secrets
@@ -23,7 +23,7 @@ from consumers.rocketmq.messages.stored import SYSTEM_PROPERTIES, StoredMessage
 from consumers.rocketmq.names import dlq_topic
 from consumers.rocketmq.wire.errors import RocketMQError
 
-# What a look at one dead-letter message gives, and how it travels: as JSON, through Redis, never onto a disk.
+# The result of fetching a message, and its transfer: as JSON through Redis, never written to disk.
 TIMES = ("born_at", "stored_at")
 
 
@@ -43,7 +43,7 @@ class MessagePlace:
 
 @dataclass(frozen=True)
 class Property:
-    """`value` is null where the look was without content and the property is the producer's own."""
+    """`value` is null where the message was fetched without content and the property is the producer's own."""
 
     name: str
     value: str | None
@@ -52,7 +52,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Look:
-    """`body` is null where the look was without content."""
+    """`body` is null where the message was fetched without content."""
 
     at: datetime
     message: DeadMessage
@@ -83,15 +83,15 @@ def _body(said: dict[str, Any]) -> DecodedBody:
     return DecodedBody(**(said | enums))
 
 
-# A look as it waits in Redis: asked, then answered or failed; gone after two minutes.
-#
-# Its key holds who asked and whether for content, so that nobody reads another's answer, or more than they may see.
+# A fetch request in Redis: waiting, then answered or failed; deleted after two minutes.
+# Its key contains who asked, and whether for content, so that nobody reads another user's answer or more than they may
+# see.
 KEPT_SECONDS = 120
 
 
 @dataclass(frozen=True)
 class LookAnswer:
-    """Without a look and a reason it is still awaited."""
+    """Without an inspection and a reason the answer is still awaited."""
 
     asked_at: datetime
     look: Look | None
@@ -123,13 +123,13 @@ def put_question(key: LookKey, place: MessagePlace, now: datetime) -> None:
 
 
 def put_answer(key: str, look: Look | None, reason: str | None) -> None:
-    """Nothing where the question is gone. Raises RedisDown."""
+    """Does nothing where the request has expired. Raises RedisDown."""
     answer = {"look": None if look is None else look.as_json(), "reason": reason}
     asking.put_answer(key, answer, KEPT_SECONDS)
 
 
 def answer_of(key: LookKey, place: MessagePlace) -> LookAnswer | None:
-    """None where there is no such question of this user about this place, or no longer. Raises RedisDown."""
+    """None where this user has no such request for this message, or it has expired. Raises RedisDown."""
     said = asking.what_is_said(str(key)) or {}
     if said.get("place") != asdict(place):
         return None
@@ -139,13 +139,13 @@ def answer_of(key: LookKey, place: MessagePlace) -> LookAnswer | None:
     )
 
 
-# Asks a broker for one dead letter. A pull that commits nothing, under a system group's name: it changes nothing.
+# Fetches one dead-letter message from a broker, by a pull under a system group's name that commits nothing.
 class LookFailed(Exception):
     """str() is one sentence for whoever asked."""
 
 
 def look_at(place: MessagePlace, now: datetime, *, with_content: bool) -> Look:
-    """Without content neither the body nor the values of the producer's own properties leave this function.
+    """Without content, neither the body nor the values of the producer's own properties are returned.
 
     Raises LookFailed.
     """
@@ -171,7 +171,7 @@ def _reason(error: NoAccess | RocketMQError, place: MessagePlace) -> str:
 
 async def _message(broker: BrokerAdmin, place: MessagePlace) -> StoredMessage:
     topic, seconds = dlq_topic(place.group), settings.POLL_CALL_DEADLINE_SECONDS
-    # Older brokers store an event of their own for pulls out of range: see QueueCalls.pull.
+    # Older brokers store an event for each pull that is out of range: see QueueCalls.pull.
     least = await broker.min_offset(topic, place.queue_id, deadline_seconds=seconds)
     end = await broker.max_offset(topic, place.queue_id, deadline_seconds=seconds)
     if not least <= place.offset < end:
@@ -213,11 +213,11 @@ def _look(message: StoredMessage, now: datetime, *, with_content: bool) -> Look:
 
 
 def note_seen(user: Any, what: str, sentence: str, now: datetime) -> None:
-    """Notes who asked to see which content of dead-letter messages."""
+    """Audits who requested which content of dead-letter messages."""
     audit.note_seen(DeadLetter, what, user, sentence, now)
 
 
-# Whether somebody may see bodies of messages, asked again by the worker that reads them.
+# Whether a user may see message bodies; the worker that reads them checks it again.
 MAY_SEE = "consumers.view_message_body"
 
 
@@ -227,6 +227,8 @@ def permission_lost() -> str:
 
 
 def may_see(user_id: int) -> bool:
-    """False too for who is gone or switched off. Nothing that an earlier look remembers is believed."""
+    """False too for deleted or disabled users. The permission is read from the database, not from an
+    earlier request.
+    """
     user = get_user_model()._default_manager.filter(pk=user_id).first()
     return user is not None and user.has_perm(MAY_SEE)

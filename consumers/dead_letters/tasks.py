@@ -35,10 +35,10 @@ from consumers.models import Cluster, ConsumerGroup, Resend, ResendStatus
 from consumers.polling.locks import Locked, lock
 from consumers.polling.wire import WireClosed
 
-# Looks into dead-letter messages as tasks of the general worker: one at a time for each cluster.
+# Index passes as tasks of the general worker: one at a time for each cluster.
 logger = logging.getLogger(__name__)
 
-# Far longer than a look's calls take; a worker that is killed blocks the next looks for no longer.
+# Far longer than the calls of a pass; a killed worker delays the next pass no longer than this.
 LOCK_SECONDS = 120.0
 
 AGAIN_SECONDS, MOST_AGAIN = 1, 30
@@ -59,14 +59,14 @@ def look_into_dead_letters() -> None:
 
 
 def ask_for_dead_letters(group: ConsumerGroup, now: datetime) -> None:
-    """Those of one group, at once. Raises RedisDown."""
+    """Requests a pass for one group at once. Raises RedisDown."""
     put_asked(group, now)
     publish(look_into_dead_letters_of, expires_seconds=3 * PATIENCE.total_seconds(), pk=group.pk)
 
 
 @shared_task(name="consumers.look_into_dead_letters_of", bind=True, max_retries=MOST_AGAIN)
 def look_into_dead_letters_of(self: Task, pk: int) -> None:
-    """After the look that goes on just now."""
+    """Runs after the pass that is now running."""
     group = ConsumerGroup.objects.select_related("cluster").get(pk=pk)
     try:
         with lock(f"dead letters:{group.cluster.name}", LOCK_SECONDS):
@@ -79,9 +79,9 @@ def look_into_dead_letters_of(self: Task, pk: int) -> None:
     put_done(group, None, timezone.now())
 
 
-# Exports of dead letters: a view asks and streams, the general worker reads and writes.
+# Exports: a view requests and streams, the general worker reads and writes.
 def begun_export(wanted: ExportWanted, user_id: int) -> Iterator[bytes]:
-    """What to stream to the user. Raises ExportFailed where nothing can be."""
+    """The chunks to stream to the user. Raises ExportFailed where there is nothing to stream."""
     try:
         channel = Channel.opened()
         publish(
@@ -124,7 +124,7 @@ def export_dead_letters(token: str, wanted: dict[str, Any], user_id: int) -> Non
             raise
 
 
-# One dead-letter message looked at: a page asks, the general worker answers through Redis.
+# Fetching one dead-letter message: a page requests it, the general worker answers through Redis.
 def ask_look(key: LookKey, place: MessagePlace, now: datetime) -> None:
     """Raises RedisDown."""
     put_question(key, place, now)
@@ -151,9 +151,9 @@ def look_at_message(key: str, place: dict[str, Any], with_content: bool) -> None
         put_answer(key, look, None if look else reason)
 
 
-# Resends of dead-letter messages as tasks of the general worker. Beat takes up again what a worker has left behind.
+# Resends as tasks of the general worker. Beat hands over again what a dead worker left unfinished.
 def hand_over(resend_id: UUID) -> bool:
-    """Tells the workers of one that was started. False where Redis is down: then beat finds it in its turn."""
+    """Hands a started resend to the workers. False where Redis is down: then beat hands it over later."""
     try:
         publish(resend, expires_seconds=stale_after().total_seconds(), resend_id=str(resend_id))
     except RedisDown:
@@ -163,7 +163,7 @@ def hand_over(resend_id: UUID) -> bool:
 
 @shared_task(name="consumers.resend")
 def resend(resend_id: str) -> None:
-    """The lock is for the beginning alone: what runs for longer is kept by its mark of life in the row."""
+    """The lock protects the start only: a longer run is protected by the heartbeat in its row."""
     try:
         with lock(f"resend:{resend_id}", stale_after().total_seconds()):
             run(UUID(resend_id), timezone.now, time.sleep)

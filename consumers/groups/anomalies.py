@@ -1,4 +1,4 @@
-"""The anomalies of one group, from its shown queues and what else was read of it."""
+"""The anomalies of one group, from its shown queues and other stored rows."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 
 from .rows import Anomaly
 
-# The sorts of anomalies that one queue can have, worst first: what each looks at, says, and what to do.
-# Every number comes from offsets that were read; where one is null the sort does not hold.
+# The kinds of queue anomalies, worst first: condition, sentence and advice of each.
+# All numbers come from offsets that were read; a kind never applies where one of its offsets is null.
 
 
 @dataclass(frozen=True)
 class Sort:
-    """One sort of anomaly. `says` gets the rows of one topic and broker, and goes on where the place ends."""
+    """One kind of anomaly. `says` gets the rows of one topic and broker, and continues the sentence after the place."""
 
     name: str
     holds: Callable[[QueueRow], bool]
@@ -82,7 +82,7 @@ def _is_min_above(row: QueueRow) -> bool:
     return overlap is not None and overlap > 0
 
 
-# A member that pulls beyond the end is moved to it, and what was stored since a topic was created anew is skipped
+# A member that pulls beyond the end is moved to it, and messages stored since the topic was recreated are skipped
 # (RocketMQ 5.4.0, DefaultMessageStore.getMessage; DefaultMQPushConsumerImpl.pullMessage, OFFSET_ILLEGAL).
 SORTS = (
     Sort(
@@ -146,8 +146,8 @@ SORTS = (
 )
 
 
-# Queues whose offsets cannot be right, or whose messages nobody will consume: said as what they are, never as a lag.
-# Pure: shown rows in, anomalies out. A queue that is not read has none: nothing of it is known.
+# Queues whose offsets cannot be right, or whose messages nobody will consume: reported as anomalies, never as a lag.
+# Pure: shown rows in, anomalies out. A queue that is not read has none, because its offsets are unknown.
 
 NOT_SEEN_TO_BEGIN = gettext_lazy("no evaluation saw it begin")
 QueueKey = tuple[str, str, int]
@@ -155,7 +155,7 @@ QueueKey = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Start:
-    """Where a member would start on a queue without an offset, and by which rule; `offset` null: `error` says why."""
+    """Where a member starts on a queue without an offset, and by which rule; `offset` null: `error` says why."""
 
     offset: int | None
     rule: str | None
@@ -166,8 +166,8 @@ NOT_ASKED = Start(None, None, None)
 
 
 def queue_anomalies(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start]) -> list[Anomaly]:
-    """In the order of SORTS, one for each topic and broker; never committed last, queues by the rule of their start."""
-    # The group's own dead-letter messages and its retired topics have no state: nobody means to consume them.
+    """In the order of SORTS, one for each topic and broker; never-committed queues last, by the rule of their start."""
+    # The group's own DLQ and its retired topics have no state: nobody intends to consume them.
     own = [row for row in rows if row.state is not None]
     found: list[Anomaly] = []
     for sort in SORTS:
@@ -192,7 +192,7 @@ def at_place(name: str, rows: Sequence[QueueRow], says: str, cure: str, since: d
 
 
 def _never_committed(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start]) -> list[Anomaly]:
-    """A queue that nothing was ever written to has nothing to miss."""
+    """A queue without any messages cannot lose one."""
     places: dict[tuple[str, str, str | None, str | None], list[QueueRow]] = {}
     for row in rows:
         if row.unknown_reason_code == UnknownReason.NEVER_COMMITTED and row.broker_offset != 0:
@@ -211,7 +211,7 @@ def _never_committed(rows: Iterable[QueueRow], starts: Mapping[QueueKey, Start])
 
 
 def _start_words(starts: Sequence[Start]) -> str:
-    """`starts` have one rule and one error."""
+    """`starts` share one rule and one error."""
     offsets = [start.offset for start in starts if start.offset is not None]
     if not offsets:
         return gettext("the start offset of a member is unknown: %s") % (
@@ -222,22 +222,24 @@ def _start_words(starts: Sequence[Start]) -> str:
     return gettext("a member would start at %(at)s: %(rule)s") % {"at": at, "rule": starts[0].rule}
 
 
-# Of these groups it is said already why no member is listed.
+# For these groups another reason already says why no member is listed.
 OFFLINE_FLAGS = frozenset({"ghost", "habitual", "unlisted_members"})
 
 
 def group_anomalies(
     group: ConsumerGroup, queues: Sequence[QueueRow], *, online: bool | None, flags: Sequence[str]
 ) -> list[Anomaly]:
-    """The whole group's first, then by sort, topic and broker. `online` is what is shown. Three queries."""
+    """Anomalies of the whole group first, then by kind, topic and broker. `online` is the shown value.
+    Three queries.
+    """
     found = _members_gone(group, queues) if online is False and OFFLINE_FLAGS.isdisjoint(flags) else []
     return [*found, *queue_anomalies(queues, _starts(group)), *_unreadable(group, queues)]
 
 
 def _members_gone(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomaly]:
-    """A group without a member that has a lag: it crashed, or was stopped.
+    """A group with lag but without members: it crashed, or was stopped.
 
-    Pulling clients are members only while they pull, and a broadcasting group's lag leaves with its members.
+    Pulling clients are members only while they pull, and a broadcasting group's lag disappears with its members.
     """
     lags = [queue.lag_messages for queue in queues if _is_counted(queue)]
     known = sum(lag for lag in lags if lag is not None)
@@ -272,7 +274,7 @@ def _starts(group: ConsumerGroup) -> dict[QueueKey, Start]:
 
 
 def _unreadable(group: ConsumerGroup, queues: Sequence[QueueRow]) -> list[Anomaly]:
-    """Queues of the group's topics that producers write to and no consumer can read; on brokers that are read."""
+    """Queues of the group's topics that are writable but not readable, on brokers that are read."""
     read = {queue.broker for queue in queues if queue.broker_offset is not None}
     topics = {queue.topic for queue in queues if queue.state is not None}
     rows = Queue.objects.filter(

@@ -26,7 +26,7 @@ from consumers.queries.queues.starts import TagSampleRow, tag_samples
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 
 
-# What stands at the head of each page of a group: cheaper than all of its detail by its queues and members.
+# The head of each page of a group: cheaper than the full detail, which also needs queues and members.
 @dataclass(frozen=True)
 class RetiredTopic:
     topic: str
@@ -63,7 +63,7 @@ def topic_rows(queues: Iterable[QueueRow], retired: Mapping[str, datetime]) -> l
 
 
 def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | None) -> TopicRow:
-    # A queue that has no lag by its nature (never committed, gone) leaves the sum of the others whole.
+    # A queue that has no lag by its nature (never committed, deleted) leaves the sum of the others complete.
     committed = [queue for queue in queues if queue.unknown_reason_code not in NO_LAG_REASONS]
     known = [queue.lag_messages for queue in committed if queue.lag_messages is not None]
     unread = [queue.unknown_reason for queue in committed if queue.lag_messages is None]
@@ -80,7 +80,7 @@ def _topic_row(topic: str, queues: list[QueueRow], retired_since: datetime | Non
         else sum(queue.unknown_reason_code == UnknownReason.NEVER_COMMITTED for queue in queues),
         "lag_messages_at_least": sum(known) if known else None,
         "time_lag_seconds": time_lag,
-        # The earliest: the longest time lag may be of then.
+        # The earliest time: the longest time lag may be from then.
         "time_lag_at": min(ats) if time_lag is not None and (ats := _known_at(committed)) else None,
     }
     reasons = {
@@ -107,7 +107,7 @@ def _known_at(queues: Iterable[QueueRow]) -> list[datetime]:
     return [queue.time_lag_at for queue in queues if queue.time_lag_at is not None]
 
 
-# One group with everything that its page and its REST resource show, but history.
+# One group with everything that its page and its REST resource show, except history.
 def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | None:
     """None when there is no such group."""
     found = ConsumerGroup.objects.filter(cluster__name=cluster, name=group).values_list("pk", flat=True).first()
@@ -138,8 +138,9 @@ def group_detail(cluster: str, group: str, *, now: datetime) -> GroupDetail | No
 
 
 def lag_of_queues(queues: Iterable[QueueRow], retired: Container[str]) -> int | None:
-    """The sum of the queues that count, so that the parts on a page add up to their whole: its total is stored a moment
-    after they are. Null where one of them is not known, or none counts."""
+    """The sum over the queues that count, so that the parts on a page add up to their total: the stored total is
+    written a moment after its parts. Null where one queue is unknown, or none counts.
+    """
     counted = [
         queue.lag_messages
         for queue in queues
@@ -152,7 +153,7 @@ def lag_of_queues(queues: Iterable[QueueRow], retired: Container[str]) -> int | 
 
 
 def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
-    """Why what brokers say of the group as such is not known. Without an answer an empty list is no list."""
+    """Why the brokers' data about the group itself is unknown. Without an answer, an empty list means nothing."""
     group = shown.group
     membership = group.membership_error or str(NOT_ASKED)
     configured = gettext("the group's configuration was not read, or no broker has one")
@@ -162,7 +163,7 @@ def _reasons(shown: ShownGroup, queues: Sequence[QueueRow]) -> dict[str, str]:
     if group.membership_at is None:
         reasons |= dict.fromkeys(("subscriptions", "clients"), membership)
     if shown.unread_reason is not None:
-        # The last full answer of who is in it is from before: who is in it now is not known.
+        # The last complete member list is older: the present members are unknown.
         reasons |= dict.fromkeys(("subscriptions", "clients", "anomalies"), shown.unread_reason)
     if shown.verdict.rule is None:
         reasons["rule_code"] = shown.verdict.sentence
@@ -223,14 +224,14 @@ def group_status(cluster: str, group: str, *, now: datetime) -> GroupStatus | No
     )
 
 
-# The lag of one group now, as its page says it, and when it was read.
+# The current lag of one group, as its page shows it, and when it was read.
 class LiveLag(NamedTuple):
     at: datetime
     lag_messages: int
 
 
 def live_lag(cluster: str, group: str, now: datetime) -> LiveLag | None:
-    """Null where it is not known. Three queries."""
+    """Null where the lag is unknown. Three queries."""
     found = Overlay.at(now).groups.filter(cluster__name=cluster, name=group)
     row = (
         found.annotate(of_lag=F("shown_lag_messages"), of_at=F("shown_taken_at")).values_list("of_at", "of_lag").first()

@@ -14,16 +14,14 @@ from consumers.groups.rows import GroupFilters
 from consumers.groups.unknown_words import UnknownWord, lag_word, unread_word
 from consumers.models import HealthLevel, State, TimeLagKind
 
-# Every group under the overlay, in one query and without sentences: for scrapers.
-#
-# Lists, pages and REST show the same numbers by way of groups.py; a test compares the two.
+# Pages and REST show the same numbers through groups.py; a test compares the two.
 CHUNK = 2000
 
 
 class GroupGauges(NamedTuple):
-    """Numbers under the overlay, null where not known, and what is stored of the group; `causes` says why one is null.
+    """Numbers under the overlay, null where unknown, and stored values of the group; `causes` says why one is null.
 
-    `is_fresh`: its evaluation is of now; null: it was never judged. `unread_by` as the overlay has it.
+    `is_fresh`: its evaluation is current; null: it was never evaluated. `unread_by` is that of the overlay.
     """
 
     id: int
@@ -69,7 +67,7 @@ class GroupGauges(NamedTuple):
 
     @property
     def is_stale(self) -> bool:
-        """The state is the last one's of evaluations that are late."""
+        """The state is that of the last evaluation, and evaluations are late."""
         return self.is_fresh is False and self.state == self.judged_state
 
     @property
@@ -78,7 +76,7 @@ class GroupGauges(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Everything of it is read, and its evaluation is of now."""
+        """Everything of the group is read, and its evaluation is current."""
         return bool(self.is_fresh) and self.unread_by is None
 
     @property
@@ -98,7 +96,7 @@ SHOWN = ("lag_messages", "lag_messages_at_least", "time_lag_seconds", "drain_sec
 
 
 def group_gauges(overlay: Overlay, cluster: str | None = None) -> Iterator[GroupGauges]:
-    """User groups of all clusters, or of one, but ghosts, by cluster and name."""
+    """User groups of all clusters, or of one, except inactive ones, by cluster and name."""
     since = overlay.limits.judged_since(overlay.now)
     columns = {
         "of_rank": F("shown_rank"),
@@ -113,7 +111,7 @@ def group_gauges(overlay: Overlay, cluster: str | None = None) -> Iterator[Group
 
 
 def causes(overlay: Overlay, group: GroupGauges) -> tuple[UnknownWord, ...]:
-    """One word for each cause that keeps a number of the group null."""
+    """One word for each cause that makes a number of the group null."""
     return tuple(dict.fromkeys(_causes(overlay, group)))
 
 
@@ -137,6 +135,6 @@ def _causes(overlay: Overlay, row: GroupGauges) -> Iterator[UnknownWord]:
         yield UnknownWord.MEMBERS_UNREAD if row.membership_error else UnknownWord.MEMBERS_NOT_ASKED
     if row.total is not None and row.dlq_messages is None:
         yield UnknownWord.DEAD_LETTERS_UNREAD
-    # Without a lag its cause is that of what expired, too.
+    # Without a lag, its cause is also that of the expired messages.
     if row.lag_messages is not None and row.expired_messages is None:
         yield UnknownWord.MIN_OFFSETS_UNREAD

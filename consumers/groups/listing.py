@@ -1,4 +1,4 @@
-"""Lists of groups: filtered, ordered and paged in SQL by what is shown, that is after the overlay."""
+"""Lists of groups: filtered, ordered and paged in SQL by the shown values, that is under the overlay."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -37,13 +37,15 @@ from .row import group_row
 from .rows import GROUP, JUDGED, TOTAL, GroupFilters, GroupPage, GroupRow, IncidentCounts, ListKind, stored_in
 from .shown import ShownGroup
 
-# Groups with how many incidents of them are open, as the newest evaluation of the rules left them.
+# Groups with the number of their open incidents, as the newest evaluation of the rules left them.
 
 TOO_YOUNG = gettext_lazy("the group was first seen after the last evaluation of alert rules")
 
 
 def with_incidents(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]:
-    """In their order. Two queries; what leaves many groups unknown has an incident of its own, and none of theirs."""
+    """In their order. Two queries. A cause that makes many groups unknown has its own incident and counts for none of
+    them.
+    """
     evaluated = newest_evaluation(now)
     if isinstance(evaluated, str):
         return [replace(one, incidents=evaluated) for one in shown]
@@ -52,19 +54,19 @@ def with_incidents(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGrou
 
 
 def fires() -> Exists:
-    """Of a group: one of its incidents does."""
+    """Filters groups with a firing incident."""
     return Exists(Incident.objects.filter(group=OuterRef("pk"), resolved_at=None, status=IncidentStatus.FIRING))
 
 
 def are_looked_at(overlay: Overlay) -> Q:
-    """Groups of which the newest evaluation says whether one fires."""
+    """Groups for which the newest evaluation says whether an incident fires."""
     evaluated_at = AlertEngine.objects.order_by("pk").values("evaluated_at")[:1]
     is_there = Q(kind=GroupKind.USER, first_seen_at__lte=Subquery(evaluated_at))
     return is_there & ~ghosts(overlay.now, overlay.limits.kinds)
 
 
 def _counts(ids: Iterable[int]) -> dict[int, IncidentCounts]:
-    """By the group's id; those without an open one are not in it."""
+    """By the group's id; groups without an open incident are not in it."""
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     rows = Incident.objects.filter(group__in=ids, resolved_at=None).order_by()
     for group, status, severity, number in rows.values_list("group", "status", "severity").annotate(Count("pk")):
@@ -76,27 +78,27 @@ def _counts(ids: Iterable[int]) -> dict[int, IncidentCounts]:
 
 
 def _none(one: ShownGroup, evaluated: datetime) -> IncidentCounts | str:
-    """Of a group without one: that there is none, or why no rule would have found any."""
+    """For a group without an open incident: zero, or the reason why no rule could have found one."""
     if one.group.kind == GroupKind.SYSTEM:
         return gettext("alert rules do not evaluate system groups")
-    # Only who is offline may be a ghost: all flags of all rows would be asked for twice.
+    # Only offline groups can be inactive: otherwise all flags of all rows would be computed twice.
     if one.group.offline_since is not None and Flag.GHOST in one.flags:
         return gettext("alert rules do not evaluate inactive groups")
     return str(TOO_YOUNG) if one.group.first_seen_at > evaluated else IncidentCounts(0, 0, 0, 0, 0)
 
 
-# Groups whose worst queue is one whose offset jumped, with what moved it.
+# Groups whose worst queue has a jumped offset, with what moved it.
 
 
 def with_causes(shown: Sequence[ShownGroup]) -> list[ShownGroup]:
-    """In their order; asks for nothing where no offset jumped."""
+    """In their order; no query where no offset jumped."""
     jumps = {one.group.pk: jump for one in shown if (jump := _jump(one)) is not None}
     found = causes(jumps.values())
     return [replace(one, cause=found[jumps[one.group.pk]]) if one.group.pk in jumps else one for one in shown]
 
 
 def _jump(one: ShownGroup) -> Jump | None:
-    """A group may be in its state for longer than the queue that decides."""
+    """A group may have been in its state for longer than the queue that decides."""
     verdict, judged = one.verdict, one.judged
     queue, since = verdict.queue, verdict.since
     if verdict.rule not in RULES or queue is None or since is None or judged is None:
@@ -108,7 +110,7 @@ def _jump(one: ShownGroup) -> Jump | None:
 
 
 def with_blocked(shown: Sequence[ShownGroup], now: datetime) -> list[ShownGroup]:
-    """In their order; asks for nothing where no group is blocked."""
+    """In their order; no query where no group is blocked."""
     verdicts = [one.verdict for one in shown]
     places = {
         (one.group.pk, verdict.queue.pk)
@@ -132,7 +134,7 @@ ORDERINGS = {
     "consume_type": "consume_type",
     "last_rebalance_at": "judged__last_rebalance_at",
 } | {name: f"shown_{name}" for name in (*STORED, *OVERLAID)}
-# So many are asked for by their ids at once: a database takes only so many variables.
+# At most so many ids in one statement: a database limits the number of variables.
 WIDE_ROWS = 2_000
 COLUMNS = (*STORED, *OVERLAID, "rank")
 
@@ -148,7 +150,7 @@ def group_list(filters: GroupFilters, *, now: datetime, page: int = 1, page_size
     count = found.count()
     pages = max(1, -(-count // page_size))
     page = min(max(page, 1), pages)
-    # The identities first, and the wide rows for them alone: sorting 10,000 wide rows costs ten times as much.
+    # First the ids, then the wide rows for these alone: sorting 10,000 wide rows costs ten times as much.
     start = (page - 1) * page_size
     chosen = list(found.order_by(*orders(filters.ordering)).values_list("pk", flat=True)[start : start + page_size])
     rows: dict[int, GroupRow] = {}
@@ -162,7 +164,7 @@ def group_rows(ids: Iterable[int], *, overlay: Overlay) -> dict[int, GroupRow]:
 
 
 def state_counts(filters: GroupFilters, now: datetime) -> dict[State, int]:
-    """How many groups show each state, worst first; `filters.state` itself is left aside."""
+    """How many groups show each state, worst first; `filters.state` itself is ignored."""
     found = filtered(Overlay.at(now), filters, by_state=False)
     counted = found.order_by().values(rank=F("shown_rank")).annotate(groups=Count("pk"))
     counts = {row["rank"]: row["groups"] for row in counted}
@@ -199,7 +201,7 @@ def of_kind(kind: ListKind, overlay: Overlay) -> Q:
 
 
 def kind_counts(filters: GroupFilters, now: datetime) -> dict[ListKind, int]:
-    """How many groups there are of each kind, whatever their state; `filters.kind` and `.state` are left aside."""
+    """How many groups there are of each kind, whatever their state; `filters.kind` and `.state` are ignored."""
     overlay = Overlay.at(now)
     found = filtered(overlay, replace(filters, kind=None), by_state=False)
     counted = found.aggregate(**{kind.value: Count("pk", filter=of_kind(kind, overlay)) for kind in ListKind})
@@ -207,10 +209,11 @@ def kind_counts(filters: GroupFilters, now: datetime) -> dict[ListKind, int]:
 
 
 def orders(ordering: str | None) -> list[OrderBy]:
-    """Nulls last in both directions; ties by name. Without an ordering: the worst health first, of these the worst
-    state, then the most behind."""
+    """Nulls last in both directions; ties by name. Without an ordering: worst health, then worst state, then largest
+    lag.
+    """
     if not ordering:
-        # The stored lag breaks ties well enough, and spares looking up the brokers of every group once more.
+        # The stored lag breaks ties well enough, and saves another lookup of every group's brokers.
         return [
             F("shown_health_rank").asc(),
             F("shown_rank").asc(),
@@ -226,7 +229,7 @@ def orders(ordering: str | None) -> list[OrderBy]:
 
 
 def shown_groups(overlay: Overlay, ids: list[int]) -> list[ShownGroup]:
-    """The groups of `ids`, in no order, with all that the overlay says of them."""
+    """The groups of `ids`, in no order, with all columns of the overlay."""
     columns: dict[str, Any] = {f"of_{name}": F(f"shown_{name}") for name in COLUMNS}
     columns |= {"of_unread_by": F("unread_by"), "of_silent_by": F("silent_by")}
     late = When(overlay.is_late(), then=Subquery(overlay.late_queues("pk")))

@@ -1,9 +1,9 @@
-"""The overlay of groups, in SQL, so that lists are filtered, ordered and paged by what is shown.
+"""The overlay of groups, in SQL, so that lists are filtered, ordered and paged by the shown values.
 
-A group with queues on a broker that is not read has no numbers; on one that is silent it is UNKNOWN, but for a worse
-state of a queue that is still read. Numbers that were evaluated too long ago say nothing; the state stays until what is
-polled contradicts it (late_queues.py), or the lag has grown by more than is produced within the threshold. The rules of
-queues: overlay.py.
+A group with queues on a broker that is not read has no numbers. On a silent broker it is UNKNOWN, except where a queue
+that is still read has a worse state. Numbers that were evaluated too long ago are unknown; the state stays until newer
+poll results contradict it (late_queues.py), or until the lag has grown by more than is produced within the threshold.
+For the rules of queues, see overlay.py.
 """
 
 from collections.abc import Callable, Collection
@@ -27,7 +27,7 @@ from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 
 from .rows import GROUP, JUDGED, TOTAL, stored_in
 
-# The states of queues while evaluations are late, in SQL. The rules, one by one: late_states.py.
+# The states of queues while evaluations are late, in SQL. late_states.py has the same rules one by one.
 
 RANKS = {state: rank for rank, state in enumerate(State)}
 
@@ -41,10 +41,10 @@ def with_late_ranks(
     stands_since: datetime,
     allowed_since: datetime,
 ) -> QuerySet[Any]:
-    """`states` of queues, joined with their snapshots, with `rank`: of the state that is shown, worst first.
+    """`states` of queues, joined with their snapshots, with `rank` of the shown state, worst first.
 
-    `is_unread`: of a queue's state, that its broker is not read. `stopped` and `excused`: ids of groups. The times are
-    those of LateTimes.
+    `is_unread`: the broker of a queue's state is not read. `stopped` and `excused`: ids of groups. The times are those
+    of LateTimes.
     """
     polled = _with_polled(states, is_unread)
     is_behind, is_calm = Q(of_lag__gt=0), Q(state__in=CALM, of_no_lag=False) & ~Q(group__in=excused)
@@ -68,7 +68,7 @@ def with_late_ranks(
 
 
 def _with_polled(states: QuerySet[Any], is_unread: Q) -> QuerySet[Any]:
-    """With `of_lag` (null: not known), `of_waiting_since` and `of_no_lag`: it has no lag by its nature."""
+    """Adds `of_lag` (null: unknown), `of_waiting_since` and `of_no_lag`: the queue has no lag by its nature."""
     polled = states.filter(queue__snapshots__group=F("group")).annotate(
         of_consumer=F("queue__snapshots__consumer_offset"),
         of_end=F("queue__snapshots__broker_offset"),
@@ -88,9 +88,9 @@ def _with_polled(states: QuerySet[Any], is_unread: Q) -> QuerySet[Any]:
 STATES = list(State)
 UNKNOWN_RANK = RANKS[State.UNKNOWN]
 WORSE_THAN_UNKNOWN = STATES[:UNKNOWN_RANK]
-# Stands for a cluster that has no broker at all: a group of it is unread, and no broker is the cause.
+# Stands for a cluster without any broker: its groups are unread, and no broker is the cause.
 NO_BROKER = 0
-# What was the lag when a group was last evaluated: the newest window that had begun.
+# The lag at the group's last evaluation: the newest window that had started.
 WINDOW_SECONDS = 60
 
 KNOWN_PARTS = ("dlq_day_messages_at_least", "dlq_day_since")
@@ -100,7 +100,7 @@ Column = Combinable | Case | Value | F
 
 @dataclass(frozen=True)
 class Overlay:
-    """The brokers of all clusters as they stand at `now`."""
+    """The state of all clusters' brokers at `now`."""
 
     clusters: dict[int, ClusterAge]
     now: datetime
@@ -116,7 +116,7 @@ class Overlay:
 
     @cached_property
     def slaves(self) -> dict[tuple[int, str], str]:
-        """The slaves that are read in the place of their masters, by cluster and broker name."""
+        """Slaves that are read in place of their masters, by cluster and broker name."""
         brokers = self.brokers.values()
         return {(one.cluster_id, one.name): one.read_from for one in brokers if one.read_from is not None}
 
@@ -141,7 +141,7 @@ class Overlay:
 
     @cached_property
     def read_groups(self) -> QuerySet[Any]:
-        """The groups of which nothing is unread, with the same columns: looked up once a group, not once a column."""
+        """Groups that are read completely, with the same columns: looked up once per group and not once per column."""
         return self._with_columns(self._located().filter(unread_by__isnull=True), guarded=False)
 
     def _located(self) -> QuerySet[Any]:
@@ -151,7 +151,7 @@ class Overlay:
 
     def _with_columns(self, groups: QuerySet[Any], *, guarded: bool) -> QuerySet[Any]:
         def read(column: Column) -> Column:
-            """Null for a group of which something is unread: a part of a number is not the number."""
+            """Null for a group that is not read completely: a part of a number is not the number."""
             return Case(When(unread_by__isnull=True, then=column)) if guarded else column
 
         columns = {f"shown_{name}": read(F(name)) for name in stored_in(GROUP)}
@@ -170,7 +170,9 @@ class Overlay:
         )
 
     def _on_brokers(self, chosen: Callable[[BrokerAge], bool]) -> Case | Value:
-        """The longest unread of the chosen brokers that has queues of the group, by id; null where there is none."""
+        """The id of the chosen broker that has queues of the group and has been unread longest; null where there is
+        none.
+        """
         whens: list[When] = []
         for cluster in self.clusters.values():
             of_cluster = Q(cluster=cluster.id)
@@ -180,7 +182,7 @@ class Overlay:
                 continue
             for broker in hit:
                 held = QueueSnapshot.objects.filter(group=OuterRef("pk"), queue__broker=broker.name)
-                # On a broker that was never read any group may have queues.
+                # A broker that was never read may have queues of any group.
                 concerned = of_cluster & Exists(held) if broker.last_read_at else of_cluster
                 whens.append(When(concerned, then=Value(broker.id)))
         field = models.BigIntegerField()
@@ -191,15 +193,17 @@ class Overlay:
 
     @cached_property
     def live(self) -> LiveGroups:
-        """What rows alone tell of groups whose evaluation is late."""
+        """What rows alone say about groups whose evaluation is late."""
         return LiveGroups.at(self.now, self.limits)
 
     def is_late(self) -> Q:
-        """Of a group that was evaluated: too long ago to be of now."""
+        """The group was evaluated, but too long ago."""
         return Q(judged__judged_at__lt=self.limits.judged_since(self.now))
 
     def _rank(self) -> Case:
-        """The cheap questions first: the database asks them in this order, and looks for queues only where it must."""
+        """Cheap conditions first: the database evaluates them in this order, and looks up queues only where
+        necessary.
+        """
         unknown = Value(UNKNOWN_RANK)
         worst = Coalesce(Subquery(self.still_read("rank")), unknown)
         late = self._late_rank()
@@ -220,7 +224,7 @@ class Overlay:
         )
 
     def _late_rank(self) -> Combinable:
-        """Of the worst queue; without one, of the group's own sums."""
+        """That of the worst queue; without a queue, that of the group's own sums."""
         is_level = Q(unread_by__isnull=True, total__lag_messages=0)
         of_sums = Case(
             When(silent_by__isnull=False, then=Value(UNKNOWN_RANK)),
@@ -237,7 +241,7 @@ class Overlay:
         return Q(pk__in=self.live.stopped, total__lag_messages__gt=0, unread_by__isnull=True)
 
     def _has_grown(self) -> Q:
-        """By more than is produced within the threshold, at the evaluated rate: so much comes and goes."""
+        """By more than is produced within the threshold, at the evaluated rate: that much is normal variation."""
         newest = GroupWindow.objects.filter(
             group=OuterRef("pk"), step_seconds=WINDOW_SECONDS, start__lt=OuterRef("judged__judged_at")
         ).order_by("-start")
@@ -248,7 +252,9 @@ class Overlay:
         return is_told & Q(GreaterThan(lag, was + produced))
 
     def late_queues(self, column: str) -> QuerySet[Any]:
-        """`column` of the worst queue of a group whose evaluation is late, of those that are not on a silent broker."""
+        """`column` of the worst queue of a group whose evaluation is late, among queues that are not on a silent
+        broker.
+        """
         queues = with_late_ranks(
             self._own_queues().exclude(self._on(self.is_silent)),
             is_unread=self._on(self.is_unread),
@@ -261,12 +267,12 @@ class Overlay:
 
     @cached_property
     def is_lost(self) -> Combinable | Q:
-        """Whether offsets of the group are gone from a broker that still answers: for that nothing need be judged."""
+        """Whether offsets of the group are lost on a broker that still answers: this needs no evaluation."""
         lost = QueueSnapshot.objects.filter(group=OuterRef("pk"), unknown_reason=UnknownReason.OFFSET_LOST)
         for cluster in self.clusters.values():
             names = [broker.name for broker in cluster.brokers if self.is_silent(broker)]
             lost = lost.exclude(group__cluster=cluster.id, queue__broker__in=names) if names else lost
-        # Where progress is kept outside the brokers, what they forget is none.
+        # Where progress is stored outside the brokers, they can lose none.
         return Q(total__lost_queues__gt=0, outside_store__isnull=True) & (Q(silent_by__isnull=True) | Exists(lost))
 
     def still_read(self, column: str) -> QuerySet[QueueState]:
@@ -285,20 +291,20 @@ class Overlay:
         return self._own(QueueState.objects.all())
 
     def _own(self, queues: QuerySet[Any]) -> QuerySet[Any]:
-        """Those of a group that decide its state: of its own topics, not of its retry topic."""
+        """The queues that decide a group's state: of its own topics, not of its retry topic."""
         own_letters = Concat(Value("%DLQ%"), F("group__name"))
         queues = queues.filter(group=OuterRef("pk"))
         return queues.exclude(queue__topic__kind=TopicKind.RETRY).exclude(queue__topic__name=own_letters)
 
     def _waiting(self) -> QuerySet[QueueSnapshot]:
-        """Queues of a group that are read, and in which messages wait for longer than is allowed."""
+        """Queues of a group that are read and whose messages have waited for longer than allowed."""
         since = self.limits.allowed_since(self.now)
         behind = self._own(QueueSnapshot.objects.filter(unknown_reason=None, broker_offset__gt=F("consumer_offset")))
         waits = behind.filter(Q(waiting_since__isnull=True) | Q(waiting_since__lte=since))
         return waits.exclude(self._on(self.is_unread))
 
     def _on(self, chosen: Callable[[BrokerAge], bool]) -> Q:
-        """Of a queue's state: its broker is one of the chosen."""
+        """Filters queues' states by the chosen brokers."""
         found = Q(pk__in=[])
         for cluster in self.clusters.values():
             names = [broker.name for broker in cluster.brokers if chosen(broker)]
@@ -309,7 +315,7 @@ class Overlay:
         return found
 
     def _lag_at_least(self) -> Case:
-        """The lag, or the sum of what the newest reading knows where that reading is young enough."""
+        """The lag, or the known sum of the newest reading where that reading is recent enough."""
         since = self.limits.read_since(self.now)
         times = {cluster.id: cluster.newest_reading_at for cluster in self.clusters.values()}
         fresh = [pk for pk, at in times.items() if at is not None and at >= since]
@@ -320,7 +326,7 @@ class Overlay:
         )
 
     def _time_lag(self) -> Case:
-        """Zero exactly where the lag is; an evaluated zero beside a lag is from before the lag."""
+        """Zero exactly where the lag is zero; an evaluated zero with a non-zero lag is older than the lag."""
         judged = Q(judged__judged_at__gte=self.limits.judged_since(self.now))
         return Case(
             When(shown_lag_messages=0, then=Value(0.0)),
@@ -329,7 +335,7 @@ class Overlay:
         )
 
     def _taken_at(self) -> Coalesce | F:
-        # Without a time there is nothing to choose from; PostgreSQL would take a choice of nulls for text.
+        # Without a time there is nothing to choose from; PostgreSQL would type a choice of nulls as text.
         times = [
             When(unread_by=broker.id, then=Value(broker.last_read_at))
             for broker in self.brokers.values()

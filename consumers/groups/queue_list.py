@@ -29,9 +29,9 @@ def queue_list(
     with_lag: bool | None = None,
     now: datetime,
 ) -> list[QueueRow]:
-    """The queues in order of topic, broker and id; none where there is no such group.
+    """The queues in order of topic, broker and id; empty where the group does not exist.
 
-    `with_lag` True keeps those that have lag or whose lag is not known, False those that are known to have none.
+    `with_lag` True selects queues with a lag or an unknown lag, False those that are known to have none.
     """
     row = find_group(cluster, group)
     if row is None:
@@ -54,7 +54,7 @@ def group_queues(group: ConsumerGroup, *, now: datetime, topic: str | None = Non
     owners, why_unowned = _owners(group, unread)
     states = {state.queue_id: state for state in QueueState.objects.filter(group=group)}
     judged = getattr(group, "judged", None)
-    # Nothing is asked of a group that is evaluated in time.
+    # No query for a group whose evaluation is in time.
     is_due = unjudged_reason(judged, now, limits()) is not None
     live = LiveGroups.at(now, limits(), pk=group.pk) if is_due else NOBODY
     ordered = list(snapshots.order_by("queue__topic__name", "queue__broker", "queue__queue_id"))
@@ -87,7 +87,7 @@ def _told_start(group: ConsumerGroup) -> ReportedStart:
 
 
 def _causes(group: ConsumerGroup, states: dict[int, QueueState]) -> dict[int, dict[str, str]]:
-    """By queue. Nothing is asked where no offset jumped."""
+    """By queue. No query where no offset jumped."""
     jumped = [state.queue_id for state in states.values() if state.rule in RULES]
     if not jumped:
         return {}
@@ -101,7 +101,7 @@ def _causes(group: ConsumerGroup, states: dict[int, QueueState]) -> dict[int, di
 
 
 def _owners(group: ConsumerGroup, unread: str | None) -> tuple[dict[int, list[str]], str]:
-    """Who owns which queue, by the queue's id, and why a queue that is not among them has no owner to show."""
+    """The owner of each queue, by the queue's id, and why a queue that is not among them has no owner to show."""
     if unread is not None:
         return {}, unread
     if group.message_model == BROADCASTING:

@@ -99,7 +99,6 @@ class QueueRow:
     unknown: dict[str, str] = field(default_factory=dict)
 
 
-# From a queue's newest reading and evaluation to its row: every null with its reason.
 @dataclass(frozen=True)
 class QueueContext:
     """What all queues of a group share. `outside`: why the brokers' offsets of it are not its progress.
@@ -135,7 +134,7 @@ class QueueContext:
 
 
 def kind_for(group: str, topic: Topic) -> str:
-    """The kind of a topic as this group sees it: dead-letter messages of others are messages like any."""
+    """The kind of a topic for this group: the DLQ of another group is a normal topic."""
     if topic.kind == TopicKind.DLQ and topic.name != f"%DLQ%{group}":
         return TopicKind.NORMAL
     return TopicKind(topic.kind)
@@ -249,7 +248,7 @@ def _verdict(
 
 
 def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: QueueContext) -> _StateReport:
-    """What no evaluation is needed for."""
+    """The state that needs no evaluation."""
     rule, since = RuleCode.CAUGHT_UP, snapshot.changed_at
     detail: dict[str, float | None] = {"lag_messages": read.lag_messages}
     if shown.ground == Ground.STOPPED and facts.stopped_since is not None:
@@ -260,7 +259,7 @@ def _by_rows(shown: ShownState, snapshot: QueueSnapshot, read: Offsets, facts: Q
 
 
 def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: QueueContext) -> Start | None:
-    """Of a queue whose offset is lost and whose broker is read."""
+    """The start on a queue whose offset is lost and whose broker is read."""
     if read.unread or not is_lost(snapshot):
         return None
     sample = facts.samples.get(snapshot.queue_id)
@@ -270,7 +269,7 @@ def _start(kind: str, snapshot: QueueSnapshot, read: Offsets, facts: QueueContex
 def _lost(
     snapshot: QueueSnapshot, loss: QueueLoss, verdict: "_StateReport", broker: BrokerAge | None, facts: QueueContext
 ) -> "_StateReport":
-    """What the newest reading says needs no evaluation, as long as its broker is not silent."""
+    """Lost offsets follow from the newest reading without an evaluation, as long as the broker is not silent."""
     if not is_lost(snapshot):
         return replace(verdict, sentence=sentence([verdict.sentence, *acknowledged_words(snapshot)]))
     if broker is None or broker.is_silent(facts.now, facts.limits):
@@ -304,9 +303,9 @@ def _expired_reason(read: Offsets) -> str:
 
 
 def _reasons(read: Offsets, behind: TimeLag, unjudged: str, owner: str | None, no_owner: str) -> dict[str, str]:
-    """Why each field would be null; those of fields that are not are thrown away."""
+    """The reason of each field for the case that it is null; reasons of other fields are dropped."""
     unread = read.reason if read.unread and read.reason else None
-    # A queue that nobody holds has nothing in flight that anyone could tell.
+    # For a queue without an owner, nobody can report messages in flight.
     sampled = no_owner if owner is None else str(NOT_SAMPLED)
     if read.pull_offset is not None:
         sampled = read.reason or gettext("the offsets are from different points in time")

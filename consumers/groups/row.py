@@ -1,4 +1,4 @@
-"""From a group under its overlay to its row: every null with its reason."""
+"""Makes the row of a group under its overlay: every null with its reason."""
 
 from datetime import datetime
 from typing import Any
@@ -18,21 +18,21 @@ from .rows import GROUP, JUDGED, TOTAL, GroupRow, KnownPart, stored_in
 from .shown import NOT_READ_YET, ShownGroup
 
 NOT_ASKED = gettext_lazy("the group's members have not been asked yet")
-# Rules of the evaluation by which what waits is what was produced a moment ago: it is never "drained".
+# Rules of the evaluation where the backlog is what was just produced: its time to drain is never "drained".
 KEEPING_UP = (RuleCode.CAUGHT_UP, RuleCode.WITHIN_THRESHOLD, RuleCode.WITHIN_THRESHOLD_BEFORE)
 YOUNG_LAG = gettext_lazy("the lag is newer than the last evaluation")
 
 
 def row_fields(shown: ShownGroup, lag_of_queues: int | None = None) -> dict[str, Any]:
-    """The values of all fields of GroupRow, as a detail needs them too.
+    """The values of all fields of GroupRow, which a detail needs too.
 
-    `lag_of_queues`: the lag by the queues that stand beside it, which takes the place of the stored total.
+    `lag_of_queues`: the lag summed over the shown queues, which replaces the stored total.
     """
     group, judged, verdict = shown.group, shown.judged, shown.verdict
     lag, time_lag, drain = (shown.shown(name) for name in ("lag_messages", "time_lag_seconds", "drain_seconds"))
     at_least, health = shown.shown("lag_messages_at_least"), shown.health
     if lag is not None and lag_of_queues is not None and lag != lag_of_queues:
-        # As in the overlay: zero exactly where the lag is, and what was evaluated of a lag of zero says nothing of one.
+        # As in the overlay: zero exactly where the lag is; an evaluation of a zero lag says nothing about another lag.
         if not lag or not lag_of_queues:
             time_lag, drain = (None if lag_of_queues else 0.0), None
         lag = at_least = lag_of_queues
@@ -90,12 +90,12 @@ def time_lag_kind(lag: int | None, time_lag: float | None, judged: str | None) -
         return TimeLagKind.EXACT if lag == 0 else TimeLagKind.UNKNOWN
     if lag == 0:
         return TimeLagKind.EXACT
-    # A queue of it is not known: it may wait for longer.
+    # One of its queues is unknown: it may have waited for longer.
     return TimeLagKind.AT_LEAST if lag is None else TimeLagKind(judged)
 
 
 def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
-    """A reason for each null that `unknown_reason` does not speak of."""
+    """A reason for each null that `unknown_reason` does not cover."""
     membership = shown.unread_reason or shown.group.membership_error or str(NOT_ASKED)
     judged = shown.unread_reason or shown.unjudged_reason or gettext("the evaluated range does not contain the answer")
     reasons = {
@@ -123,7 +123,7 @@ def _reasons(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, str]:
 
 
 def _time_lag_at(shown: ShownGroup, lag: int | None, time_lag: float | None) -> datetime | None:
-    """A time lag of zero is the newest reading's; any other one was evaluated, of a moment before the lag beside it."""
+    """A time lag of zero is of the newest reading; any other was evaluated for a time before that of the lag."""
     if time_lag is None:
         return None
     taken_at: datetime | None = shown.shown("taken_at")
@@ -143,7 +143,7 @@ def _known_parts(shown: ShownGroup, fields: dict[str, Any]) -> dict[str, KnownPa
 
 
 def _volume_reasons(shown: ShownGroup) -> dict[str, Any]:
-    """As they are stored, where what was evaluated is shown."""
+    """As stored, where evaluated values are shown."""
     if shown.judged is None or shown.unread_reason or shown.unjudged_reason:
         return {}
     return dict(shown.judged.volumes_unknown)

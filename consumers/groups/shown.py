@@ -1,4 +1,4 @@
-"""One group under its overlay: which verdict is shown, and why a number of it is not known."""
+"""One group under its overlay: the shown state, and why numbers of the group are unknown."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -27,7 +27,7 @@ from .overlay import NO_BROKER, STATES, Overlay
 from .rows import IncidentCounts, WorstQueue
 
 NOT_READ_YET = gettext_lazy("not read yet")
-# The numbers of the rule "blocked" that a blocked queue does not tell.
+# The numbers of the rule "blocked" that a blocked queue does not have.
 BESIDE_BLOCKED = ("expires_in_seconds",)
 
 
@@ -166,7 +166,7 @@ class ShownGroup:
         return StateReport(state, [reason], None, {}, self.group.first_seen_at)
 
     def _late_verdict(self, state: State, judged: GroupState) -> StateReport:
-        """The last state that holds, of the group or of the queue that is now its worst; else what rows tell."""
+        """The last state that is still valid, of the group or of its present worst queue; otherwise what rows say."""
         worst = self.still_read
         if state == State.STOP and self.group.pk in self.overlay.live.stopped:
             return self._stopped_verdict()
@@ -183,7 +183,7 @@ class ShownGroup:
         return StateReport(state, [reason], None, {}, judged.judged_at)
 
     def _stopped_verdict(self) -> StateReport:
-        """By the answers of brokers: no evaluation is needed."""
+        """From the answers of brokers: no evaluation is needed."""
         since = self.overlay.live.stopped.get(self.group.pk)
         detail = {"lag_messages": self.shown("lag_messages")}
         if since is not None:
@@ -218,8 +218,9 @@ class ShownGroup:
 
 
 def queues_reason(reason: str | None, lost_queues: int | None, slaves: list[str]) -> str:
-    """The words of a stored `reason`, with how many queues it is of where offsets are lost, and with the slaves that do
-    not know them."""
+    """The words of a stored `reason`. Where offsets are lost they say how many queues, and name slaves that do not know
+    them.
+    """
     if reason == UnknownReason.SLAVE_BEHIND:
         return sentence(behind_words(slaves))
     why = reason_words(reason or UnknownReason.QUEUE_UNKNOWN)

@@ -9,9 +9,7 @@ from consumers.queries.limits import Limits
 from consumers.vocabulary.unknown import UnknownReason, code_of
 
 
-# Why a number of a group is not known, in one word of a short list: for labels, which must not hold times or errors.
-#
-# The sentences with broker, error and time stand on pages and in REST.
+# The sentences with broker, error and time are on pages and in REST.
 class UnknownWord(StrEnum):
     NO_BROKER = "no_broker"
     BROKER_UNREACHABLE = "broker_unreachable"
@@ -57,13 +55,13 @@ OF_TOTAL = frozenset(UnknownReason) & frozenset(UnknownWord)
 
 
 def broker_word(broker: BrokerAge, now: datetime, limits: Limits) -> UnknownWord | None:
-    """None while the broker's newest reading is good and young enough."""
+    """None while the broker's newest reading succeeded and is recent enough."""
     code = broker.unread_code(now, limits)
     return None if code is None else UnknownWord(code)
 
 
 def unread_word(overlay: Overlay, unread_by: int | None) -> UnknownWord | None:
-    """For a group's `unread_by`; None where everything of it is read."""
+    """For a group's `unread_by`; None where everything of the group is read."""
     if unread_by is None:
         return None
     if unread_by == NO_BROKER:

@@ -1,4 +1,4 @@
-"""What the members of a group said of the queues they hold: the client side of the stores."""
+"""Offsets that the members of a group report for the queues they hold: the client side of the stores."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from consumers.vocabulary.groups import BROADCASTING, POPPING
 
 from .rows import CLIENT_MEMORY, PopRow, StoreRow
 
-# RocketMQ 5.4.0, ClientConfig.persistConsumerOffsetInterval, where no member says another.
+# RocketMQ 5.4.0, ClientConfig.persistConsumerOffsetInterval: used where no member reports its own.
 USUAL_COMMIT_SECONDS = 5.0
 INTERVAL = "persistConsumerOffsetInterval"
 NOBODY_HOLDS = gettext_lazy(
@@ -27,7 +27,7 @@ HELD = ("queue_id", "client_id", "last_seen", "commit_offset", "cached_min", "ca
 
 @dataclass(frozen=True)
 class Members:
-    """`held` by the queue's key in the database; `silent`: why a member that did not answer last said nothing."""
+    """`held` by the queue's key in the database; `silent`: why a member that did not answer last reported nothing."""
 
     clients: tuple[dict[str, Any], ...]
     held: dict[int, list[Held]]
@@ -38,7 +38,7 @@ class Members:
 
     @property
     def told_commit_seconds(self) -> float | None:
-        """The longest interval at which a member says it commits; null while none does."""
+        """The longest commit interval that a member reports; null where none does."""
         told = [_whole((client["settings"] or {}).get(INTERVAL)) for client in self.clients]
         milliseconds = [value for value in told if value is not None]
         return max(milliseconds) / 1000 if milliseconds else None
@@ -49,7 +49,7 @@ class Members:
 
     @property
     def start(self) -> tuple[str | None, datetime | None]:
-        """consumeTimestamp, and the start of the member that says it: the newest one's."""
+        """consumeTimestamp, and the start time of the member that reports it: the newest member."""
         return reported_start(self.clients)
 
     def pops(self) -> list[PopRow]:
@@ -67,7 +67,7 @@ class Members:
         ]
 
     def pop_unknown(self) -> str | None:
-        """Why the un-acknowledged messages of some member are not known."""
+        """Why the un-acknowledged messages of some member are unknown."""
         for client in self.clients:
             if client["pop_queues"] is None:
                 return f"{client['client_id']}: {self.silent.get(client['client_id'], NOT_SAMPLED)}"
@@ -120,7 +120,7 @@ def members_of(group: ConsumerGroup) -> Members:
 
 
 def behind(offset: int | None, broker_offset: int | None) -> int | None:
-    """Null where an end is not known, and where the offset is ahead of the broker."""
+    """Null where the end is unknown, and where the offset is ahead of the broker."""
     if offset is None or broker_offset is None or offset > broker_offset:
         return None
     return broker_offset - offset

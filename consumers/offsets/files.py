@@ -1,4 +1,4 @@
-"""What the offset files of a cluster say of one group: their rows out of the lake, as they were last read."""
+"""Offsets of one group in the cluster's offset files: their rows in the lake, as they were last read."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -32,7 +32,9 @@ QueueKey = tuple[str, str | None, int]  # topic, broker, queue id
 
 @dataclass(frozen=True)
 class Files:
-    """`found` may speak of the group; `rows` is what they say, by queue; `kept` are those whose rows are there."""
+    """`found`: files that may contain the group; `rows`: their offsets, by queue; `kept`: files whose rows
+    are stored.
+    """
 
     cluster: Cluster
     found: tuple[OffsetFile, ...]
@@ -56,7 +58,7 @@ class Files:
         ]
 
     def stores(self, key: QueueKey, is_broadcasting: bool, broker_offset: int | None) -> list[StoreRow]:
-        """What files say of a queue. Where those that should speak of it do not, one that says why not."""
+        """The stores of a queue by file. Where files should contain the queue but do not, one store that says why."""
         rows = self.rows.get(key, [])
         said = [self._store(row, broker_offset) for row in rows]
         kinds = {store.kind for store in said}
@@ -80,7 +82,7 @@ class Files:
             finding="; ".join(filter(None, (row_words(row["finding"]), backup, stale))) or None,
             persisted_at=file.modified_at,
             usual_period_seconds=self._period(row["kind"]),
-            # Nobody consumes from there any more: what it is behind is nobody's lag.
+            # Nobody consumes from there any more: the distance is nobody's lag.
             lag_messages=None if _is_left_behind(file) else behind(row["offset"], broker_offset),
         )
 
@@ -129,7 +131,7 @@ class Files:
 
 
 def files_of(group: ConsumerGroup, commit_seconds: float) -> Files:
-    """One query, and the rows of this group alone out of each reading of files that is the newest of one of them."""
+    """One query, plus this group's rows of each reading of files that is the newest of one of them."""
     of_group = Q(group_name=group.name) | ~Q(kind=OffsetFileKind.CONSUMER_FILE)
     found = tuple(OffsetFile.objects.filter(of_group, cluster=group.cluster))
     newest = {file.path: file.read_at for file in found if file.read_at is not None}
@@ -162,6 +164,6 @@ def _absent(kind: str, why: str) -> StoreRow:
 
 
 def _described(finding: dict[str, Any]) -> dict[str, Any]:
-    """`name`: the part of the code that programs have known a finding by."""
+    """`name`: the part of the code by which programs know a finding."""
     name = finding["code"].partition(".")[0]
     return {"name": name, **finding, "sentence": finding_words(finding)}

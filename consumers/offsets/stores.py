@@ -1,4 +1,4 @@
-"""The offset stores of one group side by side: the broker's memory, its file, the clients' files, their memory."""
+"""The offset stores of one group compared: the broker's memory, its file, the clients' files, their memory."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ from .clients import Members, behind, members_of
 from .files import NO_BROKER, Files, QueueKey, files_of
 from .rows import BROKER_FILE, BROKER_MEMORY, GroupOffsets, OffsetRow, StoreRow
 
-# From what each store says of one queue to its row: every null with its reason.
+# From each store's value of one queue to its row: every null with its reason.
 
 NO_OFFSET = gettext_lazy("the broker's memory has no offset of this group")
 EACH_ITS_OWN = gettext_lazy("broadcasting: each member continues from its own file")
@@ -30,7 +30,9 @@ EACH_ITS_OWN = gettext_lazy("broadcasting: each member continues from its own fi
 
 @dataclass(frozen=True)
 class Place:
-    """A queue that some store knows. `pk` None: no reading has seen it; `snapshot` None: not as the group's."""
+    """A queue that some store knows. `pk` None: no reading has seen it; `snapshot` None: no reading has seen it for
+    this group.
+    """
 
     topic: str
     broker: str | None
@@ -46,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True)
 class OffsetContext:
-    """What all queues of a group share. `samples` by the queue's key in the database."""
+    """The values that all queues of a group share. `samples` by the queue's key in the database."""
 
     group: ConsumerGroup
     brokers: dict[str, BrokerAge]
@@ -58,7 +60,7 @@ class OffsetContext:
     max_age: timedelta
 
 
-# The broker has no offset, and nothing to repeat from.
+# The broker has no offset, so that nothing can be redelivered from one.
 EMPTY = (UnknownReason.NEVER_COMMITTED, UnknownReason.OFFSET_LOST)
 
 
@@ -134,7 +136,7 @@ def _exposure(place: Place, read: Offsets, memory: StoreRow, files: list[StoreRo
 
 
 def _elsewhere(facts: OffsetContext) -> str | None:
-    """Why members do not go on from what brokers hold; None where they do."""
+    """Why members do not resume from the offsets on brokers; None where they do."""
     return str(EACH_ITS_OWN) if facts.members.is_broadcasting else outside_reason(facts.group)
 
 
@@ -155,7 +157,7 @@ def _start(place: Place, read: Offsets, facts: OffsetContext) -> Start:
 
 
 def _after_commit(read: Offsets) -> Start:
-    """A committed offset always wins; one that is out of range is moved by the first pull."""
+    """A committed offset always takes precedence; an offset out of range is moved by the first pull."""
     if read.consumer_offset is None or read.reason is not None:
         return Start(None, gettext("the committed offset"), read.reason or gettext("the consumer offset was not read"))
     if read.min_offset is not None and read.min_offset > read.consumer_offset:
@@ -192,7 +194,7 @@ def group_offsets(group: ConsumerGroup, *, now: datetime, topic: str | None = No
 
 
 def _places(group: ConsumerGroup, members: Members, files: Files, topic: str | None) -> list[Place]:
-    """The broker offset of a queue without a snapshot of this group is that of another group's."""
+    """The broker offset of a queue without a snapshot of this group comes from another group's snapshot."""
     places: dict[QueueKey, Place] = {}
     for snapshot in QueueSnapshot.objects.filter(group=group).select_related("queue__topic"):
         queue = snapshot.queue

@@ -23,8 +23,8 @@ from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.groups import BROADCASTING
 from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 
-# The offsets of each group, topic and broker, as sums of their queues: what is not known of one is known of no sum.
-# The consumer offset of such a queue is what the broker says, although there is no lag.
+# The offsets of each group, topic and broker, as sums over queues: one unknown queue makes the sum unknown.
+# The consumer offset of such a queue is the broker's value, although there is no lag.
 WITH_OFFSET = (
     UnknownReason.CONSUMER_AHEAD,
     UnknownReason.NO_BROKER_OFFSET,
@@ -40,9 +40,9 @@ CHUNK = 2000
 
 
 class TopicPart(NamedTuple):
-    """What a group has of a topic on one broker. Null is not known, or that no queue of it has an offset.
+    """A group's part of a topic on one broker. Null is unknown, or means that no queue of it has an offset.
 
-    `is_idle`: no queue of it has a lag by its nature (never committed, or gone): sums are whole without it.
+    `is_idle`: no queue of it has a lag by its nature (never committed, or deleted): sums are complete without it.
     """
 
     group_id: int
@@ -54,7 +54,7 @@ class TopicPart(NamedTuple):
 
 
 def topic_parts(cluster_id: int, groups: Collection[int], read: Container[str]) -> list[TopicPart]:
-    """In the order of `groups`, then by topic and broker. What is on no broker of `read` is not known.
+    """In the order of `groups`, then by topic and broker. Parts on brokers outside `read` are unknown.
 
     Two queries.
     """
@@ -72,7 +72,7 @@ def topic_parts(cluster_id: int, groups: Collection[int], read: Container[str]) 
         .order_by()
     )
     found = [row for row in rows.iterator(chunk_size=CHUNK) if row[0] in groups]
-    # After the rows: those of a topic that came meanwhile have a name, those of one that went are of nothing any more.
+    # Read after the rows: a topic that appeared meanwhile then has a name; a deleted one is not needed any more.
     topics = dict(Topic.objects.filter(cluster=cluster_id).values_list("pk", "name"))
     parts: dict[int, list[TopicPart]] = {}
     for group, topic, broker, unknown, known, lag, untold, offset in found:
@@ -90,9 +90,9 @@ def topic_parts(cluster_id: int, groups: Collection[int], read: Container[str]) 
 
 
 def broker_ends(cluster_id: int, topics: Container[str], read: Container[str]) -> dict[tuple[str, str], int | None]:
-    """By topic and broker, in their order, the sum of the broker offsets; null where one of them is not known.
+    """By topic and broker, in their order, the sum of the broker offsets; null where one of them is unknown.
 
-    Of the topics that groups have offsets of, no others: no end of the rest is read. Two queries.
+    Only topics that groups have offsets of: no end of other topics is read. Two queries.
     """
     rows = (
         QueueSnapshot.objects.filter(group__cluster=cluster_id)
@@ -110,17 +110,16 @@ def broker_ends(cluster_id: int, topics: Container[str], read: Container[str]) -
         if topic in topics:
             before = ends.get((topic, broker), 0)
             ends[topic, broker] = None if before is None or end is None or broker not in read else before + end
-    # Queues that take messages and give none are in no reading of offsets.
+    # Readings contain no offsets of queues that are writable but not readable.
     unseen = Queue.objects.filter(topic__cluster=cluster_id, readable=False, writable=True, snapshots=None)
     unknown = dict.fromkeys(unseen.values_list("topic__name", "broker"))
     return {key: None if key in unknown else end for key, end in sorted(ends.items())}
 
 
-# What rocketmq-exporter's families say of groups as a whole, of one cluster.
+# Values for the families of rocketmq-exporter that are about groups as a whole, of one cluster.
 class ExporterGroup(NamedTuple):
-    """`members` and `dead_letters` are null where not known. `is_hidden`: on a broker that was never read it may have
-
-    queues that nobody knows of. `is_outside`: its offsets on brokers are not its progress.
+    """`members` and `dead_letters` are null where unknown. `is_hidden`: it may have unknown queues on a broker that was
+    never read. `is_outside`: its offsets on brokers are not its progress.
     """
 
     id: int
@@ -146,13 +145,13 @@ def exporter_groups(overlay: Overlay, groups: Iterable[GroupGauges]) -> dict[int
 
 
 def cluster_names(cluster_id: int) -> dict[str, str | None]:
-    """What RocketMQ calls the cluster of each broker, by the broker's name; null where no name server told yet."""
+    """RocketMQ's name of each broker's cluster, by the broker's name; null where no name server has reported it yet."""
     rows = Broker.objects.filter(cluster=cluster_id, broker_id=MASTER)
     return dict(rows.order_by("name").values_list("name", "cluster_name"))
 
 
-# What rocketmq-exporter's names are filled from, of one cluster.
-# Messages per second, by how far offsets moved over the last minute of readings; and where dead-letter messages end.
+# Values for rocketmq-exporter's metric names, of one cluster.
+# Messages per second, from the offsets of the last minute of readings; and the ends of dead-letter queues.
 # Two readings of the lake are compared, whatever the number of groups.
 
 MINUTE = timedelta(seconds=60)
@@ -164,10 +163,10 @@ OFFSETS = ("consumer_offset", "broker_offset")
 
 @dataclass(frozen=True)
 class Moved:
-    """Messages per second between two readings. Absent where an offset of it was not read twice, or went back.
+    """Messages per second between two readings. Absent where an offset was not read twice, or went back.
 
     `consumed`: by group, topic and broker · `produced`: by topic and broker · `dead_letters`: the sum of the broker
-    offsets by dead-letter topic and broker. The latter two null where the readings are not kept.
+    offsets by dead-letter topic and broker. The latter two are null where the readings are not retained.
     """
 
     consumed: Mapping[tuple[str, ...], float] | None = None
@@ -211,7 +210,7 @@ def _ends(rows: pa.Table) -> pa.Table:
 def _rates(
     before: pa.Table, after: pa.Table, key: list[str], column: str, seconds: float
 ) -> dict[tuple[str, ...], float]:
-    """By the key without the queue id. A queue that was never committed, then and now, has moved by nothing."""
+    """The rates by the key without the queue id. A queue that was never committed at both readings has moved by 0."""
     both = after.select([*key, column]).join(
         before.select([*key, column]).rename_columns([*key, "before"]), keys=key, join_type="left outer"
     )
@@ -240,7 +239,7 @@ def _dead_letters(lake: Lake, cluster: str, at: datetime) -> dict[tuple[str, str
     return {(topic, broker): end for topic, broker, end in values if end is not None}
 
 
-# How long the first unconsumed message of each group, topic and broker has waited, as pages say it of each queue.
+# How long the first unconsumed message of each group, topic and broker has waited, with the same value as on pages.
 
 PartKey = tuple[int, str, str]  # group id, topic, broker
 
@@ -248,7 +247,7 @@ PartKey = tuple[int, str, str]  # group id, topic, broker
 def part_waits(
     overlay: Overlay, cluster_id: int, groups: Mapping[int, ExporterGroup], parts: Iterable[TopicPart]
 ) -> dict[PartKey, float]:
-    """Seconds, the longest of the queues; absent where that of a queue is not known. Two queries."""
+    """Seconds, the longest of the queues; absent where that of a queue is unknown. Two queries."""
     waits: dict[PartKey, float | None] = {
         (part.group_id, part.topic, part.broker): 0.0 for part in parts if part.lag_messages is not None
     }
@@ -285,7 +284,7 @@ def _samples(cluster_id: int) -> dict[tuple[int, int], tuple[int | None, datetim
 def _wait(
     sample: tuple[int | None, datetime] | None, offset: int, read_at: datetime | None, judged: float | None
 ) -> float | None:
-    """By the broker's store time of the message at this very offset, else by the evaluation: as overlay.time_lag."""
+    """By the broker's store time of the message at exactly this offset, else by the evaluation: as overlay.time_lag."""
     if sample is not None and sample[0] == offset and read_at is not None:
         seconds = (read_at - sample[1]).total_seconds()
         if seconds > 0:
@@ -293,13 +292,13 @@ def _wait(
     return judged if judged is not None and judged > 0 else None
 
 
-# Members as rocketmq-exporter's families name them: those in the newest full answer, and what they said lately.
+# Members with the labels of rocketmq-exporter's families: those of the newest complete answer, and their recent
+# reports.
 
 
 class ExporterClient(NamedTuple):
-    """`said`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}}, null where it
-
-    has not spoken for so long that it says nothing of now.
+    """`said`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}}, null where the
+    member's last report is too old.
     """
 
     client_id: str
@@ -324,7 +323,9 @@ def exporter_clients(
 
 @dataclass(frozen=True)
 class ExporterCluster:
-    """`clusters`: what RocketMQ calls the cluster of each broker that is read, by its name; null: nobody told."""
+    """`clusters`: RocketMQ's name of the cluster of each broker that is read, by the broker's name; null: nobody
+    reported it.
+    """
 
     name: str
     clusters: Mapping[str, str | None]
@@ -337,7 +338,9 @@ class ExporterCluster:
 
 
 def exporter_cluster(overlay: Overlay, age: ClusterAge, lake: Lake, gauges: Iterable[GroupGauges]) -> ExporterCluster:
-    """`gauges` of groups of this cluster. Nine queries and three files at the most, however many groups there are."""
+    """`gauges` are those of this cluster's groups. Nine queries and three files at the most, however many groups there
+    are.
+    """
     groups = exporter_groups(overlay, gauges)
     read = {broker.name for broker in age.brokers if not overlay.is_unread(broker)}
     parts = topic_parts(age.id, groups, read)
@@ -363,7 +366,7 @@ class QueueLag(NamedTuple):
 
 
 def queue_lags(overlay: Overlay, cluster: str | None = None) -> Iterator[QueueLag]:
-    """Of the queues that are known, on brokers that are read. One query."""
+    """Known queues on brokers that are read. One query."""
     rows = QueueSnapshot.objects.filter(KNOWN_LAG)
     if cluster is not None:
         rows = rows.filter(group__cluster__name=cluster)

@@ -107,12 +107,12 @@ class Overview:
 
 
 # Why groups are unknown: one row per cause, not one per group.
-# Counts groups whose states are stale as well: their rates and time lags are not known.
+# Groups with an outdated state count as well: their rates and time lags are unknown.
 EVALUATION_LATE = gettext_lazy("evaluation is late: the pipeline lags or does not run")
 
 NOT_POLLED = gettext_lazy("the cluster is not polled: the poll worker lags or does not run")
 
-# One process does it for all clusters.
+# One process polls all clusters.
 OF_THE_SITE = (CauseCode.EVALUATION_LATE, CauseCode.NOT_POLLED)
 CAUSES = {
     CauseCode.NOT_EVALUATED: NOT_JUDGED_YET,
@@ -122,7 +122,7 @@ CAUSES = {
 
 
 def unknown_causes(overlay: Overlay, found: QuerySet[Any], read: QuerySet[Any]) -> list[UnknownCause]:
-    """Those with the most groups first; `read` are those of `found` of which nothing is unread.
+    """The causes with the most groups first; `read` are those of `found` that are read completely.
 
     A broker counts every group that has queues on it, whatever else the group shows.
     """
@@ -145,7 +145,7 @@ def _unread(overlay: Overlay, found: QuerySet[Any]) -> list[UnknownCause]:
 
 
 def _unread_cause(overlay: Overlay, cluster: ClusterAge, broker: BrokerAge, groups: int) -> UnknownCause:
-    """No broker is the cause where nobody polls, or where the name server tells of none."""
+    """No broker is the cause where nobody polls, or where the name server lists none."""
     at = cluster.newest_reading_at
     if at is None or at < overlay.limits.read_since(overlay.now):
         return UnknownCause(str(NOT_POLLED), cluster.name, None, at, groups, CauseCode.NOT_POLLED)
@@ -161,7 +161,7 @@ def _unread_cause(overlay: Overlay, cluster: ClusterAge, broker: BrokerAge, grou
 
 
 def _united(causes: list[UnknownCause]) -> list[UnknownCause]:
-    """What stops all clusters at once is one row."""
+    """A cause that stops all clusters at once is one row."""
     rows = [cause for cause in causes if cause.code not in OF_THE_SITE]
     for code in OF_THE_SITE:
         same = [cause for cause in causes if cause.code == code]
@@ -174,7 +174,7 @@ def _united(causes: list[UnknownCause]) -> list[UnknownCause]:
 
 
 def _unjudged(overlay: Overlay, read: QuerySet[Any]) -> list[UnknownCause]:
-    """Groups whose brokers are read, and that are UNKNOWN all the same or whose evaluation is late."""
+    """Groups whose brokers are read, but that are UNKNOWN or whose evaluation is late."""
     since = overlay.limits.judged_since(overlay.now)
     is_never, is_stale = Q(judged__isnull=True), Q(judged__judged_at__lt=since)
     cause = Case(
@@ -196,22 +196,22 @@ def _unjudged(overlay: Overlay, read: QuerySet[Any]) -> list[UnknownCause]:
 
 
 def _unjudged_cause(name: str, cluster: str, since: datetime | None, groups: int) -> UnknownCause:
-    """`name`: a cause's code, or a rule's."""
+    """`name`: the code of a cause or of a rule."""
     if name not in CAUSES:
         return UnknownCause(rule_words(name), cluster, None, since, groups)
     code = CauseCode(name)
     return UnknownCause(str(CAUSES[code]), cluster, None, since, groups, code)
 
 
-# What needs attention, over all groups or those of one cluster.
 # Sums over groups, null as soon as a part is unknown.
 
 NO_GROUPS = gettext_lazy("no group has been read yet")
 
 
 def sums(groups: int, found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, Any]:
-    """`read` are those of the `groups` in `found` of which nothing is unread: of the others only a part of their lag is
-    known. A group that never committed has no part in the sums."""
+    """`read` are those of the `groups` in `found` that are read completely: for others only a part of the lag is known.
+    A group that never committed has no part in the sums.
+    """
     row = _of_read(read)
     at_least = found.annotate(known=F("shown_lag_messages_at_least")).aggregate(sum=Sum("known"))["sum"]
     no_lag = groups - row["groups"] + row["unknown_lag"]
@@ -232,7 +232,7 @@ def sums(groups: int, found: QuerySet[Any], read: QuerySet[Any]) -> dict[str, An
         else str(NO_GROUPS),
         "dlq_day_messages": _no_day(groups, no_day, row["day_at_least"]),
     }
-    # Where one group is known of the whole day, no moment says since when what is known of all counts.
+    # Where one group is known for the whole day, no single start time applies to the sum.
     since = row["day_since"] if row["day_parts"] == row["groups"] else None
     parts = (
         {"dlq_day_messages": KnownPart(row["day_at_least"], since)}
@@ -293,7 +293,7 @@ CHANGES_SHOWN = 200
 def overview(
     *, cluster: str | None = None, since: datetime, until: datetime, now: datetime, worst: int = 10
 ) -> Overview:
-    """User groups only. `worst` is how many of those that need attention are shown; changes are of [since, until)."""
+    """User groups only. `worst` limits how many groups that need attention are shown; changes are of [since, until)."""
     overlay = Overlay.at(now)
     filters = GroupFilters(cluster=cluster)
     found = filtered(overlay, filters)
@@ -355,18 +355,18 @@ def changes(*, cluster: str | None = None, group: str | None = None, since: date
     ]
 
 
-# What moved the offsets whose jumps changed the state of groups.
+# What moved the jumped offsets that changed the state of groups.
 
 
 def change_causes(rows: Iterable[StateChange]) -> dict[int, dict[str, str]]:
-    """Beside the numbers of each, by its id. One query, none without a jump."""
+    """In addition to the numbers of each change, by its id. One query, none without a jump."""
     jumps = {row.pk: jump for row in rows if (jump := _jump(row)) is not None}
     found = causes(jumps.values())
     return {pk: found[jump] for pk, jump in jumps.items()}
 
 
 def _jump(row: StateChange) -> Jump | None:
-    """An evaluation looks back over one window: the jump lies in it."""
+    """An evaluation covers one window: the jump is in it."""
     place = [row.detail.get(name) for name in ("topic", "broker", "queue_id")]
     if row.rule not in RULES or None in place:
         return None

@@ -1,4 +1,4 @@
-"""What a rebalance did to queues, per topic and over all topics, and resets that happened meanwhile."""
+"""The effect of a rebalance on queues, per topic and over all topics, and resets at the same time."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from consumers.queries.reset_marks import went_on_since
 from consumers.rebalances.rows import Cost, Move, words_of
 from consumers.vocabulary.causes import RebalanceCause
 
-# What a rebalance did to queues, per topic and over all topics. A part of a sum is not the sum.
+# The effect of a rebalance on queues, per topic and over all topics. A sum is null where one of its parts is unknown.
 SUMS = RebalanceTopic.NUMBERS
 
 NO_TOPIC = gettext_lazy("no topic of the group was known then")
@@ -29,7 +29,7 @@ def cost_of_topic(topic: RebalanceTopic) -> Cost:
 
 
 def cost_of_all(topics: Sequence[RebalanceTopic]) -> Cost:
-    """The sums; null where one topic's number is, with that topic's reason. Peaks of topics need not coincide."""
+    """The sums; null where one topic's number is null, with that topic's reason. Peaks of topics need not coincide."""
     values: dict[str, Any] = dict.fromkeys(SUMS)
     if not topics:
         return Cost(**values, unknown=dict.fromkeys(SUMS, str(NO_TOPIC)))
@@ -64,14 +64,15 @@ def _move(topic: str, move: dict[str, Any]) -> Move:
     return Move(topic, move["broker"], move["queue_id"], **ends, **values, unknown=reasons)
 
 
-# Resets from here that went on while a rebalance began that nothing else explains. Told at reading, kept nowhere.
-#
-# A member that follows a moved offset drops the queue and takes it anew (5.4.0, DefaultMQPushConsumerImpl).
+# Resets from here at the start of a rebalance that has no other known cause. Computed when rows are read; not stored.
+# A member that follows a moved offset drops the queue and takes it again (5.4.0, DefaultMQPushConsumerImpl).
 COLUMNS = ("group_id", "started_at", "finished_at", "applied_by_name", "by_name", "reason")
 
 
 def name_resets(rows: Collection[Rebalance]) -> None:
-    """Adds `reset` to the evidence of those whose cause is not known, unsaved. One query, none without such a one."""
+    """Adds `reset` to the evidence of rebalances without a known cause, unsaved. One query, none without such a
+    rebalance.
+    """
     open_ones = [row for row in rows if words_of(row.cause) == (str(RebalanceCause.UNKNOWN),)]
     if not open_ones:
         return

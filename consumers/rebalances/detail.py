@@ -1,4 +1,4 @@
-"""One rebalance in full: its moves, its costs per topic, and resets that happened meanwhile."""
+"""One rebalance in full: its moves, its costs per topic, and resets at the same time."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -32,19 +32,18 @@ from consumers.rebalances.rows import (
 from consumers.rebalances.sentences import evidence_sentence, log_line
 
 # One rebalance with everything that its page shows.
-# The queues that a rebalance left where they were, with who held them.
 
-# By topic, then by broker and queue id: who was seen to hold the queue when it was over; none: nobody is known to.
+# By topic, then by broker and queue id: who held the queue after the rebalance; empty: no owner is known.
 Holders = dict[str, dict[tuple[str, int], list[str]]]
 
 
 def holders(row: Rebalance) -> Holders:
-    """Of the queues that the rebalance's topics had then. Two queries."""
+    """Owners of the queues that the rebalance's topics had then. Two queries."""
     at = row.settled_at or row.last_change_at
     topics = [topic.topic for topic in row.topics.all()]
     found: Holders = defaultdict(dict)
     queues = Queue.objects.filter(topic__cluster=row.group.cluster_id, topic__name__in=topics)
-    # A queue that was first seen later was no part of it; one without that time is from before it was recorded.
+    # A queue first seen later was not part of the rebalance; one without that time is older than the column.
     then = queues.filter(Q(first_seen_at=None) | Q(first_seen_at__lte=at))
     for topic, broker, queue_id in then.values_list("topic__name", "broker", "queue_id"):
         found[topic][broker, queue_id] = []
@@ -106,12 +105,11 @@ def evidence_of(row: Rebalance) -> list[Evidence]:
 
 
 def _others(row: Rebalance) -> list[RebalanceEvent]:
-    """The newest others of the same episode."""
+    """The newest other rebalances of the same episode."""
     same = Rebalance.objects.filter(group=row.group_id, episode_since=row.episode_since).exclude(pk=row.pk)
     return events_of(list(same.order_by("-started_before").values_list("pk", flat=True)[:OTHERS_SHOWN]))
 
 
-# Rebalances as REST gives them: one row per topic that a rebalance touched.
 def _no_cost() -> Cost:
     return Cost(**dict.fromkeys(SUMS), unknown=dict.fromkeys(("topic", *SUMS), str(NO_TOPIC)))
 

@@ -1,4 +1,4 @@
-"""Rebalances, one row each: the list over all groups, newest first, and the newest of one group."""
+"""Rebalances, one row each: the list over all groups, newest first, and the newest ones of one group."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -15,7 +15,7 @@ from consumers.rebalances.rows import EventPage, RebalanceEvent, RebalanceFilter
 from consumers.rebalances.sentences import evidence_opening, evidence_sentence
 from consumers.vocabulary.causes import RebalanceCause
 
-# The name of a rebalance, which is also its address: `prod/billing/2026-03-14T02:14:24.123456Z`.
+# The name of a rebalance is also its address: `prod/billing/2026-03-14T02:14:24.123456Z`.
 FORM = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
@@ -29,14 +29,14 @@ def moment_text(at: datetime) -> str:
 
 
 def moment_of(text: str) -> datetime | None:
-    """None where `text` is no moment as `moment_text` writes it."""
+    """None where `text` is not a time as `moment_text` writes it."""
     try:
         return datetime.strptime(text, FORM).replace(tzinfo=UTC)
     except ValueError:
         return None
 
 
-# Which rebalances a list is of, in SQL. Without a join: a hundred thousand rows are counted out of an index.
+# Filters of rebalances, in SQL. Without a join: a hundred thousand rows are counted from an index.
 # No rebalance is longer: a group that never settles has one after the other.
 LONGEST = timedelta(hours=1)
 
@@ -49,7 +49,7 @@ def filtered(filters: RebalanceFilters, *, by_cause: bool = True) -> QuerySet[Re
     if filters.until:
         found = found.filter(started_before__lt=filters.until)
     if by_cause and filters.cause:
-        # No word of a cause is part of another.
+        # No cause's word is part of another.
         found = found.filter(cause__contains=filters.cause)
     return found
 
@@ -83,7 +83,7 @@ NOT_DATED = gettext_lazy("no member's clock dates it between the two polls")
 
 
 def rebalance_list(filters: RebalanceFilters, *, page: int = 1, page_size: int = 50) -> EventPage:
-    """One page; one beyond the last is the last. Seven queries at most, however many rebalances."""
+    """One page; a page beyond the last is the last. Seven queries at most, however many rebalances."""
     found = filtered(filters)
     count = found.count()
     pages = max(1, -(-count // page_size))
@@ -98,7 +98,7 @@ def rebalance_count(filters: RebalanceFilters) -> int:
 
 
 def newest_rebalances(cluster: str, group: str, count: int = 5) -> list[RebalanceEvent]:
-    """Of one group, newest first. Six queries at most."""
+    """Rebalances of one group, newest first. Six queries at most."""
     found = filtered(RebalanceFilters(cluster=cluster, group=group))
     return events_of(list(found.values_list("pk", flat=True)[:count]))
 
@@ -118,7 +118,7 @@ def events_of(ids: Sequence[int]) -> list[RebalanceEvent]:
 
 
 def episode_sizes(rows: Iterable[Rebalance]) -> Counter[Any]:
-    """How many rebalances each episode of `rows` has, by group and beginning."""
+    """How many rebalances each episode of `rows` has, by group and start."""
     return sizes_of({(row.group_id, row.episode_since) for row in rows})
 
 
@@ -127,14 +127,14 @@ def sizes_of(episodes: Collection[tuple[int, datetime]]) -> Counter[Any]:
     groups, begun = {group for group, _since in episodes}, {since for _group, since in episodes}
     if not begun:
         return Counter()
-    # The first of an episode is its beginning: what is older need not be looked at.
+    # The first rebalance of an episode is its start: older rows are not needed.
     near = Rebalance.objects.filter(group__in=groups, started_before__gte=min(begun), episode_since__in=begun)
     counted = near.order_by().values("group_id", "episode_since").annotate(events=Count("pk"))
     return Counter({(row["group_id"], row["episode_since"]): row["events"] for row in counted})
 
 
 def cause_counts(filters: RebalanceFilters) -> dict[RebalanceCause, int]:
-    """How many rebalances have each cause, those that have any; `filters.cause` itself is left aside."""
+    """How many rebalances have each cause that occurs; `filters.cause` itself is ignored."""
     found = filtered(filters, by_cause=False).order_by().values("cause").annotate(events=Count("pk"))
     counts: Counter[str] = Counter()
     for row in found:
@@ -145,7 +145,7 @@ def cause_counts(filters: RebalanceFilters) -> dict[RebalanceCause, int]:
 
 def event_fields(row: Rebalance, episode: int) -> dict[str, Any]:
     """The values of all fields of RebalanceEvent, as a detail needs them too."""
-    # It may have begun right after the reading before it.
+    # The rebalance may have started right after the previous reading.
     begun = row.started_after or row.started_before
     settled = None if row.settled_at is None else (row.settled_at - begun).total_seconds()
     first = row.evidence[0] if row.evidence else {"cause": words_of(row.cause)[0]}
@@ -195,9 +195,9 @@ def event_reasons(row: Rebalance) -> dict[str, str]:
     return {name: row.unknown.get(name) or reason for name, reason in usual.items() if getattr(row, name) is None}
 
 
-# How many rebalances there were, always beside how many episodes they make: the two are never taken for each other.
+# The number of rebalances, always together with the number of their episodes, so that neither is taken for the other.
 def rebalance_counts(rebalances: int, episodes: int) -> str:
-    """`14 rebalances in 1 episode`: those with less than a minute between two are one episode."""
+    """`14 rebalances in 1 episode`: rebalances less than a minute apart are one episode."""
     words = {
         "rebalances": ngettext("%(n)s rebalance", "%(n)s rebalances", rebalances) % {"n": count(rebalances)},
         "episodes": ngettext("%(n)s episode", "%(n)s episodes", episodes) % {"n": count(episodes)},

@@ -1,4 +1,4 @@
-"""Groups that rebalance again and again: counted in episodes, so that a rollout counts once, whatever its size."""
+"""Unstable groups: rebalances are counted in episodes, so that a rollout counts once, whatever its size."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Flapping:
-    """The episodes with a rebalance in the hour and in the day before a moment, and how many rebalances these were.
+    """The episodes with a rebalance in the hour and in the day before a time, and the number of these rebalances.
 
-    `changing_seconds` is how long an episode has lasted that is still going on; null where none is.
+    `changing_seconds` is how long an ongoing episode has lasted; null where there is none.
     """
 
     cluster: str
@@ -49,7 +49,7 @@ class Flapping:
 
 
 def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
-    """Groups that are not calm, the worst first. Seven queries, some more where one does not come to rest."""
+    """Groups that are not calm, the worst first. Seven queries, some more where a group does not settle."""
     found = _flapping(RebalanceFilters(cluster=cluster), now, calm=False)
     return sorted(
         found,
@@ -58,7 +58,7 @@ def flapping_groups(cluster: str | None, now: datetime) -> list[Flapping]:
 
 
 def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
-    """Of one group; calm where it has no rebalance, or does not exist. Seven queries, or some more."""
+    """The result for one group; calm where it has no rebalance, or does not exist. Seven queries, or some more."""
     found = _flapping(RebalanceFilters(cluster=cluster, group=group), now, calm=True)
     return found[0] if found else Flapping(cluster, group, Level.CALM, 0, 0, 0, 0, None, None)
 
@@ -66,12 +66,14 @@ def flapping_of(cluster: str, group: str, now: datetime) -> Flapping:
 def flapping_by_group(
     rebalances: QuerySet[Rebalance], changing: Mapping[int, float], now: datetime
 ) -> dict[int, Flapping]:
-    """Those of the groups of `rebalances` that are not calm, by id. `changing`: how long each has been changing."""
+    """Groups of `rebalances` that are not calm, by id. `changing`: how long each has been changing."""
     return _named(_counted(rebalances, now), changing, calm=False)
 
 
 def episodes(cluster: str | None, now: datetime) -> dict[int, tuple[int, int]]:
-    """Episodes with a rebalance in the hour and in the day before `now`, by group id, of groups that had any."""
+    """Episodes with a rebalance in the hour and in the day before `now`, by group id; groups without one
+    are left out.
+    """
     found = filtered(RebalanceFilters(cluster=cluster))
     return {pk: (row["hour"], row["day"]) for pk, row in _counted(found, now).items()}
 
@@ -96,7 +98,7 @@ def _begun(found: QuerySet[Rebalance], span: timedelta, now: datetime) -> QueryS
 
 
 def _flapping(filters: RebalanceFilters, now: datetime, *, calm: bool) -> list[Flapping]:
-    """`calm`: calm ones too."""
+    """`calm`: includes calm groups."""
     return list(_named(_counted(filtered(filters), now), _changing(filters, now), calm=calm).values())
 
 
@@ -137,7 +139,7 @@ def _counted(found: QuerySet[Rebalance], now: datetime) -> dict[int, dict[str, A
 
 
 def _changing(filters: RebalanceFilters, now: datetime) -> dict[int, float]:
-    """How long the episodes have lasted that are known to go on and are no rollout so far, by group."""
+    """By group, how long episodes have lasted that are known to be ongoing and are no rollout so far."""
     judged = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=now)
     judged_until = judged.order_by("-until").values_list("until", flat=True).first() or now
     if judged_until < limits().judged_since(now):

@@ -1,4 +1,4 @@
-"""Rebalances as marks on a time axis: one mark for each episode, one for each group that flaps."""
+"""Rebalances as marks on a time axis: one mark for each episode, or one for an unstable group."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ COLUMNS = ("group_id", "episode_since", "started_before", "last_change_at", "set
 
 @dataclass(frozen=True)
 class Mark:
-    """Rebalances of one group that follow one another: an episode, or the episodes of a group that flaps.
+    """Consecutive rebalances of one group: an episode, or all episodes of an unstable group.
 
-    `at` is the name of its newest rebalance (event_name.py), `causes` are those of that one.
+    `at` is the name of its newest rebalance (event_name.py), `causes` are the causes of that one.
     """
 
     cluster: str
@@ -39,7 +39,8 @@ class Mark:
 def rebalance_marks(filters: RebalanceFilters) -> list[Mark]:
     """Newest first: at most EPISODES_SHOWN, of the newest REBALANCES_LOOKED_AT rebalances. Four queries.
 
-    A group with as many episodes within any hour as flapping takes is one mark, unless no other was asked for.
+    A group with as many episodes within any hour as flapping takes is one mark, unless only its own marks were asked
+    for.
     """
     marks = _episodes(filters)
     return marks if filters.group else list(_one_for_each_that_flaps(marks))

@@ -1,4 +1,4 @@
-"""What a rebalance was concluded from, in words, and what to search RocketMQ's logs for."""
+"""Evidence of a rebalance in words, and the text to search RocketMQ's logs for."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -12,8 +12,8 @@ from django.utils.translation import gettext_noop, ngettext
 from consumers.rebalances.rows import LogLine
 from consumers.vocabulary.causes import RebalanceCause
 
-# What a rebalance was told by, in words. Each cause says its own facts; a fact that is missing was not told.
-# Facts that a sentence of their cause says already.
+# Evidence of a rebalance in words. Each cause names its own facts; a missing fact is unknown.
+# Facts that a sentence of their cause already contains.
 SAID = {
     "cause", "client_id", "address", "as", "topic", "broker", "queue_id", "before", "after", "at", "last_seen",
     "silent_since", "last_pull", "read_again_at", "reset",
@@ -34,12 +34,12 @@ def evidence_sentence(found: Facts, started_after: datetime | None, started_befo
 
 
 def evidence_opening(found: Facts) -> str:
-    """What happened and to whom, without its times and all that is to be said beside it."""
+    """What happened and to whom, without times and further facts."""
     return OPENINGS.get(str(found.get("cause")), _unnamed)(found)[0]
 
 
 def moment(value: Any) -> datetime | None:
-    """A moment out of JSON; None where `value` is none."""
+    """A time from JSON; None where `value` is none."""
     if not isinstance(value, str) or not MOMENT.match(value):
         return None
     at = parse_datetime(value)
@@ -51,7 +51,7 @@ def _is_more(name: str, value: Any) -> bool:
 
 
 def _when(found: Facts, started_after: datetime | None, started_before: datetime) -> str:
-    """The readings around it, as far as they are named; else those that the rebalance began between."""
+    """The readings around the change, as far as they are stored; else those between which the rebalance started."""
     at = moment(found.get("at")) or moment(found.get("read_again_at")) or started_before
     after = moment(found.get("last_seen")) or (started_after if at == started_before else None)
     if after is None:
@@ -84,7 +84,7 @@ def _ends(found: Facts) -> list[str]:
 
 
 def _since(found: Facts, name: str, said: str, otherwise: str) -> str:
-    """`said` with the moment of the fact `name`; `otherwise` where that was not told."""
+    """`said` with the time of the fact `name`; `otherwise` where that fact is missing."""
     at = moment(found.get(name))
     return _(otherwise) if at is None else _(said) % _time(at)
 
@@ -163,7 +163,7 @@ def _unnamed(found: Facts) -> list[str]:
     return [str(found.get("cause") or RebalanceCause.UNKNOWN)]
 
 
-# With the moment and without.
+# With the time and without.
 NOT_ANSWERED = (gettext_noop("it had not answered since %s UTC"), gettext_noop("it had not answered any more"))
 
 NOT_PULLED = (gettext_noop("it had not pulled since %s UTC"), gettext_noop("it had not pulled for 120 s"))
@@ -184,8 +184,7 @@ OPENINGS: dict[str, Callable[[Facts], list[str]]] = {
 }
 
 
-# What to search RocketMQ's own logs for. The texts are those of RocketMQ 5.4.0.
-#
+# Texts to search RocketMQ's own logs for, from RocketMQ 5.4.0.
 # Brokers: ConsumerGroupInfo and ConsumerManager, into broker.log. Members: RebalanceImpl, into rocketmq_client.log of
 # the member's own host.
 OF_BROKERS = "broker.log"
@@ -197,7 +196,7 @@ TEXTS = {
     RebalanceCause.RECONNECTED: (OF_BROKERS, "new consumer connected, group: {group} "),
     RebalanceCause.RESTARTED: (OF_BROKERS, "new consumer connected, group: {group} "),
     RebalanceCause.LEFT: (OF_BROKERS, "unregister a consumer[{group}] from consumerGroupInfo"),
-    # A closed socket; one that left in order has the line of LEFT instead.
+    # A closed socket; a member that left in order has the line of LEFT instead.
     RebalanceCause.GONE: (OF_BROKERS, "from ConsumerGroupInfo groupChannelTable, consumer group: {group}"),
     RebalanceCause.SILENT: (OF_BROKERS, "SCAN: remove expired channel from ConsumerManager consumerTable"),
     RebalanceCause.SUBSCRIPTION: (OF_BROKERS, "subscription changed, "),
@@ -209,7 +208,7 @@ TEXTS = {
 
 
 def log_line(found: Mapping[str, Any], group: str) -> LogLine | None:
-    """None for a cause that RocketMQ writes no line of."""
+    """None for a cause that RocketMQ does not log."""
     cause = found.get("cause")
     if cause not in TEXTS:
         return None

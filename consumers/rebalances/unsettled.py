@@ -1,4 +1,4 @@
-"""Groups whose members keep changing, for how long, and when nobody read them."""
+"""Groups whose members keep changing, for how long, and the times when nobody read them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,20 +14,21 @@ from consumers.models import Client, ConsumerGroup, QueueSnapshot, Reading, Reba
 from consumers.queries.texts import age, iso
 from consumers.rebalances.events import LONGEST
 
-# Times in which groups were not read: whether their members came to rest meanwhile nobody knows.
+# Times when groups were not read: whether their members settled meanwhile is unknown.
+# Span: the last reading before such a time, and the first one after it.
 Span = tuple[datetime, datetime]  # the last reading before it, and the first one after it
 
-Key = tuple[int, str]  # cluster and broker; of the whole cluster under no name
+Key = tuple[int, str]  # cluster and broker; the name is empty for the whole cluster
 
-# SQLite takes no more than some thousand parameters in one statement.
+# SQLite accepts no more than some thousand parameters in one statement.
 AT_ONCE = 500
 
 
 def unread_spans(
     groups: Collection[int], since: datetime, until: datetime, longest: timedelta
 ) -> Mapping[int, Sequence[Span]]:
-    """By group id, in order: what is longer than `longest` within [since, until] and in which its cluster was not read,
-    or a broker that holds queues of it. What was before the first reading that is kept counts as not read.
+    """By group id, in order: times longer than `longest` within [since, until] when the group's cluster, or a broker
+    that holds queues of it, was not read. The time before the first stored reading counts as not read.
 
     Groups that were always read are left out. Two queries, and one for each 500 groups where a broker was not read.
     """
@@ -59,7 +60,7 @@ def _by_broker(
     columns = ("cluster", "taken_at", "brokers", "error")
     for cluster, at, brokers, error in rows.order_by("taken_at").values_list(*columns).iterator():
         for one in brokers:
-            # Nothing was missed of one that no reading named before.
+            # Nothing was missed of a broker that no earlier reading named.
             times = read.setdefault((cluster, str(one["name"])), [at])
             if one["read"]:
                 times.append(at)
@@ -73,12 +74,10 @@ def _longer(times: Sequence[datetime], longest: timedelta) -> Iterator[Span]:
     return ((before, after) for before, after in pairwise(times) if after - before > longest)
 
 
-# Groups whose members go on changing, and for how long: what pages, rules and /metrics say of it is this.
-#
-# An episode is over once its last rebalance has settled for a minute (JUDGE's rebalance_merge_seconds). Crashes with
-# less
-# than a minute between two are one episode, however many there are.
-# A rollout starts each member once, and once more where it is taken back. What starts them more often is none.
+# Groups whose members keep changing, and for how long: pages, rules and /metrics use these values.
+# An episode ends once its last rebalance has been settled for a minute (JUDGE's rebalance_merge_seconds). Crashes less
+# than a minute apart are one episode, however many there are.
+# A rollout starts each member once, and a second time where it is rolled back. More starts are no rollout.
 STARTS_OF_A_ROLLOUT = 2
 
 
@@ -98,9 +97,9 @@ class Newest(NamedTuple):
 
 @dataclass(frozen=True)
 class Unsettled:
-    """`seconds`: from `since` to the last change that was seen; null where it is not known, and `reason` says why.
+    """`seconds`: from `since` to the last change that was seen; null where unknown, and `reason` says why.
 
-    `since`: the begin of the episode, or of the time of it in which it was read without a gap.
+    `since`: the start of the episode, or of the part of it that was read without a gap.
     """
 
     since: datetime
@@ -110,7 +109,9 @@ class Unsettled:
 
 
 def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, Unsettled]:
-    """Of the groups of `found`, by id; those that rest are left out. One query; some more where one does not."""
+    """By id of the groups of `found`; settled groups are left out. One query; some more where a group is
+    not settled.
+    """
     rows = {row.group_id: row for row in _newest(found, judged_until)}
     lasting = [row.group_id for row in rows.values() if row.last_change_at > row.episode_since]
     spans: Mapping[int, Sequence[Span]] = {}
@@ -124,7 +125,7 @@ def unsettled(found: QuerySet[Rebalance], judged_until: datetime) -> dict[int, U
 
 
 def quiet() -> timedelta:
-    """So long a group must have settled for its episode to be over."""
+    """For how long a group must be settled before its episode ends."""
     return timedelta(seconds=settings.JUDGE["rebalance_merge_seconds"])
 
 
@@ -133,7 +134,7 @@ def enough() -> timedelta:
 
 
 def comings(since: Mapping[int, datetime]) -> dict[int, list[datetime]]:
-    """When members came, by group id, from these moments on; one that came again counts again."""
+    """The times when members joined since these times, by group id; a member that joins again counts again."""
     ordered, came = sorted(since), dict[int, list[datetime]]()
     for start in range(0, len(ordered), AT_ONCE):
         part = ordered[start : start + AT_ONCE]
@@ -145,27 +146,29 @@ def comings(since: Mapping[int, datetime]) -> dict[int, list[datetime]]:
 
 
 def is_rollout(row: Newest, came: Collection[datetime]) -> bool:
-    """Every member has started since the episode began: so it is where all of them crash again and again, too."""
+    """Every member has started since the episode began. That is also so where all members crash again and again."""
     members = max(row.members_before or 0, row.members_after or 0, 1)
     return row.rollout and len(came) <= STARTS_OF_A_ROLLOUT * members
 
 
 def is_over_by(row: Newest) -> datetime:
-    """When it is over at the latest, whether it has settled or was given up, if no other begins before."""
+    """When the episode ends at the latest, whether it settled or was given up, if no other rebalance starts before."""
     if row.settled_at is not None:
         return row.settled_at + quiet()
     return row.last_change_at + timedelta(seconds=settings.JUDGE["rebalance_longest_seconds"])
 
 
 def told_until(row: Newest) -> datetime:
-    """Until when it is known to go on: had readings been whole since its last change, they had agreed by then."""
+    """Until when the episode is known to be ongoing: complete readings since its last change would have
+    agreed by then.
+    """
     if row.settled_at is not None:
         return is_over_by(row)
     return row.last_change_at + quiet() + timedelta(seconds=settings.JUDGE["rebalance_patience_seconds"])
 
 
 def seldom_asked(row: Newest) -> bool:
-    """Between two of its readings on average there was time to come to rest."""
+    """The average time between two of its readings is long enough to settle."""
     end = row.settled_at or row.last_change_at
     return end - row.started_before > quiet() * max(1, row.polls - 1)
 

@@ -1,1 +1,1 @@
-"""Offset resets: planned, applied, read back, restored. The one way in which a consumer offset is ever moved."""
+"""Offset resets: planned, applied, read back, restored. No other code moves a consumer offset."""

@@ -1,4 +1,4 @@
-"""What people do with resets: apply, resume, restore, cancel; and take note of lost offsets."""
+"""Actions of people on resets: apply, resume, restore, cancel; and acknowledge lost offsets."""
 
 from datetime import datetime
 from typing import Any
@@ -31,11 +31,11 @@ from consumers.resets.request import request_plan, why_not_planned
 from consumers.resets.targets.past import touched
 from consumers.resets.wish import Asker, ResetRefused, Wish
 
-# Lost offsets that somebody takes note of instead of resetting the group: its queues count as never committed then.
+# Acknowledging lost offsets instead of resetting the group: its queues then count as never committed.
 
 
 def why_not_acknowledged(group: ConsumerGroup, user: Any) -> str | None:
-    """Null where `user` may acknowledge what the group lost."""
+    """Null where `user` may acknowledge the group's lost offsets."""
     if not user.has_perm(MAY_RESET):
         return why_no_role()
     if LossAcknowledgement.objects.filter(group=group, applied_at=None).exists():
@@ -46,9 +46,9 @@ def why_not_acknowledged(group: ConsumerGroup, user: Any) -> str | None:
 
 
 def acknowledge_loss(group: ConsumerGroup, by: Any, now: datetime) -> LossAcknowledgement:
-    """Of all queues that are lost by now. Raises ResetRefused."""
+    """Acknowledges all offsets that are lost by now. Raises ResetRefused."""
     with transaction.atomic():
-        # Two at once take their turn.
+        # The lock serialises two calls.
         ConsumerGroup.objects.select_for_update().get(pk=group.pk)
         if against := why_not_acknowledged(group, by):
             raise ResetRefused(against)
@@ -68,11 +68,11 @@ def acknowledge_loss(group: ConsumerGroup, by: Any, now: datetime) -> LossAcknow
     return made
 
 
-# Lets a planned reset be applied. The work itself is the worker's: a row that says APPLYING is all it waits for.
+# Starts a planned reset. The work is the worker's: it looks for rows that say APPLYING.
 
 
 def apply(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
-    """`confirm`: the group's name, as somebody typed it. Raises ResetRefused. One reset of a group runs at a time."""
+    """`confirm`: the group's name, as the user typed it. Raises ResetRefused. One reset of a group runs at a time."""
     check_typed(reset, confirm)
     with transaction.atomic():
         take_turn(reset)
@@ -91,8 +91,9 @@ def check_typed(reset: Reset, confirm: str) -> None:
 
 
 def take_turn(reset: Reset) -> None:
-    """Within a transaction: the group's row is what two acts wait for in turn, the reset's own is what an act and its
-    worker wait for, and the reset is read afterwards."""
+    """Call it within a transaction. It locks the group's row, which serialises two actions, and the reset's own row,
+    which serialises an action and the worker; then it reads the reset.
+    """
     if reset.group_id is not None:
         ConsumerGroup.objects.select_for_update().filter(pk=reset.group_id).first()
     Reset.objects.select_for_update().filter(pk=reset.pk).first()
@@ -100,7 +101,7 @@ def take_turn(reset: Reset) -> None:
 
 
 def set_going(reset: Reset, asker: Asker, now: datetime) -> None:
-    """On the word of `asker`, whose permission its worker asks for again."""
+    """Starts it in the name of `asker`, whose permission the worker checks again."""
     reset.applied_by, reset.applied_by_name = asker.user, asker.user.get_username()
     reset.status, reset.started_at = ResetStatus.APPLYING, now
     reset.working_at, reset.finished_at, reset.moved, reset.error = None, None, None, None
@@ -108,13 +109,13 @@ def set_going(reset: Reset, asker: Asker, now: datetime) -> None:
     reset.save(update_fields=fields)
 
 
-# Lets a reset that ended half-way go on with the queues that were not moved.
+# Resumes a reset that ended early, with the queues that were not moved.
 
 
 def resume(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
-    """`confirm`: the group's name, as somebody typed it. Raises ResetRefused.
+    """`confirm`: the group's name, as the user typed it. Raises ResetRefused.
 
-    Those queues are as planned again, and looked at anew before any of them is written. All others stay as they are.
+    These queues become planned again, and are checked again before any of them is written. All others stay as they are.
     """
     check_typed(reset, confirm)
     with transaction.atomic():
@@ -140,7 +141,7 @@ def resume(reset: Reset, asker: Asker, confirm: str, now: datetime) -> None:
         note_act(reset, asker, f"Let it go on with {queues}. It had ended before: {ended}", now)
 
 
-# The way back: a plan that returns to the offsets from before a reset. It is applied as any other.
+# Rollback: a plan that returns to the offsets from before a reset. It is applied as any other plan.
 
 ENDED = (ResetStatus.APPLIED, ResetStatus.PARTIAL, ResetStatus.FAILED)
 
@@ -148,7 +149,7 @@ ENDED = (ResetStatus.APPLIED, ResetStatus.PARTIAL, ResetStatus.FAILED)
 def restore(reset: Reset, asker: Asker, reason: str, now: datetime, *, clip: bool = False) -> Reset:
     """A reset that waits for the general worker to plan it: hand it over. Raises ResetRefused.
 
-    `clip`: where messages from before are gone since, to the nearest that are there.
+    `clip`: where earlier messages were deleted meanwhile, go to the nearest existing one.
     """
     if against := why_not_restored(reset, asker.user):
         raise ResetRefused(against)
@@ -157,7 +158,7 @@ def restore(reset: Reset, asker: Asker, reason: str, now: datetime, *, clip: boo
 
 
 def why_not_restored(reset: Reset, user: Any) -> str | None:
-    """Null where `user` may ask for the way back."""
+    """Null where `user` may request the rollback."""
     if not user.has_perm(MAY_RESET):
         return why_no_role()
     if reset.status == ResetStatus.APPLYING:
@@ -175,13 +176,13 @@ def why_not_restored(reset: Reset, user: Any) -> str | None:
     return why_not_planned(reset.group, user)
 
 
-# Gives up a plan, or a reset that is being applied of which no broker was told anything yet.
+# Discards a plan, or a reset that is being applied before any broker was told anything.
 
 
 def cancel(reset: Reset, asker: Asker, now: datetime) -> None:
-    """Raises ResetRefused: one of which a broker was told is bounded, and not broken off half-way.
+    """Raises ResetRefused: once a broker was told, a reset runs to its end within its time limit.
 
-    A worker that has it finds out before it tells a broker: each call is noted in the same row's turn.
+    A worker notices the cancellation before it tells a broker: each call is recorded under the same row's lock.
     """
     with transaction.atomic():
         take_turn(reset)

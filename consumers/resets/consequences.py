@@ -1,4 +1,4 @@
-"""What each way of moving offsets does to a group, in sentences for whoever decides."""
+"""Consequences of each way of moving offsets, in sentences for the person who decides."""
 
 from collections.abc import Collection
 

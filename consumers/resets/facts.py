@@ -1,4 +1,6 @@
-"""What a cluster says of a group whose offsets are to be reset, at one moment: read from its masters, never guessed."""
+"""Facts about a group whose offsets are to be reset, read from the cluster's masters at one time and never
+estimated.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +11,7 @@ from .wish import QueueKey
 
 @dataclass(frozen=True)
 class BrokerFacts:
-    """A master. `server_side`: it moves offsets itself (its useServerSideResetOffset); null where it did not say.
+    """A master. `server_side`: it moves offsets itself (its useServerSideResetOffset); null where it did not report it.
 
     `permission` is a sum of 4 (read) and 2 (write). `error`: why it, or its configuration, could not be read.
     """
@@ -38,7 +40,7 @@ class GroupFacts:
     """`members` are client ids, united over all masters; null, with `members_error`, unless each of them answered.
 
     `message_model` and `consume_type` are RocketMQ's words (CLUSTERING, CONSUME_PASSIVELY); null for a group without
-    members. `orderly` is null where no member said it. `pop_topics`: topics that the group pops; null: not known.
+    members. `orderly` is null where no member reported it. `pop_topics`: topics that the group pops; null: unknown.
     """
 
     taken_at: datetime

@@ -64,7 +64,7 @@ POPPED = "CONSUME_POP"
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The queue is not touched; `sentence` says why, and what to do."""
+    """The queue is excluded; `sentence` says why, and what to do."""
 
     sentence: str
 
@@ -72,10 +72,10 @@ class LeftOut:
 def method_of(
     kind: ResetKind, group: GroupFacts, queue: QueueFacts, target: int, clipped: bool, whole_topic: bool
 ) -> ResetMethod | LeftOut:
-    """For one queue, whose target lies within min..max.
+    """The method for one queue, whose target is within min..max.
 
-    `whole_topic`: every queue of the topic at this broker is chosen, and it has no fewer write queues than read queues.
-    What all queues of a topic at a broker share is settled by `together` afterwards.
+    `whole_topic`: every queue of the topic at this broker is selected, and the topic has no fewer write queues than
+    read queues. `together` then decides what all queues of a topic at a broker share.
     """
     broker = group.brokers.get(queue.key.broker)
     if broker is None:
@@ -99,8 +99,9 @@ def method_of(
 
 
 def together(methods: Mapping[QueueKey, ResetMethod | LeftOut]) -> dict[QueueKey, ResetMethod | LeftOut]:
-    """Members are told all queues of a topic at a broker in one call, so these go together: where one is left out
-    nobody is told, and where another moves, one that stands at its target is told as well."""
+    """Members are told all queues of a topic at a broker in one call. So if one queue is excluded, none is told; and if
+    one moves, queues that are at their target are told as well.
+    """
     told = {(key.topic, key.broker) for key, method in methods.items() if method == ResetMethod.CLIENT}
     refused: dict[tuple[str, str], tuple[QueueKey, LeftOut]] = {}
     for key, method in methods.items():
@@ -134,7 +135,8 @@ def refusals_of_group(
 ) -> list[str]:
     """Why no offset of the group can be reset at all; empty where some may be.
 
-    `last_message_model` and `outside_store`: what readings know of the group, for it may have no member to say so.
+    `last_message_model` and `outside_store`: what readings know of the group, because it may have no member to report
+    it.
     """
     if group.members is None:
         return [_why_members_unknown(group)]
@@ -182,8 +184,9 @@ def _why_not_here(broker: BrokerFacts, queue: QueueFacts) -> str | None:
 
 
 def _why_members_hold_it(group: GroupFacts, topic: str) -> str | None:
-    """Pull consumers go on from a position of their own, and commit it over what was set, as soon as a message is
-    taken (5.4.0, DefaultLitePullConsumerImpl: OFFSET_ILLEGAL moves its pulls, not what it commits)."""
+    """Pull consumers continue from their own position, and commit it over the new offset as soon as a message is taken
+    (5.4.0, DefaultLitePullConsumerImpl: OFFSET_ILLEGAL moves its pulls, not what it commits).
+    """
     if not group.members or group.consume_type in (PUSHED, POPPED):
         return None
     if group.pop_topics is not None and topic in group.pop_topics:
@@ -197,8 +200,9 @@ def _why_members_hold_it(group: GroupFacts, topic: str) -> str | None:
 
 
 def _why_not_popped(group: GroupFacts, key: QueueKey) -> str | None:
-    """What a broker holds of popped messages in memory wins over a lower offset, and is dropped only by a reset of its
-    own (5.4.0, PopMessageProcessor.getPopOffset)."""
+    """A broker's in-memory state of popped messages takes precedence over a lower offset, and is cleared only by its
+    own reset (5.4.0, PopMessageProcessor.getPopOffset).
+    """
     if group.pop_topics is None:
         return _(
             "It is not known whether the group pops this topic, and the broker %s does not move offsets itself: "

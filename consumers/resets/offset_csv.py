@@ -1,4 +1,4 @@
-"""Lists of offsets as CSV: read, with every fault by its line, and written."""
+"""Lists of offsets as CSV: parsed, with every error by its line, and written."""
 
 import csv
 import io
@@ -48,7 +48,7 @@ class _Read:
 
 
 def offsets_in(content: bytes | str) -> OffsetsIn:
-    """Raises ValueRefused, with a line for each of the first ten faults."""
+    """Raises ValueRefused, with a line for each of the first ten errors."""
     text = _text(content)
     rows = _rows(text)
     read = _Read()
@@ -81,7 +81,7 @@ def _text(content: bytes | str) -> str:
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Each row that is not empty, with the line that it begins on."""
+    """Each non-empty row, with the line on which it begins."""
     first = text.split("\n", 1)[0]
     delimiter = max(DELIMITERS, key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -145,7 +145,7 @@ def _shown(faults: Sequence[str]) -> list[str]:
     return [*faults[:MOST_FAULTS], *([_("%s more lines are wrong.") % more] if more > 0 else [])]
 
 
-# Resets and offsets as CSV, line by line, so that a large one is never held whole. Times are ISO 8601 in UTC.
+# Resets and offsets as CSV, line by line, so that a large list is never complete in memory. Times are ISO 8601 in UTC.
 
 CONTENT_TYPE = "text/csv; charset=utf-8; header=present"
 ROWS_AT_ONCE = 2_000
@@ -159,7 +159,7 @@ AUDIT_COLUMNS = (*RESET_COLUMNS, *COUNTS, *OUTCOMES, "events", "unknown")
 
 
 def queues_csv(reset_id: UUID) -> Iterator[str]:
-    """Every queue of one reset: what was planned, what was done, what was read back."""
+    """Every queue of one reset: planned, applied and read-back values."""
     yield line_of(QUEUE_COLUMNS)
     rows = ResetQueue.objects.filter(reset=reset_id).order_by("topic", "broker", "queue_id")
     for queue in rows.iterator(chunk_size=ROWS_AT_ONCE):
@@ -179,7 +179,7 @@ def resets_csv(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Iterator[str]:
-    """Resets with all acts around each, the newest first. Filters as `reset_list` has them."""
+    """Resets with all actions on each, the newest first. Filters as for `reset_list`."""
     yield line_of(AUDIT_COLUMNS)
     filters = {"cluster": cluster, "group": group, "status": status, "kind": kind, "by": by}
     written: set[str] = set()
@@ -189,7 +189,7 @@ def resets_csv(
         rows, _ = reset_list(now, **filters, since=since, until=until, page=page, page_size=RESETS_AT_ONCE)
         if not rows:
             return
-        # Those that came meanwhile push others onto the next page once more.
+        # New resets push others onto the next page, where they appear again.
         fresh = [row for row in rows if row.id not in written]
         written.update(row.id for row in fresh)
         events = _events([UUID(row.id) for row in fresh])

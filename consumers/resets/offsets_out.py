@@ -1,4 +1,6 @@
-"""Where a group stands, queue by queue, as CSV that a reset takes as its target: the newest reading, never a guess."""
+"""A group's offsets, queue by queue, as CSV that a reset accepts as its target: from the newest reading, never
+estimated.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,7 +16,7 @@ ROWS_AT_ONCE = 2_000
 
 
 def group_offsets_csv(group: ConsumerGroup, now: datetime) -> Iterator[str]:
-    """With its retry topics, without dead letters. `taken_at`: the last good reading of the broker."""
+    """Includes its retry topics, without its DLQ. `taken_at`: the last successful reading of the broker."""
     yield line_of(COLUMNS)
     brokers = {broker.name: broker for broker in broker_ages([group.cluster_id])[group.cluster_id].brokers}
     bounds = limits()

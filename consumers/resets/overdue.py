@@ -1,4 +1,4 @@
-"""Ends what nobody ends any more: plans whose time is over, and wishes that no worker came to plan."""
+"""Ends abandoned resets: plans that have expired, and requests that no worker planned."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -11,7 +11,7 @@ from consumers.resets.permission import may_be_written, note_work
 from consumers.resets.read_back.finish import end_untold
 
 PLANNED_WITHIN = timedelta(seconds=60)
-# One that is to be applied, and that no worker was on for so long, moves nothing (more).
+# A reset to be applied that no worker took up for so long is not applied any more.
 TAKEN_UP_WITHIN = timedelta(minutes=5)
 NOT_TAKEN_UP = (
     "No worker took it up within 5 minutes: see that a Celery worker for the queue general runs, and plan anew."
@@ -22,13 +22,13 @@ NOT_PLANNED = (
 
 
 def expire(now: datetime) -> int:
-    """Plans whose time is over. How many there were."""
+    """Ends expired plans. Returns how many there were."""
     void = Reset.objects.filter(status=ResetStatus.PLANNED, expires_at__lte=now)
     return sum(_close(reset, ResetStatus.EXPIRED, None, "The plan expired.", now) for reset in void)
 
 
 def refuse_forgotten(now: datetime) -> int:
-    """Those that were to be planned, and that no worker has worked on for a minute. How many there were."""
+    """Refuses requests that no worker has worked on for a minute. Returns how many there were."""
     long_ago = now - PLANNED_WITHIN
     silent = Q(working_at=None, created_at__lt=long_ago) | Q(working_at__lt=long_ago)
     forgotten = Reset.objects.filter(silent, status=ResetStatus.PLANNING)
@@ -36,20 +36,20 @@ def refuse_forgotten(now: datetime) -> int:
 
 
 def refuse_unplanned(reset_id: UUID, reason: str, now: datetime) -> None:
-    """One that cannot be planned for want of a worker. Nothing where it is planned by now."""
+    """Refuses a request that no worker can plan. Does nothing where it is planned by now."""
     for reset in _planning(reset_id):
         _close(reset, ResetStatus.REFUSED, reason, reason, now)
 
 
 def expire_untaken(now: datetime) -> int:
-    """Those that are to be applied, and that no worker took up: they would move offsets of long ago once one is back.
+    """Ends resets to be applied that no worker took up: they would move long outdated offsets once a worker is back.
 
-    How many there were.
+    Returns how many there were.
     """
     ended = 0
     for reset_id in _untaken(now).values_list("pk", flat=True):
         with transaction.atomic():
-            # Asked again in its turn: a worker may take it up just now.
+            # Checked again under the lock: a worker may take it up at this time.
             reset = _untaken(now).select_for_update().filter(pk=reset_id).first()
             if reset is None or may_be_written(reset).exists():
                 continue
@@ -68,7 +68,7 @@ def _planning(reset_id: UUID) -> QuerySet[Reset]:
 
 
 def _close(reset: Reset, status: ResetStatus, error: str | None, sentence: str, now: datetime) -> bool:
-    """False where it went on meanwhile."""
+    """False where the reset was continued meanwhile."""
     with transaction.atomic():
         same = Reset.objects.filter(pk=reset.pk, status=reset.status)
         if not same.update(status=status, error=error, finished_at=now):

@@ -1,4 +1,4 @@
-"""What may be done with a reset as things stand, and the notes of what was done."""
+"""Whether an action on a reset is allowed now, and the records of actions."""
 
 from datetime import datetime
 from typing import Any
@@ -20,12 +20,12 @@ from consumers.models import (
 from consumers.resets.wish import Asker
 
 MAY_RESET = "consumers.reset_offsets"
-# Each holds a process of the general worker, which has other work too.
+# Each running reset occupies a process of the general worker, which has other work too.
 MOST_AT_ONCE = 2
 
 
 def why_not_applied(reset: Reset, user: Any, now: datetime) -> str | None:
-    """Null where `user` may apply it. Some queries; the group's typed name is not part of it."""
+    """Null where `user` may apply the reset. Some queries; the typed name of the group is not checked here."""
     if against := _why_not_now(reset, user):
         return against
     if reset.status == ResetStatus.PLANNED and _has_expired(reset, now):
@@ -36,7 +36,7 @@ def why_not_applied(reset: Reset, user: Any, now: datetime) -> str | None:
 
 
 def why_not_resumed(reset: Reset, user: Any, now: datetime) -> str | None:
-    """Null where `user` may let it go on with the queues that were not moved, to the numbers of its plan."""
+    """Null where `user` may resume the reset with the queues that were not moved, to the offsets of its plan."""
     if against := _why_not_now(reset, user):
         return against
     if reset.status not in (ResetStatus.PARTIAL, ResetStatus.FAILED):
@@ -49,7 +49,7 @@ def why_not_resumed(reset: Reset, user: Any, now: datetime) -> str | None:
 
 
 def why_not_cancelled(reset: Reset, user: Any) -> str | None:
-    """Null where `user` may give it up: a plan, or one that is being applied of which no broker was told anything."""
+    """Null where `user` may cancel it: a plan, or a reset that is being applied before any broker was told anything."""
     if not user.has_perm(MAY_RESET):
         return why_no_role()
     if reset.status == ResetStatus.APPLYING:
@@ -72,16 +72,16 @@ def why_expired() -> str:
 
 
 def may_be_written(reset: Reset) -> QuerySet[ResetQueue]:
-    """Queues of which a broker was told, or is being told, since somebody let it be applied or go on."""
+    """Queues whose broker was told, or is being told, since the reset was last applied or resumed."""
     told = Q(step__in=(ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED))
-    # Of one that goes on, queues were written before.
+    # Of a resumed reset, queues were written before.
     lately = Q() if reset.started_at is None else Q(written_at=None) | Q(written_at__gte=reset.started_at)
     was_told = Q(step=ResetStep.READ_BACK) & ~Q(method=ResetMethod.NOTHING) & lately
     return ResetQueue.objects.filter(told | was_told, reset=reset)
 
 
 def resumable(reset: Reset) -> QuerySet[ResetQueue]:
-    """Queues that were to be moved and that certainly were not, or that were read back where they had been."""
+    """Queues to be moved that certainly were not, or that were read back at their former offset."""
     untouched = Q(step__in=(ResetStep.FAILED, ResetStep.NOT_DONE))
     stayed = Q(step=ResetStep.READ_BACK, outcome=ResetOutcome.UNCHANGED)
     return ResetQueue.objects.filter(untouched | stayed, reset=reset, left_out=None)
@@ -104,7 +104,7 @@ def _has_expired(reset: Reset, now: datetime) -> bool:
 
 
 def _planned_by(reset: Reset, user: Any) -> bool:
-    """By name too: of an account that is gone only its name is left."""
+    """Compared by name too: of a deleted account only the name remains."""
     return bool(reset.by_id == user.pk or reset.by_name == user.get_username())
 
 
@@ -117,7 +117,7 @@ def _why_busy(reset: Reset) -> str | None:
     return None
 
 
-# The acts around a reset, one row each, in the order in which they came.
+# The actions on a reset, one row each, in order of time.
 
 WORKER = "worker"
 
@@ -134,5 +134,5 @@ def note_act(reset: Reset, asker: Asker, sentence: str, now: datetime) -> None:
 
 
 def note_work(reset: Reset, sentence: str, now: datetime) -> None:
-    """What a worker did by itself."""
+    """Records an action of the system."""
     ResetEvent.objects.create(reset=reset, at=now, via=WORKER, sentence=sentence)

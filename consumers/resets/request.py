@@ -1,4 +1,4 @@
-"""Where every reset begins: what rows can tell is checked, and the general worker is left a plan to make."""
+"""The start of every reset: checks what rows can show, and leaves the plan to the general worker."""
 
 from datetime import datetime
 from typing import Any
@@ -19,8 +19,9 @@ LONGEST_REASON = 2_000
 
 
 def request_plan(cluster: str, group: str, wish: Wish, asker: Asker, now: datetime) -> Reset:
-    """A reset that waits for the general worker to plan it: hand it over. Raises ResetRefused; ValueRefused, which is
-    one, where `wish` is wrong in itself."""
+    """A reset that waits for the general worker to plan it: hand it over. Raises ResetRefused; or its subclass
+    ValueRefused, where `wish` itself is invalid.
+    """
     row = _group(cluster, group)
     if against := why_not_planned(row, asker.user):
         raise ResetRefused(against)
@@ -36,7 +37,7 @@ def request_plan(cluster: str, group: str, wish: Wish, asker: Asker, now: dateti
 
 
 def why_not_planned(group: ConsumerGroup, user: Any) -> str | None:
-    """Null where `user` may plan a reset of it, whatever they wish."""
+    """Null where `user` may plan a reset of the group, whatever the request."""
     if not user.has_perm(MAY_RESET):
         return why_no_role()
     if group.kind == GroupKind.SYSTEM:
@@ -50,7 +51,7 @@ def why_not_planned(group: ConsumerGroup, user: Any) -> str | None:
 
 def _group(cluster: str, name: str) -> ConsumerGroup:
     found = ConsumerGroup.objects.select_related("cluster").filter(cluster__name=cluster, name=name).first()
-    # Some databases take names that differ in case alone for the same.
+    # Some databases treat names that differ in case alone as equal.
     if found is None or found.name != name or found.cluster.name != cluster:
         words = {"cluster": cluster, "group": name}
         raise ResetRefused(_("No reading of the cluster %(cluster)s has seen the group %(group)s.") % words)

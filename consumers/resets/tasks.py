@@ -1,4 +1,4 @@
-"""Offset resets as tasks of the general worker. Beat takes up again what a worker has left behind."""
+"""Offset resets as tasks of the general worker. Beat hands over again what a dead worker left unfinished."""
 
 import logging
 import time
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 def hand_over_plan(reset_id: UUID) -> None:
-    """Tells the workers of a reset that is to be planned. Raises RedisDown, and then it is refused with that reason."""
+    """Hands a reset to the workers for planning. Raises RedisDown; the reset is then refused with that reason."""
     try:
         publish(reset_plan, expires_seconds=PLANNED_WITHIN.total_seconds(), reset_id=str(reset_id))
     except RedisDown as down:
@@ -28,7 +28,7 @@ def hand_over_plan(reset_id: UUID) -> None:
 
 
 def hand_over(reset_id: UUID) -> bool:
-    """Tells the workers of one that is to be applied. False where Redis is down: then beat finds it in its turn."""
+    """Hands a reset to the workers for applying. False where Redis is down: then beat hands it over later."""
     try:
         publish(reset_apply, expires_seconds=stale_after().total_seconds(), reset_id=str(reset_id))
     except RedisDown:
@@ -43,7 +43,7 @@ def reset_plan(reset_id: str) -> None:
 
 @shared_task(name="consumers.reset_apply")
 def reset_apply(reset_id: str) -> None:
-    """The lock is for the beginning alone: what runs for longer is kept by its mark of life in the row."""
+    """The lock protects the start only: a longer run is protected by the heartbeat in its row."""
     try:
         with lock(f"reset:{reset_id}", stale_after().total_seconds()):
             run(UUID(reset_id), timezone.now, time.sleep)

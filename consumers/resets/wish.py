@@ -1,4 +1,4 @@
-"""What somebody wants to be reset, and who that is. Nothing here was checked against a cluster."""
+"""The request for a reset, and who makes it. Nothing here is checked against a cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from consumers.models import ResetKind, ResetQueue
 
 
 class ResetRefused(Exception):
-    """str() is one sentence or more for whoever asked: why, and what to do. Nothing was changed."""
+    """str() is one sentence or more for the user: why, and what to do. Nothing was changed."""
 
 
 @dataclass(frozen=True, order=True)
@@ -45,7 +45,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Asker:
-    """Somebody who asks for an act. `user` is the site's user; `address` where the request came from."""
+    """The person who requests an action. `user` is the site's user; `address` where the request came from."""
 
     user: Any
     address: str | None

@@ -1,1 +1,1 @@
-"""Channels: what may be entered for each kind, and how messages go out through it. Nothing here decides what fires."""
+"""Notification channels: the settings of each kind, and how messages are sent. Nothing here decides what fires."""

@@ -1,6 +1,6 @@
-"""What is sealed of a channel: its address and the secrets beside it; and how texts are kept free of both.
+"""The sealed part of a channel (its address and secrets), and removal of these secrets from texts.
 
-Receivers and libraries like to repeat what they were sent.
+Texts need this because receivers and libraries often repeat what was sent to them.
 """
 
 import base64
@@ -16,7 +16,7 @@ from .kinds.channel_kind import SealedFields
 
 
 class ChannelNotReadable(Exception):
-    """str() is one sentence."""
+    """The sealed settings of a channel cannot be decrypted; str() is one sentence."""
 
 
 def sealed(fields: SealedFields, site_key: str) -> str:
@@ -24,7 +24,7 @@ def sealed(fields: SealedFields, site_key: str) -> str:
 
 
 def sealed_fields(channel: Channel, site_key: str) -> SealedFields:
-    """Raises ChannelNotReadable."""
+    """The decrypted settings of a channel. Raises ChannelNotReadable."""
     try:
         fields: SealedFields = json.loads(unseal(channel.sealed, site_key, OF_CHANNELS))
     except SecretNotReadable:
@@ -37,32 +37,34 @@ def sealed_fields(channel: Channel, site_key: str) -> SealedFields:
 
 INSTEAD = "•••"
 LONGEST_SHOWN = 300
-# Shorter ones would take letters out of every sentence, and keep nobody out either.
+# Shorter secrets are not removed: that would mangle ordinary words, and such a secret protects nothing.
 SHORTEST = 4
 
 
 def scrubbed_answer(answer: str, sealed: SealedFields, *others: str) -> str:
-    """An answer that may be stored: cut only after its secrets are taken out, so that no half of one is left."""
+    """An answer that is safe to store. Secrets are removed before the text is cut, so that no half of one remains."""
     text = scrubbed(answer, [*secrets_in(sealed), *others])
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def scrubbed(text: str, secrets: Iterable[str]) -> str:
-    """The longest are taken out first, so that no half of one is left."""
+    """The text without the secrets. Longer secrets are removed first, so that no half of one remains."""
     for form in sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True):
         text = text.replace(form, INSTEAD)
     return text
 
 
 def _forms(secret: str) -> set[str]:
-    """As it is, as parts of URLs, JSON and headers have it."""
+    """A secret as plain text, and as URLs, JSON and headers encode it."""
     plain = {secret, unquote(secret), quote(secret), quote(secret, safe=""), json.dumps(secret)[1:-1]}
     plain.add(base64.b64encode(secret.encode()).decode())
     return {form for form in plain if len(form) >= SHORTEST}
 
 
 def secrets_in(sealed: SealedFields) -> list[str]:
-    """Every text that is sealed and each part of a URL; addresses of e-mail, the only lists, are shown anyway."""
+    """Every sealed text and each part of a sealed URL. Lists are left out: these are e-mail addresses, which are shown
+    anyway.
+    """
     found = []
     for name, value in sealed.items():
         if isinstance(value, list) or not value:
@@ -76,7 +78,9 @@ def secrets_in(sealed: SealedFields) -> list[str]:
 
 
 def _pieces(url: str) -> list[str]:
-    """All but the host; of services that have no host of people's own, a token may stand there: then that too."""
+    """All parts of a URL except the host. Services without a host of their own may put a token there: then the host
+    too.
+    """
     scheme, _, behind = url.partition("://")
     has_host = scheme.lower() in ("http", "https", *OWN_SCHEMAS)
     host = urlsplit(url).hostname if has_host else None

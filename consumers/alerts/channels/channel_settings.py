@@ -1,6 +1,6 @@
-"""What people enter of a channel, checked without connecting anywhere, and the row that stores it.
+"""Checks the settings that people enter for a channel, without connecting to it, and stores the row.
 
-docs/channels.md has every field.
+docs/channels.md describes every field.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ def _example() -> dict[str, Any]:
     return template_context(sample_payload(NOBODY, 1, Channel(name="example"), "somebody", now), named=1)
 
 
-# What every kind has, beside the fields of its address.
+# Fields of every kind of channel, in addition to the fields of its address.
 CHANNEL_FIELDS = (
     EntryField(name="name", shape=Shape.TEXT, check=check.text(100, required=True), longest=100, label=_("Name")),
     EntryField(
@@ -140,7 +140,7 @@ def checked_channel(fields: Mapping[str, Any], channel: Channel | None = None) -
     values, errors = checked_fields(_columns_before(channel) | columns, CHECKS)
     address, wrong = _of_kind(kind, address)
     errors |= wrong
-    # What nobody touches need not be readable: a channel whose key is lost can still be switched off.
+    # Unchanged settings need not be readable: a channel whose key is lost can still be disabled.
     keeps_address = channel is not None and not address
     entered, wrong = ({}, {}) if keeps_address else _checked_address(kind, address, channel)
     errors |= wrong
@@ -161,24 +161,24 @@ def checked_channel(fields: Mapping[str, Any], channel: Channel | None = None) -
 
 
 def saved(checked: Mapping[str, Any], channel: Channel | None, by: Any, now: datetime) -> Channel:
-    """`checked`: of `checked_channel`, for the same `channel`; None makes one."""
+    """Stores `checked`, which `checked_channel` returned for the same `channel`; None creates a channel."""
     row = channel or Channel()
     for name, value in checked.items():
         if name != "rules":
             setattr(row, name, value)
     row.changed_at, row.changed_by_name = now, by.get_username()
-    # What is known of its receiver was learnt with the settings before.
+    # What is known of the receiver was learnt with the previous settings.
     begin_anew(row)
     columns = [*(name for name in checked if name != "rules"), "changed_at", "changed_by_name", *COLUMNS]
     with transaction.atomic():
-        # Its mark of life belongs to the workers: it is never written from here.
+        # Only workers write the heartbeat of a channel; it is never written here.
         row.save(update_fields=columns if channel else None)
         row.rules.set(checked["rules"])
     return row
 
 
 def _of_kind(kind: ChannelKindSpec, entered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Forms have fields of all kinds: those of others must be empty."""
+    """Forms have the fields of all kinds: fields of other kinds must be empty."""
     names = {field.name for field in kind.fields}
     own = {name: value for name, value in entered.items() if name in names}
     foreign = [name for name, value in entered.items() if name not in own and value not in (None, "", [], {})]
@@ -188,7 +188,9 @@ def _of_kind(kind: ChannelKindSpec, entered: Mapping[str, Any]) -> tuple[dict[st
 def _checked_address(
     kind: ChannelKindSpec, entered: Mapping[str, Any], channel: Channel | None
 ) -> tuple[SealedFields, dict[str, str]]:
-    """What is to be sealed, and a sentence for each field that is wrong. What is not entered is as in `channel`."""
+    """The values to seal, and a sentence for each invalid field. A value that is not entered stays as it is in
+    `channel`.
+    """
     checks = checks_of(kind.fields)
     values, errors = checked_fields(entered, checks)
     before: SealedFields = {}
@@ -209,7 +211,9 @@ def _checked_address(
 def _sent_to_another_host(
     kind: ChannelKindSpec, together: SealedFields, before: SealedFields, values: SealedFields
 ) -> dict[str, str]:
-    """Who may change an address must not learn by that what was entered for the one before."""
+    """Changing an address must not reveal the secrets that were entered for the previous one: they would go to another
+    host.
+    """
     unseen = [
         field.name
         for field in kind.fields

@@ -1,3 +1,3 @@
-"""One evaluation: what is measured is compared with open incidents; changes and the messages that tell them are
-written in one transaction.
+"""One evaluation compares measured values with open incidents. It writes changes and their messages in one
+transaction.
 """

@@ -1,4 +1,4 @@
-"""What an incident's events say, for somebody who was just woken: what, where, since when, and the numbers."""
+"""Words of incident events for a person on call: what, where, since when, and the numbers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,12 +20,12 @@ from consumers.alerts.notes import Notes
 from consumers.models import Ending, Incident, IncidentEvent, IncidentEventKind, IncidentStatus, Silence, SubjectKind
 from consumers.queries.texts import age
 
-# Severity, threshold and states of a rule: what of it counts for an incident.
+# The parts of a rule that affect its incidents: severity, threshold and states.
 Counts = tuple[str, float | None, list[str] | None]
 
 
 def moment(at: datetime, now: datetime) -> str:
-    """With its day where that is not today's."""
+    """The time, with its date where that is not today."""
     at, now = at.astimezone(UTC), now.astimezone(UTC)
     return f"{at:%H:%M} UTC" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M} UTC"
 
@@ -44,7 +44,7 @@ def what(incident: Incident) -> str:
 
 
 def sentence(kind: IncidentEventKind, incident: Incident, now: datetime) -> str:
-    """Of what the evaluation saw. The incident is as it is after it."""
+    """The event's sentence, from what the evaluation saw. `incident` is already updated."""
     if kind == IncidentEventKind.FIRING:
         words = f"{what(incident)} since {moment(incident.started_at, now)}: {incident.evidence}"
         return words + _groups(incident)
@@ -100,9 +100,9 @@ Kind = IncidentEventKind
 
 @dataclass
 class Changes:
-    """`changed` were open before; `forgotten` were pending and leave no trace. `events` in the order they happened.
+    """`changed` were open before; `forgotten` were pending and leave no trace. `events` are in the order they happened.
 
-    `audible`: those that fire and that no silence keeps from being told, whether anything of them changed or not.
+    `audible`: all firing incidents that no silence suppresses, whether they changed or not.
     """
 
     begun: list[Incident] = field(default_factory=list)
@@ -117,7 +117,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Compared:
-    """Compares what is seen with what is open, at one moment."""
+    """Compares measured values with open incidents at one point in time."""
 
     now: datetime
     notes: Notes
@@ -145,7 +145,7 @@ class Compared:
                 self.changes.changed.append(incident)
 
     def _waits(self, seen: Seen) -> Waits:
-        """Those of what is not selected count for nothing: it ends at once."""
+        """The durations before firing and resolving; 0 where the subject is not selected: it resolves at once."""
         return Waits(0, 0) if seen.terms is None else Waits(seen.terms.for_seconds, seen.terms.clear_seconds)
 
     def _begin(self, seen: Seen, after: Step) -> None:
@@ -168,7 +168,7 @@ class Compared:
                 self.changes.audible.append(incident)
 
     def _describe(self, incident: Incident, seen: Seen) -> str | None:
-        """What a change of the rule changed of one that fires, as a sentence."""
+        """One sentence: what a change of the rule changed for a firing incident."""
         if seen.rule is None or seen.terms is None or seen.place is None:
             return None
         subject = seen.place.subject

@@ -1,4 +1,4 @@
-"""What is seen of subjects under rules: of those alone that hold or have an open incident."""
+"""Evaluates subjects under rules; keeps only those that pass the condition or have an open incident."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Place:
 
     @property
     def evidence(self) -> str:
-        """Of one that is spared, why it is."""
+        """The evidence; for a suppressed subject, the reason of the suppression."""
         return self.spared or self.column.evidence(self.number)
 
     @property
@@ -49,7 +49,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """`place` and `terms` are null where the subject is gone, or the rule does not select it."""
+    """`place` and `terms` are null where the subject does not exist any more or the rule does not select it."""
 
     look: Look
     rule: AlertRule | None
@@ -59,7 +59,7 @@ class Seen:
 
 
 def seen(measured: Measured, rules: Sequence[AlertRule], incidents: Iterable[Incident]) -> Iterator[Seen]:
-    """`incidents`: all that are open, with their rules; `rules`: all that are switched on."""
+    """`incidents`: all open incidents with their rules; `rules`: all enabled rules."""
     opened: dict[int, dict[str, Incident]] = {rule.pk: {} for rule in rules}
     for incident in incidents:
         if incident.rule_id in opened:
@@ -117,7 +117,7 @@ def _is_of_another_kind(rule: AlertRule, incident: Incident) -> bool:
 
 
 def _tables(measured: Measured, topic: str | None = None) -> list[Table]:
-    """Those that a rule looks at which names `topic` ("" is none), or all."""
+    """The tables for a rule that names `topic` ("" is none), or all tables."""
     whole = [measured.groups, measured.brokers, measured.clusters, measured.site]
     if topic is None:
         return [*whole, *measured.topics.values()]

@@ -15,11 +15,11 @@ from consumers.models import Ending, IncidentEventKind, IncidentStatus
 
 
 class Look(Enum):
-    """What is seen of a subject under one rule."""
+    """The result of evaluating one subject under one rule."""
 
     HOLDS = "holds"
-    BETWEEN = "between"  # not beyond the threshold, but beyond the one that clears
-    OVER = "over"  # beyond neither, or spared
+    BETWEEN = "between"  # beyond the clear threshold, but not beyond the threshold
+    OVER = "over"  # beyond neither threshold, or suppressed
     UNKNOWN = "unknown"
     GONE = "gone"
     UNSELECTED = "unselected"  # by a change of the rule, of its selection or of an override
@@ -27,7 +27,7 @@ class Look(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Where an open incident stands. `unknown_since` and `clearing_since` are null where they do not apply."""
+    """State of an open incident. `unknown_since` and `clearing_since` are null where they do not apply."""
 
     status: IncidentStatus
     started_at: datetime
@@ -44,7 +44,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`course` is null where no incident is open any more: ended, with `ending`, or never begun or forgotten."""
+    """`course` is null where no incident is open: resolved, with `ending`, or never started, or forgotten."""
 
     course: Course | None
     events: tuple[IncidentEventKind, ...] = ()
@@ -56,7 +56,7 @@ ENDINGS = {Look.GONE: Ending.GONE, Look.UNSELECTED: Ending.RULE}
 
 
 def step(course: Course | None, look: Look, waits: Waits, now: datetime, since: datetime | None = None) -> Step:
-    """`since`: since when it holds, where rows tell; it counts for the beginning only."""
+    """`since`: since when the condition passes, where rows say; it is used only when the incident starts."""
     if course is None:
         if look is not Look.HOLDS:
             return NOTHING

@@ -1,4 +1,4 @@
-"""What is seen, written into the row of its incident."""
+"""Writes what an evaluation found into the rows of incidents."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from consumers.models import AlertRule, Comparison, Ending, Incident, IncidentSt
 
 Explained = Mapping[str, Sequence[Subject]]
 OF_GROUPS = (SubjectKind.GROUP, SubjectKind.TOPIC)
-# What an evaluation writes of an incident that was open before it. What people did with it is not among it.
+# The columns that an evaluation writes of an open incident. Columns that people's actions set are not among them.
 WRITTEN = [
     *("rule_name", "severity", "measure", "comparison", "threshold", "states", "group"),
     *("status", "started_at", "fired_at", "clearing_since", "resolved_at", "ending"),
@@ -38,7 +38,7 @@ def begun(rule: AlertRule, subject: Subject) -> Incident:
 
 
 def column_values(incident: Incident) -> list[object]:
-    """To tell whether anything of it is to be written."""
+    """The values of these columns, to find out whether anything must be written."""
     return [getattr(incident, name) for name in _COLUMNS]
 
 
@@ -53,7 +53,7 @@ def course_of(incident: Incident) -> Course:
 
 
 def describe(incident: Incident, rule: AlertRule, terms: Terms, subject: Subject, said: Said) -> None:
-    """What the rule and the notes say of it, as of now."""
+    """Sets what the rule and the notes say of the incident now."""
     incident.rule_name, incident.severity = rule.name, terms.severity.value
     incident.measure, incident.comparison = rule.measure, rule.comparison
     incident.threshold, incident.states = terms.threshold, rule.states
@@ -63,7 +63,7 @@ def describe(incident: Incident, rule: AlertRule, terms: Terms, subject: Subject
 
 
 def note_seen(incident: Incident, seen: Seen, explained: Explained, now: datetime) -> None:
-    """The value of now, where there is one; else why there is none."""
+    """Sets the current value, or the reason why there is none."""
     place = seen.place
     if place is None:
         return
@@ -93,7 +93,7 @@ def _note_value(incident: Incident, place: Place) -> None:
 
 
 def follow(incident: Incident, step: Step, now: datetime) -> None:
-    """Where it stands after `step`, which leaves it open or ends it."""
+    """Sets the incident's state after `step`, which leaves it open or resolves it."""
     course = step.course
     if course is None:
         incident.status, incident.resolved_at = IncidentStatus.RESOLVED, now
@@ -105,16 +105,16 @@ def follow(incident: Incident, step: Step, now: datetime) -> None:
     incident.clearing_since, incident.unknown_since = course.clearing_since, course.unknown_since
 
 
-# Which silence keeps an incident from being told.
+# Which silence suppresses notifications of an incident.
 
 
 def silences_at(now: datetime) -> list[Silence]:
-    """The one that lasts longest first."""
+    """The active silences; the one that lasts longest is first."""
     return list(Silence.objects.filter(starts_at__lte=now, ends_at__gt=now).order_by("-ends_at", "-pk"))
 
 
 def silence_of(incident: Incident, silences: Sequence[Silence]) -> Silence | None:
-    """Of those that hold now, the first that takes it."""
+    """The first active silence that matches the incident."""
     if not silences:
         return None
     subject = Subject.of_incident(incident)

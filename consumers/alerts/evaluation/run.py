@@ -1,4 +1,4 @@
-"""One evaluation of all rules that are switched on."""
+"""One evaluation of all enabled rules."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,24 +37,26 @@ from .changes import Changes, Compared
 from .looks import seen
 from .rows import WRITTEN
 
-# Which channels were told that an incident fires, and which are to be told of it still.
+# Which channels were notified that an incident fires, and which are still to be notified.
 
-# A database takes only so many values in one statement.
+# The database limits the number of values in one statement.
 AT_ONCE = 500
 FIRING = IncidentEventKind.FIRING
 NOWHERE = Q(delivery__status=DeliveryStatus.DROPPED)
-# Nobody was there until it was given up. What a receiver refused is not offered to it again.
+# Deliveries given up while the receiver was unreachable. A delivery that a receiver refused is not offered again.
 IN_VAIN = Q(delivery__status=DeliveryStatus.FAILED, delivery__refusals=0)
 Told = Mapping[UUID, set[int]]  # ids of channels by the id of an incident
 
 
 def told_channels(incidents: Iterable[Incident]) -> Told:
-    """Those that were told of the firing of each, or are about to be, or may have been. One query."""
+    """Channels that were, will be or may have been notified that each incident fires. One query."""
     return _told(NOWHERE, event__incident__in=list(incidents))
 
 
 def left_to_tell(changes: Changes, channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
-    """By the id of each channel: the firings that it takes and was not told of. One query, and few for late ones."""
+    """By the id of each channel: the firing events that it takes and was not notified of. One query, and few for late
+    ones.
+    """
     left: dict[int, list[IncidentEvent]] = {channel.pk: [] for channel in channels}
     if not changes.audible:
         return left
@@ -68,7 +70,7 @@ def left_to_tell(changes: Changes, channels: Sequence[Channel]) -> Mapping[int, 
 
 
 def _told(not_by: Q, **of_events: Any) -> Told:
-    """`not_by`: of the rows of DeliveryEvent, those whose message does not count."""
+    """`not_by`: filters the rows of DeliveryEvent whose message does not count."""
     rows = DeliveryEvent.objects.filter(~not_by, event__kind=FIRING, **of_events).values_list(
         "event__incident", "channel"
     )
@@ -83,13 +85,13 @@ def _fired_now(changes: Changes) -> dict[UUID, IncidentEvent]:
 
 
 def _fired_before(channel: Channel, incidents: Mapping[UUID, Incident]) -> list[IncidentEvent]:
-    """Their firings, with the incidents as they are now. One that began by a rule that was removed meanwhile has none:
-    it was not written.
+    """Firing events of earlier evaluations, with the incidents as they are now. An incident of a rule that was removed
+    meanwhile has none: it was not written.
     """
     ids, events = list(incidents), list[IncidentEvent]()
     for begin in range(0, len(ids), AT_ONCE):
         some = list(IncidentEvent.objects.filter(incident__in=ids[begin : begin + AT_ONCE], kind=FIRING))
-        # A change goes to a channel in one message only, and these told it to nobody.
+        # A channel gets a change in one message only, and these messages reached nobody.
         DeliveryEvent.objects.filter(NOWHERE | IN_VAIN, channel=channel, event__in=some).delete()
         events += some
     for event in events:
@@ -97,36 +99,36 @@ def _fired_before(channel: Channel, incidents: Mapping[UUID, Incident]) -> list[
     return events
 
 
-# Ends that are told late: a channel was told that something fires, and the end never got there.
-# An end is lost where its channel is switched off, or where nobody was there until it was given up. Each leaves its
-# row: what is owed is found among the messages that were lost, and not among all that ever ended.
+# Pending resolution notifications: a channel was notified that an incident fires, but not that it resolved.
+# A resolution is lost where its channel is disabled, or where its message was given up because the receiver was
+# unreachable. Both leave a row, so that only lost messages are searched, and not all resolved incidents.
 
-# The same as NOWHERE and IN_VAIN, of messages.
+# The conditions NOWHERE and IN_VAIN, for messages.
 LOST = Q(status=DeliveryStatus.DROPPED) | Q(status=DeliveryStatus.FAILED, refusals=0)
 
 
 def has_lost() -> Exists:
-    """Of channels: whether a message of theirs was lost."""
+    """Filters channels that lost a message."""
     return Exists(_lost().filter(channel=OuterRef("pk")))
 
 
 def owed_ends(channels: Sequence[Channel]) -> Mapping[int, list[IncidentEvent]]:
-    """By the id of each of `channels`. Queries for each 500 messages that they lost, none where there are no channels.
+    """By the id of each of `channels`. Queries for each 500 lost messages, none without channels.
 
-    Whoever never heard of the beginning is not told of the end.
+    A channel that was never notified of the start is not notified of the resolution.
     """
     owed: dict[int, list[IncidentEvent]] = defaultdict(list)
     rows = [row for deliveries in _lost_by(channels) for row in _ends_in(deliveries)]
     for row in rows:
         owed[row.channel_id].append(row.event)
-    # A change goes to a channel in one message only, and these told it to nobody.
+    # A channel gets a change in one message only, and these messages reached nobody.
     for begin in range(0, len(rows), AT_ONCE):
         DeliveryEvent.objects.filter(pk__in=[row.pk for row in rows[begin : begin + AT_ONCE]]).delete()
     return owed
 
 
 def _lost() -> QuerySet[Delivery]:
-    # Both lists are there for an index, which OR alone and a bare truth would pass by.
+    # Both lists exist so that the database uses an index; OR alone, or a bare boolean, would not.
     ended = (DeliveryStatus.DROPPED, DeliveryStatus.FAILED)
     return Delivery.objects.filter(LOST, status__in=ended, is_test__in=(False,))
 
@@ -149,20 +151,20 @@ def _ends_in(deliveries: list[UUID]) -> QuerySet[DeliveryEvent]:
     return ends.select_related("event__incident__rule")
 
 
-# Which changes are told to whom: deliveries that wait, written in the transaction of the changes themselves.
-# One message for each rule and channel holds all changes of one evaluation.
+# Which changes are reported to which channel: queued deliveries, written in the transaction of the changes.
+# One message for each rule and channel contains all changes of one evaluation.
 
 WORST_FIRST = {severity.value: number for number, severity in enumerate(Severity)}
 WAS_OFF = "The channel was switched off when it ended."
-# Changes of one rule: its row's key, and its name, as a rule that was removed has no other.
+# Changes of one rule: the key of its row, and its name, because a removed rule has only its name.
 Messages = dict[tuple[int | None, str], list[IncidentEvent]]
 
 
 def tell(changes: Changes, now: datetime) -> int:
-    """Writes the deliveries; how many are to go. The events are written already.
+    """Writes the deliveries and returns how many. The events are already written.
 
-    Each channel is told of what fires and what it takes, as soon as both are so: also where it fired earlier. It is
-    told of the end of what it was told of, also where that ended earlier.
+    Each channel is notified of a firing incident as soon as it takes it, also where the incident fired earlier. It is
+    notified of the resolution of each incident it was notified of, also where that resolved earlier.
     """
     channels = list(Channel.objects.order_by("pk").prefetch_related("rules").annotate(has_lost=has_lost()))
     resolved = [event for event in changes.events if event.kind == IncidentEventKind.RESOLVED]
@@ -187,14 +189,16 @@ def _by_rule(events: Iterable[IncidentEvent]) -> Messages:
 
 
 def _place(event: IncidentEvent) -> tuple[float, int, str]:
-    """What fires first, the worst of it first: a text names only some. Of ends the oldest first."""
+    """Sort order: firing before resolved, the worst first, because a text names only some. Resolved ones: the oldest
+    first.
+    """
     incident = event.incident
     ended = event.at.timestamp() if event.kind == IncidentEventKind.RESOLVED else 0.0
     return ended, WORST_FIRST[incident.severity], incident.subject_key
 
 
 def _write(channel: Channel, messages: Messages, now: datetime) -> int:
-    """Ends are written for one that is switched off, too: it is told of them once it is on again."""
+    """Resolutions are written for a disabled channel too: it is notified once it is enabled again."""
     if not messages:
         return 0
     first, deliveries, tells = next_number(channel), [], []
@@ -217,18 +221,20 @@ def _write(channel: Channel, messages: Messages, now: datetime) -> int:
     return len(deliveries)
 
 
-# What an evaluation reads of open incidents, and how it writes its changes: in few statements for any number.
+# Reads open incidents and writes changes of an evaluation, in few statements for any number of incidents.
 
-# A database takes only so many values in one statement.
+# The database limits the number of values in one statement.
 
 
 def open_incidents() -> list[Incident]:
-    """With their rules."""
+    """Open incidents with their rules."""
     return list(Incident.objects.filter(resolved_at=None).select_related("rule"))
 
 
 def write(changes: Changes) -> None:
-    """In a transaction. What ends is written before what begins: a subject has one open incident of a rule at most."""
+    """Call it in a transaction. Resolved incidents are written before new ones: a subject has at most one open incident
+    of a rule.
+    """
     _leave_out(changes, removed=_removed_rules(changes))
     for some in _batches(incident.pk for incident in changes.forgotten):
         Incident.objects.filter(pk__in=some).delete()
@@ -239,7 +245,9 @@ def write(changes: Changes) -> None:
 
 
 def _removed_rules(changes: Changes) -> set[int]:
-    """The others are held until the end, and before their incidents, as whoever removes one holds it too."""
+    """Ids of rules that were removed meanwhile. The others are locked until the end, before their incidents, as a
+    removal does.
+    """
     incidents = chain(changes.begun, changes.changed, changes.forgotten)
     wanted = {incident.rule_id for incident in incidents if incident.rule_id is not None}
     held = AlertRule.objects.select_for_update().filter(pk__in=wanted).order_by("pk")
@@ -247,7 +255,7 @@ def _removed_rules(changes: Changes) -> set[int]:
 
 
 def _leave_out(changes: Changes, removed: set[int]) -> None:
-    """Nothing begins by a rule that was removed while it was evaluated."""
+    """No incident starts by a rule that was removed during its evaluation."""
     left_out = {incident.pk for incident in changes.begun if incident.rule_id in removed}
     if not left_out:
         return
@@ -256,7 +264,7 @@ def _leave_out(changes: Changes, removed: set[int]) -> None:
 
 
 def _number(events: Sequence[IncidentEvent], begun: set[UUID]) -> None:
-    """Rows of incidents are held, so that nobody else adds an event to them meanwhile."""
+    """Numbers the events. Rows of incidents are locked, so that nobody else adds an event meanwhile."""
     newest: dict[UUID, int] = {}
     for some in _batches({event.incident_id for event in events} - begun):
         list(Incident.objects.select_for_update().filter(pk__in=some).order_by("pk").values_list("pk"))
@@ -272,16 +280,16 @@ def _batches(ids: Iterable[UUID]) -> Iterator[list[UUID]]:
         yield wanted[begin : begin + AT_ONCE]
 
 
-# One round of the evaluation, from what was measured to what is told.
-# Everything is compared before the transaction, which only writes: the moment of the newest evaluation in the
-# engine's row tells whether another one was faster, and then this one leaves.
+# One round of the evaluation, from measured values to notifications.
+# Everything is compared before the transaction, which only writes. The engine's row has the time of the newest
+# evaluation: if another evaluation was faster, this one stops.
 
 ENGINE = 1
 
 
 @dataclass(frozen=True)
 class Report:
-    """`evaluated` is False where another evaluation of that moment, or of a later one, was first."""
+    """`evaluated` is False where another evaluation of the same or a later time finished first."""
 
     at: datetime
     evaluated: bool
@@ -296,7 +304,7 @@ class Report:
 def go_round(
     found: Measured, rules: Sequence[AlertRule], newest: datetime | None, seconds: Callable[[], float]
 ) -> Report:
-    """`rules`: all that are switched on. `newest`: the evaluation that was the newest before anything was read."""
+    """`rules`: all enabled rules. `newest`: the time of the newest evaluation before anything was read."""
     now = found.at
     compared = Compared(now, Notes.of_site(), silences_at(now), found.explained)
     changes = compared.take(seen(found, rules, open_incidents()))
@@ -322,7 +330,7 @@ def go_round(
 
 
 def evaluate(now: datetime, clock: Callable[[], datetime]) -> Report:
-    """`clock` tells how long it takes. Raises what went wrong, and leaves that in the engine's row."""
+    """`clock` measures the duration. A failure is stored in the engine's row and raised again."""
     began = clock()
     newest = AlertEngine.objects.get_or_create(pk=ENGINE)[0].evaluated_at
     if newest is not None and newest >= now:

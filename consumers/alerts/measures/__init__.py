@@ -1,1 +1,1 @@
-"""What rules look at, from stored rows alone: no broker is asked."""
+"""Measures of alert rules, from stored rows alone: no broker is asked."""

@@ -1,4 +1,4 @@
-"""How long the oldest message that a member of each group holds has not been finished."""
+"""For how long a member of each group has held its oldest unfinished message."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -28,7 +28,9 @@ def blocked(scan: GroupScan) -> Column:
 
 
 def blocked_column(scan: GroupScan, heads: Mapping[int, Head], silent: Mapping[int, str]) -> Column:
-    """`heads` by group id, the longest of each; `silent`: groups of which a member has not said what it holds."""
+    """`heads` by group id, the oldest of each; `silent`: groups with a member that has not reported the messages it
+    holds.
+    """
     values = [_seconds(scan, place, heads, silent) for place in range(len(scan.rows))]
 
     def since(place: int) -> datetime | None:
@@ -52,7 +54,7 @@ def blocked_column(scan: GroupScan, heads: Mapping[int, Head], silent: Mapping[i
 
 
 def longest_held(now: datetime, **of_heads: Any) -> dict[int, Head]:
-    """The longest of each user group; `of_heads` filters which queues are looked at. One query."""
+    """The oldest held message of each user group; `of_heads` filters the queues. One query."""
     rows = standing_heads(0, now, kind=GroupKind.USER).filter(**of_heads)
     found = rows.order_by("-head_since", "-pk").values_list(*COLUMNS)
     return {group: head for group, *head in found}

@@ -1,4 +1,6 @@
-"""How long each broker has not been read, where it is its own matter, and how many committed offsets it lost."""
+"""For how long each broker has not been scraped, where the broker itself is the cause, and how many committed offsets
+it lost.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +46,7 @@ def unread(scan: BrokerScan) -> Column:
 
 
 def lost(scan: BrokerScan) -> Column:
-    """What a broker that is not read has lost nobody knows."""
+    """Lost offsets of a broker that is not scraped are unknown."""
     overlay = scan.explainer.overlay
     losses = {(loss.cluster_id, loss.broker): loss for loss in scan.losses}
     unread = [broker.unread_reason(overlay.now, overlay.limits) for _, broker in scan.rows]
@@ -76,9 +78,9 @@ def _unread(explainer: Explainer, cluster: ClusterAge, broker: BrokerAge) -> Age
     overlay = explainer.overlay
     reason = broker.unread_reason(overlay.now, overlay.limits)
     if explainer.of_cluster(cluster) is not None:
-        # Nobody asks it: that is told of the cluster, or of the site.
+        # Nobody scrapes the broker: the incident belongs to the cluster or the site.
         return Age(None, explainer.reason(cluster.id, broker.id))
-    # One that was never read is so at least since it first failed.
+    # A broker that was never scraped counts from its first failure.
     since = broker.last_read_at or broker.failing_since
     if since is None:
         return Age(None, reason or gettext("%s has not been read yet") % broker.name)

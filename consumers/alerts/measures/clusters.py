@@ -1,4 +1,4 @@
-"""How long a cluster has not been read, its name servers have not told its brokers, and nothing has been judged."""
+"""Ages of each cluster's last scrape, of its name servers' last broker list, and of the site's last evaluation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def evaluation_age(scan: SiteScan) -> Column:
 
 
 def _last_told(cluster: ClusterAge) -> datetime | None:
-    """The newest reading that had a list of brokers. One query where it is not the newest of all."""
+    """The newest reading that had a list of brokers. One query where that is not the newest reading of all."""
     if cluster.newest_error is None:
         return cluster.newest_reading_at
     good = Reading.objects.filter(cluster=cluster.id, error=None).order_by("-taken_at")
@@ -74,7 +74,7 @@ def _last_told(cluster: ClusterAge) -> datetime | None:
 
 def _reading(explainer: Explainer, cluster: ClusterAge, made: datetime | None) -> Age:
     if explainer.nothing_is_polled:
-        # Told of the site, once.
+        # Reported once, for the site.
         return Age(None, gettext("no cluster is being read"))
     since, now = cluster.newest_reading_at or made, explainer.overlay.now
     if since is None:
@@ -100,7 +100,7 @@ def _name_server(explainer: Explainer, cluster: ClusterAge, made: datetime | Non
 
 
 def _site_reading(explainer: Explainer, first: datetime | None) -> Age:
-    """The newest reading of any cluster; before the first one it counts from when there was something to read."""
+    """The newest reading of any cluster; before the first one, the age counts from when there was something to read."""
     times = [one.newest_reading_at for one in explainer.overlay.clusters.values() if one.newest_reading_at is not None]
     since, now = max(times, default=first), explainer.overlay.now
     if since is None:
@@ -138,7 +138,7 @@ MEASURES = (
     MeasureSpec(
         code=Measure.READING_AGE,
         unit=Unit.SECONDS,
-        # Of the site where no cluster is read.
+        # Reported for the site where no cluster is read.
         reads={SubjectKind.CLUSTER: reading_age, SubjectKind.SITE: site_reading_age},
         past=PastSource(
             table="readings",

@@ -1,4 +1,4 @@
-"""Columns of numbers that the scan itself holds."""
+"""Columns of numbers that the scan itself contains."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -65,12 +65,12 @@ def time_lag_reason(scan: GroupScan, place: int) -> str:
 
 
 def judged_reason(scan: GroupScan, place: int) -> str | None:
-    """Why nothing that was judged of it holds."""
+    """Why no evaluated number of the group is valid now."""
     return scan.unread_reason(place) or scan.unjudged_reason(place)
 
 
 def drain(scan: GroupScan) -> Column:
-    """Nothing to drain takes no time; one that does not drain has no number of seconds."""
+    """Time to drain. Without backlog it is zero; a backlog that does not drain has no number of seconds."""
     return number_column(
         [0.0 if row.lag_messages == 0 else row.drain_seconds for row in scan.rows],
         lambda place: _drain_reason(scan, place),
@@ -167,7 +167,7 @@ def time_lag_of_topic(of: TopicScan) -> Column:
 
 
 def _drained(stored: Stored, _: int) -> np.ndarray:
-    """Nothing to drain is drained; what is not drained at this rate has no time."""
+    """Time to drain from windows: without backlog zero; a backlog that does not drain at this rate has none."""
     lag = stored["lag_messages"]
     return np.where(lag == 0, 0.0, drain_seconds(lag, stored["consume_rate"], stored["produce_rate"]))
 

@@ -1,6 +1,6 @@
 """How soon brokers may delete the oldest message that each group has not consumed.
 
-As it is judged: what a broker keeps messages for, less how long the first unconsumed one of a queue has waited.
+The estimate is that of the evaluation: the broker's retention, less the age of the first unconsumed message of a queue.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,13 +24,13 @@ from .scan import GroupScan
 from .spared import spared_by_habit
 
 HOUR = 3600.0
-# Rules of the judgement: such a queue has no lag by its nature.
+# Rules of the evaluation: a queue in such a state has no lag by its nature.
 NO_LAG_RULES = (RuleCode.NEVER_COMMITTED, RuleCode.NO_SUCH_QUEUE)
 BrokerName = tuple[int, str]  # cluster id, name
 
 
 def expiry(scan: GroupScan) -> Column:
-    """Two queries. Of a group that has nothing waiting it is how long its brokers keep a message."""
+    """Two queries. For a group without lag it is its brokers' retention."""
     kept, waits = kept_seconds(), waiting()
     shortest = {cluster: _shortest(scan.overlay, cluster, kept) for cluster in scan.overlay.clusters}
     values: list[float | None] = []
@@ -63,14 +63,16 @@ def expiry(scan: GroupScan) -> Column:
 
 
 def kept_seconds() -> dict[BrokerName, float]:
-    """Of brokers whose configuration was read. One query."""
+    """Retention of brokers whose configuration was read. One query."""
     rows = Broker.objects.filter(broker_id=MASTER)
     found = rows.values_list("cluster_id", "name", "file_reserved_hours")
     return {(cluster, name): hours * HOUR for cluster, name, hours in found if hours is not None}
 
 
 def waiting() -> dict[int, dict[str, float | None]]:
-    """The longest wait of each group's queues, by broker; null where one of them is not known there. One query."""
+    """The longest wait of each group's queues, by broker; null where the wait of one queue on it is unknown.
+    One query.
+    """
     untold = Q(time_lag_seconds=None) & ~Q(rule__in=NO_LAG_RULES)
     rows = QueueState.objects.filter(Q(time_lag_seconds__gt=0) | untold).order_by()
     counted = rows.values_list("group_id", "queue__broker").annotate(
@@ -83,7 +85,7 @@ def waiting() -> dict[int, dict[str, float | None]]:
 
 
 def _soonest(cluster: int, waits: Mapping[str, float | None] | None, kept: Mapping[BrokerName, float]) -> float | None:
-    """Null as soon as one broker, or one wait, is not known: it may be the one that deletes first."""
+    """Null if one broker's retention, or one wait, is unknown: that broker may delete first."""
     left: list[float] = []
     for broker, seconds in (waits or {}).items():
         keeps = kept.get((cluster, broker))
@@ -94,7 +96,7 @@ def _soonest(cluster: int, waits: Mapping[str, float | None] | None, kept: Mappi
 
 
 def _shortest(overlay: Overlay, cluster: int, kept: Mapping[BrokerName, float]) -> float | None:
-    """Null where one broker of the cluster does not say."""
+    """Null where one broker of the cluster does not report its retention."""
     found = [kept.get((cluster, broker.name)) for broker in overlay.clusters[cluster].brokers]
     known = [seconds for seconds in found if seconds is not None]
     return min(known) if known and len(known) == len(found) else None
@@ -104,16 +106,16 @@ def _shortest(overlay: Overlay, cluster: int, kept: Mapping[BrokerName, float]) 
 
 
 def _expires(stored: Stored, _: int) -> np.ndarray:
-    """Where nothing waits it is how long brokers keep a message."""
+    """Without lag it is the brokers' retention."""
     left = expires_in(stored["agreed"], stored["time_lag_seconds"])
     return np.where(stored["lag_messages"] == 0, stored["shortest"], left)
 
 
 def _retention(places: Mapping[int, int], rows: np.ndarray) -> Stored:
-    """For how many seconds the brokers of each group's cluster keep messages, as they say today.
+    """For how many seconds the brokers of each group's cluster retain messages, by their current configuration.
 
-    `shortest` is NaN where one of them does not say, and `agreed` also where they differ: on which of them a message
-    waited is not kept in windows of groups.
+    `shortest` is NaN where one of them does not report it. `agreed` is NaN also where they differ: windows of groups do
+    not store on which broker a message waited.
     """
     known, said = kept_seconds(), dict[int, list[float | None]]()
     for cluster, name in Broker.objects.filter(broker_id=MASTER).values_list("cluster_id", "name"):

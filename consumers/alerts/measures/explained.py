@@ -1,4 +1,4 @@
-"""What leaves groups unknown, where that is no matter of their own: a broker, a cluster, or the site."""
+"""Causes of unknown groups that are not the group's own: a broker, a cluster, or the site."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,14 +15,14 @@ from consumers.queries.texts import iso
 
 @dataclass(frozen=True)
 class Explainer:
-    """`judged_until`: the end of what the newest good run of the pipeline judged; null before the first."""
+    """`judged_until`: the end of the range that the newest successful pipeline run evaluated; null before the first."""
 
     overlay: Overlay
     judged_until: datetime | None
 
     @cached_property
     def nothing_is_polled(self) -> bool:
-        """No cluster is read any more: that is the poll worker, not the clusters."""
+        """No cluster is read any more: the poll worker is the cause, not the clusters."""
         clusters = self.overlay.clusters.values()
         return bool(clusters) and all(self.is_late(cluster) for cluster in clusters)
 
@@ -36,19 +36,19 @@ class Explainer:
         return at is None or at < self.overlay.limits.read_since(self.overlay.now)
 
     def lacks_brokers(self, cluster: ClusterAge) -> bool:
-        """Its name servers told of none, and none is remembered."""
+        """The cluster's name servers listed no broker, and none is remembered."""
         return not cluster.brokers or (
             cluster.newest_error is not None and all(one.error == cluster.newest_error for one in cluster.brokers)
         )
 
     def of_cluster(self, cluster: ClusterAge) -> Subject | None:
-        """What leaves all of a cluster unread; None where its brokers are asked one by one."""
+        """The cause for all of a cluster; None where its brokers are asked one by one."""
         if self.is_late(cluster):
             return SITE if self.nothing_is_polled else cluster_subject(cluster)
         return cluster_subject(cluster) if self.lacks_brokers(cluster) else None
 
     def of_group(self, cluster_id: int, unread_by: int) -> Subject:
-        """`unread_by` as the overlay gives it."""
+        """The cause for one group; `unread_by` as the overlay gives it."""
         cluster = self.overlay.clusters[cluster_id]
         whole = self.of_cluster(cluster)
         if whole is not None or unread_by == NO_BROKER:
@@ -56,7 +56,7 @@ class Explainer:
         return broker_subject(cluster, self.overlay.brokers[unread_by])
 
     def reason(self, cluster_id: int, unread_by: int) -> str:
-        """One sentence's worth of words."""
+        """The reason, as a part of a sentence."""
         cluster = self.overlay.clusters[cluster_id]
         if self.is_late(cluster):
             return str(NOT_POLLED)
@@ -66,7 +66,7 @@ class Explainer:
         return broker.unread_reason(self.overlay.now, self.overlay.limits) or f"{broker.name} is not read"
 
     def unjudged_reason(self, judged_at: datetime | None) -> str | None:
-        """Why a judgement of that time says nothing about now; None while it does."""
+        """Why an evaluation of that time does not apply now; None while it does."""
         if judged_at is not None and judged_at >= self.overlay.limits.judged_since(self.overlay.now):
             return None
         if self.nothing_is_judged:

@@ -1,7 +1,7 @@
-"""One measure of alert rules: all that the site knows of it, declared beside the code that reads it.
+"""One measure of alert rules, declared beside the code that reads it.
 
-The evaluation, the form, the checks of rules and the preview are made of these declarations; what a measure is called
-is in consumers/alerts/queries/words.py. Add a measure: docs/architecture.md.
+The evaluation, the form, the checks of rules and the preview are built from these declarations. The labels of measures
+are in consumers/alerts/queries/words.py. To add a measure, see docs/architecture.md.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,11 +24,11 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureSpec:
-    """`reads`: a column of the subjects of each kind, made of the scan of that kind; the first kind is the one that a
-    rule is of. A measure that reads TOPIC is known of groups' parts of a topic, too.
+    """`reads`: for each kind of subject, the function that makes a column from that kind's scan. A rule applies to the
+    first kind. A measure that reads TOPIC also exists for groups' parts of a topic.
 
-    `past`: null where nothing is stored but the newest value. `note`: what a preview has to add. `is_of_waiting`: it
-    grows while a group waits, be it by habit. `knows_exclusions`: the past tells what rules excluded then.
+    `past`: null where only the newest value is stored. `note`: an addition for previews. `is_of_waiting`: the value
+    grows while a group waits, also by habit. `knows_exclusions`: the past tells what rules excluded then.
     """
 
     code: Measure

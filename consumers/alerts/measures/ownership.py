@@ -1,4 +1,4 @@
-"""How many queues of each group nobody consumes though members are there, and how many are consumed by two."""
+"""How many queues of each group no member consumes although there are members, and how many two members consume."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,15 +23,15 @@ from .measure_spec import MeasureSpec, Unit
 from .scan import GroupFacts, GroupScan
 from .spared import why_nobody_holds
 
-# Queues that nobody holds, or two members, of all groups at once: the same ones as the check of one group finds.
-# The database looks for suspects; what members said of themselves then decides.
+# Unowned and doubly owned queues of all groups at once, with the same result as the check of one group.
+# The database selects candidates; what members reported of themselves then decides.
 
 CHUNK = 500
 Suspects = Mapping[int, Collection[int]]  # queue ids by group id
 
 
 class Found(NamedTuple):
-    """`topics`: {topic: how many of its queues}. `unsure`: a member that has not said what it holds, or ""."""
+    """`topics`: {topic: how many of its queues}. `unsure`: a member that has not reported what it holds, or ""."""
 
     topics: Mapping[str, int]
     unsure: str
@@ -42,7 +42,7 @@ NOTHING_FOUND = Found({}, "")
 
 @dataclass
 class Members:
-    """What the present members of one group said; `topics`: to which they subscribe, but those that are popped."""
+    """What the present members of one group reported; `topics`: their subscriptions, except topics consumed by pop."""
 
     topics: set[str] = field(default_factory=set)
     popped: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class Members:
 
 
 def nobodys(groups: Collection[int], now: datetime) -> dict[int, Found]:
-    """Of those of `groups` that have offsets of a queue that no member holds. Retry topics are left out."""
+    """Queues without an owner, of those of `groups` that have offsets of them. Retry topics are excluded."""
     held = Assignment.objects.filter(group=OuterRef("group"), queue=OuterRef("queue"), gone_by=None)
     rows = QueueSnapshot.objects.filter(~Exists(held), queue__readable=True, group__members__gt=0)
     suspects = _by_group(rows.exclude(queue__topic__kind=TopicKind.RETRY).values_list("group_id", "queue_id"), groups)
@@ -61,9 +61,9 @@ def nobodys(groups: Collection[int], now: datetime) -> dict[int, Found]:
 
 
 def held_twice(groups: Collection[int], now: datetime) -> dict[int, Found]:
-    """Of those of `groups` with a queue that several members hold, or a member that does not say what it holds.
+    """For each of `groups`: queues that several members hold, or a member that does not report what it holds.
 
-    What a silent member held is kept, and proves nothing.
+    Rows of what a silent member held remain, and prove nothing.
     """
     rows = Assignment.objects.filter(gone_by=None).order_by().values_list("group_id", "queue_id")
     suspects = _by_group((one[:2] for one in rows.annotate(n=Count("pk")).filter(n__gt=1)), groups)
@@ -84,8 +84,8 @@ def _by_group(pairs: Iterable[tuple[int, int]], groups: Collection[int]) -> dict
 
 
 def _counted(suspects: Suspects, heard_of: datetime | None = None) -> Iterator[tuple[int, Members, dict[str, int]]]:
-    """The suspects that clients read, of topics that members subscribe to. `heard_of`: younger ones are left out, of
-    which nobody need have heard yet.
+    """Counts candidates that clients can read, of topics that members subscribe to. Queues younger than `heard_of` are
+    excluded: members may not know them yet.
     """
     members = _members(suspects)
     queues = _queues({queue for of_group in suspects.values() for queue in of_group})
@@ -122,7 +122,7 @@ def _members(groups: Collection[int]) -> dict[int, Members]:
 
 
 def _silent_holders(suspects: Suspects) -> set[tuple[int, int]]:
-    """(group id, queue id) of queues with a holder that did not answer when it was asked last."""
+    """(group id, queue id) of queues with an owner that did not answer the last time."""
     members, found = _members(suspects), set[tuple[int, int]]()
     wanted = {group for group in suspects if members.get(group, Members()).silent}
     for part in _parts(wanted):
@@ -132,14 +132,14 @@ def _silent_holders(suspects: Suspects) -> set[tuple[int, int]]:
 
 
 def _parts(wanted: Collection[int]) -> Iterator[list[int]]:
-    """SQLite takes no more than some thousand parameters in one statement."""
+    """SQLite accepts no more than some thousand parameters in one statement."""
     ordered = sorted(wanted)
     for start in range(0, len(ordered), CHUNK):
         yield ordered[start : start + CHUNK]
 
 
 Look = Callable[[Collection[int], datetime], dict[int, Found]]
-# Of a group with two processes under one id it takes a check of all that it computes to tell which queues both hold.
+# Where two processes of a group share a client id, only the check of expected owners tells which queues both hold.
 MOST_CHECKED = 50
 
 
@@ -161,7 +161,7 @@ def _said_doubly(value: float) -> str:
 
 
 def _column(scan: GroupScan, look: Look, kind: str, topic: str | None, words: Callable[[float], str]) -> Column:
-    """`topic`: only queues of it are counted."""
+    """`topic`: only its queues are counted."""
     comparable = {row.id for place, row in enumerate(scan.rows) if _why_not(scan, place) is None}
     found = look(comparable, scan.now) | _of_processes(comparable, kind, scan.now)
 
@@ -186,12 +186,12 @@ def _column(scan: GroupScan, look: Look, kind: str, topic: str | None, words: Ca
 
 
 def _has_none(row: GroupFacts) -> bool:
-    """Nobody is there to leave a queue, or every member holds all of them."""
+    """No queue can be unowned: there is no member, or every member holds all queues."""
     return row.unread_by is None and (row.members == 0 or row.message_model == BROADCASTING)
 
 
 def _why_not(scan: GroupScan, place: int) -> str | None:
-    """Why it is not told who holds what; None where two whole readings agree."""
+    """Why ownership is unknown; None where two complete readings agree."""
     row, now = scan.rows[place], scan.now
     if reason := scan.unread_reason(place) or why_nobody_holds(row):
         return reason
@@ -205,7 +205,7 @@ def _why_not(scan: GroupScan, place: int) -> str | None:
 
 
 def _of_processes(groups: Collection[int], kind: str, now: datetime) -> dict[int, Found]:
-    """Of groups in which two processes share an id. Some ten queries for each of them, of which there are few."""
+    """Groups where two processes share a client id. Some ten queries for each of these few groups."""
     rows = Client.objects.filter(gone_by=None, duplicated_since__isnull=False).order_by("group_id")
     found = [group for group in rows.values_list("group_id", flat=True).distinct() if group in groups]
     unsure = gettext("one of the processes that share an id")

@@ -1,4 +1,4 @@
-"""The registry of measures: what the modules of this folder declare as `MEASURES`."""
+"""The registry of measures: all that the modules of this folder declare as `MEASURES`."""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -1,4 +1,4 @@
-"""All groups that rules look at, under the overlay, in one query: the same ones, and numbers, as pages show."""
+"""All groups that rules evaluate, under the overlay, in one query: the same groups and numbers as on pages."""
 
 import json
 from collections.abc import Sequence
@@ -22,10 +22,11 @@ CHUNK = 5000
 
 
 class GroupFacts(NamedTuple):
-    """A group and what is stored of it; `judged_…` are null where it was never judged, `total_…` where never read.
+    """A group and its stored values; `judged_…` are null where it was never evaluated, `total_…` where it was never
+    read.
 
-    Those of SHOWN are under the overlay: null where they say nothing about this moment. So is `rank`, of the state that
-    pages show: while evaluations are late, the last one that nothing polled since contradicts.
+    The columns of SHOWN are under the overlay: null where they are not valid now. So is `rank`, of the state that pages
+    show: while evaluations are late, the last state that no newer poll result contradicts.
     """
 
     id: int
@@ -75,7 +76,7 @@ _COLUMNS: dict[str, Any] = {
     "of_rank": F("shown_rank"),
     "of_unread_by": F("unread_by"),
     **{f"of_{name}": F(f"shown_{name}") for name in SHOWN},
-    # JSON is parsed of the few groups that a rule concerns.
+    # JSON is parsed only for the few groups that a rule concerns.
     "of_presence": Cast("presence", TextField()),
     "of_detail": Cast("judged__detail", TextField()),
     "of_volumes_unknown": Cast("judged__volumes_unknown", TextField()),
@@ -95,7 +96,7 @@ def _column(name: str) -> str:
 
 @dataclass(frozen=True)
 class GroupScan:
-    """`rows[i]` is of `subjects[i]`."""
+    """`rows[i]` belongs to `subjects[i]`."""
 
     overlay: Overlay
     explainer: Explainer
@@ -112,16 +113,16 @@ class GroupScan:
         return {row.id: place for place, row in enumerate(self.rows)}
 
     def unread_reason(self, place: int) -> str | None:
-        """Why nothing of the group is known; None while everything of it is read."""
+        """Why nothing of the group is known; None where everything of it is read."""
         row = self.rows[place]
         return None if row.unread_by is None else self.explainer.reason(row.cluster_id, row.unread_by)
 
     def unjudged_reason(self, place: int) -> str | None:
-        """Why no number of an evaluation of the group holds; None while those of its newest one do."""
+        """Why no evaluated number of the group is valid; None where its newest evaluation is."""
         return self.explainer.unjudged_reason(self.rows[place].judged_at)
 
     def is_late(self, place: int) -> bool:
-        """It was evaluated, and too long ago to be of now: its state may be stale."""
+        """The group was evaluated, but too long ago: its state may be out of date."""
         return self.rows[place].judged_at is not None and self.unjudged_reason(place) is not None
 
     def detail(self, place: int) -> dict[str, Any]:
@@ -129,7 +130,7 @@ class GroupScan:
 
 
 def scanned(overlay: Overlay, explainer: Explainer) -> GroupScan:
-    """User groups of all clusters but ghosts, by cluster and name. One query."""
+    """User groups of all clusters except inactive ones, by cluster and name. One query."""
     found = filtered(overlay, GroupFilters()).annotate(**_COLUMNS).order_by("cluster__name", "name")
     names = [_column(name) for name in GroupFacts._fields]
     rows = [GroupFacts._make(values) for values in found.values_list(*names).iterator(chunk_size=CHUNK)]

@@ -1,4 +1,4 @@
-"""Groups that wait because somebody wants them to: paused ones, and those that are offline by habit."""
+"""Groups whose lag is intended: paused groups, and groups that are offline by habit."""
 
 from django.db.models import Q
 from django.utils.translation import gettext
@@ -11,7 +11,7 @@ from consumers.vocabulary.rules import RuleCode
 
 
 def spared_waiting(scan: GroupScan, place: int) -> str | None:
-    """Why its lag is nothing to be alarmed by; None where it may be."""
+    """Why the group's lag is suppressed; None where it is not."""
     row = scan.rows[place]
     if row.consume_enable is False:
         return gettext("paused by configuration: consumeEnable is false")
@@ -19,7 +19,9 @@ def spared_waiting(scan: GroupScan, place: int) -> str | None:
 
 
 def spared_by_habit(scan: GroupScan, place: int) -> str | None:
-    """Not for longer than it ever waited, nor when its messages expire within a day: so it was evaluated."""
+    """Suppressed only within the longest usual wait, and only while no message expires within a day: as it was
+    evaluated.
+    """
     row = scan.rows[place]
     if row.judged_rule == RuleCode.OFFLINE_BY_HABIT and (
         row.id in scan.overlay.live.excused or not scan.unjudged_reason(place)
@@ -29,7 +31,7 @@ def spared_by_habit(scan: GroupScan, place: int) -> str | None:
 
 
 def spared_without_members(scan: GroupScan, place: int) -> str | None:
-    """Why nobody expects brokers to list a member of it."""
+    """Why brokers are not expected to list a member of the group."""
     row, limits = scan.rows[place], scan.overlay.limits.kinds
     if row.consume_enable is False:
         return gettext("paused by configuration: consumeEnable is false")
@@ -48,7 +50,7 @@ def spared_without_members(scan: GroupScan, place: int) -> str | None:
 
 
 def why_nobody_holds(row: GroupFacts) -> str | None:
-    """Why members of the group do not tell which queues and messages they hold; None where they do."""
+    """Why members of the group do not report which queues and messages they hold; None where they do."""
     if row.consume_type == POPPING:
         return gettext("its members pop messages: no queue has an owner")
     if row.consume_type == PULLING:
@@ -57,14 +59,14 @@ def why_nobody_holds(row: GroupFacts) -> str | None:
 
 
 def why_outside(row: GroupFacts) -> str | None:
-    """Why what brokers hold as its offsets is not its progress; None where it is."""
+    """Why the offsets that brokers store for the group are not its progress; None where they are."""
     if row.outside_store is None:
         return None
     return gettext("%s keeps its progress, not the brokers") % row.outside_store
 
 
 def _watched(row: GroupFacts) -> ConsumerGroup:
-    """With all that its flags are told by; not for saving."""
+    """The group with all columns that its flags depend on; not for saving."""
     return ConsumerGroup(
         pk=row.id,
         name=row.name,
@@ -75,10 +77,10 @@ def _watched(row: GroupFacts) -> ConsumerGroup:
     )
 
 
-# Members that have not said what they hold.
+# Members that have not reported what they hold.
 
 
 def silent_groups() -> dict[int, str]:
-    """Groups with a member whose newest answer, if any, told nothing, and who that is. One query."""
+    """Groups with a member whose newest answer, if any, reported nothing, and that member. One query."""
     rows = Client.objects.filter(Q(running_info_at=None) | Q(running_info_error__isnull=False), gone_by=None)
     return dict(rows.values_list("group_id", "client_id"))

@@ -25,9 +25,9 @@ from .measure_spec import MeasureSpec, PastSource, Unit
 from .scan import GroupFacts, GroupScan, parsed
 from .topic_parts import JudgedPart, TopicScan, worst
 
-# Groups with an offset that jumped, of which resets are looked up: more at once were not moved by people.
+# Up to so many groups with a jumped offset are compared with resets: more at once were not moved by people.
 MOST_JUMPS = 2000
-# Groups whose state is another one than was evaluated of the whole: on silent brokers, or while evaluations are late.
+# Groups whose shown state differs from the evaluated one: on silent brokers, or while evaluations are late.
 MOST_LOOKED_UP = 500
 
 
@@ -42,11 +42,13 @@ class _States:
 
     @cached_property
     def values(self) -> Sequence[State | None]:
-        """None too where offsets are lost: that is told of the broker, and ends nothing that fires of the group."""
+        """None too where offsets are lost: that incident belongs to the broker, and it resolves no incident of the
+        group.
+        """
         return [None if row.state == State.UNKNOWN or self._is_lost(row) else row.state for row in self.scan.rows]
 
     def _is_lost(self, row: GroupFacts) -> bool:
-        """Whether nothing but lost offsets puts it into LOSS."""
+        """Whether only lost offsets put the group into LOSS."""
         if row.state != State.LOSS or not row.total_lost_queues:
             return False
         is_judged = row.judged_state == State.LOSS and row.judged_rule != RuleCode.OFFSET_LOST
@@ -58,7 +60,7 @@ class _States:
             return told_of_broker(row)
         if reason := judged_reason(self.scan, place):
             return reason
-        # What is told is that it is not known: the state's own word would say so twice.
+        # The evidence says that the state is unknown; the word of the state itself would repeat that.
         said = [rule_words(row.judged_rule)] if row.judged_rule else state_parts(State.UNKNOWN, None, {})
         return sentence([*said, *evidence(self.scan.detail(place))])
 
@@ -85,7 +87,7 @@ class _States:
         return row.judged_since if row.judged_state == row.state else None
 
     def spared(self, place: int) -> str | None:
-        """An offset that somebody set from here."""
+        """Suppressed where Consumerscope reset the offset."""
         row = self.scan.rows[place]
         if row.judged_rule not in RULES or row.judged_state != row.state:
             return None
@@ -106,7 +108,7 @@ class _States:
         return None if where is None else Jump(row.id, *where, row.judged_rule, row.judged_since, row.judged_at)
 
     def _looked_up_of(self, row: GroupFacts) -> StateReport | None:
-        """Of a group whose state is not simply the evaluated one."""
+        """Groups whose shown state is not simply the evaluated one."""
         return self._looked_up.get(row.id) if _is_looked_up(row) else None
 
     @cached_property
@@ -128,7 +130,7 @@ def told_of_broker(row: GroupFacts) -> str:
 
 
 def _is_looked_up(row: GroupFacts) -> bool:
-    """Its state may be that of a queue on a broker that still answers, or what rows tell while evaluations are late."""
+    """The state may come from a queue on a broker that still answers, or from rows alone while evaluations are late."""
     return (row.unread_by is not None and row.rank < UNKNOWN_RANK) or row.state not in (row.judged_state, State.UNKNOWN)
 
 
@@ -139,7 +141,8 @@ def _queue(detail: dict[str, Any]) -> tuple[str, str, int] | None:
 
 def state_of_topic(of: TopicScan) -> Column:
     whole, scan, parts, topic = of.whole, of.scan, of.parts, of.topic
-    # Of a group that was never evaluated nothing is judged; of one whose evaluation is late, what still holds.
+    # A group that was never evaluated has no evaluated values; one whose evaluation is late has those that are still
+    # valid.
     found = [
         (State.UNKNOWN, None) if row.judged_at is None else worst(whole, part)
         for row, part in zip(scan.rows, parts, strict=True)
@@ -168,7 +171,7 @@ def state_of_topic(of: TopicScan) -> Column:
 
 
 def _moved(scan: GroupScan, topic: str, found: Sequence[JudgedPart | None]) -> dict[int, str]:
-    """Places whose offset somebody set from here, and who. One query, none where no offset jumped."""
+    """Places whose offset was reset from here, and by whom. One query, none where no offset jumped."""
     jumps: dict[int, Jump] = {}
     for place, judged in enumerate(found):
         at = scan.rows[place].judged_at

@@ -1,4 +1,4 @@
-"""What groups have of one topic, queue by queue, under the overlay of their brokers."""
+"""Groups' queues of one topic, under the overlay of their brokers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ JUDGED = ("group_id", "queue_id", "queue__broker", "queue__queue_id", "state", "
 
 
 class JudgedPart(NamedTuple):
-    """A queue's judgement; `detail` is JSON."""
+    """A queue's evaluation; `detail` is JSON."""
 
     group_id: int
     queue_pk: int
@@ -41,8 +41,9 @@ class JudgedPart(NamedTuple):
 
 @dataclass
 class TopicPart:
-    """One group's queues of the topic. `lags` of those that have one by their nature; null has its reason beside it.
-    `polled` and `judged` by the queue's id."""
+    """One group's queues of the topic. `lags` are those of queues that have one by their nature; null has its reason.
+    `polled` and `judged` are by the queue's id.
+    """
 
     place: int
     lags: list[tuple[int, int | None, str]] = field(default_factory=list)  # queue pk, lag, stored reason
@@ -60,7 +61,7 @@ class TopicPart:
 
     @property
     def time_lag_seconds(self) -> float | None:
-        """Zero exactly where the lag is; a judged zero beside a lag is from before the lag."""
+        """Zero exactly where the lag is zero; an evaluated zero with a non-zero lag is older than the lag."""
         longest: list[float] = []
         for queue, lag, _ in self.lags:
             judged = self.judged.get(queue)
@@ -72,7 +73,7 @@ class TopicPart:
 
 
 def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
-    """Of groups that have offsets of the topic, and have not retired it; in the order of the scan. Three queries."""
+    """Groups that have offsets of the topic and have not retired it, in the order of the scan. Three queries."""
     of_topic = {"queue__topic__name": topic}
     parts: dict[int, TopicPart] = {}
     gone = _retired(scan, topic)
@@ -95,9 +96,9 @@ def topic_parts(scan: GroupScan, topic: str) -> list[TopicPart]:
 
 
 def worst(scan: GroupScan, part: TopicPart) -> tuple[State, JudgedPart | None]:
-    """The worst state of a queue that is not on a silent broker; UNKNOWN where one is, and none is worse.
+    """The worst state of a queue on a broker that is not silent; UNKNOWN where one is silent and no state is worse.
 
-    Null beside a state that its queue was not evaluated in: rows alone tell it while evaluations are late.
+    The evaluation is null where only rows give the state, while evaluations are late.
     """
     found: list[tuple[int, datetime, JudgedPart]] = []
     is_any_silent = False
@@ -146,7 +147,7 @@ def _broker(scan: GroupScan, place: int, name: str) -> BrokerAge | None:
 
 
 def _retired(scan: GroupScan, topic: str) -> set[int]:
-    """Groups of which no member subscribes to the topic any more: what they left there is nobody's."""
+    """Groups whose members do not subscribe to the topic any more: their remaining queues there count for nobody."""
     having = QueueSnapshot.objects.filter(queue__topic__name=topic).values("group")
     rows: Iterable[ConsumerGroup] = ConsumerGroup.objects.filter(online=True, pk__in=having)
     return {row.pk for row in rows if topic in retired_topics(row, scan.now, scan.overlay.limits.kinds)}
@@ -154,7 +155,7 @@ def _retired(scan: GroupScan, topic: str) -> set[int]:
 
 @dataclass(frozen=True)
 class TopicScan:
-    """`parts[i]` is of `scan.rows[i]`, whose subjects are parts of the topic; `whole` has all groups."""
+    """`parts[i]` belongs to `scan.rows[i]`, whose subjects are parts of the topic; `whole` has all groups."""
 
     whole: GroupScan
     scan: GroupScan

@@ -1,4 +1,4 @@
-"""How long the lag or the state of each group has not been known, where nothing but itself is the cause."""
+"""For how long the lag or the state of each group has been unknown, where the group itself is the cause."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -22,11 +22,11 @@ from .scan import GroupScan
 from .spared import why_outside
 from .state import state, told_of_broker
 
-# Until when something else left the groups of a cluster unknown: from then on it is a matter of their own.
-# What was not read, or not judged, is judged again some readings later: a group is UNKNOWN for a while after its
-# broker is back, and would else be told of for all the time that its broker was away.
+# When the last cause outside the groups of a cluster ended: from then on, unknown values are the group's own matter.
+# Values that were not read, or not evaluated, are evaluated again some readings later. A group stays UNKNOWN for a
+# while after its broker is back, and would otherwise count the broker's whole outage.
 
-# Whoever came back before that has been judged since.
+# An outage that ended earlier has been evaluated since.
 BACK = timedelta(minutes=30)
 # Stands for all brokers where a reading knew none.
 EVERY_BROKER = frozenset({""})
@@ -35,9 +35,10 @@ Seen = tuple[datetime, frozenset[str]]  # when it was read, and the brokers that
 
 
 def known_again(overlay: Overlay) -> dict[int, datetime]:
-    """By cluster id: when one of its brokers, or the site, was read or judged again after it had not been.
+    """By cluster id: when a broker of it, or the site, was read or evaluated again after an outage.
 
-    Clusters where that was long ago, or never, are left out. Four queries, and one for each cluster that was not read.
+    Clusters without an outage, or with one long ago, are left out. Four queries, and one for each cluster that was not
+    read.
     """
     judged = _judged_again(overlay)
     found = {} if judged is None else dict.fromkeys(overlay.clusters, judged)
@@ -48,7 +49,7 @@ def known_again(overlay: Overlay) -> dict[int, datetime]:
 
 
 def _readings(overlay: Overlay) -> dict[int, list[Seen]]:
-    """Those of late in order of time, after the newest one before them where these begin late."""
+    """Recent readings in order of time, preceded by the newest earlier one where they begin late."""
     start, found = overlay.now - BACK, dict[int, list[Seen]]()
     rows = Reading.objects.filter(taken_at__gt=start, taken_at__lte=overlay.now).order_by("taken_at")
     for cluster, at, brokers, error in rows.values_list("cluster", "taken_at", "brokers", "error").iterator():
@@ -75,7 +76,7 @@ def _read_again(readings: Sequence[Seen], late_seconds: float) -> datetime | Non
 
 
 def _judged_again(overlay: Overlay) -> datetime | None:
-    """When the first run ended after which judgements held again."""
+    """When the first run ended after which evaluations were valid again."""
     start, again = overlay.now - BACK, None
     good = PipelineRun.objects.filter(error=None, finished_at__isnull=False, until__lte=overlay.now)
     rows = good.filter(finished_at__gt=start).order_by("finished_at").values_list("until", "finished_at")
@@ -88,7 +89,7 @@ def _judged_again(overlay: Overlay) -> datetime | None:
     return again
 
 
-# These groups have no lag by what they are: nothing of them failed to be read.
+# These groups have no lag by their nature: no read failed.
 NO_LAG = frozenset(
     {
         UnknownReason.NO_OFFSETS,
@@ -113,7 +114,7 @@ def unknown(scan: GroupScan) -> Column:
         return 0.0 if began is None else max(0.0, (scan.now - began).total_seconds())
 
     def evidence(place: int) -> str:
-        """What is not known, for how long, and why."""
+        """What is unknown, for how long, and why."""
         row, seconds = scan.rows[place], values[place]
         if seconds is None or since[place] is None:
             return gettext("its state and its lag are known")
@@ -127,7 +128,7 @@ def unknown(scan: GroupScan) -> Column:
 
 
 def explained(scan: GroupScan, place: int) -> str | None:
-    """Why it is not its own matter that it is unknown; None where it is, or where it is known."""
+    """The outside cause of an unknown value; None where there is none, or where the value is known."""
     if reason := scan.unread_reason(place):
         return reason
     if scan.rows[place].total_lost_queues:
@@ -138,7 +139,9 @@ def explained(scan: GroupScan, place: int) -> str | None:
 
 
 def _since(scan: GroupScan, place: int, again: Mapping[int, datetime]) -> datetime | None:
-    """Since when one of the two is not known; None while both are. While something else explained it counts not."""
+    """Since when the lag or the state is unknown; None while both are known. Time with an outside cause does
+    not count.
+    """
     row = scan.rows[place]
     times: list[datetime] = []
     if row.state == State.UNKNOWN:
@@ -159,7 +162,7 @@ def _spared(scan: GroupScan, place: int) -> str | None:
 
 # The same over stored windows, for previews.
 
-# Of the lag in a window: known, or nothing is lacking; a broker explains it; it is the group's own matter.
+# The lag in a window: known or not needed; unknown because of a broker; unknown because of the group itself.
 KNOWN, EXPLAINED, OWN = 0.0, 1.0, 2.0
 
 
@@ -181,8 +184,9 @@ def _lag_code(stored: Stored, _: int) -> np.ndarray:
 
 
 def _known_until(code: np.ndarray, grid: Grid) -> np.ndarray:
-    """When the lag was known last, or the first window where it never was. A broker that was not read is another
-    subject's, and what it explained is not counted; a group that has no lag by what it is lacks nothing."""
+    """When the lag was last known, or the first window where it never was. A broker that was not read is another
+    subject's incident, so that time does not count; a group that has no lag by its nature lacks nothing.
+    """
     never = float(grid.last_us)
     first = np.where(np.isnan(code), never, grid.at_us).min(axis=1, keepdims=True, initial=never)
     return np.maximum.accumulate(np.where(code <= EXPLAINED, grid.at_us, first), axis=1)

@@ -1,4 +1,4 @@
-"""For how long the members of each group have been changing without coming to rest."""
+"""For how long the members of each group have been changing without settling."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ from .scan import GroupScan
 
 
 def unsettled(scan: GroupScan) -> Column:
-    """0 where members have come to rest. One query; some more where those of any group have not."""
+    """0 where the members have settled. One query; some more where any group has not settled."""
     until = scan.explainer.judged_until
     found = {} if until is None else unsettled_groups(Rebalance.objects.all(), until)
 

@@ -1,4 +1,4 @@
-"""Dead letters and rebalances of late, counted by the pipeline."""
+"""Recent DLQ inflow and rebalances, counted by the pipeline."""
 
 from datetime import datetime, timedelta
 
@@ -22,7 +22,9 @@ WINDOWS = 5
 
 
 def dlq_inflow(scan: GroupScan) -> Column:
-    """Over the last five whole minutes that were judged: the newest windows come a run late. One query."""
+    """Over the last five complete minutes that were evaluated: the newest windows are stored one run late. One
+    query.
+    """
     until = scan.explainer.judged_until
     end = None if until is None else floor(until, MINUTE)
     found = {} if end is None else _inflows(end)
@@ -39,14 +41,14 @@ def dlq_inflow(scan: GroupScan) -> Column:
 
 
 def _inflows(end: datetime) -> dict[int, int]:
-    """Of groups of which all windows tell: a sum over some of them is not the sum."""
+    """Groups with complete windows only: a sum over some windows is not the sum."""
     windows = GroupWindow.objects.filter(step_seconds=60, start__gte=end - WINDOWS * MINUTE, start__lt=end)
     rows = windows.order_by().values_list("group_id").annotate(Sum("into_dlq"), Count("into_dlq"))
     return {group: total for group, total, known in rows if known == WINDOWS}
 
 
 def rebalances(scan: GroupScan) -> Column:
-    """Episodes with a rebalance within the hour before. One query."""
+    """Episodes with a rebalance within the last hour. One query."""
     found = episodes_within_hour(scan.now)
 
     def known(place: int) -> bool:
@@ -57,7 +59,7 @@ def rebalances(scan: GroupScan) -> Column:
         return judged_reason(scan, place) or row.membership_error or "its members have not been asked for yet"
 
     return number_column(
-        # None of a group that was watched is none that was seen.
+        # Zero rebalances of a group that was watched is a measured zero.
         [found.get(row.id, 0) if known(place) else None for place, row in enumerate(scan.rows)],
         reason,
         lambda value: (

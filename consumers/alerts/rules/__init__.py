@@ -1,1 +1,1 @@
-"""What rules, notes and silences may say, whom they select, and what of them counts for a subject."""
+"""Fields of rules, notes and silences, the subjects they select, and the terms that apply to a subject."""

@@ -1,4 +1,4 @@
-"""The fields of a rule: each checked by itself, then against the others."""
+"""The fields of a rule: each is checked by itself, then against the others."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from consumers.models import AlertRule, Comparison, Measure, Severity, State, Su
 
 Errors = Iterator[tuple[str, str]]
 
-# Overrides: whom each names, and what counts for them instead.
+# Overrides: the subjects that each one names, and the values that apply to them instead.
 
 MOST_OVERRIDES = 500
 OVERRIDE_CHECKS: dict[str, Check] = {
@@ -30,7 +30,7 @@ SELECTS = ("cluster", "group_pattern")
 
 
 def overrides(value: Any) -> list[dict[str, Any]]:
-    """Ready to be stored; how thresholds fit the rule's own is checked with the whole rule."""
+    """The overrides, ready to be stored; the check of the whole rule compares their thresholds with the rule's own."""
     if not isinstance(value, list | tuple) or len(value) > MOST_OVERRIDES:
         raise WrongValue(f"It is a list of at most {MOST_OVERRIDES} overrides.")
     return [_override(place, one) for place, one in enumerate(value, start=1)]
@@ -178,7 +178,8 @@ CHECKS = checks_of(RULE_FIELDS)
 def checked_rule(fields: Mapping[str, Any], rule: AlertRule | None = None) -> dict[str, Any]:
     """All fields of a rule that people write, ready to be stored. Raises AlertRefused.
 
-    What `fields`, in JSON's types, leaves out is as in `rule`, or as it is where nobody says. One query, for the name.
+    A field that `fields` (in JSON's types) leaves out is taken from `rule`, or has its default. One query, for the
+    name.
     """
     before = defaults_of(RULE_FIELDS) if rule is None else {name: getattr(rule, name) for name in CHECKS}
     values, errors = checked_fields(before | dict(fields), CHECKS)

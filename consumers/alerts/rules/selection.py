@@ -1,4 +1,4 @@
-"""Whom rules, silences, channels and overrides select. Pure."""
+"""Which subjects rules, silences, channels and overrides select. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ _NO_LABELS: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Selection:
-    """What is empty selects everything. Patterns have * and ?, and are compared with case.
+    """An empty selection selects everything. Patterns have * and ?, and are case-sensitive.
 
-    With a group pattern only groups are taken, and their parts of topics; with a topic only these parts; with labels
-    only what bears all of them.
+    A group pattern selects groups and their parts of topics; a topic selects only these parts; labels select only
+    subjects that have all of them.
     """
 
     cluster: str = ""
@@ -25,7 +25,7 @@ class Selection:
 
     @classmethod
     def of(cls, row: Any) -> "Selection":
-        """Of a rule, a silence or a channel, which knows no topics."""
+        """The selection of a rule, a silence, or a channel, which has no topic."""
         return cls(row.cluster, row.group_pattern, getattr(row, "topic", ""), row.labels)
 
     def takes(self, subject: Subject, labels: Mapping[str, str] = _NO_LABELS) -> bool:
@@ -39,5 +39,5 @@ class Selection:
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """A name that the subject does not have fits nothing but the empty pattern."""
+    """A name that the subject does not have matches the empty pattern only."""
     return not pattern or (name != "" and (pattern == name or fnmatchcase(name, pattern)))

@@ -1,4 +1,4 @@
-"""What of a rule counts for one subject: its own terms, or those of the first override that names the subject. Pure."""
+"""The terms of a rule for one subject: the rule's own, or those of the first override that names the subject. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Value = float | State | None
 
 @dataclass(frozen=True)
 class Terms:
-    """`clear_threshold` null is the threshold itself. A value that is not known neither holds nor is cleared."""
+    """`clear_threshold` null is the threshold itself. An unknown value neither passes nor clears the condition."""
 
     comparison: Comparison
     threshold: float | None
@@ -28,7 +28,7 @@ class Terms:
         return value is not None and self._is_beyond(value, self.threshold)
 
     def cleared(self, value: Value) -> bool:
-        """Beyond neither threshold."""
+        """Whether the value is beyond neither threshold."""
         if value is None or self.holds(value):
             return False
         return self.clear_threshold is None or not self._is_beyond(value, self.clear_threshold)
@@ -43,7 +43,9 @@ class Terms:
 
 @dataclass(frozen=True)
 class RuleTerms:
-    """The terms of one rule for all subjects, made once: `overrides` in their order, null where one switches it off."""
+    """The terms of one rule for all subjects, made once: `overrides` in their order, null where one disables
+    the rule.
+    """
 
     own: Terms
     overrides: tuple[tuple[Selection, Terms | None], ...]
@@ -54,7 +56,7 @@ class RuleTerms:
         return cls(own, tuple((_selection(one), _overridden(own, one)) for one in rule.overrides))
 
     def terms(self, subject: Subject) -> Terms | None:
-        """None where the rule is switched off for the subject."""
+        """None where the rule is disabled for the subject."""
         for selection, terms in self.overrides:
             if selection.takes(subject):
                 return terms
@@ -78,7 +80,7 @@ def _selection(override: Mapping[str, Any]) -> Selection:
 
 
 def _overridden(own: Terms, override: Mapping[str, Any]) -> Terms | None:
-    """A threshold of its own leaves the rule's second one behind: it may lie on the wrong side."""
+    """An override with its own threshold drops the rule's clear threshold, which may lie on the wrong side of it."""
     if override.get("enabled") is False:
         return None
     threshold = override.get("threshold", own.threshold)

@@ -1,4 +1,4 @@
-"""An export on its way through Redis: at most eight chunks wait for the reader, and none for long."""
+"""Transfers an export from worker to reader through Redis: at most eight chunks wait at a time, and none for long."""
 
 import contextlib
 import secrets
@@ -13,11 +13,8 @@ from django.utils.translation import gettext
 
 from consumers.jobs.asking import redis_client
 
-# An export on its way through Redis: at most eight chunks wait for the reader, and none for long.
-#
-# The reader gives the writer room for a chunk with each that it takes. A writer that finds no room for a minute ends,
-# as
-# does one whose reader is gone; a reader whose writer is silent says so. All of it expires by itself.
+# The reader gives the writer room for one chunk with each chunk that it takes. A writer without room for a minute
+# stops, and so does one whose reader is gone; a reader whose writer is silent reports that. All keys expire.
 WAITING_CHUNKS = 8
 
 KEPT_SECONDS = 120
@@ -37,7 +34,9 @@ class ChunkKind(Enum):
 
 @dataclass(frozen=True)
 class Chunk:
-    """`messages` are in it, or at the end of all of them; the content of a failure is its reason."""
+    """`messages`: how many the chunk has, or at the end, how many all chunks have; the content of a failure is its
+    reason.
+    """
 
     kind: ChunkKind
     messages: int
@@ -62,7 +61,7 @@ class Channel:
 
     @classmethod
     def opened(cls) -> "Channel":
-        """With room for the first chunks. Raises RedisDown."""
+        """Opens the channel, with room for the first chunks. Raises RedisDown."""
         channel = cls(secrets.token_urlsafe(18))
         with redis_client() as client:
             client.rpush(channel.room, *[ROOM] * WAITING_CHUNKS)
@@ -82,7 +81,7 @@ class Channel:
         return f"consumerscope:export:{self.token}:alive"
 
 
-# The reader's end of an export: takes chunks, gives room for others, and tells a worker that is gone.
+# The reader's side: takes chunks, makes room for others, and tells the worker when the reader is gone.
 PATIENCE_SECONDS = 10.0
 
 
@@ -91,7 +90,9 @@ class WorkerSilent(Exception):
 
 
 def read_chunks(channel: Channel, patience_seconds: float = PATIENCE_SECONDS) -> Generator[Chunk, None, None]:
-    """Ends after an end or a failure. Raises WorkerSilent and RedisDown. Closing it tells the worker to end."""
+    """Stops after an end or a failure. Raises WorkerSilent and RedisDown. Closing the generator tells the worker to
+    stop.
+    """
     with redis_client(longest_wait_seconds=STEP_SECONDS) as client:
         is_over = False
         try:
@@ -103,7 +104,7 @@ def read_chunks(channel: Channel, patience_seconds: float = PATIENCE_SECONDS) ->
                     client.expire(channel.room, KEPT_SECONDS)
                 yield chunk
         finally:
-            # What cannot be taken away expires.
+            # Keys that cannot be deleted expire.
             with contextlib.suppress(redis.exceptions.RedisError):
                 _leave(client, channel, is_over)
 
@@ -131,8 +132,8 @@ def _leave(client: redis.Redis, channel: Channel, is_over: bool) -> None:
     client.expire(channel.room, KEPT_SECONDS)
 
 
-# The worker's end of an export: puts chunks where there is room, and shows that it lives.
-# It says that it lives with every call of a broker, and is taken for dead after this.
+# The worker's side: puts chunks where there is room, and sends heartbeats.
+# It sends a heartbeat with every call to a broker, and counts as dead after this time without one.
 ALIVE_SECONDS = 20
 
 ROOM_SECONDS = 60.0
@@ -143,7 +144,7 @@ class NobodyReads(Exception):
 
 
 class ChunkWriter:
-    """The worker's end. Raises RedisDown."""
+    """The worker's side of the channel. Raises RedisDown."""
 
     def __init__(self, channel: Channel, room_seconds: float = ROOM_SECONDS) -> None:
         self._channel, self._room_seconds = channel, room_seconds
@@ -159,13 +160,15 @@ class ChunkWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._place is not None:
-            # It expires where it cannot be given back.
+            # A place that cannot be released expires.
             with contextlib.suppress(redis.exceptions.RedisError):
                 self._client.delete(self._place)
         self._stack.__exit__(kind, error, trace)
 
     def take_place(self, most: int) -> bool:
-        """Whether fewer than `most` exports go on. The place of one whose worker was killed is free soon after."""
+        """Takes one of `most` places for exports; False where none is free. The place of a killed worker becomes free
+        soon after.
+        """
         for place in (f"consumerscope:export-place:{number}" for number in range(most)):
             if self._client.set(place, self._channel.token, nx=True, ex=ALIVE_SECONDS):
                 self._place = place
@@ -178,7 +181,7 @@ class ChunkWriter:
             self._client.set(self._place, self._channel.token, ex=ALIVE_SECONDS)
 
     def put(self, content: bytes, messages: int) -> None:
-        """Waits for room. Raises NobodyReads."""
+        """Puts a chunk, waiting for room. Raises NobodyReads."""
         waited = 0.0
         while (taken := self._client.blpop([self._channel.room], timeout=STEP_SECONDS)) is None:
             self.live()
@@ -196,7 +199,7 @@ class ChunkWriter:
         self._push(Chunk(ChunkKind.FAILURE, 0, reason.encode()))
 
     def _push(self, chunk: Chunk) -> None:
-        # Not afterwards: the reader of the last chunk takes everything away.
+        # Not after the last chunk: its reader deletes all keys.
         self.live()
         with self._client.pipeline() as pipeline:
             pipeline.rpush(self._channel.chunks, chunk.packed())

@@ -1,4 +1,4 @@
-"""The worker's part of an export: reads the whole stock, takes what the filters choose, writes it in chunks."""
+"""The worker's part of an export: reads all dead-letter messages, filters them, and writes them in chunks."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,13 +24,13 @@ from consumers.rocketmq.wire.errors import BrokerRefused, RemoteProtocolError, R
 from .channel import ChunkWriter
 from .stream import ExportFailed, ExportWanted, columns_of, content_row, facts_row, lines_of
 
-# Every letter that a group's dead-letter queues hold, read from the brokers from their begin to their end.
-# One answer of a broker is held at a time.
+# All messages that a group's dead-letter queues hold, read from the brokers from begin to end.
+# One answer of a broker is held in memory at a time.
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What one answer of a broker held. It may be empty."""
+    """The messages of one answer of a broker; may be empty."""
 
     broker: str
     messages: tuple[StoredMessage, ...]
@@ -38,7 +38,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Stock:
-    """Raises ExportFailed from every step. Letters that come after it began are left out."""
+    """Every step raises ExportFailed. Messages that arrive after the start are left out."""
 
     cluster: Cluster
     group: str
@@ -66,7 +66,7 @@ class Stock:
             raise ExportFailed(reason_of(error, dlq_topic(self.group))) from None
 
     async def _ends(self, name: str, admin: BrokerAdmin) -> dict[Place, Ends]:
-        """None of a broker without the topic: no message of the group died there."""
+        """Empty for a broker without the topic: it has no dead-letter message of the group."""
         try:
             stats = await admin.topic_stats(dlq_topic(self.group), deadline_seconds=self.deadline_seconds)
         except BrokerRefused as refusal:
@@ -83,7 +83,7 @@ class Stock:
             if found:
                 at = found[-1].queue_offset + 1
             elif pulled.outcome is PullOutcome.MOVED and pulled.next_offset > at:
-                # They have expired since: the broker names the next that is there.
+                # These messages expired meanwhile: the broker names the next existing offset.
                 at = pulled.next_offset
             elif pulled.messages:
                 return
@@ -120,7 +120,7 @@ class Limits:
 
 @dataclass
 class _Pending:
-    """Lines that wait to fill a chunk."""
+    """Lines that are collected for the next chunk."""
 
     lines: list[bytes] = field(default_factory=list)
     size: int = 0
@@ -134,7 +134,7 @@ class _Pending:
         return len(self.lines) >= CHUNK_MESSAGES or self.size >= CHUNK_BYTES
 
     def write(self, writer: ChunkWriter) -> int:
-        """How many messages it were."""
+        """Returns how many messages were written."""
         count = len(self.lines)
         if count:
             writer.put(b"".join(self.lines), count)
@@ -143,7 +143,7 @@ class _Pending:
 
 
 def export(wanted: ExportWanted, writer: ChunkWriter, limits: Limits) -> int:
-    """How many letters were written; to end the export is left to the caller.
+    """Returns how many messages were written; the caller ends the export.
 
     Nothing is written before a broker has answered. Raises ExportFailed, NobodyReads and RedisDown.
     """
@@ -183,7 +183,7 @@ def _within(pieces: Iterator[Piece], limits: Limits) -> Iterator[Piece]:
 
 
 class _Letters:
-    """Those of a stock that the filters choose, as lines."""
+    """The messages that pass the filters, as lines."""
 
     def __init__(self, wanted: ExportWanted, group: ConsumerGroup, tries: Tries, limits: Limits) -> None:
         self._wanted, self._group, self._tries, self._limits = wanted, group, tries, limits
@@ -212,7 +212,7 @@ class _Letters:
             raise ExportFailed(f"{piece.broker}: {error}") from None
 
     def _resent(self, piece: Piece) -> set[tuple[int, int, str]]:
-        """Those of the piece that were sent again, or may have been."""
+        """The messages of the piece that were resent, or may have been."""
         offsets = [message.queue_offset for message in piece.messages]
         items = ResendItem.objects.filter(
             resend__group=self._group, broker=piece.broker, offset__in=offsets, outcome__in=MAYBE_SENT

@@ -1,4 +1,4 @@
-"""What an export holds, and its lines as they go to whoever asked."""
+"""The content of an export, and its lines as they are streamed to the user."""
 
 import base64
 import json
@@ -26,7 +26,7 @@ from consumers.rocketmq.messages.bodies import DecodedBody, decoded_body
 from consumers.rocketmq.messages.dead import DeadMessage
 from consumers.rocketmq.messages.stored import StoredMessage
 
-# What an export says of a letter: the fields of REST, and with bodies also the body and all properties.
+# The fields of each message: those of REST; exports with bodies add the body and all properties.
 FACTS = (
     "broker",
     "queue_id",
@@ -86,7 +86,7 @@ def _base64(body: DecodedBody) -> str | None:
     return None if body.hex is None else base64.b64encode(bytes.fromhex(body.hex)).decode()
 
 
-# What an export is of, as it travels to the worker.
+# The parameters of an export, as they are sent to the worker.
 class ExportFormat(StrEnum):
     CSV = "csv"
     JSONL = "jsonl"
@@ -117,8 +117,7 @@ class ExportWanted:
         return cls(**(dict(words) | said))
 
 
-# Exported letters as lines of CSV or JSON.
-# What no text of a message is: as it is.
+# Exported messages as lines of CSV or JSON.
 OWN = ("body_base64",)
 
 
@@ -174,11 +173,11 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-# The reader's part of an export: a chunk at a time goes to whoever asked, and a last line where it is not whole.
+# The reader's part: streams chunk after chunk to the user, with a last line where the export is incomplete.
 def streamed(
     channel: Channel, wanted: ExportWanted, patience_seconds: float = PATIENCE_SECONDS
 ) -> Generator[bytes, None, None]:
-    """Waits for the first chunk. Raises ExportFailed where there is none: nothing was sent to anybody yet."""
+    """Waits for the first chunk. Raises ExportFailed where there is none: nothing has been sent to the user yet."""
     chunks = read_chunks(channel, patience_seconds)
     try:
         first = next(chunks)
@@ -187,7 +186,7 @@ def streamed(
     if first.kind is ChunkKind.FAILURE:
         raise ExportFailed(first.reason)
     rest = _rest(first, chunks, wanted)
-    # A generator that was never begun does not tell the worker when it is closed.
+    # A generator that was never started does not notify the worker when it is closed.
     next(rest)
     return rest
 
@@ -218,7 +217,7 @@ def _content(chunk: Chunk) -> Iterator[bytes]:
 
 
 def _reason(chunk: Chunk, messages: int) -> str | None:
-    """Why it is not whole; None where it is."""
+    """Why the export is incomplete; None where it is complete."""
     if chunk.kind is ChunkKind.FAILURE:
         return chunk.reason
     lost = chunk.messages - messages

@@ -1,1 +1,3 @@
-"""The index of dead letters: what is in `%DLQ%` topics as rows, without the bodies, kept up by looks."""
+"""The index of dead-letter messages: rows of the messages in `%DLQ%` topics, without bodies, updated by
+index passes.
+"""

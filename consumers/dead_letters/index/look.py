@@ -1,4 +1,6 @@
-"""One pass over the dead letters of groups: brokers are asked, rows are brought up. Changes nothing on a broker."""
+"""One index pass over the dead-letter messages of groups: asks brokers and updates rows. It changes nothing on a
+broker.
+"""
 
 import asyncio
 from collections import defaultdict
@@ -36,11 +38,12 @@ from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 
-# How much is indexed, and how much one run may cost.
+# How much is indexed, and how many calls one pass may cost.
 @dataclass(frozen=True)
 class LookRules:
-    """`kept` letters of each group. A queue that did not change is looked at again after `again_seconds`: as many may
-    have come as have expired."""
+    """`kept`: indexed messages of each group. An unchanged queue is read again after `again_seconds`: as many messages
+    may have arrived as have expired.
+    """
 
     calls: int = 400
     kept: int = 20_000
@@ -56,15 +59,12 @@ class LookRules:
         )
 
 
-# One look into the dead letters of groups: their brokers are asked, rows are brought up. Changes nothing on a broker.
-#
-# Groups take turns, so that one with many letters leaves calls to the others.
-# Asks every broker for the dead-letter messages of one group.
+# Groups take turns, so that one with many messages leaves calls to the others.
 
 
 @dataclass
 class GroupRead:
-    """`errors` by broker that did not say which queues there are; the other brokers' queues are all in `ends`.
+    """`errors`: by broker that did not list its queues; `ends` has all queues of the other brokers.
 
     A queue of `ends` without an entry in `queues` was left for another turn.
     """
@@ -76,7 +76,7 @@ class GroupRead:
 
     @property
     def is_whole(self) -> bool:
-        """Nothing is left that another turn could read."""
+        """Another turn could read nothing more."""
         return all(place in self.queues and self._is_done(place) for place in self.ends)
 
     def _is_done(self, place: Place) -> bool:
@@ -87,7 +87,7 @@ class GroupRead:
 
 @dataclass
 class Asked:
-    """The brokers of a run. One that did not answer is in `silent`, with the reason, and not asked again."""
+    """The brokers of a pass. A broker that did not answer is in `silent`, with the reason, and is not asked again."""
 
     admins: Mapping[str, BrokerAdmin]
     deadline_seconds: float
@@ -112,7 +112,7 @@ async def read_group(asked: Asked, group: str, indexed: dict[Place, Indexed], ke
 
 
 async def _read_ends(asked: Asked, broker: str, topic: str, read: GroupRead, calls: Calls) -> None:
-    """The queues of a broker that has the topic; a group whose messages never died there has none."""
+    """The queues of a broker that has the topic; empty where it has no dead-letter message of the group."""
     if broker in asked.silent:
         read.errors[broker] = asked.silent[broker]
         return
@@ -134,7 +134,7 @@ def _note_silence(asked: Asked, broker: str, failure: RocketMQError) -> None:
         asked.silent[broker] = str(failure)
 
 
-# Brings the rows of one group's dead-letter messages up to what was read of them.
+# Updates the rows of one group's dead-letter messages.
 
 # Brokers make such topics with one queue (RocketMQ 5.4.0, AbstractSendMessageProcessor.DLQ_NUMS_PER_GROUP).
 ONLY_QUEUE = 0
@@ -152,7 +152,7 @@ def indexed_of(group: ConsumerGroup) -> dict[Place, Indexed]:
 
 
 def record(group: ConsumerGroup, read: GroupRead, now: datetime) -> None:
-    """What could not be read stays as it was, with the reason beside it."""
+    """Queues that could not be read keep their rows, with the reason."""
     with transaction.atomic():
         for broker, error in read.errors.items():
             _record_failure(group, broker, error, now)
@@ -165,13 +165,13 @@ def record(group: ConsumerGroup, read: GroupRead, now: datetime) -> None:
 
 
 def _record_failure(group: ConsumerGroup, broker: str, error: str, now: datetime) -> None:
-    """A broker that was never looked into is noted too: what it has of the group is not known."""
+    """A broker that was never read gets a row too: its dead-letter messages of the group are unknown."""
     if not group.dead_letter_looks.filter(broker=broker).update(error=error):
         group.dead_letter_looks.create(broker=broker, queue_id=ONLY_QUEUE, looked_at=now, error=error)
 
 
 def _forget_gone(group: ConsumerGroup, read: GroupRead) -> None:
-    """Queues that their broker, asked about them, no longer has."""
+    """Deletes the rows of queues that their broker, when asked, no longer has."""
     for look in group.dead_letter_looks.exclude(broker__in=list(read.errors)):
         if (look.broker, look.queue_id) not in read.ends:
             group.dead_letters.filter(broker=look.broker, queue_id=look.queue_id).delete()
@@ -215,12 +215,12 @@ def _record_look(group: ConsumerGroup, place: Place, ends: Ends, found: QueueRea
     )
 
 
-# Which groups are to be looked into: those whose dead letters differ from what was seen last, the longest ago first.
+# Selects groups to index: those whose dead-letter messages differ from the last pass, the longest ago first.
 # Two queries, however many groups there are.
 
 
 def due_groups(cluster: Cluster, rules: LookRules, now: datetime) -> list[ConsumerGroup]:
-    """Those that could not be read last time come last, in an order that differs from run to run."""
+    """Groups whose last read failed come last, in an order that differs from pass to pass."""
     looks: dict[int, list[DeadLetterLook]] = defaultdict(list)
     for look in DeadLetterLook.objects.filter(group__cluster=cluster):
         looks[look.group_id].append(look)
@@ -270,7 +270,7 @@ LEAST_TURN = 8
 
 @dataclass(frozen=True)
 class Looked:
-    """What a look cost and found. `waiting`: groups that another run goes on with."""
+    """Cost and result of a pass. `waiting`: groups that another pass continues."""
 
     groups: int
     waiting: int
@@ -279,7 +279,7 @@ class Looked:
 
 
 def look_into(cluster: Cluster, group: ConsumerGroup | None, rules: LookRules, now: datetime) -> Looked:
-    """Indexes one group's dead-letter messages, or those of every group that is due. One at a time for a cluster."""
+    """Indexes one group's dead-letter messages, or those of every due group. One pass at a time for a cluster."""
     groups = due_groups(cluster, rules, now) if group is None else [group]
     if not groups:
         return Looked(0, 0, 0, 0)
@@ -310,7 +310,7 @@ class _Run:
     letters: int = 0
 
     def turn(self, group: ConsumerGroup, most: int) -> bool:
-        """Whether the group needs no other."""
+        """Returns whether the group needs no other turn."""
         if not self.calls.left:
             return False
         reading = read_group(self.asked, group.name, indexed_of(group), self.rules.kept, self.calls.turn(most))
@@ -320,13 +320,13 @@ class _Run:
         return read.is_whole
 
 
-# Whether a look that somebody asked for at once is done: kept in Redis for some minutes.
+# Status of a pass that a user requested: stored in Redis for some minutes.
 KEPT_SECONDS = 300
 
 
 @dataclass(frozen=True)
 class AskedLook:
-    """`done_at` is null while it is awaited; `failure` says why it did not come to its end."""
+    """`done_at` is null until the pass ends; `failure` says why it did not complete."""
 
     asked_at: datetime
     done_at: datetime | None
@@ -342,12 +342,12 @@ def put_asked(group: ConsumerGroup, now: datetime) -> None:
 
 
 def put_done(group: ConsumerGroup, failure: str | None, now: datetime) -> None:
-    """Nothing where nobody asked. Raises RedisDown."""
+    """Does nothing where no user requested a pass. Raises RedisDown."""
     put_answer(_key(group), {"done_at": now.isoformat(), "failure": failure}, KEPT_SECONDS)
 
 
 def asked_look(group: ConsumerGroup) -> AskedLook | None:
-    """None where nobody asked within some minutes. Raises RedisDown."""
+    """None where no user requested a pass in the last minutes. Raises RedisDown."""
     said = what_is_said(_key(group))
     if said is None:
         return None

@@ -1,4 +1,4 @@
-"""Reads what is not indexed of one dead-letter queue, and why some of it was not read."""
+"""Reads the messages of one dead-letter queue that are not indexed yet, with the reason where some were not read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,14 +13,13 @@ from consumers.rocketmq.messages.stored import Pulled, PullOutcome
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
-# What is known of the queues of one group's dead-letter messages, in a broker and in rows.
-# Broker name and queue id.
+# The ends of a dead-letter queue are known from its broker and from rows. Key: broker name and queue id.
 Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class Ends:
-    """Of a queue, as its broker says; messages lie in [min_offset, broker_offset)."""
+    """Begin and end of a queue, as its broker reports them; messages are in [min_offset, broker_offset)."""
 
     min_offset: int
     broker_offset: int
@@ -28,7 +27,9 @@ class Ends:
 
 @dataclass(frozen=True)
 class Indexed:
-    """[since, until) of a queue has rows. `last_stored_id` is the stored id at until - 1, null where none is."""
+    """[since, until) of a queue has rows. `last_stored_id` is the stored id at until - 1, null without a
+    message there.
+    """
 
     since: int
     until: int
@@ -36,7 +37,7 @@ class Indexed:
 
 
 class Calls:
-    """How many calls are left to a run. Those of one turn are counted off the whole."""
+    """How many calls a pass has left. Calls of one turn count against the pass."""
 
     def __init__(self, left: int, whole: "Calls | None" = None) -> None:
         self.left = left
@@ -46,7 +47,7 @@ class Calls:
         return Calls(min(most, self.left), self)
 
     def take(self) -> bool:
-        """Whether one more may be made; it is counted then."""
+        """Counts one call; returns whether it may be made."""
         if self.left <= 0 or (self._whole is not None and not self._whole.take()):
             return False
         self.left -= 1
@@ -54,8 +55,9 @@ class Calls:
 
 
 def kept_from(ends: dict[Place, Ends], most: int) -> dict[Place, int]:
-    """From which offset on each queue is indexed, so that `most` messages are, as many of each queue as of the others
-    where not all have a place. Queues that hold few leave theirs to the rest."""
+    """The offset from which each queue is indexed, so that `most` messages are. Every queue gets an equal share; what
+    short queues do not use goes to the others.
+    """
     low: dict[Place, int] = {}
     left = most
     by_stock = sorted(ends, key=lambda place: ends[place].broker_offset - ends[place].min_offset)
@@ -67,17 +69,17 @@ def kept_from(ends: dict[Place, Ends], most: int) -> dict[Place, int]:
     return low
 
 
-# Reads what is not indexed of one dead-letter queue: first what came since, then backwards to where it is kept from.
-#
-# The newest letters are there first, and what is indexed has no hole whenever the calls run out.
-# The most that a broker gives at once (5.4.0, MessageStoreConfig.maxTransferCountOnMessageInMemory).
+# Reads the messages of one dead-letter queue that are not indexed: first newer ones, then older ones down to the limit.
+# The newest messages come first, and the indexed range has no gap whenever the calls run out.
+# The most messages that a broker returns at once (5.4.0, MessageStoreConfig.maxTransferCountOnMessageInMemory).
 AT_ONCE = 32
 
 
 @dataclass
 class QueueRead:
-    """`letters` are those in [since, until) that had no row. `anew`: rows that there were are of another topic of the
-    same name. `failure` or `error` is why not everything that the calls allowed was read."""
+    """`letters`: messages in [since, until) without a row. `anew`: existing rows are of an older topic with the same
+    name. `failure` or `error`: why not everything that the calls allowed was read.
+    """
 
     since: int
     until: int
@@ -99,7 +101,7 @@ class DeadQueue:
 
 
 async def read_queue(queue: DeadQueue, ends: Ends, kept_from: int, indexed: Indexed | None, calls: Calls) -> QueueRead:
-    """Asks for offsets in [min_offset, broker_offset) only."""
+    """Reads offsets in [min_offset, broker_offset) only."""
     low = max(kept_from, ends.min_offset)
     read = _begin(ends, low, indexed)
     try:
@@ -113,7 +115,7 @@ async def read_queue(queue: DeadQueue, ends: Ends, kept_from: int, indexed: Inde
 
 
 def _begin(ends: Ends, low: int, indexed: Indexed | None) -> QueueRead:
-    """Where nothing of what is indexed is kept, it begins at the end."""
+    """Starts at the queue's end where no indexed message is within the limit."""
     if indexed is None or indexed.until < low:
         return QueueRead(ends.broker_offset, ends.broker_offset)
     if indexed.until > ends.broker_offset:
@@ -122,7 +124,9 @@ def _begin(ends: Ends, low: int, indexed: Indexed | None) -> QueueRead:
 
 
 async def _is_same(queue: DeadQueue, ends: Ends, indexed: Indexed, calls: Calls) -> bool:
-    """A topic that was deleted and made again may have grown past where the other ended: its messages lie elsewhere."""
+    """Whether the rows are of this topic. A topic that was deleted and created again may be longer than the old one:
+    then other messages are at the same offsets.
+    """
     last = indexed.until - 1
     if indexed.last_stored_id is None or last < ends.min_offset or not calls.take():
         return True
@@ -141,7 +145,7 @@ async def _read_on(queue: DeadQueue, read: QueueRead, ends: Ends, calls: Calls) 
 
 
 async def _read_back(queue: DeadQueue, read: QueueRead, low: int, calls: Calls) -> None:
-    """In pieces that count only when they are whole."""
+    """Reads older messages, in pieces that count only when they are complete."""
     while read.since > low and read.error is None:
         start = max(low, read.since - AT_ONCE)
         piece = QueueRead(start, start)
@@ -162,7 +166,9 @@ def _nothing_at(offset: int) -> str:
 
 
 def _after(pulled: Pulled, offset: int, read: QueueRead, before: int | None = None) -> int | None:
-    """Where to go on; null where there is nothing more at present. Takes the letters in [offset, before)."""
+    """The next offset to read; null where there is nothing more at present. Collects the messages in
+    [offset, before).
+    """
     if pulled.outcome is PullOutcome.RETRY:
         read.error = f"the broker cannot read what lies at {offset} at present"
         return None
@@ -170,11 +176,11 @@ def _after(pulled: Pulled, offset: int, read: QueueRead, before: int | None = No
     read.letters += [letter for letter in letters if before is None or letter.offset < before]
     if letters:
         return letters[-1].offset + 1
-    # Messages may be gone before their places are: the broker names the next that is there.
+    # A queue may still have offsets whose messages were deleted: the broker names the next existing one.
     return pulled.next_offset if pulled.outcome is PullOutcome.MOVED and pulled.next_offset > offset else None
 
 
-# RocketMQ 5.4.0, PullMessageProcessor; the same words in 4.x.
+# RocketMQ 5.4.0, PullMessageProcessor; the same text in 4.x.
 TOPIC_NOT_READABLE = "pulling message is forbidden"
 
 OF_TOPIC = "the topic["
@@ -184,7 +190,7 @@ NOT_ALLOWED = ("has no permission to access", "No default permission", "acl.comm
 
 
 def reason_of(error: RocketMQError, topic: str) -> str:
-    """Why dead-letter messages were not read, each in one sentence with what to do about it."""
+    """Why dead-letter messages were not read: one sentence each, with what to do."""
     if not isinstance(error, BrokerRefused):
         return str(error)
     remark = error.remark or ""
@@ -200,15 +206,13 @@ def reason_of(error: RocketMQError, topic: str) -> str:
     return str(error)
 
 
-# Whether a letter died before its retries were used up: then its application sent it to the dead-letter topic.
-#
-# Only the members of its time know how often they let a message be tried: they say so with each message that they
-# send
-# back (RocketMQ 5.4.0, AbstractSendMessageProcessor.consumerSendMsgBack).
-# DefaultMQPushConsumerImpl.getMaxReconsumeTimes: -1 stands for it.
+# Whether a message was dead-lettered before its retries were exhausted: then its application sent it there.
+# Only members at that time know the maximum: they send it with each message that they send back (RocketMQ 5.4.0,
+# AbstractSendMessageProcessor.consumerSendMsgBack).
+# DefaultMQPushConsumerImpl.getMaxReconsumeTimes: -1 stands for this number.
 UNSET, DEFAULT = "-1", 16
 
-# A member is seen some readings after it began, and its clock is not the broker's.
+# A member is seen some readings after it started, and its clock may differ from the broker's.
 SLACK = timedelta(minutes=1)
 
 EVER = datetime.max.replace(tzinfo=UTC)
@@ -216,7 +220,7 @@ EVER = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Member:
-    """`most_tries` is null where it does not say; `orderly` where it was not asked."""
+    """`most_tries` is null where the member does not report it; `orderly` where it was not asked."""
 
     since: datetime
     until: datetime
@@ -226,21 +230,22 @@ class Member:
 
 @dataclass(frozen=True)
 class Tries:
-    """`configured`: the group's own, by broker, for members that name none."""
+    """`configured`: the group's own maximum, by broker, for members that report none."""
 
     members: list[Member]
     configured: Mapping[str, int | None]
 
     @classmethod
     def of(cls, group: ConsumerGroup, since: datetime) -> "Tries":
-        """For letters that were stored at `since` or later."""
+        """For messages that were stored at `since` or later."""
         there = Client.objects.filter(Q(gone_by=None) | Q(gone_by__gte=since - SLACK), group=group)
         rows = group.configs.values_list("broker", "retry_max_times")
         return cls([_member(client) for client in there], dict(rows))
 
     def sent_by_application(self, broker: str, reconsume_times: int, stored_at: datetime) -> bool | None:
-        """A letter counts one try more than it was retried. Null where its members disagree, are orderly, or unknown:
-        an orderly member sends what it is done with past all retries."""
+        """A dead-letter message counts one attempt more than it had retries. Null where its members disagree, are
+        orderly or are unknown: an orderly member sends messages to the DLQ itself after its retries.
+        """
         there = [m for m in self.members if m.since - SLACK <= stored_at <= m.until]
         if not there or any(member.orderly is not False for member in there):
             return None

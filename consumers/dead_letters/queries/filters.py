@@ -1,4 +1,4 @@
-"""Which dead-letter messages a list, an export or a resend is of: as SQL, in Python, and as a query string."""
+"""Filters of dead-letter messages for a list, an export or a resend: as SQL, in Python, and as a query string."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +13,8 @@ from django.utils.translation import gettext
 
 from consumers.models import ConsumerGroup, DeadLetter, ResendItem, ResendOutcome
 
-# Which dead letters a list, an export or a re-send is of: in SQL for rows, in Python for messages as they stream.
-#
-# Both say the same of every letter. Texts are compared as they are, capitals and all.
-# What may have reached its target: such a letter counts as resent, so that nothing is sent twice in silence.
+# Both forms give the same result for every message. Texts are compared as they are, case-sensitively.
+# These outcomes may have reached the target: such a message counts as resent, so that nothing is silently sent twice.
 MAYBE_SENT = (ResendOutcome.SENDING, ResendOutcome.SENT, ResendOutcome.UNKNOWN)
 
 KEY_SEPARATOR = " "  # RocketMQ 5.4.0, MessageConst
@@ -43,9 +41,9 @@ class Letter(Protocol):
 
 @dataclass(frozen=True)
 class DeadLetterFilters:
-    """Null does not filter. Stored in [since, until); `key` is one whole key, `key_part` a part of any.
+    """Null does not filter. Stored in [since, until); `key` is one complete key, `key_part` a part of any.
 
-    `message_id` is any of its ids: its producer's, the first message's, or the place where it is stored.
+    `message_id` is any of its ids: the producer's, the original message's, or the stored one.
     """
 
     since: datetime | None = None
@@ -101,7 +99,9 @@ class DeadLetterFilters:
 
 
 def _items_of_letter() -> QuerySet[ResendItem]:
-    """Of a resend of the letter at hand; another message at its place, of a topic made anew, is stored elsewhere."""
+    """Resend items of the message; a recreated topic may have another message at the same offset, with another stored
+    id.
+    """
     return ResendItem.objects.filter(
         resend__group=OuterRef("group"),
         broker=OuterRef("broker"),
@@ -119,7 +119,7 @@ def _spaced(text: str) -> str:
     return f"{KEY_SEPARATOR}{text}{KEY_SEPARATOR}"
 
 
-# Filters as a query string and back: pages, exports and resends name the same letters by the same words.
+# Filters as a query string and back: pages, exports and resends select messages by the same parameters.
 TEXTS = ("key", "key_part", "tag", "message_id", "origin_topic")
 
 TIMES = {"from": "since", "to": "until"}
@@ -130,7 +130,7 @@ TRUTHS = {"true": True, "false": False}
 
 
 class WrongFilter(ValueError):
-    """`name` says which; str() is one sentence."""
+    """`name` is the parameter; str() is one sentence."""
 
     def __init__(self, name: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -138,7 +138,9 @@ class WrongFilter(ValueError):
 
 
 def filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
-    """Other names are left alone, and an empty value is none. A time without a zone is UTC. Raises WrongFilter."""
+    """Other parameters are ignored, and an empty value does not filter. A time without a zone is UTC. Raises
+    WrongFilter.
+    """
     said = {name: query[name] for name in NAMES if query.get(name)}
     for name, text in said.items():
         if "\x00" in text:
@@ -160,7 +162,9 @@ def filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
 
 
 def all_filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
-    """For what acts on the letters: a name that is none, or has no value, is refused. Left out it would choose more."""
+    """For actions on messages: an unknown parameter or an empty value is refused, because ignoring it would select
+    more.
+    """
     for name, text in query.items():
         if name not in NAMES:
             raise WrongFilter(
@@ -176,7 +180,7 @@ def all_filters_of(query: Mapping[str, str]) -> DeadLetterFilters:
 
 
 def words_of(filters: DeadLetterFilters) -> dict[str, str]:
-    """What `filters_of` reads the same filters from."""
+    """The parameters from which `filters_of` makes the same filters."""
     said = {name: getattr(filters, name) for name in TEXTS}
     said |= {name: time.isoformat() for name, field in TIMES.items() if (time := getattr(filters, field))}
     if filters.resent is not None:

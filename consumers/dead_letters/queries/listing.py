@@ -49,7 +49,7 @@ class DeadLetterRow:
 
     @property
     def place(self) -> str:
-        """As a resend names it."""
+        """The message as a resend names it."""
         return f"{self.broker}/{self.queue_id}/{self.offset}"
 
 
@@ -76,7 +76,7 @@ class DeadLetterPage:
     completeness: Completeness
 
 
-# How much of a group's dead-letter messages has rows, and why not all.
+# How many of a group's dead-letter messages have rows, and why not all.
 NOT_LOOKED = gettext_lazy("the dead-letter topic has not been indexed yet")
 
 NOT_COUNTED = gettext_lazy("not every broker was read: there may be newer messages")
@@ -104,7 +104,7 @@ def completeness(group: ConsumerGroup) -> Completeness:
 
 
 def _without_a_look(group: ConsumerGroup, total: int | None) -> Completeness:
-    """The poll counts dead-letter messages too: none of it is not unknown."""
+    """The poll counts dead-letter messages too: a counted zero is known without an index pass."""
     if total == 0:
         read = group.cluster.brokers.filter(broker_id=MASTER).values_list("last_read_at", flat=True)
         looked_at = min((at for at in read if at), default=None)
@@ -126,7 +126,7 @@ def _indexed(look: DeadLetterLook) -> int:
 
 
 def _reason(looks: list[DeadLetterLook], messages: int | None, indexed: int, total: int | None) -> str | None:
-    """The first of what is wrong."""
+    """The reason of the first problem."""
     errors = [f"{look.broker}: {look.error}" for look in looks if look.error]
     if errors:
         return "; ".join(dict.fromkeys(errors))
@@ -152,10 +152,10 @@ def _unknown(reason: str | None, messages: int | None, indexed: list[int]) -> di
     return missing | ({"messages": said} if messages is None else {})
 
 
-# A group's dead-letter messages, newest first: one page of those that the filters choose.
-# Which letters were sent again: by whom, when and with what result.
+# One page of a group's dead-letter messages, newest first, and which of them were resent: by whom, when, with what
+# result.
 
-# A broker's queue, an offset in it, and where the letter is stored: a topic that was made anew has other letters.
+# A broker's queue, an offset in it, and the stored id: a recreated topic has other messages at the same offsets.
 LetterKey = tuple[str, int, int, str]
 
 
@@ -164,7 +164,7 @@ def key_of(letter: DeadLetter) -> LetterKey:
 
 
 def resent_of(group: ConsumerGroup, letters: Sequence[DeadLetter]) -> dict[LetterKey, list[Resent]]:
-    """Newest first, for those of the letters that were tried, and perhaps for others of their offsets. One query."""
+    """Newest first: resends of these messages, and perhaps of others at their offsets. One query."""
     items = ResendItem.objects.filter(
         resend__group=group,
         broker__in={letter.broker for letter in letters},
@@ -200,7 +200,7 @@ WHY = {
 def dead_letter_list(
     group: ConsumerGroup, filters: DeadLetterFilters, *, page: int = 1, page_size: int = 100
 ) -> DeadLetterPage:
-    """Five queries. A page beyond the last has no rows."""
+    """Five queries. A page beyond the last one is empty."""
     found = filters.letters_of(group)
     count, size = found.count(), min(page_size, MOST_ROWS)
     letters = list(found[(page - 1) * size : page * size])
@@ -215,7 +215,7 @@ def dead_letter_list(
 
 
 def letter_at(group: ConsumerGroup, broker: str, queue_id: int, offset: int) -> DeadLetterRow | None:
-    """None: it is not listed. Two queries."""
+    """None: the message is not listed. Two queries."""
     letter = DeadLetter.objects.filter(group=group, broker=broker, queue_id=queue_id, offset=offset).first()
     return None if letter is None else letter_row(letter, resent_of(group, [letter]).get(key_of(letter), []))
 

@@ -100,7 +100,7 @@ NOT_SENT = {
     ResendOutcome.UNKNOWN: gettext_lazy("unknown whether it was sent"),
 }
 
-# Those that went wrong first: nobody looks for what went well.
+# Failed messages first: successful ones rarely need a look.
 TROUBLE_FIRST = (
     ResendOutcome.UNKNOWN,
     ResendOutcome.FAILED,
@@ -120,7 +120,7 @@ def find_resend(resend_id: UUID, now: datetime) -> ResendRow | None:
 def resend_list(
     group: ConsumerGroup, now: datetime, *, status: str | None = None, page: int, page_size: int
 ) -> tuple[list[ResendRow], int]:
-    """The newest first, and how many there are."""
+    """Resends, newest first, and how many there are."""
     found = Resend.objects.select_related("group__cluster").filter(group=group).order_by("-created_at", "pk")
     if status is not None:
         found = found.filter(_is(status, now))
@@ -131,7 +131,7 @@ def resend_list(
 def resend_messages(
     resend_id: UUID, *, outcome: ResendOutcome | None, page: int, page_size: int
 ) -> tuple[list[ResendMessageRow], int]:
-    """In the order in which they are sent, and how many there are."""
+    """Messages in the order in which they are sent, and how many there are."""
     found = ResendItem.objects.filter(resend=resend_id).order_by("pk")
     if outcome is not None:
         found = found.filter(outcome=outcome)
@@ -148,7 +148,7 @@ def _rows(resends: Sequence[Resend], now: datetime) -> list[ResendRow]:
 
 
 def _is(status: str, now: datetime) -> Q:
-    """Expired is what is past its time, noted or not."""
+    """A resend past its time counts as expired, whether or not a worker has recorded that."""
     void = Q(status=ResendStatus.PLANNED, expires_at__lte=now)
     if status == ResendStatus.EXPIRED:
         return Q(status=status) | void

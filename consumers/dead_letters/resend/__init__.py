@@ -1,1 +1,1 @@
-"""Dead letters sent again: the one service that plans, starts, runs and cancels it. Nothing else sends messages."""
+"""Resends dead-letter messages: plans, starts, runs and cancels resends. No other code sends messages."""

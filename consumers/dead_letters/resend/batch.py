@@ -1,4 +1,4 @@
-"""One batch: prepared, marked in the database before anything leaves, sent, then noted."""
+"""One batch of a resend: prepared, marked in the database before anything is sent, sent, then recorded."""
 
 import asyncio
 import zlib
@@ -24,10 +24,10 @@ from consumers.rocketmq.sends import Outgoing
 from consumers.rocketmq.wire.errors import BrokerRefused, LocalProtocolError, RocketMQError
 from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Where a dead-letter message goes: a queue that takes messages and that is read, on its own broker if there is one.
+# The target of a dead-letter message: a writable and readable queue, on the message's own broker if that has one.
 READ, WRITE = 4, 2
 
-# Messages that belong together keep to one queue, as far as their producer named what joins them.
+# Messages with the same key go to the same queue.
 JOINING = ("__SHARDINGKEY", "KEYS", "UNIQ_KEY")
 
 
@@ -45,7 +45,7 @@ class Target:
 def target_of(letter: StoredMessage, at_broker: str, route: Route, masters: Collection[str]) -> Target:
     """Raises NoTarget.
 
-    A dead-letter message does not say which queue of its topic it came from, so the queue is chosen by its key.
+    A dead-letter message does not record its original queue, so its key chooses the queue.
     """
     open_to_all = sorted((queue for queue in route.queues if _queues(queue)), key=lambda queue: queue.broker)
     candidates = [queue for queue in open_to_all if queue.broker in masters]
@@ -56,7 +56,7 @@ def target_of(letter: StoredMessage, at_broker: str, route: Route, masters: Coll
 
 
 def by_target(items: Iterable[ResendItem]) -> dict[Target, list[ResendItem]]:
-    """Of items that were aimed."""
+    """Groups items that have a target."""
     queues: dict[Target, list[ResendItem]] = {}
     for item in items:
         if item.target_topic is None or item.target_broker is None or item.target_queue_id is None:
@@ -66,7 +66,7 @@ def by_target(items: Iterable[ResendItem]) -> dict[Target, list[ResendItem]]:
 
 
 def _queues(queue: QueueRoute) -> int:
-    """Those that are both written and read."""
+    """Queues that are both writable and readable."""
     return min(queue.read_queues, queue.write_queues) if queue.perm & READ and queue.perm & WRITE else 0
 
 
@@ -77,7 +77,7 @@ def _hash(letter: StoredMessage) -> int:
 
 @dataclass(frozen=True)
 class ResendJob:
-    """Of one resend what does not change while it runs."""
+    """The constant data of one resend while it runs."""
 
     resend_id: UUID
     group: ConsumerGroup
@@ -91,7 +91,7 @@ class ResendJob:
         return f"{self.resend_id.hex}/{item.pk}"
 
 
-# Reads the dead-letter messages of a batch and finds out where each goes. Nothing is sent, and no row is written.
+# Reads the dead-letter messages of a batch and finds their targets. Nothing is sent, and no row is written.
 @dataclass(frozen=True)
 class Ready:
     item: ResendItem
@@ -102,7 +102,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class NotSent:
-    """Certainly: nothing was tried yet."""
+    """The message was certainly not sent: sending was not tried."""
 
     item: ResendItem
     outcome: ResendOutcome
@@ -110,7 +110,7 @@ class NotSent:
 
 
 async def prepare(ports: Ports, job: ResendJob, items: Sequence[ResendItem]) -> list[Ready | NotSent]:
-    """In the order of `items`."""
+    """Prepared messages in the order of `items`."""
     letters = await asyncio.gather(*(_letter(ports, job, item) for item in items))
     topics = {item.target_topic for item in items if item.target_topic}
     routes = dict(zip(topics, await asyncio.gather(*(_route(ports, topic) for topic in topics)), strict=True))
@@ -160,7 +160,7 @@ def _aim(
     letter: StoredMessage | NotSent,
     routes: dict[str, Route | RocketMQError],
 ) -> Ready | NotSent:
-    """With a floor that is not known yet."""
+    """Sets the target; the floor is not known yet."""
     if isinstance(letter, NotSent):
         return letter
     route = routes.get(item.target_topic or "")
@@ -180,7 +180,7 @@ def _aim(
 
 
 def origin_topic_of(letter: StoredMessage) -> str | None:
-    """Clients name it one way, brokers that move a letter themselves the other (5.4.0, MessageConst)."""
+    """Clients and brokers that move a message themselves use different properties for it (5.4.0, MessageConst)."""
     return letter.properties.get("RETRY_TOPIC") or letter.properties.get("DLQ_ORIGIN_TOPIC") or None
 
 
@@ -193,17 +193,16 @@ def _floored(ready: Ready | NotSent, ends: dict[Target, int | RocketMQError]) ->
     return Ready(ready.item, ready.outgoing, ready.target, end)
 
 
-# One batch: marked in the database before anything leaves, then sent one after the other, then noted.
-#
-# Between the mark and the note a message is SENDING: whoever finds it so later must look for it in its target queue.
-# Reads back what was sent to a retry topic: a broker may have put it into the dead-letter queue and not said so.
+# One batch: marked in the database, then sent message by message, then recorded.
+# Between mark and record a message is SENDING: a later worker must look for it in its target queue.
+# Messages sent to a retry topic are read back: a broker may have moved them to the DLQ without saying so.
 
-# What was stored can be pulled a moment later, once the broker has indexed it (5.4.0, ReputMessageService).
+# A stored message can be pulled a moment later, once the broker has indexed it (5.4.0, ReputMessageService).
 TRIES, PAUSE_SECONDS = 20, 0.1
 
 
 async def read_back(ports: Ports, job: ResendJob, sent: Sequence[ResendItem]) -> None:
-    """What is not found where the broker said is set to FAILED where something else lies there, else to SENDING."""
+    """A message that is not where the broker said becomes FAILED where another message is there, else SENDING."""
     for target, items in by_target(sent).items():
         try:
             marks = await _marks(ports.known(target.broker), target, items, ports.deadline_seconds)
@@ -225,7 +224,7 @@ def _doubt(items: Iterable[ResendItem], reason: str) -> None:
 async def _marks(
     admin: BrokerAdmin, target: Target, items: Sequence[ResendItem], deadline_seconds: float
 ) -> dict[int | None, str | None]:
-    """By offset, as far as they can be read by now."""
+    """Marks by offset, as far as they can be read by now."""
     topic, queue_id = target.topic, target.queue_id
     wanted = sorted(item.target_offset for item in items if item.target_offset is not None)
     marks: dict[int | None, str | None] = {}
@@ -263,7 +262,7 @@ class Batch:
         self._hold, self._clock = hold, clock
 
     def send(self, items: Sequence[ResendItem]) -> None:
-        """Raises NotHeld or WireClosed, and then has neither sent nor written anything since."""
+        """Raises NotHeld or WireClosed; nothing was sent or written since the cause."""
         prepared = self._ports.wire.run(prepare(self._ports, self._errand, items))
         ready = self._mark(prepared)
         sent = self._send_all(ready)
@@ -277,7 +276,7 @@ class Batch:
             ResendItem.objects.bulk_update(items, FIELDS)
 
     def _mark(self, prepared: Sequence[Ready | NotSent]) -> list[Ready]:
-        """Those that may be sent; the others are done with."""
+        """Marks the items that may be sent; the others are finished."""
         ready = [one for one in prepared if isinstance(one, Ready)]
         now = self._clock()
         with transaction.atomic():
@@ -295,7 +294,7 @@ class Batch:
         return [one for one in ready if one.item.outcome == ResendOutcome.SENDING]
 
     def _send_all(self, ready: Sequence[Ready]) -> list[ResendItem]:
-        """Those that the broker says it stored. After an outcome that is not known the rest waits for its turn."""
+        """Returns the items that the broker says it stored. After an unknown outcome the rest waits for its turn."""
         sent: list[ResendItem] = []
         for place, one in enumerate(ready):
             self._hold.renew_if_old(self._clock())
@@ -316,7 +315,7 @@ class Batch:
         try:
             answer = self._ports.wire.run(sending)
         except WireClosed:
-            # Its row says that it is being sent: whoever goes on looks for it before anything else.
+            # The row says SENDING: the next worker looks for this message before anything else.
             raise
         except RocketMQError as error:
             is_certain = isinstance(error, BrokerRefused) or error.never_sent

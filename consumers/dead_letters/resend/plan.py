@@ -1,4 +1,4 @@
-"""Plans a resend: every chosen message has a row, also one that is left out. Nothing is sent."""
+"""Plans a resend: every selected message gets a row, also an excluded one. Nothing is sent."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from consumers.models import (
 from consumers.rocketmq.names import retry_topic
 from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Which dead-letter messages a plan is of: some that are named, or all that filters choose.
+# The messages of a plan: named ones, or all that pass filters.
 Place = tuple[str, int, int]
 
 OLDEST_FIRST = ("stored_at", "broker", "queue_id", "offset")
@@ -35,7 +35,9 @@ OLDEST_FIRST = ("stored_at", "broker", "queue_id", "offset")
 
 @dataclass(frozen=True)
 class Selection:
-    """Exactly one of the two. `messages`: broker, queue id, offset of each; none of them is no message, never all."""
+    """Exactly one of the two is set. `messages`: broker, queue id, offset of each; an empty list is no message, never
+    all.
+    """
 
     messages: Sequence[Place] | None = None
     filters: DeadLetterFilters | None = None
@@ -50,7 +52,7 @@ class Selection:
         return {"messages": [list(place) for place in self.messages or ()]}
 
     def letters(self, group: ConsumerGroup, most: int) -> list[DeadLetter]:
-        """The oldest first; of filters no more than `most` + 1."""
+        """The oldest first; with filters no more than `most` + 1."""
         if self.filters is not None:
             return list(self.filters.letters_of(group).order_by(*OLDEST_FIRST)[: most + 1])
         queues: dict[tuple[str, int], list[int]] = {}
@@ -60,12 +62,12 @@ class Selection:
         return sorted(letters, key=lambda letter: tuple(getattr(letter, name) for name in OLDEST_FIRST))
 
     def missing(self, letters: Iterable[DeadLetter]) -> list[Place]:
-        """Those named that no row is of."""
+        """Named messages without a row."""
         there = {(letter.broker, letter.queue_id, letter.offset) for letter in letters}
         return [place for place in self.messages or () if place not in there]
 
 
-# SQLite takes some 32,000 values in one statement.
+# SQLite accepts some 32,000 values in one statement.
 OFFSETS_AT_ONCE = 10_000
 
 
@@ -76,10 +78,12 @@ def _of_queue(group: ConsumerGroup, queue: tuple[str, int], offsets: list[int]) 
         yield from DeadLetter.objects.filter(there, group=group)
 
 
-# What a selection holds, before it is planned.
+# The selected messages, before they are planned.
 @dataclass(frozen=True)
 class Chosen:
-    """`topics`: those that the messages came from. `gone`: of those named, how many are not listed (any more)."""
+    """`topics`: the original topics of the messages. `gone`: how many of the named messages are not listed
+    (any more).
+    """
 
     messages: int
     most: int
@@ -102,20 +106,20 @@ def chosen_of(group: ConsumerGroup, selection: Selection) -> Chosen:
     return Chosen(len(letters), most, sorted(named), len(selection.missing(letters)))
 
 
-# Which messages were sent again by another resend, or may have been: nothing is sent twice without being told to.
-# SQLite takes some 32,000 values in one statement; a place takes four.
+# Messages that another resend sent or may have sent: nothing is sent twice unless somebody asks for it.
+# SQLite accepts some 32,000 values in one statement; a place takes four.
 ITEMS_AT_ONCE = 500
 
 SentPlace = tuple[str, int, int, str]
 
 
 def place_of(item: ResendItem) -> SentPlace:
-    """Of the dead letter: its queue and offset, and where it is stored, for a topic may be made anew."""
+    """Identity of the message: its queue, offset and stored id, because a topic may be recreated."""
     return item.broker, item.queue_id, item.offset, item.stored_id
 
 
 def sent_before(group: ConsumerGroup, items: Sequence[ResendItem]) -> dict[SentPlace, ResendItem]:
-    """By place, the newest of another resend that was sent or may have been. A query for every few hundred items."""
+    """By place, the newest other resend that sent the message or may have. A query for every few hundred items."""
     earlier: dict[SentPlace, ResendItem] = {}
     resends = {item.resend_id for item in items}
     for start in range(0, len(items), ITEMS_AT_ONCE):
@@ -135,7 +139,7 @@ def _at(group: ConsumerGroup, items: Iterable[ResendItem]) -> QuerySet[ResendIte
 
 
 def earlier_resend(item: ResendItem) -> str:
-    """As a stored cause."""
+    """The resend as a stored cause."""
     is_sent = item.outcome == ResendOutcome.SENT
     cause = ResendCause.RESENT_BEFORE if is_sent else ResendCause.MAYBE_RESENT_BEFORE
     at = item.at or item.resend.created_at

@@ -1,4 +1,4 @@
-"""What a planned resend will do, beyond its rows: who gets the messages, and what to know before it is started."""
+"""The expected effect of a planned resend: which groups receive the messages, and warnings before its start."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from consumers.jobs.wires import why_read_only
 from consumers.models import Cluster, ConsumerGroup, Destination, Resend, ResendItem, ResendOutcome
 from consumers.retries.checks.facts import READ, WRITE, BrokerFacts, RetryFacts, group_facts
 
-# What speaks against sending dead-letter messages to a group, and what its people should know before: rules over facts.
+# Reasons against resending dead-letter messages to a group, and warnings: rules over facts.
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """`refusals`: it must not be planned. `warnings`: it may."""
+    """`refusals`: the resend must not be planned. `warnings`: it may be planned."""
 
     refusals: list[str]
     warnings: list[str]
@@ -43,7 +43,7 @@ def _kind(facts: RetryFacts) -> Iterable[str]:
 
 
 def _retry_topic(facts: RetryFacts) -> Iterable[str]:
-    """A retry topic on one broker is enough, wherever the dead-letter messages lie."""
+    """A retry topic on one broker suffices, wherever the dead-letter messages are."""
     told = [_why_not(broker) for broker in facts.brokers]
     if told and all(why for why in told):
         words = {"topic": facts.retry_topic, "why": "; ".join(why for why in told if why)}
@@ -51,7 +51,7 @@ def _retry_topic(facts: RetryFacts) -> Iterable[str]:
 
 
 def _why_not(broker: BrokerFacts) -> str | None:
-    """Null where it does, or where that is not known."""
+    """Null where the group consumes the retry topic, or where that is unknown."""
     words = {"broker": broker.name}
     if broker.permission.has(WRITE) is False or broker.routed.has(WRITE) is False:
         return _("%(broker)s does not accept writes") % words
@@ -98,7 +98,7 @@ def _not_known(facts: RetryFacts) -> Iterable[str]:
         yield _("Unknown whether the retry topic exists on %s.") % ", ".join(unclear)
 
 
-# Which groups a topic's messages reach: those that were seen to consume it, or that subscribe to it.
+# Groups that receive a topic's messages: those that were seen to consume it, or that subscribe to it.
 
 
 def receivers(cluster: Cluster, topics: Collection[str]) -> list[str]:
@@ -111,7 +111,7 @@ def receivers(cluster: Cluster, topics: Collection[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Preview:
-    """`receivers`: groups, as far as readings have seen them. `refusals`: what would not be planned (any more)."""
+    """`receivers`: groups, as far as readings have seen them. `refusals`: why a plan would now be refused."""
 
     receivers: list[str]
     warnings: list[str]
@@ -119,7 +119,7 @@ class Preview:
 
 
 def preview(group: ConsumerGroup, destination: Destination, topics: set[str], now: datetime) -> Preview:
-    """`topics`: where the messages came from."""
+    """`topics`: the original topics of the messages."""
     to_group = destination == Destination.GROUP
     said = outlook(group_facts(group.cluster.name, group.name, now), to_group=to_group)
     who = [group.name] if to_group else receivers(group.cluster, topics)

@@ -1,4 +1,4 @@
-"""A resend with its cluster's connections: what the task calls."""
+"""Runs a resend with its cluster's connections; called by the task."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -19,12 +19,12 @@ from consumers.polling.wire import WireClosed
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# Whether messages may still be sent now: what was allowed when somebody started the resend.
+# Whether messages may still be sent: the permissions at the start are checked again.
 MAY_RESEND = "consumers.resend_dead_letters"
 
 
 def why_not_sent(resend_id: UUID) -> str | None:
-    """Null where they may. Some queries: neither a task's arguments nor what an earlier look remembers is believed."""
+    """Null where messages may be sent. Some queries: a task's arguments and earlier checks are not trusted."""
     resend = Resend.objects.select_related("group__cluster", "started_by").get(pk=resend_id)
     if against := why_read_only(resend.group.cluster.name):
         return against
@@ -36,12 +36,11 @@ def why_not_sent(resend_id: UUID) -> str | None:
     return None
 
 
-# A resend with its cluster's connections: what the task calls.
-# Ends a running resend: what was not sent is cancelled, and the row says how it went.
+# Ends a running resend: unsent messages are cancelled, and the row records the result.
 
 
 def finish(hold: Hold, reason: str | None, now: datetime) -> None:
-    """`reason`: why it ends before its end; null where it does not, or was cancelled. Raises NotHeld."""
+    """`reason`: why the resend ends early; null where it completed or was cancelled. Raises NotHeld."""
     items = ResendItem.objects.filter(resend=hold.pk)
     with transaction.atomic():
         hold.renew(now)
@@ -54,7 +53,7 @@ def finish(hold: Hold, reason: str | None, now: datetime) -> None:
 
 
 def status_of(counts: dict[str, int]) -> ResendStatus:
-    """`counts` by outcome, without what the plan left out."""
+    """`counts` by outcome, without messages that the plan excluded."""
     if not counts.get(ResendOutcome.SENT) and not counts.get(ResendOutcome.UNKNOWN):
         return ResendStatus.FAILED
     whole = set(counts) <= {ResendOutcome.SENT}
@@ -62,7 +61,7 @@ def status_of(counts: dict[str, int]) -> ResendStatus:
 
 
 def abandon(hold: Hold, reason: str, now: datetime) -> None:
-    """Ends one whose cluster cannot be reached at all. Raises NotHeld."""
+    """Ends a resend whose cluster cannot be reached at all. Raises NotHeld."""
     items = ResendItem.objects.filter(resend=hold.pk, outcome=ResendOutcome.SENDING)
     with transaction.atomic():
         hold.renew(now)
@@ -71,22 +70,22 @@ def abandon(hold: Hold, reason: str, now: datetime) -> None:
     finish(hold, reason, now)
 
 
-# Finds out what became of messages that were being sent when their worker died or their answer did not come.
+# Finds out the outcome of messages whose worker died while sending, or whose answer did not come.
 
-# A request that was on its way must have arrived or be lost before anything is concluded from its absence.
+# A request in transit must have arrived or be lost before the message's absence proves anything.
 SETTLING = timedelta(seconds=30)
 
-# A broker that does not answer is asked again for so long; then nobody knows.
+# A broker that does not answer is asked again for this long; then the outcome is unknown.
 PATIENCE = timedelta(seconds=150)
 
 
 def settled_from(items: Sequence[ResendItem]) -> datetime:
-    """From when on the queues can be believed."""
+    """The time from which on the queues are conclusive."""
     return max(item.at for item in items if item.at is not None) + SETTLING
 
 
 def settle(ports: Ports, job: ResendJob, items: Sequence[ResendItem], now: datetime) -> None:
-    """Sets what each became; SENDING stays where its broker did not answer and may yet. Raises WireClosed."""
+    """Sets the outcome of each; SENDING remains where the broker did not answer but may still. Raises WireClosed."""
     for target, there in by_target(items).items():
         looked = _look(ports, job, target, there)
         for item in there:
@@ -111,7 +110,7 @@ def _look(ports: Ports, job: ResendJob, target: Target, items: Sequence[ResendIt
         looking = search(admin, target.topic, target.queue_id, floor, marks, ports.deadline_seconds)
         return ports.wire.run(looking)
     except WireClosed:
-        # It says nothing about the broker: whoever goes on asks through another wire.
+        # A closed wire says nothing about the broker: the next attempt uses another wire.
         raise
     except RocketMQError as error:
         return error
@@ -132,7 +131,7 @@ Pause = Callable[[float], None]
 
 BATCH = 16
 
-# So many in a row that could not be sent: the rest would not fare better.
+# After so many failures in a row the rest is not tried.
 FAILURES_IN_A_ROW = 16
 
 BEAT = timedelta(seconds=5)
@@ -172,7 +171,9 @@ class _Work:
 
     @property
     def _batch_size(self) -> int:
-        """A quarter of a second's worth. The first one goes alone: it shows whether the broker diverts messages."""
+        """The messages of a quarter of a second. The first batch is one message: it shows whether the broker diverts
+        messages.
+        """
         is_first = not ResendItem.objects.filter(resend=self._resend, outcome=ResendOutcome.SENT).exists()
         return 1 if is_first else max(1, min(BATCH, int(self._resend.rate_per_second / 4)))
 
@@ -184,7 +185,7 @@ class _Work:
         self._pause(max((due - self._clock()).total_seconds(), 0.0))
 
     def _settle(self, items: list[ResendItem]) -> None:
-        """Waits until the queues can be believed, then looks, and again after a while where a broker is silent."""
+        """Waits until the queues are conclusive, then looks, and again later where a broker is silent."""
         while (wait := settled_from(items) - self._clock()) > timedelta():
             self._pause(min(wait, BEAT).total_seconds())
             self._hold.renew(self._clock())
@@ -217,7 +218,7 @@ TAKEN_UP_WITHIN = timedelta(minutes=5)
 
 
 def run(resend_id: UUID, clock: Clock, pause: Pause) -> None:
-    """Ends it at once where its cluster cannot be asked anything."""
+    """Ends the resend at once where its cluster cannot be reached."""
     resend = Resend.objects.select_related("group__cluster").get(pk=resend_id)
     cluster = resend.group.cluster
     if against := why_read_only(cluster.name) or _why_too_late(resend, clock()):
@@ -232,12 +233,12 @@ def run(resend_id: UUID, clock: Clock, pause: Pause) -> None:
     try:
         work(resend_id, Ports.of(cluster, wire, settings.POLL_CALL_DEADLINE_SECONDS), clock, pause)
     except WireClosed as lost:
-        # Its mark grows stale; whoever takes it up then looks for what was being sent before it sends more.
+        # The heartbeat goes stale; the next worker first looks for messages that were being sent.
         logger.warning("The re-send %s goes on soon, with other connections: %s", resend_id, lost)
 
 
 def _why_too_late(resend: Resend, now: datetime) -> str | None:
-    """Null for one that a worker had, however long ago: what it was sending must be settled."""
+    """Null for a resend that a worker has started, however long ago: its messages in transit must be settled."""
     if resend.working_at or resend.started_at is None or now - resend.started_at <= TAKEN_UP_WITHIN:
         return None
     return stored_cause(ResendCause.NO_WORKER)

@@ -1,4 +1,4 @@
-"""Finds messages that may have been sent: by our mark, from where their queue ended before, to its end."""
+"""Searches a target queue for messages that may have been sent: by our mark, from its former end to its present end."""
 
 import asyncio
 from collections.abc import Collection
@@ -10,7 +10,7 @@ from consumers.rocketmq.messages.dead import RESEND_PROPERTY
 from consumers.rocketmq.messages.stored import PullOutcome
 from consumers.vocabulary.resends import ResendCause, stored_cause
 
-# A broker gives no more at once (5.4.0, MessageStoreConfig).
+# A broker returns no more at once (5.4.0, MessageStoreConfig).
 AT_ONCE = 32
 
 MOST_MESSAGES = 20_000
@@ -20,8 +20,9 @@ TRIES, PAUSE_SECONDS = 5, 0.2
 
 @dataclass
 class Search:
-    """`found`: offset by mark. `gap`: why not every message of the range was seen, as a stored cause; null
-    where each was."""
+    """`found`: offset by mark. `gap`: why not every message of the range was read, as a stored cause; null where all
+    were.
+    """
 
     found: dict[str, int] = field(default_factory=dict)
     gap: str | None = None
@@ -30,7 +31,7 @@ class Search:
 async def search(
     broker: BrokerAdmin, topic: str, queue_id: int, floor: int, marks: Collection[str], deadline_seconds: float
 ) -> Search:
-    """Raises RocketMQError where the broker does not answer. Ends early once every mark is found."""
+    """Raises RocketMQError where the broker does not answer. Stops early once every mark is found."""
     end = await broker.max_offset(topic, queue_id, deadline_seconds=deadline_seconds)
     result = Search()
     if end < floor:
@@ -66,9 +67,9 @@ class SendResult:
 
 
 def send_result(mark: str, looked: Search, *, answered: bool) -> SendResult:
-    """Of one that was being sent when its worker stopped, or whose answer did not come.
+    """The outcome of a message whose worker stopped while sending, or whose answer did not come.
 
-    PLANNED: it was certainly not sent, and may be. `answered`: the broker had said that it stored it.
+    PLANNED: certainly not sent, so that it may be sent. `answered`: the broker had said that it stored it.
     """
     if mark in looked.found:
         return SendResult(ResendOutcome.SENT, looked.found[mark])

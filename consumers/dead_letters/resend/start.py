@@ -1,4 +1,4 @@
-"""Starts and cancels planned resends. The work itself is the worker's: a row that says RUNNING is all it waits for."""
+"""Starts and cancels planned resends. A worker does the work: it looks for rows that say RUNNING."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from consumers.models import ConsumerGroup, Resend, ResendItem, ResendOutcome, R
 
 from .preview import preview_of
 
-# Each holds a process of the general worker, which has other work too.
+# Each running resend occupies a process of the general worker, which has other work too.
 MOST_AT_ONCE = 2
 
 
@@ -24,13 +24,13 @@ class NotCancelled(Exception):
 
 
 def start(resend: Resend, by: Any, confirm: str, now: datetime) -> None:
-    """`confirm`: the group's name, as somebody typed it. Raises NotStarted. One resend of a group runs at a time."""
+    """`confirm`: the group's name, as the user typed it. Raises NotStarted. One resend of a group runs at a time."""
     if confirm != resend.group.name:
         raise NotStarted(_("Type the group's name, %s, to confirm.") % resend.group.name)
     if against := preview_of(resend.pk, now).refusals:
         raise NotStarted(" ".join(against))
     with transaction.atomic():
-        # The group's row is what two starts wait for in turn.
+        # Locking the group's row serialises two starts.
         ConsumerGroup.objects.select_for_update().get(pk=resend.group_id)
         resend.refresh_from_db()
         if resend.status == ResendStatus.PLANNED and resend.expires_at <= now:
@@ -55,7 +55,7 @@ def start(resend: Resend, by: Any, confirm: str, now: datetime) -> None:
 
 
 def cancel(resend: Resend, by: Any, now: datetime) -> None:
-    """At once where nothing runs yet; a running one ends with the batch at hand. Raises NotCancelled."""
+    """A planned resend is cancelled at once; a running one after its current batch. Raises NotCancelled."""
     with transaction.atomic():
         if _close(resend, ResendStatus.CANCELLED, now):
             note(resend, resend.title, by, "Cancelled the plan.", now)
@@ -67,14 +67,14 @@ def cancel(resend: Resend, by: Any, now: datetime) -> None:
 
 
 def expire(now: datetime) -> int:
-    """Plans whose time is over. How many there were."""
+    """Marks plans past their time as expired. Returns how many there were."""
     void = Resend.objects.filter(status=ResendStatus.PLANNED, expires_at__lte=now)
     with transaction.atomic():
         return sum(_close(resend, ResendStatus.EXPIRED, now) for resend in void)
 
 
 def _close(resend: Resend, status: ResendStatus, now: datetime) -> bool:
-    """False where it is planned no more."""
+    """False where the resend is no longer planned."""
     planned = Resend.objects.filter(pk=resend.pk, status=ResendStatus.PLANNED)
     if not planned.update(status=status, finished_at=now):
         return False

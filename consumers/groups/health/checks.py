@@ -1,4 +1,4 @@
-"""Findings of groups: what is found of all groups at once, and by checks of single ones."""
+"""Health findings of groups: some for all groups at once, others by checks of single groups."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,22 +23,22 @@ from consumers.retries.checks.conditions import conditions
 from consumers.retries.checks.facts import facts_of
 from consumers.retries.levels.broker_levels import cluster_levels
 
-# What checks of single groups find: their ownership, and what their retries need.
+# Findings of checks of single groups: ownership, and retry health checks.
 OF_LEVEL = {Level.PROBLEM: HealthLevel.CRITICAL, Level.WARNING: HealthLevel.WARNING}
 
 OF_SEVERITY = {Severity.CRITICAL: HealthLevel.CRITICAL, Severity.WARNING: HealthLevel.WARNING}
 
-# Whoever set these knows what follows: worth knowing, and no fault.
+# Settings that somebody chose on purpose: worth knowing, but no fault.
 ON_PURPOSE = frozenset({ConditionName.ENABLED, ConditionName.RETRIED})
 
-# Members answer these: of a group without one there is nobody to ask.
+# Only members answer these checks: without a member nobody can be asked.
 OF_MEMBERS = frozenset({ConditionName.TIMEOUT, ConditionName.RETRIED})
 
 
 def checked(groups: Sequence[ConsumerGroup], now: datetime) -> dict[int, tuple[Reason, ...]]:
-    """By the group's id; their clusters must be loaded with them. Some ten queries for each group.
+    """By the group's id; the groups' clusters must be loaded. Some ten queries for each group.
 
-    Nothing is checked of system groups, and of ghosts, which nobody uses any more.
+    System groups and inactive groups are not checked.
     """
     used = _in_use(groups, now)
     chosen = [group for group in groups if group.pk in used]
@@ -87,7 +87,9 @@ def retry_reasons(found: Iterable[Condition], *, online: bool | None) -> tuple[R
 
 
 def _late(groups: Iterable[ConsumerGroup], now: datetime) -> dict[int, tuple[Reason, ...]]:
-    """By the cluster's id. It concerns every group with queues there: a warning, and not as many critical groups."""
+    """By the cluster's id. Late delay levels concern every group with queues there: a warning, not as many critical
+    groups.
+    """
     clusters = {group.cluster_id for group in groups}
     found: dict[int, tuple[Reason, ...]] = {}
     for pk, brokers in (cluster_levels(clusters, now) if clusters else {}).items():
@@ -103,11 +105,11 @@ def _in_use(groups: Sequence[ConsumerGroup], now: datetime) -> set[int]:
     return set(rows.values_list("pk", flat=True))
 
 
-# What is noticed of all groups at once, or of some: dead letters, blocked queues, and members that do not settle.
-# The newest minutes that were evaluated: one that was missed is no gap in what is known.
+# Findings of all groups at once, or of some: DLQ inflow, blocked queues, and members that do not settle.
+# The newest minutes that were evaluated: one missed minute does not make the finding unknown.
 NEWEST = 5
 
-# Written into the statement: SQLite takes an index of some rows only where it sees which.
+# Written into the statement: SQLite uses a partial index only where it sees the value.
 ZERO = Func(template="0", output_field=IntegerField())
 
 LATE = Reason(HealthCode.PIPELINE_LATE, HealthLevel.UNKNOWN)
@@ -122,9 +124,9 @@ class _FoundReasons:
 
 
 def noticed(now: datetime, only: Collection[int] | None = None) -> dict[int, tuple[Reason, ...]]:
-    """By id of every group, or of those in `only`. Some ten queries, however many groups there are.
+    """By the id of every group, or of the groups in `only`. Some ten queries, however many groups there are.
 
-    Of system groups and ghosts only dead-letter messages are.
+    System groups and inactive groups get findings of dead-letter messages only.
     """
     rows = ConsumerGroup.objects.exclude(Q(kind=GroupKind.SYSTEM) | ghosts(now, limits().kinds)).order_by()
     used = set(_of(rows, only, "pk").values_list("pk", flat=True))
@@ -156,7 +158,7 @@ def _blocked(found: _FoundReasons, now: datetime, only: Collection[int] | None, 
 
 
 def _dead_letters(found: _FoundReasons, end: datetime, only: Collection[int] | None, used: set[int]) -> None:
-    """The newest minutes say how fast, the day how many; of the time before the first reading nothing can be said."""
+    """The newest minutes give the rate, the day gives the count; the time before the first reading is unknown."""
     minutes = _of(GroupWindow.objects.filter(step_seconds=60, start__lt=end), only).order_by()
     newest = Q(start__gte=end - NEWEST * MINUTE)
     told = set(minutes.filter(newest, into_dlq__isnull=False).values_list("group_id", flat=True).distinct())
@@ -192,7 +194,7 @@ def _rebalances(
             said = {"level": row.level.value} | {name: number for name, number in numbers.items() if number}
             found.add(group, Reason(HealthCode.REBALANCES, HealthLevel.WARNING, said))
     for group, one in changing.items():
-        # Whoever began to change a moment ago cannot have been changing for too long.
+        # A group that began to change a moment ago cannot have been changing for too long.
         is_open = one.seconds is None and not one.is_rollout and judged_until - one.since >= enough()
         if is_open and group in used and group not in loud:
             found.add(group, Reason(HealthCode.REBALANCES_UNKNOWN, HealthLevel.UNKNOWN))

@@ -1,4 +1,4 @@
-"""Groups with what was found of them beside their state: as it was noted for lists, or looked up for one group."""
+"""Groups with their health findings: as stored for lists, or computed for one group."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,14 +17,14 @@ from consumers.models import GroupHealth, HealthLevel
 HEALTH_RANKS = {level: rank for rank, level in enumerate(LEVELS)}
 
 
-# Written out, so that the database works out the rank of the state once, and not for each level.
+# Written out, so that the database computes the rank of the state once and not for each level.
 OF_RANK = "CASE %(expressions)s {} END".format(
     " ".join(f"WHEN {rank} THEN {HEALTH_RANKS[OF_STATE[state]]}" for state, rank in RANKS.items())
 )
 
 
 def noted(row: GroupHealth | None) -> Findings:
-    """`row`: as the health task left it; null where it has not come to the group yet."""
+    """`row`: as the health task stored it; null where it has not checked the group yet."""
     if row is None:
         return Findings()
     of_all, of_one = (tuple(map(Reason.of_json, stored)) for stored in (row.noticed, row.checked))
@@ -32,14 +32,14 @@ def noted(row: GroupHealth | None) -> Findings:
 
 
 def looked_up(shown: ShownGroup) -> ShownGroup:
-    """With what is found of it now. Some thirty queries."""
+    """Computes the findings now. Some thirty queries."""
     group, now = shown.group, shown.overlay.now
     found = Findings(noticed(now, [group.pk])[group.pk], checked([group], now)[group.pk], now, now)
     return replace(shown, findings=found)
 
 
 def with_health_rank(groups: QuerySet[Any], overlay: Overlay) -> QuerySet[Any]:
-    """With `shown_health_rank`, by which lists are ordered: 0 is critical. As health/verdict.py has it."""
+    """Adds `shown_health_rank`, by which lists are ordered: 0 is critical. The rules are those of health/verdict.py."""
     limits, now = health_limits(), overlay.now
     ok, unknown = (Value(HEALTH_RANKS[level]) for level in (HealthLevel.OK, HealthLevel.UNKNOWN))
     stored = [When(health__level=level, then=Value(rank)) for level, rank in HEALTH_RANKS.items()]

@@ -1,4 +1,4 @@
-"""The health of a group out of what is known of it: pure. docs/judging.md has the table."""
+"""The health of a group, computed from its findings. Pure. docs/judging.md has the table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ OF_STATE = {
     State.REWIND: HealthLevel.WARNING,
     State.WARN: HealthLevel.WARNING,
     State.UNKNOWN: HealthLevel.UNKNOWN,
-    # Nothing but the begin of the topic's new life has been seen.
+    # Only the beginning of the recreated topic has been seen.
     State.RECREATED: HealthLevel.UNKNOWN,
     State.OK: HealthLevel.OK,
 }
@@ -25,8 +25,9 @@ OF_STATE = {
 
 @dataclass(frozen=True)
 class HealthLimits:
-    """What was found longer ago says nothing about now: `noted` of dead-letter messages, blocked queues and rebalances,
-    `checked` of ownership and retry health checks."""
+    """Older findings say nothing about now: `noted` for dead-letter messages, blocked queues and rebalances, `checked`
+    for ownership and retry health checks.
+    """
 
     noted: timedelta
     checked: timedelta
@@ -34,7 +35,7 @@ class HealthLimits:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found of one group beside its state, and when; null where nobody has looked yet."""
+    """The findings of one group besides its state, and when they were made; null where it was never checked."""
 
     noticed: tuple[Reason, ...] = ()
     checked: tuple[Reason, ...] = ()
@@ -46,8 +47,9 @@ NOT_CHECKED = Findings()
 
 
 def health(state: State, rule: str | None, findings: Findings, now: datetime, limits: HealthLimits) -> Health:
-    """Old findings are still said: they are likelier to hold than not. That nobody looked since makes unknown what
-    would be OK."""
+    """Old findings are still reported: they are more likely to persist than not. Without a recent check, OK becomes
+    unknown.
+    """
     found = [*_of_state(state, rule), *findings.noticed, *findings.checked, *_late(findings, now, limits)]
     return Health(worst_level(found), sorted(found, key=lambda reason: reason.place))
 
@@ -66,7 +68,7 @@ def _late(findings: Findings, now: datetime, limits: HealthLimits) -> Iterable[R
 
 
 def health_limits() -> HealthLimits:
-    """How old a finding may be before it says nothing about now, by the site's settings."""
+    """The maximum age of a finding, by the site's settings."""
     return HealthLimits(
         noted=timedelta(seconds=max(60.0, 4 * settings.HEALTH_SECONDS)),
         checked=timedelta(seconds=settings.JUDGE["evidence_seconds"]),

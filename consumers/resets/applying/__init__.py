@@ -1,1 +1,1 @@
-"""The act itself: what the plan says is checked once more, written broker by broker, read back and ended."""
+"""Applies a plan: checks it again, writes broker by broker, reads back and ends the reset."""

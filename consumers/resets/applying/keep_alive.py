@@ -1,4 +1,4 @@
-"""Waits for the cluster longer than a worker may be silent: its mark of life is renewed meanwhile."""
+"""Waits for the cluster longer than a worker may be silent, and renews the worker's heartbeat meanwhile."""
 
 import math
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from consumers.jobs.hold import Hold
 from consumers.polling.wire import WireClosed
 
 BEAT_SECONDS = 5.0
-# Each call of a look has a deadline of its own; a look at ten thousand queues far away takes minutes.
+# Each call of a check has its own deadline; a check of ten thousand queues far away takes minutes.
 LONGEST_SECONDS = 300.0
 
 Answer = TypeVar("Answer")
 
 
 class NoEnd(WireClosed):
-    """What was asked did not end, and its wire did not end it either: another wire may be asked."""
+    """The request did not end, and its wire did not end it either: another wire may be asked."""
 
 
 def keep_alive(

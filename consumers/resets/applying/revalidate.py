@@ -1,4 +1,4 @@
-"""What has moved since a reset was planned, so that it must not be applied as it was planned: rules over facts."""
+"""Changes since a reset was planned that forbid applying it: rules over facts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,9 @@ SAID = 20
 
 
 def what_moved(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts, tolerance: int) -> list[str]:
-    """Sentences; none: it may be applied. `rows`: the queues to be written. `tolerance` in messages of one queue."""
+    """Sentences; none: the plan may be applied. `rows`: the queues to be written. `tolerance` in messages
+    of one queue.
+    """
     read = [row for row in rows if _is_read(fresh.brokers.get(row.broker))]
     said = [*_members(reset, fresh), *_brokers(reset, rows, fresh), *_queues(read, fresh, tolerance)]
     if len(said) > SAID:
@@ -20,7 +22,7 @@ def what_moved(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts, tole
 
 
 def why_offset_moved(row: ResetQueue, offset: int | None, tolerance: int) -> str | None:
-    """`offset`: where it stands; null: it has no commit. Null where the plan still fits."""
+    """`offset`: the present offset; null: it has no commit. Returns null where the plan still fits."""
     then, target = row.now_offset, row.target
     if offset == then:
         return None
@@ -30,7 +32,7 @@ def why_offset_moved(row: ResetQueue, offset: int | None, tolerance: int) -> str
         return f"it stood at {then:,} at the plan, and has no commit any more"
     if offset < then:
         return f"it went back from {then:,} to {offset:,}"
-    # Where queues are moved one by one, one that needs no skipping any more is not written.
+    # Where queues are moved one by one, a queue that no longer needs a skip is not written.
     if row.method == ResetMethod.CLIENT and target is not None and then < target < offset:
         return f"it went on from {then:,} to {offset:,}, past its target {target:,}"
     if offset - then > tolerance:

@@ -1,4 +1,4 @@
-"""A reset with its cluster's connections: what the task calls."""
+"""Applies a reset with its cluster's connections; called by the task."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -32,9 +32,9 @@ from consumers.resets.read_back.finish import finish
 from consumers.resets.read_back.loop import read_back
 from consumers.resets.wish import QueueKey
 
-# Queues that a worker was writing when it died. Whether one may be written again: a rule over what is there by then.
-# An absolute offset that is set twice may replay messages twice: a group that went back, and has consumed all of it
-# again meanwhile, stands where it stood before. So a queue is written again only where that cannot be.
+# Queues whose worker died while it wrote them. A rule over later facts decides whether one may be written again.
+# Setting the same absolute offset twice may replay messages twice: a group that went back and has consumed everything
+# again is where it was before. So a queue is written again only where that is impossible.
 
 IN_DOUBT = "its worker stopped while the broker was being told: only reading back tells what became of it"
 
@@ -42,7 +42,7 @@ IN_DOUBT = "its worker stopped while the broker was being told: only reading bac
 def settle(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts) -> None:
     """Sets each of `rows`, unsaved: PLANNED where it was certainly not moved, else UNANSWERED.
 
-    `fresh` must be read so long after the dead worker's last call that it has arrived or is lost.
+    `fresh` must be read so late that the dead worker's last call has arrived or is lost.
     """
     for row in rows:
         if _was_not_moved(reset, row, fresh):
@@ -52,7 +52,7 @@ def settle(reset: Reset, rows: Sequence[ResetQueue], fresh: GroupFacts) -> None:
 
 
 def doubt(rows: Sequence[ResetQueue], now: datetime) -> None:
-    """Sets each of `rows`, unsaved, where nothing more can be known than reading back will tell."""
+    """Sets each of `rows`, unsaved, where only reading back can show more."""
     for row in rows:
         row.step, row.error, row.written_at = ResetStep.UNANSWERED, IN_DOUBT, now
 
@@ -63,7 +63,7 @@ def _was_not_moved(reset: Reset, row: ResetQueue, fresh: GroupFacts) -> bool:
         return False
     if row.method == ResetMethod.CLIENT or row.before == row.target:
         return False
-    # Nobody who was told to go on further ahead comes back to where it was.
+    # A member that was told to go further ahead never returns to its former offset.
     return row.before is None or row.target > row.before or _nobody_was_there(reset, fresh)
 
 
@@ -72,8 +72,7 @@ def _nobody_was_there(reset: Reset, fresh: GroupFacts) -> bool:
 
 
 # Applies one reset to its end, wherever it stopped before. At most one worker does so at a time.
-# Before anything is written the cluster is asked once more; what moved since the plan stops what is still to be
-# written.
+# Before anything is written the cluster is asked again; what moved since the plan stops the remaining writes.
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +80,7 @@ Pause = Callable[[float], None]
 # Raises CannotGoOn.
 Reconnect = Callable[[], Ports]
 
-# A cluster that is registered again and again must not keep a worker for ever.
+# A cluster that is registered again and again must not occupy a worker forever.
 MOST_WIRES = 3
 
 MOVED = "Stopped: the group or its queues have moved since the plan, so that it would do something else than it says."
@@ -136,7 +135,7 @@ def _read(reset_id: UUID) -> Reset:
 
 
 class _Work:
-    """`late`: why nothing more of it may be written; null where it may."""
+    """`late`: why nothing more may be written; null where writing is allowed."""
 
     def __init__(self, reset: Reset, late: str | None, ports: Ports, hold: Hold, clock: Clock, pause: Pause) -> None:
         self._reset, self._late, self._ports, self._hold = reset, late, ports, hold
@@ -151,7 +150,7 @@ class _Work:
         finish(self._hold, reason, self._clock())
 
     def _write(self, rows: Sequence[ResetQueue]) -> str | None:
-        """Why nothing (more) was written; null where all of it was tried."""
+        """Why nothing (more) was written; null where all writes were tried."""
         in_doubt = [row for row in rows if row.step == ResetStep.WRITING]
         group, against = self._reset.group, self._late or why_not_written(self._reset.pk)
         if group is None or against:
@@ -183,7 +182,7 @@ class _Work:
             ResetQueue.objects.bulk_update(rows, FIELDS)
 
     def _stop(self, waiting: Sequence[ResetQueue], moved: list[str]) -> None:
-        """What stands at its target already is not touched, and not to be read back either."""
+        """Queues that are already at their target are not touched, and are not read back either."""
         with transaction.atomic():
             self._hold.renew(self._clock())
             waiting_now = ResetQueue.objects.filter(pk__in=[row.pk for row in waiting])
@@ -191,7 +190,7 @@ class _Work:
             Reset.objects.filter(pk=self._reset.pk).update(moved=moved)
 
     def _to_be_written(self) -> list[ResetQueue]:
-        """With those that stand at their target, as long as nothing is written: they are part of what was planned."""
+        """Includes queues at their target while nothing is written: they are part of the plan."""
         waiting = ResetQueue.objects.filter(reset=self._reset, left_out=None)
         rows = list(waiting.filter(step__in=(ResetStep.PLANNED, ResetStep.WRITING)))
         if self._is_touched() or any(row.step == ResetStep.WRITING for row in rows):
@@ -204,7 +203,7 @@ class _Work:
 
 
 def run(reset_id: UUID, clock: Clock, pause: Pause) -> None:
-    """Ends it at once where its cluster cannot be asked anything."""
+    """Ends the reset at once where its cluster cannot be reached."""
     name = Reset.objects.get(pk=reset_id).cluster_name
     try:
         cluster, ports = _ports(name)
@@ -225,7 +224,7 @@ def _ports(name: str) -> tuple[Cluster, Ports]:
 
 
 def _again(before: Cluster) -> Ports:
-    """Of the same cluster, which may want another key by now. Raises CannotGoOn."""
+    """Ports to the same cluster, which may need another key by now. Raises CannotGoOn."""
     cluster, ports = _ports(before.name)
     if not set(cluster.name_servers) & set(before.name_servers):
         raise CannotGoOn(
@@ -249,7 +248,7 @@ MAYBE_MOVED = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED)
 
 
 def abandon(hold: Hold, reason: str, now: datetime) -> None:
-    """What may have been moved is UNKNOWN, and the rest was not done. Raises NotHeld."""
+    """Queues that may have been moved become UNKNOWN, and the rest was not done. Raises NotHeld."""
     with transaction.atomic():
         hold.renew(now)
         maybe = ResetQueue.objects.filter(reset=hold.pk, left_out=None, step__in=MAYBE_MOVED)
@@ -258,16 +257,16 @@ def abandon(hold: Hold, reason: str, now: datetime) -> None:
     finish(hold, reason, now)
 
 
-# Ends resets that one worker after the other dies of: they would keep their group from ever being reset again.
+# Ends resets that kill one worker after the other: otherwise their group could never be reset again.
 
 TRIED_FOR = timedelta(hours=1)
-# Somebody tried it lately: one that only waited for workers to be there deserves its try.
+# A user resumed it lately: a reset that only waited for workers deserves its attempt.
 LATELY = timedelta(minutes=5)
 REASON = "Stopped: for an hour every worker that took it up has failed at it; their logs say why."
 
 
 def give_up_hopeless(now: datetime) -> int:
-    """How many there were."""
+    """Returns how many there were."""
     tried = Reset.objects.filter(started_at__lt=now - TRIED_FOR, working_at__gt=now - LATELY)
     hopeless = tried.filter(pk__in=left_behind(Reset, ResetStatus.APPLYING, now)).values_list("pk", flat=True)
     ended = 0

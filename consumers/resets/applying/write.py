@@ -1,4 +1,4 @@
-"""Whether offsets may still be written at this very moment: what was allowed when somebody let a plan be applied."""
+"""Writes offsets, after checking that the permissions at the start still apply."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ GONE = "the group is not known any more."
 
 
 def why_not_written(reset_id: UUID) -> str | None:
-    """Null where it may. Some queries: nothing that an earlier look remembers is believed."""
+    """Null where offsets may be written. Some queries: earlier checks are not trusted."""
     reset = Reset.objects.select_related("applied_by").get(pk=reset_id)
     if against := why_read_only(reset.cluster_name):
         return against
@@ -41,7 +41,7 @@ def why_not_written(reset_id: UUID) -> str | None:
 
 
 def why_too_late(reset: Reset, now: datetime) -> str | None:
-    """`reset` as it was before this worker took it up. Null where a worker was on it lately."""
+    """`reset` is its state before this worker took it up. Null where a worker has worked on it recently."""
     since = reset.working_at or reset.started_at
     if since is None or now - since <= TAKEN_UP_WITHIN:
         return None
@@ -49,15 +49,15 @@ def why_too_late(reset: Reset, now: datetime) -> str | None:
     return f"no worker was on it for more than {minutes} minutes, and the group may have moved on since. Plan anew."
 
 
-# Tells a broker where a queue, or all queues of a topic there, go on. What that came to is set in their rows,
+# Tells a broker the new offsets of a queue, or of all queues of a topic there. The result is set in their rows,
 # unsaved.
-# Nothing is repeated: an absolute offset that is set twice may replay messages twice.
+# Nothing is repeated: setting the same absolute offset twice may replay messages twice.
 
 
 def tell(ports: Ports, reset: Reset, rows: Sequence[ResetQueue]) -> RocketMQError | None:
-    """`rows` are one call's: one row, or those of one topic at one broker where members are told by time.
+    """`rows` belong to one call: one row, or those of one topic at one broker where members are told by time.
 
-    Null where the broker answered that it did it. `written_at` is the caller's to set.
+    Null where the broker answered that it did it. The caller sets `written_at`.
     """
     try:
         answered = ports.wire.run(_call(ports, reset, rows[0]))
@@ -91,7 +91,7 @@ async def _call(ports: Ports, reset: Reset, row: ResetQueue) -> dict[int, int]:
 
 
 def time_ms_of(reset: Reset) -> int:
-    """What members are told where the broker moves nothing itself: the only way to say where to is a time."""
+    """The time for members where the broker moves nothing itself: they accept no target but a time."""
     told_as_ms = TARGETS[ResetKind(reset.kind)].told_as_ms
     if told_as_ms is not None:
         return told_as_ms(reset.value)
@@ -113,14 +113,14 @@ def _has_changed_nothing(row: ResetQueue, error: RocketMQError) -> bool:
     return error.never_sent or isinstance(error, NotApplied)
 
 
-# Where queues stand right before they are written: a restore returns there, and what moved too far is left alone.
+# The present offsets right before writing: a rollback returns to them, and a queue that moved too far is not written.
 
 AT_ONCE = 8
 
 
 @dataclass(frozen=True)
 class LeftAlone:
-    """`error`: of the reading, where that is the reason."""
+    """`error`: the error of reading, where that is the reason."""
 
     sentence: str
     error: RocketMQError | None = None
@@ -144,14 +144,14 @@ async def look_before(ports: Ports, group: str, rows: Sequence[ResetQueue]) -> l
 
 
 def is_there_by_itself(row: ResetQueue, stands: int | RocketMQError | None) -> bool:
-    """Nothing of it is to be skipped any more. Not where members are told all queues of a topic at once."""
+    """The queue has nothing left to skip. Does not apply where members are told all queues of a topic at once."""
     if row.method == ResetMethod.CLIENT or row.now_offset is None or row.target is None or not isinstance(stands, int):
         return False
     return row.now_offset < row.target <= stands
 
 
 def why_left_alone(row: ResetQueue, stands: int | RocketMQError | None, tolerance: int) -> LeftAlone | None:
-    """Null where it may be written as planned."""
+    """Null where the queue may be written as planned."""
     if isinstance(stands, RocketMQError):
         return LeftAlone(f"where it stood could not be read, so it was not written: {stands}", stands)
     if moved := why_offset_moved(row, stands, tolerance):
@@ -162,20 +162,20 @@ def why_left_alone(row: ResetQueue, stands: int | RocketMQError | None, toleranc
 Clock = Callable[[], datetime]
 Call = list[ResetQueue]
 
-# So many calls are looked at together before the first of them is written.
+# So many calls are checked together before the first of them is written.
 LOOKED_AT = 16
-# So often in a row a broker does not answer, and the rest of its queues is not tried.
+# After so many missing answers in a row, the rest of the broker's queues is not tried.
 SILENT_IN_A_ROW = 3
 TOLD = (ResetStep.WRITTEN, ResetStep.UNANSWERED)
 FIELDS = ["step", "before", "before_at", "written_at", "answered", "error"]
 
 
 class Silent(Exception):
-    """str() is one sentence: the broker is not worth another try."""
+    """str() is one sentence: the broker is not tried again."""
 
 
 class MayNotWrite(Exception):
-    """str() is one sentence: what was allowed when it began is not any more."""
+    """str() is one sentence: a permission from the start is missing now."""
 
 
 class Writing:
@@ -186,8 +186,8 @@ class Writing:
     def write(self, rows: Sequence[ResetQueue]) -> None:
         """Each of `rows` is WRITTEN, UNANSWERED, FAILED or NOT_DONE afterwards.
 
-        Raises NotHeld, and then has neither told a broker nor written anything since. Raises MayNotWrite or WireClosed:
-        the rest of them is as it was, and after the latter may be written through another wire.
+        Raises NotHeld; nothing was told to a broker or written since the cause. Raises MayNotWrite or WireClosed: the
+        remaining rows are unchanged, and after WireClosed they may be written through another wire.
         """
         for broker, there in groupby(sorted(rows, key=_place), key=lambda row: row.broker):
             self._silences = 0
@@ -211,7 +211,7 @@ class Writing:
                     self._make(call, left_alone)
 
     def _look(self, rows: Sequence[ResetQueue]) -> dict[int, LeftAlone]:
-        """By row, those that must not be written. Sets where the others stand."""
+        """By row, those that must not be written. Sets the present offsets of the others."""
         self._hold.renew_if_old(self._clock())
         stands = self._ports.wire.run(look_before(self._ports, self._reset.group_name, rows))
         now, left_alone = self._clock(), {}
@@ -239,13 +239,13 @@ class Writing:
         for row in call:
             row.step = ResetStep.WRITING
         self._save(call, FIELDS)
-        # A process may stand still in between, as a laptop that sleeps: what it noted may be another worker's by now.
+        # The process may have been suspended, as on a sleeping laptop: its records may belong to another worker by now.
         self._hold.renew_if_old(self._clock())
         error = tell(self._ports, self._reset, call)
         told_at = self._clock()
         for row in call:
             if isinstance(error, WireClosed) and error.never_sent:
-                # Nothing is wrong with the queue: it waits for another wire.
+                # The queue is fine: it waits for another wire.
                 row.step, row.error = ResetStep.PLANNED, None
             row.written_at = told_at if row.step in TOLD else None
         self._save(call, FIELDS)
@@ -273,7 +273,9 @@ class Writing:
 
 
 def calls_of(rows: Sequence[ResetQueue]) -> Iterator[Call]:
-    """One for each row, or for each topic where members are told by time. `rows` are of one broker, sorted by topic."""
+    """One call for each row, or for each topic where members are told by time. `rows` are of one broker, sorted by
+    topic.
+    """
     by_time = [row for row in rows if row.method == ResetMethod.CLIENT]
     yield from ([row] for row in rows if row.method != ResetMethod.CLIENT)
     yield from (list(call) for _, call in groupby(by_time, key=lambda row: row.topic))

@@ -1,1 +1,1 @@
-"""The dry run: what is, what would be, and what that would do to whom. Brokers are asked, and nothing is changed."""
+"""The dry run: present offsets, planned offsets, and the consequences. Brokers are asked, and nothing is changed."""

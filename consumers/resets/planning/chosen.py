@@ -1,4 +1,4 @@
-"""What was chosen, before anybody was asked where it is: read from the reset and from rows."""
+"""The selected queues, before any broker is asked for offsets: from the reset and from rows."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 @dataclass(frozen=True)
 class Choice:
-    """`queues` null: all of `topics`, on `brokers` where they are given. `seen`: what rows have of these topics.
+    """`queues` null: all of `topics`, on `brokers` where they are given. `seen`: rows of these topics.
 
-    `named`: somebody named these topics or queues, so that one which is not there is a mistake.
+    `named`: a person named these topics or queues, so that a missing one is an error.
     """
 
     topics: tuple[str, ...]
@@ -29,7 +29,7 @@ class Choice:
 
 
 def choice_of(reset: Reset, group: ConsumerGroup) -> Choice:
-    """Raises ResetRefused, where the past has nothing to return to."""
+    """Raises ResetRefused where the past has nothing to return to."""
     queues, target = _stored_queues(reset), TARGETS[ResetKind(reset.kind)]
     named = queues is not None or reset.topics is not None or target.names_queues
     if queues is None and (own := target.own_queues(reset)) is not None:
@@ -63,8 +63,9 @@ Routes = Mapping[str, Route | RocketMQError]
 
 @dataclass(frozen=True)
 class Chosen:
-    """`keys` are there and can be asked about; `left_out` were chosen, and cannot be. `refusals`: what was named and
-    does not exist. `whole`: topics by broker of which every queue is in `keys`, none of them for writing alone."""
+    """`keys` exist and can be asked about; `left_out` were selected and cannot be. `refusals`: named queues that do not
+    exist. `whole`: topics by broker where every queue is in `keys`, none of them write-only.
+    """
 
     keys: tuple[QueueKey, ...]
     left_out: Mapping[QueueKey, str]
@@ -74,14 +75,14 @@ class Chosen:
 
 @dataclass(frozen=True)
 class _Gone:
-    """It does not exist (any more)."""
+    """The queue does not exist (any more)."""
 
     sentence: str
 
 
 @dataclass(frozen=True)
 class _OutOfReach:
-    """Whether it exists is not known."""
+    """Whether the queue exists is unknown."""
 
     sentence: str
 

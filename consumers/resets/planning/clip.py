@@ -1,4 +1,4 @@
-"""Targets within what a queue holds: moved to its nearer end where that is wanted, else a refusal."""
+"""Targets within the range of a queue: clipped to the nearer end where the request allows it, else refused."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,9 @@ from consumers.resets.wish import QueueKey
 
 @dataclass(frozen=True)
 class Aim:
-    """One queue with its target, `wanted` before it was clipped. All its offsets but the consumer's are known."""
+    """One queue with its target; `wanted` is the target before clipping. All its offsets but the consumer's
+    are known.
+    """
 
     key: QueueKey
     now: int | None
@@ -35,7 +37,7 @@ def aim(queue: QueueFacts, wanted: int) -> Aim:
 
 
 def why_not_clipped(aims: Sequence[Aim]) -> str | None:
-    """For a wish that does not allow it. Null where every target lies within its queue."""
+    """The refusal of a request that does not allow clipping. Null where every target is within its queue."""
     outside = [one for one in aims if one.clipped]
     if not outside:
         return None
@@ -57,20 +59,21 @@ def why_not_clipped(aims: Sequence[Aim]) -> str | None:
     )
 
 
-# How many messages a moved offset makes a group consume again, or never.
+# How many messages a moved offset makes a group consume again, or skip.
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """Null, both of them, where the group never committed: where its members would have begun is theirs to choose."""
+    """Both are null where the group never committed: its members choose where to start."""
 
     replayed: int | None
     skipped: int | None
 
 
 def amounts_of(aim: Aim) -> Amounts:
-    """Only messages that the queue holds count: expired ones cannot come again, and are lost already. One of both is
-    always 0."""
+    """Only messages that the queue holds count: expired ones cannot be redelivered, and are already lost. One of the
+    two numbers is always 0.
+    """
     if aim.now is None:
         return Amounts(None, None)
     now = min(max(aim.now, aim.least), aim.most)

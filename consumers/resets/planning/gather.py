@@ -1,4 +1,4 @@
-"""What a master says of itself: whether it moves offsets on its own, and whether it may be written to."""
+"""Facts that a master reports about itself: whether it moves offsets itself, and whether it may be written to."""
 
 import asyncio
 from collections.abc import Awaitable, Collection, Mapping, Sequence
@@ -48,14 +48,14 @@ def _version(master: Master) -> str | None:
     return None if master.version is None else mq_version_name(master.version)
 
 
-# Who is in a group: asked of every master and proxy, since a member registers where its own topics are.
+# The members of a group: every master and proxy is asked, because a member registers with the brokers of its topics.
 
 NO_MASTERS = "no master of the cluster is known"
 
 
 @dataclass(frozen=True)
 class Membership:
-    """`members` null, with an `error`, unless everybody who was asked answered."""
+    """`members` null, with an `error`, unless every broker and proxy answered."""
 
     members: tuple[str, ...] | None
     error: str | None
@@ -74,7 +74,7 @@ async def membership(ports: Ports, masters: Masters, group: str) -> Membership:
 
 
 def united(answers: Mapping[str, GroupConnections | RocketMQError]) -> Membership:
-    """By who was asked. Where members do not agree, the word that stands in a reset's way: ACTIVELY, BROADCASTING."""
+    """By broker or proxy. Where members disagree, the value that prevents a reset counts: ACTIVELY, BROADCASTING."""
     if not answers:
         return Membership(None, NO_MASTERS)
     told = [answer for answer in answers.values() if not isinstance(answer, RocketMQError)]
@@ -101,12 +101,12 @@ async def _proxy(ports: Ports, address: str, group: str) -> GroupConnections:
     return await reading(lambda: proxy.connections(group, deadline_seconds=ports.deadline_seconds))
 
 
-# What rows tell of a group that its masters do not: they are read before its masters are asked.
+# Facts about a group that only rows have: they are read before its masters are asked.
 
 
 @dataclass(frozen=True)
 class Known:
-    """`orderly` null: no present member said it. `popped`: topics that present members said they pop."""
+    """`orderly` null: no present member reported it. `popped`: topics that present members reported to pop."""
 
     orderly: bool | None
     popped: frozenset[str]
@@ -126,13 +126,13 @@ def _orderly(said: Sequence[bool]) -> bool | None:
     return any(said) if said else None
 
 
-# Which topics a group pops: brokers keep what was set for push consumers, members say what they do.
+# The topics that a group pops: brokers store the setting for push consumers, members report their own.
 
 POP = "POP"
 
 
 async def pop_topics(masters: Masters, brokers: Sequence[str], group: str, known: Known) -> frozenset[str] | None:
-    """Null where one of `brokers` refused to tell. One that is silent has no queue that can be moved anyway."""
+    """Null where one of `brokers` refused to answer. A silent broker has no queue that can be moved anyway."""
     there = [master for broker in brokers if (master := masters.get(broker)) is not None]
     told = await asyncio.gather(*(_of(master, group) for master in there))
     if any(topics is None for topics in told):
@@ -151,11 +151,11 @@ async def _of(master: Master, group: str) -> frozenset[str] | None:
     return frozenset(topic for topic, groups in modes.items() if groups.get(group) == POP)
 
 
-# Where a group stands in one queue, and what the queue holds: three calls at its master.
+# A group's offset in one queue, and the queue's range: three calls to its master.
 
 
 async def queue_facts(masters: Masters, group: str, key: QueueKey) -> QueueFacts:
-    """The consumer offset first, so that the queue's end is not older than it."""
+    """The consumer offset is read first, so that the queue's end is not older."""
     master, place = masters.get(key.broker), (key.topic, key.queue_id)
     if master is None:
         return QueueFacts(key, None, None, None, NO_MASTER)
@@ -174,7 +174,8 @@ async def gather(
     ports: Ports, group: str, keys: Collection[QueueKey], known: Known, now: datetime, masters: Masters | None = None
 ) -> GroupFacts:
     """Three calls for each of `keys`, two for each of their brokers, one for each master and proxy. Never raises
-    RocketMQError: what could not be read stands as an error in its place. `masters`: where they are asked more."""
+    RocketMQError: a value that could not be read has an error instead. `masters`: where they are asked for more.
+    """
     asked = masters or Masters(ports)
     names = sorted({key.broker for key in keys})
     who, pops, brokers, queues = await asyncio.gather(

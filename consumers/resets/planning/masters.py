@@ -1,4 +1,4 @@
-"""A cluster's masters as a plan asks them: few calls at once, and no more of one that is silent."""
+"""A cluster's masters as a plan asks them: few calls at once, and no more calls to a silent one."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -21,7 +21,7 @@ class Master:
         self._silence: RocketMQError | None = None
 
     async def ask(self, call: Callable[[BrokerAdmin, float], Awaitable[Answer]]) -> Answer:
-        """`call` gets the deadline in seconds. Once the broker was silent, every later call fails with that.
+        """`call` gets the deadline in seconds. Once the broker was silent, every later call fails with the same error.
 
         Raises RocketMQError.
         """
@@ -40,12 +40,12 @@ class Master:
 
     @property
     def version(self) -> int | None:
-        """The ordinal that its latest answer carried; null before the first."""
+        """The version ordinal in its latest answer; null before the first."""
         return self._admin.broker_version
 
 
 class Masters:
-    """By broker name; those that no reading has seen are missing. They belong to the loop of `ports.wire`."""
+    """By broker name; masters that no reading has seen are missing. They belong to the event loop of `ports.wire`."""
 
     def __init__(self, ports: Ports) -> None:
         self._masters = {

@@ -1,4 +1,4 @@
-"""The rows of a plan: each chosen queue with its target, or with why it is left out."""
+"""The rows of a plan: each selected queue with its target, or with the reason of its exclusion."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,7 +51,7 @@ def planned_row(reset_id: UUID, planned: Planned) -> ResetQueue:
 
 
 def left_out_row(reset_id: UUID, key: QueueKey, why: str, facts: QueueFacts | None, aim: Aim | None) -> ResetQueue:
-    """`facts` and `aim`: as far as it got."""
+    """`facts` and `aim`: as far as they are known."""
     row = ResetQueue(reset_id=reset_id, topic=key.topic, broker=key.broker, queue_id=key.queue_id, left_out=why)
     is_read = facts is not None and facts.error is None
     if facts is not None:

@@ -1,4 +1,4 @@
-"""A plan with its cluster's connections: what the task calls."""
+"""Plans a reset with its cluster's connections; called by the task."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ from .masters import Masters
 from .rows import Planned, left_out_row, planned_row
 from .warnings import warnings_of
 
-# When the first message that a queue's target makes the group consume was stored: one pull for each queue asked.
+# The store time of the first message that a queue's target makes the group consume: one pull for each queue.
 
 AT_THE_END = "nothing is stored there yet"
 GONE = "the broker has no message there"
@@ -46,8 +46,10 @@ NO_TIME = "the message there bears no time that a calendar has"
 
 
 async def message_times(masters: Masters, aims: Sequence[Aim], most: int) -> dict[QueueKey, datetime | str]:
-    """By queue: the time, or why there is none. `most` queues are asked, those with most messages to come or to lose
-    first. A pull names RocketMQ's own tools group, and never an offset below the queue's first."""
+    """By queue: the time, or why there is none. At most `most` queues are asked: those with the most messages
+    redelivered or skipped first. A pull uses the group name of RocketMQ's own tools, and never an offset below the
+    queue's first.
+    """
     times: dict[QueueKey, datetime | str] = {one.key: AT_THE_END for one in aims if one.target == one.most}
     there = sorted((one for one in aims if one.key not in times), key=_moved, reverse=True)
     answers = await asyncio.gather(*(_time(masters, one) for one in there[:most]))
@@ -75,11 +77,11 @@ async def _time(masters: Masters, aim: Aim) -> datetime | str:
     return time_of(pulled.messages[0].stored_ms) or NO_TIME
 
 
-# The first offset stored at a time or later, asked of the masters queue by queue.
+# The first offset stored at a time or later, asked from the masters queue by queue.
 
 
 async def search(masters: Masters, queues: Collection[QueueFacts], at: datetime) -> dict[QueueKey, int | str]:
-    """By queue: the offset, or why it could not be found. `queues` were read; one without messages is not asked."""
+    """By queue: the offset, or why it was not found. `queues` were read; one without messages is not asked."""
     time_ms = int(at.timestamp() * 1000)
     read = [queue for queue in queues if queue.min_offset is not None]
     answers = await asyncio.gather(*(_offset(masters, queue, time_ms) for queue in read))
@@ -99,13 +101,13 @@ async def _offset(masters: Masters, queue: QueueFacts, time_ms: int) -> int | st
         return _("The offset of that time could not be found: %s") % error
 
 
-# Where the queues of topics are, as name servers tell it: a queue is there or gone whatever readings have seen.
+# The brokers of each topic's queues, from name servers: a route decides whether a queue exists, not earlier readings.
 
 ROUTES_AT_ONCE = 8
 
 
 async def routes_of(ports: Ports, topics: Collection[str]) -> dict[str, Route | RocketMQError]:
-    """One call for each topic. A failure stands in its place."""
+    """One call for each topic. A failed call has its error as the value."""
     turns = asyncio.Semaphore(ROUTES_AT_ONCE)
 
     async def ask(topic: str) -> Route | RocketMQError:
@@ -119,7 +121,7 @@ async def routes_of(ports: Ports, topics: Collection[str]) -> dict[str, Route | 
     return dict(zip(names, await asyncio.gather(*(ask(topic) for topic in names)), strict=True))
 
 
-# A plan in memory: chosen queues, what their masters say, targets, ways and warnings. Nothing is written.
+# A plan in memory: selected queues, facts from their masters, targets, methods and warnings. Nothing is written.
 
 NAMED = 3
 
@@ -181,7 +183,7 @@ class _Draft:
         return picked
 
     def _aims(self, facts: GroupFacts) -> dict[QueueKey, Aim]:
-        """Queues that could not be read, or that have no target, go to those that are left out."""
+        """Queues that could not be read, or that have no target, are excluded."""
         read = {key: queue for key, queue in facts.queues.items() if queue.error is None}
         self._left_out |= {
             key: _("The queue cannot be read: %s") % queue.error for key, queue in facts.queues.items() if queue.error
@@ -231,7 +233,7 @@ class _Draft:
         return sorted(rows, key=lambda row: (row.topic, row.broker, row.queue_id))
 
 
-# Writes a plan down: the reset and all of its queues at once, or the sentence why there is none.
+# Stores a plan: the reset and all of its queues at once, or the sentence why there is none.
 
 logger = logging.getLogger(__name__)
 
@@ -240,7 +242,7 @@ ROWS_AT_ONCE = 5_000
 
 
 def make_plan(reset_id: UUID, ports: Ports, clock: Clock) -> None:
-    """PLANNED or REFUSED afterwards, unless another worker has it, or it is planned no more."""
+    """PLANNED or REFUSED afterwards, unless another worker has it, or it needs no plan any more."""
     try:
         hold = Hold.take(Reset, reset_id, ResetStatus.PLANNING, clock())
         reset = Reset.objects.get(pk=reset_id)
@@ -275,7 +277,7 @@ def _write(reset: Reset, made: Draft, hold: Hold, now: datetime) -> None:
 
 
 def seen_of(facts: GroupFacts) -> dict[str, Any]:
-    """As `Reset.seen` keeps it."""
+    """The value of `Reset.seen`."""
     return {
         "members": None if facts.members is None else list(facts.members),
         "orderly": facts.orderly,
@@ -294,7 +296,7 @@ def seen_of(facts: GroupFacts) -> dict[str, Any]:
 
 
 def run_plan(reset_id: UUID, clock: Clock) -> None:
-    """Nothing where it is planned already, or was given up."""
+    """Does nothing where it is already planned, or was discarded."""
     reset = Reset.objects.select_related("group__cluster").get(pk=reset_id)
     if reset.group is None:
         refuse_unplanned(reset_id, _("The group %s is not known any more.") % reset.group_name, clock())

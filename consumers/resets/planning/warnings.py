@@ -1,4 +1,4 @@
-"""What a plan will do, and to whom, in sentences: whoever applies it has read them."""
+"""The effects of a plan, in sentences: the person who applies the plan has read them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,13 +26,14 @@ from consumers.resets.targets.places import own_topics
 from consumers.resets.targets.values import moment_of
 from consumers.rocketmq.names import is_retry_topic_of, retry_topic
 
-# What a plan adds up to. What one queue does not say is counted apart, and never as none.
+# The sums of a plan. Queues with an unknown number are counted apart, and never as zero.
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Over the queues that are to move. `replayed` and `skipped` are the known sums; of `uncounted` queues nobody can
-    tell. `earliest`: when the first message that comes again was stored, as far as the targets' messages were read."""
+    """Sums over the queues that are to move. `replayed` and `skipped` are the known sums; for `uncounted` queues they
+    are unknown. `earliest`: when the first redelivered message was stored, as far as the targets' messages were read.
+    """
 
     queues: int
     replayed: int
@@ -70,7 +71,7 @@ SHOWN = 5
 
 
 def warnings_of(reset: Reset, group: ConsumerGroup, facts: GroupFacts, rows: Sequence[ResetQueue]) -> list[str]:
-    """In the order in which they matter. Some queries."""
+    """In the order of importance. Some queries."""
     totals = totals_of(rows)
     moving = {row.topic for row in rows if row.left_out is None}
     return [
@@ -129,7 +130,7 @@ def of_gaps(totals: Totals) -> list[str]:
 
 
 def _of_nearest(reset: Reset, rows: Sequence[ResetQueue]) -> list[str]:
-    """Brokers of some versions answer with the nearest message, also if it is an earlier one (4.9, ConsumeQueue)."""
+    """Brokers of some versions return the nearest message, even if it is an earlier one (4.9, ConsumeQueue)."""
     if reset.kind != ResetKind.TIME:
         return []
     wanted = moment_of(str(reset.value))

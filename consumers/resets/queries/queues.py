@@ -1,4 +1,4 @@
-"""The queues of a reset: what the plan says of each, and what became of it."""
+"""The queues of a reset: the plan of each, and its result."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from consumers.models import ResetMethod, ResetOutcome, ResetQueue, ResetStep
 
 from .rows import OffsetReading, ResetQueueRow
 
-# Nobody looks for what went well.
+# Queues without trouble come last: they rarely need a look.
 TROUBLE_FIRST: tuple[dict[str, Any], ...] = (
     {"outcome": ResetOutcome.OVERWRITTEN},
     {"outcome": ResetOutcome.UNCHANGED},
@@ -31,7 +31,7 @@ NOTHING_WAS_WRITTEN = {
 NOT_WRITTEN_AS_IT_STANDS = "it stands at its target already: nothing is written to it"
 NO_COMMIT = "nothing was committed there"
 NOT_READ = "it could not be read"
-# As REST calls them, where the columns are called otherwise.
+# The names of REST, where the columns have other names.
 NAMES = {"now_offset": "now"}
 READ_BACK = ("after", "after_at", "outcome", "evidence")
 PLAIN = ("topic", "broker", "queue_id", "clipped", "restorable", "step")

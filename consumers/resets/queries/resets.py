@@ -13,8 +13,7 @@ from django.db.models.functions import Coalesce, Greatest
 from consumers.models import Reset, ResetEvent, ResetKind, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.queries.rows import ResetEventRow, ResetRow, ResetTotals, SeenBroker, SeenGroup
 
-# Finds resets. Each call is a fixed number of queries, however many queues a reset has.
-# Sums over the queues of resets, made by the database: ten thousand queues cost what ten do.
+# Sums over the queues of resets, computed by the database: ten thousand queues cost the same as ten.
 
 DONE = (ResetStep.READ_BACK, ResetStep.FAILED, ResetStep.NOT_DONE)
 
@@ -65,7 +64,7 @@ def _sums() -> dict[str, Any]:
         **{name: Count("pk", filter=which) for name, which in count.items()},
         **{f"{name}_silent": Count("pk", filter=CHOSEN & Q(**{name: None})) for name in MESSAGES},
         **{f"{name}_sum": Sum(name, filter=CHOSEN) for name in MESSAGES},
-        # Where it stood when it was written, not at the plan: a group with members has moved on meanwhile.
+        # The offset when it was written, not the planned one: a group with members has moved on meanwhile.
         "replayed_in_fact": Coalesce(Sum(F("before") - F("target"), filter=BACK), 0),
         "skipped_in_fact": Coalesce(Sum(F("target") - Greatest("before", "min_offset"), filter=ON), 0),
         "confirmed": Count("pk", filter=CONFIRMED),
@@ -76,7 +75,7 @@ def _sums() -> dict[str, Any]:
 
 
 def _counts(queues: "QuerySet[ResetQueue]", field: str) -> dict[UUID, dict[str, int]]:
-    """Of those that are not left out."""
+    """Of queues that are not excluded."""
     counts: dict[UUID, dict[str, int]] = defaultdict(dict)
     rows = queues.filter(CHOSEN).exclude(**{field: None}).values_list("reset", field).annotate(Count("pk"))
     for reset_id, value, number in rows:
@@ -132,7 +131,7 @@ LOOKED_AT = "what has moved since the plan is being looked at, or nothing had"
 
 ALL = "all queues of these topics and brokers"
 
-# What these targets name is chosen, unless more is said.
+# These targets select the queues that they name, unless the request says more.
 CHOSEN_BY = {
     ResetKind.OFFSETS: "those that the value lists",
     ResetKind.MOMENT: "those that the group had then",
@@ -157,7 +156,7 @@ def reset_list(
     page: int,
     page_size: int,
 ) -> tuple[list[ResetRow], int]:
-    """The newest first, and how many there are. `by`: whoever planned or applied it; created in [since, until)."""
+    """The newest first, and how many there are. `by`: who planned or applied it; created in [since, until)."""
     found = Reset.objects.order_by("-created_at", "pk")
     if cluster is not None:
         found = found.filter(cluster_name=cluster)
@@ -178,7 +177,7 @@ def reset_list(
 
 
 def _is(status: str, now: datetime) -> Q:
-    """Expired is what is past its time, noted or not."""
+    """A plan past its time counts as expired, whether or not a worker has recorded that."""
     void = Q(status=ResetStatus.PLANNED, expires_at__lte=now)
     if status == ResetStatus.EXPIRED:
         return Q(status=status) | void
@@ -258,7 +257,7 @@ def _why(reset: Reset, status: ResetStatus) -> dict[str, str]:
     }
 
 
-# The group as its plan saw it, out of the reset's row.
+# The group as its plan saw it, from the reset's row.
 
 OFFLINE = "the group had no member"
 
@@ -301,7 +300,7 @@ NO_ADDRESS = "the request did not say where it came from"
 
 
 def reset_events(reset_id: UUID) -> list[ResetEventRow]:
-    """The acts around a reset, in the order in which they came."""
+    """The actions on a reset, in order of time."""
     return [_event_row(event) for event in ResetEvent.objects.filter(reset=reset_id).order_by("pk")]
 
 
@@ -314,13 +313,13 @@ def _event_row(event: ResetEvent) -> ResetEventRow:
     return ResetEventRow(event.at, event.by_name, event.address, event.via, event.sentence, unknown)
 
 
-# How far in time a reset reaches: one query, however many queues it has.
+# The time range that a reset covers: one query, however many queues it has.
 @dataclass(frozen=True)
 class Span:
-    """Null where nothing comes again or is skipped, or the messages at these targets were not read.
+    """Null where nothing is redelivered or skipped, or the messages at these targets were not read.
 
-    `replayed_from`: when the first message that comes again was stored. `skipped_to`: when the newest message was with
-    which a queue goes on that leaves some out.
+    `replayed_from`: when the first redelivered message was stored. `skipped_to`: the newest store time of a message at
+    which a queue resumes after a skip.
     """
 
     replayed_from: datetime | None
@@ -342,7 +341,7 @@ LONGEST_LIST = 100
 
 
 def shortened(row: ResetRow) -> ResetRow:
-    """Without its lists of queues where they are long; `unknown` says where they stand."""
+    """Without its lists of queues where they are long; `unknown` says where to find them."""
     found = {"value": row.value, "chosen_queues": row.chosen_queues}
     long = {name: len(said) for name, said in found.items() if isinstance(said, list) and len(said) > LONGEST_LIST}
     why = {name: f"a list of {queues} queues: they stand in the reset itself" for name, queues in long.items()}

@@ -1,1 +1,1 @@
-"""What became of each queue that was written, told from what is read of it afterwards, never from an answer alone."""
+"""The outcome of each written queue, from later readings and never from an answer alone."""

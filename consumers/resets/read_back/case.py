@@ -1,4 +1,4 @@
-"""A queue that was written, with all that is known of it since: what the rules of read-back look at."""
+"""A written queue with everything that is known of it since: the input of the read-back rules."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from consumers.resets.read_back.present import Present
 
 
 class Place(Enum):
-    """Where an offset lies, as seen from the target and from where the queue stood before."""
+    """Position of an offset relative to the target and to the former offset."""
 
     AT = "at its target"
     BETWEEN = "behind its target, and before where it stood: who began at the target passes here, and nobody else"
@@ -21,7 +21,7 @@ class Place(Enum):
 
 @dataclass(frozen=True)
 class Written:
-    """`answered`: the broker said that it did it. `before` null: it had no commit."""
+    """`answered`: the broker said that it did it. `before` null: the queue had no commit."""
 
     method: ResetMethod
     answered: bool
@@ -70,7 +70,7 @@ class Case:
 
     @property
     def goes_on_from_target(self) -> bool:
-        """By all that was read since it last went back; by several offsets, where the target was not among them."""
+        """By all readings since the offset last went back; by several offsets, where the target was not among them."""
         places = [self.written.place(change.offset) for change in self.series.run]
         first_read = len(places) == len(self.series.changes) and self.written.answered
         return places[0] is Place.AT or first_read or places.count(Place.BETWEEN) > 1
@@ -91,7 +91,7 @@ class Case:
 
     @property
     def stands_still(self) -> bool:
-        """It was never read anywhere but where it stood before."""
+        """Every reading had the former offset."""
         return all(change.offset == self.written.before for change in self.series.changes)
 
     def held(self, *places: Place) -> float:
@@ -102,7 +102,7 @@ class Case:
         return (self.now - self.written.at).total_seconds()
 
 
-# What was read of one queue since it was written, folded: each offset that differs from the last, and when.
+# The readings of one queue since it was written, folded: each offset that differs from the last, and its time.
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Series:
 
     @property
     def run(self) -> tuple[Change, ...]:
-        """The latest changes, as far back as it never went back."""
+        """The latest changes, as far back as the offset never went back."""
         places = range(len(self.changes) - 1, 0, -1)
         back = (place for place in places if _went_back(self.changes[place - 1].offset, self.changes[place].offset))
         return self.changes[next(back, 0) :]
@@ -164,7 +164,7 @@ class Series:
 
 
 def saved(series: Series) -> list[list[object]]:
-    """As `ResetQueue.readings` keeps it."""
+    """The value of `ResetQueue.readings`."""
     return [[change.at.isoformat(), change.offset] for change in series.changes]
 
 

@@ -1,4 +1,4 @@
-"""Ends a reset that is being applied: what was not done says so, and the row says how it went."""
+"""Ends a reset that is being applied: unfinished queues are marked, and the row records the result."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,12 +10,12 @@ from consumers.jobs.hold import Hold
 from consumers.models import Reset, ResetMethod, ResetOutcome, ResetQueue, ResetStatus, ResetStep
 from consumers.resets.permission import note_work
 
-# Of a queue with one of these it is certain that it was not moved.
+# Queues with one of these outcomes were certainly not moved.
 UNTOUCHED = {ResetOutcome.UNCHANGED.value, ResetStep.FAILED.value, ResetStep.NOT_DONE.value}
 
 
 def finish(hold: Hold, reason: str | None, now: datetime) -> ResetStatus:
-    """`reason`: why it ends before its end; null where it does not. Raises NotHeld."""
+    """`reason`: why it ends early; null where it completed. Raises NotHeld."""
     with transaction.atomic():
         hold.renew(now)
         reset = Reset.objects.get(pk=hold.pk)
@@ -30,7 +30,9 @@ def finish(hold: Hold, reason: str | None, now: datetime) -> ResetStatus:
 
 
 def end_untold(reset: Reset, status: ResetStatus, reason: str, now: datetime) -> None:
-    """Within a transaction. `status`: where no broker was ever told of it; one that went on ends as it had ended."""
+    """Call it within a transaction. `status`: for a reset that no broker was ever told of; a resumed one ends as it had
+    ended before.
+    """
     rows = ResetQueue.objects.filter(reset=reset, left_out=None)
     was_told = rows.exclude(outcome=None).exists()
     rows.filter(step=ResetStep.PLANNED).update(step=ResetStep.NOT_DONE, error=reason)

@@ -1,4 +1,6 @@
-"""Reads back what was written until each queue is settled, and keeps what was read, so that another worker goes on."""
+"""Reads back what was written until each queue is settled, and stores the readings, so that another worker can
+continue.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +23,7 @@ from consumers.resets.read_back.present import Present
 from consumers.resets.wish import QueueKey
 from consumers.rocketmq.wire.errors import RocketMQError
 
-# One round of reading back: each queue's offset and who is in the group, from all masters at once.
+# One round of reading back: each queue's offset and the group's members, from all masters at once.
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,11 @@ async def _offset(masters: Masters, group: str, key: QueueKey) -> int | Unread |
         return Unread(str(error))
 
 
-# How long the queues of a reset are read back, by who is to follow and how often it commits.
+# How long the queues of a reset are read back, depending on who must follow and how often members commit.
 
 COMMIT_SECONDS = 5.0
 COMMIT_SETTING = "persistConsumerOffsetInterval"
-# A member that is told stands still for so long, for one topic of one broker after the other.
+# A member that is told pauses for so long, for one topic of one broker after the other.
 TOLD_SECONDS = 10.0
 # Whatever members are set to: others wait for the worker too.
 LONGEST_SECONDS = 180.0
@@ -69,7 +71,7 @@ SPARE_SECONDS = 5.0
 
 
 def timing_of(reset: Reset, rows: Sequence[ResetQueue], since: datetime) -> Timing:
-    """`since`: when reading back begins, after all is written."""
+    """`since`: when reading back begins, after all writes."""
     commit = commit_seconds(reset)
     calls = len({(row.topic, row.broker) for row in rows if row.method == ResetMethod.CLIENT})
     told = TOLD_SECONDS * calls + commit
@@ -82,7 +84,7 @@ def timing_of(reset: Reset, rows: Sequence[ResetQueue], since: datetime) -> Timi
 
 
 def commit_seconds(reset: Reset) -> float:
-    """Of the group's slowest member, as it said; RocketMQ's default where none said it."""
+    """That of the group's slowest member, as reported; RocketMQ's default where no member reported it."""
     told = Client.objects.filter(group=reset.group_id, gone_by=None).values_list("settings", flat=True)
     texts = [one[COMMIT_SETTING] for one in told if one and COMMIT_SETTING in one]
     return max((int(text) / 1000 for text in texts if str(text).isdecimal()), default=COMMIT_SECONDS)
@@ -92,16 +94,16 @@ Clock = Callable[[], datetime]
 Pause = Callable[[float], None]
 
 SOON_SECONDS, LATER_SECONDS = 1.0, 2.0
-# So long it is read at the quicker pace: the shortest stops of an offset come early.
+# For so long queues are read at a faster pace: short stops of an offset come early.
 QUICK_SECONDS = 30.0
-# Each queue's latest reading is kept so often, also where it shows nothing else.
+# How often each queue's latest reading is stored, even without a change.
 KEPT_SECONDS = 5.0
 FIELDS = ["step", "readings", "after", "after_at", "outcome", "evidence"]
 AT_ONCE = 500
 
 
 def read_back(reset: Reset, ports: Ports, hold: Hold, clock: Clock, pause: Pause) -> None:
-    """All queues of it that were written, or may have been, and those that stood there. Raises NotHeld."""
+    """Reads all queues that were written, or may have been, and those that were at the target. Raises NotHeld."""
     rows = list(_to_read(reset))
     if rows:
         _ReadBack(reset, rows, ports, hold, clock).to_the_end(pause)
@@ -134,7 +136,7 @@ class _ReadBack:
         self._rows = {key: row for key, row in self._rows.items() if row.outcome is None}
 
     def _note(self, key: QueueKey, found: Round, now: datetime) -> bool:
-        """Whether there is something that was not kept before."""
+        """Returns whether there is something that was not stored before."""
         row, before = self._rows[key], self._series[key]
         offset = found.offsets[key]
         after = before.failed(offset.error) if isinstance(offset, Unread) else before.read(now, offset)

@@ -1,4 +1,4 @@
-"""Who was in the group while its queues were read back, folded from one look after the other."""
+"""The members of the group while its queues were read back, folded over all rounds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -53,15 +53,15 @@ class Present:
 
     @property
     def nobody(self) -> bool:
-        """Nobody was there when it was written, nor at any look since."""
+        """No member was there when it was written, nor in any round since."""
         return self.then == frozenset() and self.now == frozenset() and self.steady
 
     @property
     def came_after(self) -> bool:
-        """Whoever is or was there came after it was written."""
+        """Every member that is or was there joined after it was written."""
         return self.then == frozenset() and self.first == frozenset() and self.met_at is not None
 
     @property
     def stayed(self) -> bool:
-        """The same as at the time of writing, at each look, and somebody."""
+        """The same members as at the time of writing, in each round, and at least one."""
         return bool(self.then) and self.steady and self.now is not None

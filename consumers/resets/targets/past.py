@@ -1,6 +1,6 @@
-"""Offsets that were somewhere already: another group's, the group's own of a past moment, a list's, those from before.
+"""Offsets from the past: another group's, the group's own at an earlier time, a list's, those from before a reset.
 
-The general worker asks: the lake is read, and for a copy the masters.
+The general worker asks for them: it reads the lake, and for a copy it asks the masters.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The topics that a reset of a group is about where nobody chose any."""
+"""The topics that a reset of a group covers where nobody selected any."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence

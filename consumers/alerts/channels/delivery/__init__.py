@@ -1,1 +1,1 @@
-"""Which message goes out when, and what became of it."""
+"""Delivery of messages: which message is sent when, and the result."""

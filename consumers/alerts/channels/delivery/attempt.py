@@ -1,4 +1,6 @@
-"""One try to send one message: noted before it is sent, as what a worker leaves behind may have gone."""
+"""One attempt to send one message. It is recorded before sending: if the worker dies, the message may have
+been sent.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +20,7 @@ from .queue import give_up_what_is_old, try_all_again
 from .receiver import COLUMNS, note_outcome, pause_after
 
 Clock = Callable[[], datetime]
-# A receiver that will not take it is believed the third time: it may be wrong while it is being set up.
+# A message counts as refused at the third refusal: the receiver may still be misconfigured during setup.
 HOPELESS_AFTER = 3
 
 
@@ -31,7 +33,7 @@ def attempt(delivery: Delivery, hold: Hold, clock: Clock) -> Outcome:
     except NotHeld:
         raise
     except Exception as error:
-        # A fault of this program: it is told in the log of the channel, tried again like any other, and raised.
+        # A bug in this program: logged for the channel, retried like any other failure, and raised.
         _record(delivery, noted, Outcome(False, f"Consumerscope failed: {type(error).__name__}."), hold, clock())
         raise
     _record(delivery, noted, outcome, hold, clock())
@@ -44,7 +46,7 @@ def _sent(delivery: Delivery, now: datetime, hold: Hold, clock: Clock) -> Outcom
     except ChannelNotReadable as error:
         return Outcome(False, str(error), is_away=True)
     outcome = kind_of(delivery.channel.kind).send(fields, delivery, now, means(hold, clock))
-    # The mail server's password is the site's, and no channel's.
+    # The mail server's password belongs to the site and not to a channel.
     return replace(outcome, answer=scrubbed_answer(outcome.answer, fields, str(settings.EMAIL_HOST_PASSWORD)))
 
 
@@ -67,14 +69,17 @@ def _note(delivery: Delivery, hold: Hold, now: datetime) -> DeliveryAttempt:
 
 
 def _record(delivery: Delivery, noted: DeliveryAttempt, outcome: Outcome, hold: Hold, now: datetime) -> None:
-    """What became of the try is told by whoever made it; what becomes of the message by whoever has the channel."""
+    """The worker that made the attempt records its result; the worker that holds the channel records the message's
+    result.
+    """
     seconds = (now - noted.at).total_seconds()
     DeliveryAttempt.objects.filter(pk=noted.pk).update(seconds=seconds, ok=outcome.ok, answer=outcome.answer)
     with transaction.atomic():
         hold.renew(now)
         _decide(delivery, outcome, now)
         delivery.save(update_fields=["status", "next_try_at", "sent_at", "error", "refusals"])
-        # Who tests a channel sees what became of it; that one was taken says that the others are, too.
+        # A test shows its own result to the user. A test that was taken shows that the receiver is back for other
+        # messages.
         if outcome.ok or not delivery.is_test:
             _note_channel(delivery, outcome, now)
 
@@ -89,7 +94,7 @@ def _note_channel(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
 
 
 def note_receiver(channel: Channel, outcome: Outcome, spread: UUID, now: datetime) -> bool:
-    """Whether its receiver is back. What was learnt of an address that was changed meanwhile is left out."""
+    """Returns whether the receiver is back. A result from an address that was changed meanwhile is ignored."""
     is_back = note_outcome(channel, outcome, spread, now)
     columns = {name: getattr(channel, name) for name in COLUMNS}
     Channel.objects.filter(pk=channel.pk, changed_at=channel.changed_at).update(**columns)

@@ -1,6 +1,7 @@
-"""Sends what waits for a channel, one worker at a time: what tells of the same incident never overtakes.
+"""Sends the queued messages of a channel, one worker at a time. Messages about the same incident keep their order.
 
-What a worker that died has left half-sent is sent again under the same id: a receiver may see it twice, and can tell.
+If a worker dies while it sends, the message is sent again under the same id: a receiver may get it twice, and can
+recognise the duplicate.
 """
 
 import logging
@@ -26,16 +27,16 @@ logger = logging.getLogger(__name__)
 
 
 def repeat_if_due(channel: Channel, hold: Hold, clock: Clock) -> None:
-    """Notifies again of what fires, where the receiver forgets it. No delivery: nothing has changed.
+    """Notifies again of firing incidents, for receivers that forget them. This is no delivery: nothing has changed.
 
-    Noted before it is sent, so that one that hangs is not begun at once again.
+    The repeat is recorded before it is sent, so that one that hangs is not started again at once.
     """
     now, repeat = clock(), kind_of(channel.kind).repeat
     if repeat is None or not channel.enabled or not _is_due(channel, now):
         return
     Channel.objects.filter(pk=channel.pk).update(repeated_at=now)
     if channel.repeated_at is None:
-        return  # what fires was told for the first time just before: the minute begins
+        return  # the first notification was just sent: the minute begins
     try:
         fields = sealed_fields(channel, settings.SECRET_KEY)
     except ChannelNotReadable as error:
@@ -47,7 +48,7 @@ def repeat_if_due(channel: Channel, hold: Hold, clock: Clock) -> None:
 
 
 def _note(channel: Channel, outcome: Outcome, now: datetime) -> None:
-    """No message waits for it, and it is as bad: what Alertmanager is not told of again is over there one day."""
+    """Records a failed repeat as seriously as a failed message: Alertmanager resolves alerts that are not repeated."""
     note_receiver(channel, outcome, UUID(int=channel.pk), now)
     if not outcome.ok:
         logger.warning("%s was not told again of what fires: %s", channel.name, outcome.answer)
@@ -59,12 +60,12 @@ def _is_due(channel: Channel, now: datetime) -> bool:
     return channel.repeated_at is None or now - channel.repeated_at >= REPEAT_EVERY
 
 
-# So long one task works through a channel that has much to tell; others have their turn then.
+# One task works on a busy channel for this long; then other channels get their turn.
 LONGEST_TURN = timedelta(seconds=60)
 
 
 def deliver(channel_id: int, clock: Clock, pause: Callable[[float], None]) -> datetime | None:
-    """When to come again, or None: nothing waits, or another worker has the channel, who will see to it."""
+    """When to try the channel again. None: nothing is queued, or another worker holds the channel and continues."""
     ends = clock() + LONGEST_TURN
     while True:
         try:
@@ -76,8 +77,8 @@ def deliver(channel_id: int, clock: Clock, pause: Callable[[float], None]) -> da
         except NotHeld as why:
             logger.info("%s", why)
             return None
-        # Looked at after leaving: whoever wrote a message and then turned away from a channel that was held is not
-        # going to come again.
+        # Checked again after releasing the channel: a worker that queued a message and found the channel held does not
+        # retry.
         again = comes_again(channel_id, clock())
         if again is None or again > clock() or clock() >= ends:
             return again
@@ -111,9 +112,9 @@ def _sent(delivery: Delivery, hold: Hold, clock: Clock, pause: Callable[[float],
 
 
 def _may_be_of_it_alone(delivery: Delivery, outcome: Outcome) -> bool:
-    """The oldest may be the only one that is refused; then others must not wait for it any longer.
+    """True where the oldest message may be the only one that is refused: then others must not wait for it any longer.
 
-    Who asks for time gets it, but not at one and the same message for ever.
+    A receiver that asks for time gets it, but not for the same message forever.
     """
     if outcome.ok or outcome.is_away or delivery.is_test:
         return False
@@ -121,9 +122,9 @@ def _may_be_of_it_alone(delivery: Delivery, outcome: Outcome) -> bool:
 
 
 def _stale(channel_id: int) -> timedelta:
-    """A mark of life that is older is a dead worker's: all steps of a message fit in.
+    """An older heartbeat is that of a dead worker: all steps of a message fit into this time.
 
-    Each step has ALERT_DELIVERY_SECONDS, and before each mail the mark is renewed.
+    Each step has ALERT_DELIVERY_SECONDS, and the heartbeat is renewed before each mail.
     """
     kind = Channel.objects.filter(pk=channel_id).values_list("kind", flat=True).first()
     steps = 2 if kind is None else kind_of(kind).steps

@@ -1,4 +1,4 @@
-"""What a delivery tells: the same for every kind of channel, made when the change is evaluated and never changed."""
+"""The payload of a delivery: the same for every kind of channel, made at evaluation and never changed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -33,9 +33,10 @@ def payload_of(
     *,
     is_test: bool = False,
 ) -> Payload:
-    """`events` (at least one; firing or resolved) of incidents of one rule; each event's incident is at hand.
+    """The payload of `events` (at least one; firing or resolved) of incidents of one rule. Each event has its incident
+    loaded.
 
-    `rule` None: it was removed. What is not known is None; see docs/channels.md for every field.
+    `rule` is None where the rule was removed. Unknown values are None; docs/channels.md describes every field.
     """
     return {
         "version": VERSION,
@@ -70,7 +71,7 @@ def _event(event: IncidentEvent) -> Payload:
 
 
 def _incident(incident: Incident) -> Payload:
-    # The row keeps the newest that was known; a message would tell it as that of now.
+    # The row retains the newest known value; a message would report it as the current one.
     is_known = incident.unknown_since is None
     return {
         "id": str(incident.pk),
@@ -104,7 +105,7 @@ def _incident(incident: Incident) -> Payload:
 
 
 def page_of(incident: Incident) -> str | None:
-    """None where the site was not told its own address."""
+    """The URL of the incident's page. None where the site's own address is not configured."""
     if not settings.CONSUMERSCOPE_URL:
         return None
     return f"{settings.CONSUMERSCOPE_URL}/alerts/incidents/{incident.pk}/"
@@ -114,11 +115,11 @@ def _told(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat()
 
 
-# The messages of a channel that first notified of incidents.
+# The first messages of a channel about each incident.
 
 
 def notified_before(delivery: Delivery) -> dict[str, Delivery]:
-    """By the incident's id: the earlier delivery of this channel that told that it fires. One query."""
+    """By the incident's id: the channel's earlier delivery that reported the incident as firing. One query."""
     incidents = DeliveryEvent.objects.filter(delivery=delivery).values("event__incident")
     ids = {event["incident"]["id"] for event in delivery.payload["events"]}
     earlier = _deliveries(delivery.channel_id, incidents).filter(number__lt=delivery.number)
@@ -126,12 +127,14 @@ def notified_before(delivery: Delivery) -> dict[str, Delivery]:
 
 
 def still_firing(channel: Channel) -> Iterator[tuple[Payload, Payload]]:
-    """For each incident that fires and that the channel has told: the payload that told it, and its event there."""
+    """For each firing incident that the channel has reported: the payload that reported it, and its event in that
+    payload.
+    """
     return _notified_of(channel.pk, Incident.objects.filter(status=IncidentStatus.FIRING))
 
 
 def fires_again(delivery: Delivery) -> Iterator[tuple[Payload, Payload]]:
-    """Of what `delivery` ends: as `still_firing`, newer incidents of the same subjects. Two queries."""
+    """Newer incidents of the subjects that `delivery` resolves, in the form of `still_firing`. Two queries."""
     ended = DeliveryEvent.objects.filter(delivery=delivery, event__kind=IncidentEventKind.RESOLVED)
     again = Incident.objects.filter(
         status=IncidentStatus.FIRING, subject_key__in=ended.values("event__incident__subject_key")
@@ -154,7 +157,7 @@ def _deliveries(channel_id: int, incidents: QuerySet[Any, Any]) -> QuerySet[Deli
 
 
 def _in(deliveries: Iterable[Delivery], ids: set[str]) -> Iterator[tuple[Delivery, Payload]]:
-    """Their events that tell that one of `ids` fires."""
+    """The events in it that report one of `ids` as firing."""
     for delivery in deliveries:
         for event in delivery.payload["events"]:
             if event["kind"] == IncidentEventKind.FIRING and event["incident"]["id"] in ids:

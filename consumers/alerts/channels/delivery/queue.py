@@ -1,6 +1,6 @@
-"""Which message of a channel is next, and which channels have one.
+"""Selects the next message of a channel, and the channels that have one.
 
-A message waits only for earlier ones that tell of one of the same incidents. Tests go before all others.
+A message waits only for earlier messages about one of the same incidents. Test messages go first.
 """
 
 from collections.abc import Sequence
@@ -16,29 +16,29 @@ from consumers.models.channels import TO_GO
 
 from .receiver import LONGEST_HOLD, LONGEST_PAUSE, is_held
 
-# Nobody waits for a test any longer than this.
+# A test message that is still queued after this time is given up.
 TEST_WAITS = timedelta(minutes=10)
 AT_ONCE = 100
 SWITCHED_OFF = "The channel was switched off before it went."
-# What a receiver that forgets is told again.
+# How often firing incidents are repeated to a receiver that forgets them.
 REPEAT_EVERY = timedelta(seconds=60)
 REPEATING = [kind.code for kind in CHANNEL_KINDS.values() if kind.repeat is not None]
 NOBODY_CAME = "No worker took the test up in time: see that a worker of the queue alerts runs, and test again."
 
 
 def next_delivery(channel: Channel, now: datetime) -> Delivery | None:
-    """None: nothing may be sent at `now`. Payloads of those that stay where they are, are not read."""
+    """The next message to send at `now`, or None. Payloads of the other messages are not read."""
     _drop_what_is_over(channel, now)
     return _numbered(channel, _next(channel, now))
 
 
 def is_ready(channel: Channel, now: datetime) -> bool:
-    """Whether `next_delivery` has one."""
+    """Whether `next_delivery` has a message."""
     return _next(channel, now) is not None
 
 
 def next_moment(channel: Channel, now: datetime) -> datetime | None:
-    """When one may be sent that may not yet; None where none is to go."""
+    """When the next message may be sent that may not be sent yet; None where none is queued."""
     if not channel.enabled or _oldest(channel) is None:
         return None
     if is_held(channel.held_until, now):
@@ -49,18 +49,18 @@ def next_moment(channel: Channel, now: datetime) -> datetime | None:
 
 
 def never_refused(channel: Channel, besides: Delivery) -> Delivery | None:
-    """The first that its receiver has said nothing against, and that waits for none before it."""
+    """The first message that its receiver has not refused and that waits for no earlier message."""
     numbers = _untested(channel).filter(refusals=0).exclude(number=besides.number).values_list("number", flat=True)
     return _numbered(channel, _first_in_order(channel, sorted(numbers)))
 
 
 def try_all_again(channel: Channel, now: datetime) -> None:
-    """What was refused was the receiver's fault: all that waits goes in its order again."""
+    """Retries all refused messages in order: the receiver was at fault, not the messages."""
     _untested(channel).filter(refusals__gt=0).update(refusals=0, next_try_at=now)
 
 
 def give_up_what_is_old(channel: Channel, why: str, now: datetime) -> None:
-    """What waits for a receiver that takes nothing would be tried one by one for ever."""
+    """Gives up old messages: for a receiver that takes nothing, they would be retried one by one forever."""
     hours = settings.ALERT_DELIVERY_HOURS
     old = _untested(channel).filter(created_at__lte=now - timedelta(hours=hours))
     error = f"Given up after {hours:g} h in which nothing could be delivered: {why}"
@@ -68,7 +68,7 @@ def give_up_what_is_old(channel: Channel, why: str, now: datetime) -> None:
 
 
 def _next(channel: Channel, now: datetime) -> int | None:
-    """Its number."""
+    """The number of the next message."""
     test = _lowest(_to_go(channel, is_test=True))
     if test is not None or not channel.enabled:
         return test
@@ -76,7 +76,7 @@ def _next(channel: Channel, now: datetime) -> int | None:
     if oldest is None or is_held(channel.held_until, now):
         return None
     if channel.held_until is not None or not Delivery.objects.filter(channel=channel, number=oldest, refusals__gt=0):
-        return oldest  # none is before it
+        return oldest  # no message precedes it
     waiting = sorted(_untested(channel).filter(is_due(now) | Q(refusals=0)).values_list("number", "refusals"))
     fresh, refused = ([number for number, refusals in waiting if (refusals > 0) is was] for was in (False, True))
     return _first_in_order(channel, fresh) or _first_in_order(channel, refused)
@@ -100,12 +100,12 @@ def _numbered(channel: Channel, number: int | None) -> Delivery | None:
 
 
 def is_due(now: datetime) -> Q:
-    """No pause is longer than LONGEST_PAUSE: one that seems so was noted by a clock that was set back since."""
+    """No pause is longer than LONGEST_PAUSE. A longer one was recorded by a clock that was set back since."""
     return Q(next_try_at=None) | Q(next_try_at__lte=now) | Q(next_try_at__gt=now + LONGEST_PAUSE)
 
 
 def _first_in_order(channel: Channel, numbers: Sequence[int]) -> int | None:
-    """The first of `numbers` that waits for none before it."""
+    """The first of `numbers` that waits for no earlier message."""
     for start in range(0, len(numbers), AT_ONCE):
         some = Delivery.objects.filter(channel=channel, number__in=numbers[start : start + AT_ONCE])
         found = some.filter(~Exists(told_before())).order_by("number").values_list("number", flat=True).first()
@@ -115,7 +115,7 @@ def _first_in_order(channel: Channel, numbers: Sequence[int]) -> int | None:
 
 
 def _to_go(channel: Channel, is_test: bool) -> QuerySet[Delivery]:
-    # SQLite looks a truth up in an index only where it is one of a list.
+    # SQLite uses an index for a boolean only if the boolean is one of a list.
     return Delivery.objects.filter(channel=channel, status__in=TO_GO, is_test__in=(is_test,))
 
 
@@ -134,17 +134,17 @@ def _drop(deliveries: QuerySet[Delivery], why: str) -> None:
 
 
 def next_number(channel: Channel) -> int:
-    """In a transaction, and only while nobody else numbers: it holds the channel's row until the transaction ends."""
+    """The next number. Call it in a transaction: it locks the channel's row until the transaction ends."""
     Channel.objects.select_for_update().filter(pk=channel.pk).first()
     newest: int | None = Delivery.objects.filter(channel=channel).aggregate(newest=Max("number"))["newest"]
     return (newest or 0) + 1
 
 
 def channels_due(now: datetime) -> list[int]:
-    """Ids of channels with a message that may be sent or tried again, or with something to repeat. Two queries.
+    """Ids of channels with a message to send or retry, or with a repeat that is due. Two queries.
 
-    Whether another worker has one, and whether what waits there waits for an earlier message, is found out by whoever
-    comes to it.
+    The worker that takes a channel finds out whether another worker holds it and whether its messages wait for earlier
+    ones.
     """
     waiting = Delivery.objects.filter(channel=OuterRef("pk"), status__in=TO_GO)
     held = Q(held_until__gt=now, held_until__lte=now + LONGEST_HOLD)
@@ -156,7 +156,7 @@ def channels_due(now: datetime) -> list[int]:
 
 
 def comes_again(channel_id: int, now: datetime) -> datetime | None:
-    """When the next message of a channel may be sent, or what fires be repeated; None where nothing is to be done."""
+    """When the channel's next message may be sent or its next repeat is due; None where there is neither."""
     channel = Channel.objects.filter(pk=channel_id).first()
     if channel is None:
         return None

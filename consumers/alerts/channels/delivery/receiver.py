@@ -1,7 +1,7 @@
-"""How the receiver of a channel does: when it is tried again, and how long it is left alone. Pure.
+"""State of a channel's receiver: when to retry it, and how long to pause. Pure.
 
-One message that is not taken says little of the receiver, and keeps no other from going. A receiver that is not there,
-asks for time, or takes nothing of several is left alone for a while, so that all is not lost in trying.
+One refused message says little about the receiver and delays no other message. A receiver that is unreachable, asks for
+time, or refuses several messages is paused, so that the queue is not used up by failing attempts.
 """
 
 from datetime import datetime, timedelta
@@ -12,9 +12,9 @@ from consumers.models import Channel
 from consumers.models.channels import SEVERAL
 
 FIRST_SECONDS = 5.0
-# Who is on call hears of it within a minute of the receiver's return.
+# On-call staff are notified within a minute of the receiver's return.
 LONGEST_SECONDS = 60.0
-# What a receiver asks for is heeded up to here.
+# The longest pause that a receiver may ask for.
 LONGEST_WISH_SECONDS = 3600.0
 SPREAD = 0.25
 LONGEST_PAUSE = timedelta(seconds=LONGEST_SECONDS * (1 + SPREAD))
@@ -24,7 +24,7 @@ LONGEST_HOLD = timedelta(seconds=LONGEST_WISH_SECONDS)
 def pause_after(attempts: int, delivery_id: UUID, wished_seconds: float | None = None) -> timedelta:
     """After so many attempts (from 1): 5 s, doubling up to a minute, each longer by up to a quarter.
 
-    The quarter's share follows from the id, so that messages of many channels to one receiver do not come all at once.
+    The added part follows from the id, so that many channels with the same receiver do not all retry at once.
     """
     doubled = min(FIRST_SECONDS * 2.0 ** min(attempts - 1, 30), LONGEST_SECONDS)
     seconds = doubled * (1 + SPREAD * (delivery_id.int % 1009) / 1009)
@@ -33,7 +33,7 @@ def pause_after(attempts: int, delivery_id: UUID, wished_seconds: float | None =
 
 
 def is_held(until: datetime | None, now: datetime) -> bool:
-    """No hold is longer than LONGEST_HOLD: one that seems so was noted by a clock that was set back since."""
+    """No hold is longer than LONGEST_HOLD. A longer one was recorded by a clock that was set back since."""
     return until is not None and now < until <= now + LONGEST_HOLD
 
 
@@ -41,7 +41,9 @@ COLUMNS = ("failures", "failing_since", "failing_why", "held_until")
 
 
 def note_outcome(channel: Channel, outcome: Outcome, spread: UUID, now: datetime) -> bool:
-    """Sets the COLUMNS of `channel`. Whether the receiver is back: it was given up on, and has taken something."""
+    """Sets the COLUMNS of `channel`. Returns whether the receiver is back: it had been given up, and has now taken a
+    message.
+    """
     if outcome.ok:
         is_back = channel.failures >= SEVERAL
         begin_anew(channel)
@@ -57,5 +59,5 @@ def note_outcome(channel: Channel, outcome: Outcome, spread: UUID, now: datetime
 
 
 def begin_anew(channel: Channel) -> None:
-    """Nothing is known against its receiver."""
+    """Resets the receiver's state: no failure is known."""
     channel.failures, channel.failing_since, channel.failing_why, channel.held_until = 0, None, None, None

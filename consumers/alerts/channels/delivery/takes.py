@@ -1,4 +1,4 @@
-"""Whether a channel is told of an incident's firing."""
+"""Whether a channel is notified of a firing incident."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,9 @@ from consumers.models import Channel, Incident
 
 @dataclass(frozen=True)
 class Taking:
-    """Severity, rule and selection of one channel; empty is everything. Made once for many incidents."""
+    """Filter of one channel by severity, rule and selection; an empty filter passes everything. Made once for many
+    incidents.
+    """
 
     enabled: bool
     severities: frozenset[str]
@@ -18,7 +20,7 @@ class Taking:
 
     @classmethod
     def of(cls, channel: Channel) -> "Taking":
-        """`rules` of the channel may have been fetched before."""
+        """`rules` of the channel may be prefetched."""
         return cls(
             enabled=channel.enabled,
             severities=frozenset(channel.severities),

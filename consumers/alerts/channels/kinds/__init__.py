@@ -1,1 +1,1 @@
-"""The kinds of channels, and how each sends."""
+"""The kinds of channels, and how each kind sends messages."""

@@ -1,7 +1,7 @@
-"""Where channels may send to: addresses that everybody can reach, and the networks that the site names; never others.
+"""Addresses that channels may send to: public addresses and the networks that the site allows, no others.
 
-People enter URLs, and this machine stands where they may not: so a name is resolved here, every address of it is
-judged, and the connection goes to one that was judged, without another look-up.
+People enter URLs, and this machine may reach networks that they may not. So names are resolved here, every address is
+checked, and the connection goes to a checked address without a second DNS lookup.
 """
 
 import ipaddress
@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# IANA's registries of special-purpose addresses (2025) hold more than Python's is_global knows of in each version.
+# IANA's registries of special-purpose addresses (2025) have entries that is_global of some Python versions lacks.
 NEVER_PUBLIC: tuple[Network, ...] = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -27,16 +27,16 @@ NEVER_PUBLIC: tuple[Network, ...] = tuple(
     )
 )
 PUBLIC_SIX = ipaddress.IPv6Network("2000::/3")
-# RFC 6052: the last four bytes are an address of IPv4 that a translator sends to.
+# RFC 6052: the last four bytes are an IPv4 address that a translator forwards to.
 TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class WrongAddress(Exception):
-    """str() is one sentence: why nothing is sent there, and what to do."""
+    """str() is one sentence: why nothing is sent to this address, and what to do."""
 
 
 class NotResolved(Exception):
-    """The name has no address at this moment; str() is one sentence."""
+    """The name resolves to no address at present; str() is one sentence."""
 
 
 def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
@@ -51,7 +51,7 @@ def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
 
 
 def _inner(address: Address) -> ipaddress.IPv4Address | None:
-    """The address of IPv4 that is reached where this one is asked for; None where it stands for itself."""
+    """The IPv4 address that this address embeds and leads to; None where it embeds none."""
     if isinstance(address, ipaddress.IPv4Address):
         return None
     if address.ipv4_mapped is not None:
@@ -60,10 +60,10 @@ def _inner(address: Address) -> ipaddress.IPv4Address | None:
 
 
 def checked_addresses(host: str, port: int, networks: Sequence[Network], seconds: float) -> list[str]:
-    """Those of `host`, each of which is allowed. Raises WrongAddress where one is not, and NotResolved."""
+    """The addresses of `host`, all of them allowed. Raises WrongAddress where one is not, and NotResolved."""
     found = _resolved(host, port, seconds)
     for text in found:
-        # A zone ("%eth0") belongs to addresses of one link only, which nobody allows.
+        # A zone ("%eth0") belongs to link-local addresses, which are never allowed.
         if "%" in text or not is_allowed(ipaddress.ip_address(text), networks):
             raise WrongAddress(
                 f"{host} is {text}, which is not a public address: name its network in CONSUMERSCOPE_ALERT_NETWORKS "
@@ -73,7 +73,7 @@ def checked_addresses(host: str, port: int, networks: Sequence[Network], seconds
 
 
 def _resolved(host: str, port: int, seconds: float) -> list[str]:
-    """The resolver has no deadline of its own: one that is late is left to itself."""
+    """The system resolver has no deadline of its own: a lookup that is late is abandoned."""
     found: list[str] = []
     failures: list[OSError | UnicodeError] = []
 
@@ -95,12 +95,12 @@ def _resolved(host: str, port: int, seconds: float) -> list[str]:
     return found
 
 
-# A URL that somebody entered, in its parts; nothing is resolved for it.
+# The parts of a URL that somebody entered; nothing is resolved here.
 
 LONGEST_URL = 2000
 PORTS = {"http": 80, "https": 443}
 NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?")
-# The system's resolver takes 2130706433, 0x7f.1 and 0177.0.0.1 for 127.0.0.1: who writes so has something to hide.
+# The system's resolver reads 2130706433, 0x7f.1 and 0177.0.0.1 as 127.0.0.1: such spellings only hide an address.
 NUMBER_AS_LAST_PART = re.compile(r"(?:.*\.)?(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?")
 
 
@@ -115,13 +115,13 @@ class Url:
 
     @property
     def authority(self) -> str:
-        """As the header Host wants it."""
+        """The value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def origin(self) -> str:
-        """What may be shown: paths and queries of webhooks often hold a token."""
+        """The part of a URL that may be shown: paths and queries of webhooks often contain a token."""
         return f"{self.scheme}://{self.authority}"
 
 

@@ -1,8 +1,8 @@
-"""Alertmanager's API, version 2: an alert for each incident, by the labels that it was first told with.
+"""Alertmanager's API, version 2: one alert for each incident, identified by the labels of its first notification.
 
-Alertmanager (0.25, api/v2/api.go) resolves an alert by itself at its `endsAt`, or after its resolve_timeout where none
-is given: what fires therefore ends a day from now, and is told again each minute, which moves that day on. So nothing
-ends because Consumerscope is down for a while, and a restarted Alertmanager learns again what fires.
+Alertmanager (0.25, api/v2/api.go) resolves an alert by itself at its `endsAt`, or after its resolve_timeout if there is
+none. Firing alerts are therefore sent with an `endsAt` one day ahead and repeated each minute. So no alert resolves
+because Consumerscope is down for a while, and a restarted Alertmanager learns again what fires.
 """
 
 import base64
@@ -44,7 +44,9 @@ def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) 
 
 
 def _not_firing_anew(over: list[Alert], firing: list[Alert], delivery: Delivery) -> list[Alert]:
-    """An alert is its labels: an end that comes late would end what fires anew of the same subject."""
+    """Alertmanager identifies an alert by its labels: a late resolution would resolve a newer incident of the same
+    subject.
+    """
     if not over:
         return []
     again = [_labels(payload, event) for payload, event in fires_again(delivery)]
@@ -53,7 +55,7 @@ def _not_firing_anew(over: list[Alert], firing: list[Alert], delivery: Delivery)
 
 
 def repeat(fields: SealedFields, channel: Channel, now: datetime, means: Means) -> Outcome | None:
-    """Tells again of all incidents that fire and were told through this channel; None where there are none."""
+    """Sends all incidents again that fire and were reported through this channel; None where there are none."""
     alerts = [alert_of(event, payload, now + FIRES_FOR) for payload, event in still_firing(channel)]
     return _posted(fields, alerts, means) if alerts else None
 
@@ -74,7 +76,9 @@ def _authorization(fields: SealedFields) -> dict[str, str]:
 
 
 def alert_of(event: Payload, first: Payload, fires_until: datetime) -> Alert:
-    """`first`: the payload that told of it first, whose labels are its name for Alertmanager ever since."""
+    """`first`: the payload that first reported the incident. Its labels identify the alert in Alertmanager from then
+    on.
+    """
     incident = event["incident"]
     is_over = incident["status"] == IncidentStatus.RESOLVED
     return {
@@ -93,7 +97,7 @@ def _labels(first: Payload, event: Payload) -> dict[str, str]:
 
 
 def labels_of(rule: str, incident: Mapping[str, Any]) -> dict[str, str]:
-    """Labels of notes give way to those that are always there. Alertmanager takes none that is empty."""
+    """Built-in labels replace labels of notes with the same name. Alertmanager accepts no empty label."""
     own = {"alertname": rule, "severity": incident["severity"], "source": "consumerscope", **_subject(incident)}
     labels = {NO_LABEL.sub("_", name): value for name, value in incident["labels"].items()}
     return {name: value for name, value in (labels | own).items() if value}

@@ -1,8 +1,8 @@
-"""Chat and paging services through the Apprise library, in a process of its own.
+"""Chat and paging services through the Apprise library, in a separate process.
 
-There every connection is judged by the address that it goes to, whatever leads to it; nothing of the environment names
-a proxy or a password; and it is ended when its time is over. Apprise resolves names, follows redirects and tries again
-as it likes, and none of that could be bounded from within a worker.
+In that process every connection is checked by its target address, the environment names no proxy or password, and the
+process is killed at its deadline. Apprise resolves names, follows redirects and retries as it likes; none of that could
+be limited inside a worker.
 """
 
 import json
@@ -27,9 +27,9 @@ from .channel_kind import ChannelKindSpec, SealedFields
 from .sending import Means, Outcome
 
 PROJECT = Path(__file__).parents[4]
-# The process needs so long to begin.
+# The start of the process takes this long.
 STARTS_SECONDS = 10.0
-# How to begin, and whose certificates to believe. The site's own keys and passwords are none of a library's business.
+# The variables needed to start and to verify certificates. The library gets none of the site's keys and passwords.
 PASSED_ON = {"PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 PASSED_ON |= {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
 MOST_LINES = 3
@@ -62,7 +62,9 @@ def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) 
 
 
 def _note_accepted(delivery: Delivery, to_go: list[Notice], printed: str) -> int:
-    """Of several notices each is sent once: a message of many changes may take more than one try. How many went."""
+    """Returns how many notices were accepted. Each notice of a message is sent once, even if the message takes several
+    attempts.
+    """
     keys = [notice["key"] for notice in to_go[: printed.splitlines().count(SENT)] if notice["key"]]
     if keys:
         delivery.accepted_by = [*delivery.accepted_by, *keys]
@@ -81,13 +83,15 @@ def _outcome(ended: "subprocess.CompletedProcess[str]", note: str | None) -> Out
 
 
 def environment(known: Mapping[str, str]) -> dict[str, str]:
-    """Requests would take proxies from it, and passwords from ~/.netrc."""
+    """Environment of the process. Without it, Requests would take proxies from the environment and passwords from
+    ~/.netrc.
+    """
     passed_on = {name: value for name, value in known.items() if name in PASSED_ON}
     return {**passed_on, "NO_PROXY": "*", "NETRC": os.devnull}
 
 
 def notices_of(url: str, delivery: Delivery, named: int) -> list[Notice]:
-    """What the process is to send, in this order. `key`: of a notice among several."""
+    """The notices that the process sends, in this order. `key` identifies one notice among several."""
     events = delivery.payload["events"]
     by_key = [(keyed(url, event["incident"]["id"]), event) for event in events if not delivery.is_test]
     notices = [_notice(own, _key(event), delivery, [event], 1) for own, event in by_key if own is not None]
@@ -99,7 +103,9 @@ def _key(event: dict[str, Any]) -> str:
 
 
 def _notice(url: str, key: str, delivery: Delivery, events: list[dict[str, Any]], named: int) -> Notice:
-    """With texts that name ever fewer changes, and count the others: services take texts of different lengths."""
+    """One notice with several texts, each naming fewer changes and counting the others: services limit texts
+    differently.
+    """
     payload = {**delivery.payload, "events": events}
     most = min(named, len(events))
     counts = [most, *(count for count in FEWER if count < most)]
@@ -109,7 +115,7 @@ def _notice(url: str, key: str, delivery: Delivery, events: list[dict[str, Any]]
 
 
 def type_of(events: list[dict[str, Any]]) -> str:
-    """As Apprise calls it: colours and icons, and what ends in services that know an end."""
+    """Apprise's notification type: it sets colours and icons, and resolves incidents in services that support it."""
     firing = {event["incident"]["severity"] for event in events if event["kind"] == IncidentEventKind.FIRING}
     if not firing:
         return "success"
@@ -118,11 +124,11 @@ def type_of(events: list[dict[str, Any]]) -> str:
     return "warning" if Severity.WARNING in firing else "info"
 
 
-# Services that pair the beginning and the end of an incident by a key. Pure.
-# Without one Apprise (2.2.0) makes it of a message's title, which differs between the two, so that nothing ends; for
-# Splunk it takes the routing key, so that one end would end all that fires.
+# Services that pair the start and the resolution of an incident by a key. Pure.
+# Without a key Apprise (2.2.0) derives one from a message's title. Titles of start and resolution differ, so that
+# nothing would resolve; for Splunk it takes the routing key, so that one resolution would resolve all that fires.
 
-# The option of its URL that Apprise takes the key from; of two names for one, the one that counts.
+# The URL option that Apprise takes the key from; of two names for it, the one that takes precedence.
 OPTIONS = {
     **dict.fromkeys(("pagerduty", "incidentio", "ilert", "firehydrant", "squadcast", "goalert", "goalerts"), "dedup"),
     **dict.fromkeys(("splunk", "victorops"), "entity_id"),
@@ -138,7 +144,7 @@ HOSTS = {
 
 
 def keyed(url: str, key: str) -> str | None:
-    """`url` for one incident by itself, of which `key` tells the end, too; None where the service knows no keys."""
+    """`url` for one incident, with a `key` that the resolution uses too; None where the service supports no keys."""
     parts = urlsplit(url)
     option = OPTIONS.get(parts.scheme.lower()) or HOSTS.get((parts.hostname or "").lower())
     return None if option is None else _with(url, f"action=map&{option}={key}")
@@ -164,7 +170,7 @@ KIND = ChannelKindSpec(
     label=_("service through Apprise"),
     has_templates=True,
     send=send,
-    # Chat services refuse more than about one message a second.
+    # Chat services refuse more than about one message per second.
     pause_seconds=1.0,
     target=lambda fields: service_of(fields["url"]),
     fields=(

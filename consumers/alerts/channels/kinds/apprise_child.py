@@ -1,6 +1,6 @@
-"""Run as a process: reads notices from stdin, sends them through Apprise, prints {ok, log}. Knows no database.
+"""Run as a process: reads notices from stdin, sends them through Apprise, prints {ok, log}. Uses no database.
 
-Nothing in here connects to an address that is not allowed: the interpreter itself asks before each connection.
+Nothing here connects to an address that is not allowed: an audit hook checks each connection.
 """
 
 import ipaddress
@@ -13,11 +13,12 @@ from urllib.parse import unquote, urlsplit
 
 from .addresses import Network, is_allowed
 
-# The process prints this line for each notice that was taken.
+# The process prints this line for each accepted notice.
 SENT = "sent"
-# Hosts that answer 200 to what they refuse, and say so in the answer; Apprise (2.2.0) looks at the 200 alone.
+# Hosts that answer 200 to requests that they refuse, with the error in the body; Apprise (2.2.0) checks the status
+# alone.
 TELL_INSIDE = ("oapi.dingtalk.com", "qyapi.weixin.qq.com", "open.feishu.cn", "open.larksuite.com")
-# PEP 578. What a message to a service has no use for.
+# PEP 578 audit events: GOING_OUT is checked by address; FORBIDDEN is refused, because sending needs none of it.
 GOING_OUT = {"socket.connect", "socket.sendto", "socket.sendmsg"}
 FORBIDDEN = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "socket.bind"}
 
@@ -59,7 +60,7 @@ def _goes_out(address: Any, networks: list[Network]) -> bool:
 
 
 def hear(sessions: Any, log: Lines) -> None:
-    """A refusal that comes as 200 is a failure to whoever asked."""
+    """Turns a refusal that was answered with status 200 into a failure."""
     sends = sessions.send
 
     def send(self: Any, request: Any, **more: Any) -> Any:
@@ -75,7 +76,9 @@ def hear(sessions: Any, log: Lines) -> None:
 
 
 def sign_once(service: Any) -> None:
-    """Apprise (2.2.0) quotes DingTalk's signature, and requests quotes it again: DingTalk takes it only once."""
+    """Apprise (2.2.0) quotes DingTalk's signature, and requests quotes it again; DingTalk accepts it quoted
+    once only.
+    """
     signs = service.get_signature
 
     def signature() -> tuple[str, str]:
@@ -105,7 +108,7 @@ def main() -> None:
     )
     hear(requests.Session, log)
     guard([ipaddress.ip_network(text) for text in wanted["networks"]], log)
-    # One after the other, in their order; no further one after a failure, so that none overtakes.
+    # Notices are sent in order, and sending stops at the first failure, so that none overtakes another.
     ok = all(_sent(apprise, asset, notice) for notice in wanted["notices"])
     print(json.dumps({"ok": ok, "log": log.lines}))
 
@@ -130,7 +133,7 @@ def _sent(apprise: Any, asset: Any, notice: dict[str, Any]) -> bool:
     return ok
 
 
-# What a text for a service has to be cut to, and what its answer means. Pure.
+# Limits of a service's text, and the meaning of its answer. Pure.
 
 
 def fitting(texts: Sequence[dict[str, str]], longest: int, longest_title: int) -> dict[str, str]:
@@ -151,14 +154,14 @@ def _room(text: dict[str, Any], longest: int, longest_title: int) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """At most so many bytes, whole characters, and a sign that more was there."""
+    """At most so many bytes, in whole characters, with a mark that text was cut."""
     sign = "…".encode()
     held = text.encode()
     return text if len(held) <= most else held[: max(most - len(sign), 0)].decode(errors="ignore") + sign.decode()
 
 
 def refusal(answer: str) -> str | None:
-    """Why the answer of one of TELL_INSIDE is no consent, or None: `errcode` (DingTalk, WeCom) or `code` is not 0."""
+    """Why the answer of one of TELL_INSIDE is a refusal, or None: `errcode` (DingTalk, WeCom) or `code` is not 0."""
     try:
         said = json.loads(answer)
     except ValueError:

@@ -1,8 +1,8 @@
-"""The services of Apprise that channels may use, and the URL of one of them, checked.
+"""The Apprise services that channels may use, and the check of a service's URL.
 
-Left out are those that write files, run programs or speak to this machine itself, and those that send anything to
-anybody's address (json, xml, form, mailto …): for these there are webhooks and e-mail. New ones of Apprise's are out
-until they are named here.
+Excluded are services that write files, run programs or connect to this machine, and those that send to any address
+(json, xml, form, mailto …): webhooks and e-mail serve that purpose. New services of Apprise are excluded until they are
+listed here.
 """
 
 import logging
@@ -12,24 +12,24 @@ from urllib.parse import parse_qsl, urlsplit
 
 from consumers.alerts.fields import WrongValue
 
-# Of their makers' own addresses.
+# Services at their vendors' own addresses.
 CLOUD = (
     *("slack", "dingtalk", "wecombot", "wechat", "feishu", "lark", "tgram", "pagerduty", "opsgenie", "discord"),
     *("gchat", "wxteams", "webex", "workflow", "workflows", "zulip", "splunk", "victorops", "incidentio", "ilert"),
     *("betterstack", "firehydrant", "squadcast", "signl4", "pagertree", "spike", "pover", "pbul", "line", "flock"),
     *("cliq", "zcliq", "zohocliq", "ringc", "ryver", "twist", "zoom", "schan", "pushplus", "twilio", "threema"),
 )
-# Of people's own servers: where those are is judged when a message goes.
+# Services on people's own servers: their addresses are checked when a message is sent.
 OWN = ("mmost", "rocket", "ntfy", "gotify", "matrix", "synology", "goalert", "nctalk", "signal", "bark")
 OWN_SCHEMAS = frozenset((*OWN, *(f"{schema}s" for schema in OWN)))
 ALLOWED = OWN_SCHEMAS | set(CLOUD)
-# They name files of this machine.
+# Options that name files of this machine.
 READ_FILES = {"template", "attach", "keyfile", "file", "path"}
 SCHEMA = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
 
 
 def checked_apprise_url(url: str) -> str:
-    """Raises WrongValue, with a sentence that does not repeat the URL: it is a secret."""
+    """Raises WrongValue with a sentence that does not repeat the URL: the URL is a secret."""
     found = SCHEMA.match(url)
     if not found:
         raise WrongValue("It is one URL of Apprise, as slack://… or https://hooks.slack.com/….")
@@ -50,7 +50,9 @@ def checked_apprise_url(url: str) -> str:
 
 
 def service_of(url: str) -> str:
-    """What people call it, and its host where that is people's own. Of a URL that was checked. Raises WrongValue."""
+    """The service's name, and its host where people run their own. The URL must be checked before. Raises
+    WrongValue.
+    """
     apprise = _apprise()
     plugin = apprise.Apprise.instantiate(url)
     schema = _schema(url)
@@ -61,13 +63,17 @@ def service_of(url: str) -> str:
 
 
 def _schema(url: str) -> str | None:
-    """Of the service that Apprise would take, which for a service's own address (https://hooks.slack.com/…) differs."""
+    """The schema of the service that Apprise selects. It differs for a service's own address
+    (https://hooks.slack.com/…).
+    """
     said = _apprise().plugins.url_to_dict(url, secure_logging=True)
     return None if said is None else str(said["schema"]).lower()
 
 
 def _apprise() -> Any:
-    """It takes half a second to come, and only who enters a URL waits for that. Its log repeats what it cannot read."""
+    """Imports Apprise on demand: that takes half a second. Its log is off because it repeats URLs that it
+    cannot parse.
+    """
     import apprise
 
     logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)

@@ -1,7 +1,7 @@
-"""One kind of notification channel: all that the site knows of it, declared in one place.
+"""The declaration of one kind of notification channel, in one place.
 
-Forms, REST, the checks of what is entered, the delivery and the table in docs/channels.md are made of these
-declarations. Add a kind: docs/architecture.md.
+Forms, REST, checks of entered values, delivery and the table in docs/channels.md are built from these declarations. To
+add a kind, see docs/architecture.md.
 """
 
 import re
@@ -19,7 +19,7 @@ from .sending import Means, Outcome
 # The values of a kind's fields, by name. They are stored sealed.
 SealedFields = dict[str, Any]
 Sender = Callable[[SealedFields, Delivery, datetime, Means], Outcome]
-# Notifies again of all that fires; None where nothing does.
+# Notifies again of all firing incidents; None where nothing fires.
 Repeater = Callable[[SealedFields, Channel, datetime, Means], Outcome | None]
 
 
@@ -67,7 +67,7 @@ def origin_of(fields: SealedFields) -> str:
 
 
 def header_text(value: Any) -> str:
-    """A text that may stand in a header of HTTP."""
+    """A text that is valid in an HTTP header."""
     if not isinstance(value, str) or len(value) > 1000 or not PRINTABLE.fullmatch(value):
         raise WrongValue("It is text of at most 1000 characters of ASCII, without control characters.")
     return value

@@ -1,4 +1,6 @@
-"""Mails: plain text with a simple page beside it. What tells the end of an incident answers what told its beginning."""
+"""Mails: plain text with a simple HTML page. The mail that reports a resolution is a reply to the one that reported the
+start.
+"""
 
 import smtplib
 from datetime import datetime
@@ -22,13 +24,13 @@ from .sending import Means, Outcome
 MOST_RECIPIENTS = 20
 LONGEST_TARGET = 300
 NO_SERVER = "No mail server is set: see CONSUMERSCOPE_EMAIL_URL."
-# RFC 5322 bids lines of at most 998 characters: so many ids are short enough.
+# RFC 5322 limits lines to 998 characters: this many ids are short enough.
 MOST_REFERENCES = 10
 LONGEST_REPLY = 200
 
 
 def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) -> Outcome:
-    """A mail for each recipient who has not taken it yet: one that is refused keeps it from no other."""
+    """Sends one mail to each recipient who has not accepted it yet. A refused recipient does not affect the others."""
     if not settings.CONSUMERSCOPE_EMAIL_URL:
         return Outcome(False, NO_SERVER, is_away=True)
     words = render(delivery.payload, delivery.channel, means.named)
@@ -52,13 +54,13 @@ def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) 
                 else:
                     _note_accepted(delivery, recipient)
     except (OSError, smtplib.SMTPException) as error:
-        # Whom to send it to is told after the greeting and the password: what breaks before that is not the message's.
+        # Recipients are named after the greeting and the login: an earlier failure is not the message's fault.
         return Outcome(False, f"The mail server did not take it: {_why(error)}.", is_away=not begun)
     return _outcome(len(to_go) - len(replies), replies, words.note)
 
 
 def _note_accepted(delivery: Delivery, recipient: str) -> None:
-    """At once: whoever goes on, also after a crash, sends it to nobody who has it."""
+    """Recorded at once, so that a retry, also after a crash, sends no mail twice to a recipient."""
     delivery.accepted_by = [*delivery.accepted_by, recipient]
     Delivery.objects.filter(pk=delivery.pk).update(accepted_by=delivery.accepted_by)
 
@@ -71,7 +73,7 @@ def _outcome(taken: int, replies: dict[str, tuple[str, bool]], note: str | None)
 
 
 def _reply(code: int, text: bytes | str) -> tuple[str, bool]:
-    """5xx are final (RFC 5321 §4.2.1)."""
+    """Replies of 5xx are final (RFC 5321 §4.2.1)."""
     said = text.decode(errors="replace") if isinstance(text, bytes) else text
     return f"{code} {' '.join(said.split())}"[:LONGEST_REPLY], 500 <= code < 600
 
@@ -83,7 +85,9 @@ def _why(error: Exception) -> str:
 
 
 def _headers(delivery: Delivery) -> dict[str, str]:
-    """The same at every try, so that readers of mail can tell, and lay beginning and end of an incident together."""
+    """The same headers at every attempt: mail readers recognise duplicates, and thread start and resolution of an
+    incident.
+    """
     headers = {"Message-ID": message_id(delivery), "Auto-Submitted": "auto-generated"}
     earlier = dict.fromkeys(message_id(one) for one in notified_before(delivery).values())
     if earlier:
@@ -131,7 +135,7 @@ KIND = ChannelKindSpec(
     label=_("e-mail"),
     has_templates=True,
     send=send,
-    # Greeting, password, sender, recipient and text are exchanges of their own.
+    # Greeting, password, sender, recipient and text are separate exchanges.
     steps=5,
     target=target,
     fields=(

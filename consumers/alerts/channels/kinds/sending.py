@@ -1,4 +1,4 @@
-"""What every kind of channel sends with, and what became of one try to send a message."""
+"""What every kind of channel uses to send, and the result of one attempt to send a message."""
 
 import socket
 import ssl
@@ -11,7 +11,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 
 from .addresses import Network, NotResolved, Url, WrongAddress, checked_addresses, parsed_url
 
-# One POST to an address that was checked: no redirect, no proxy, no second look-up, and an end to it in any case.
+# One POST to a checked address: no redirect, no proxy, no second DNS lookup, and a deadline for the whole exchange.
 LONGEST_ANSWER = 65536
 
 AT_ONCE = 8192
@@ -31,7 +31,9 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """`text` is its beginning, at most 64 kB. `retry_after_seconds` as the receiver wished, if it did."""
+    """`text` is the beginning of the answer, at most 64 kB. `retry_after_seconds` is what the receiver asked for, if
+    anything.
+    """
 
     status: int
     reason: str
@@ -40,7 +42,7 @@ class Answer:
 
 
 def post(url: Url, content: bytes, headers: Mapping[str, str], networks: Sequence[Network], seconds: float) -> Answer:
-    """Within `seconds` in all. Raises WrongAddress and NoAnswer."""
+    """Takes at most `seconds` in total. Raises WrongAddress and NoAnswer."""
     ends = time.monotonic() + seconds
     late, is_away = threading.Event(), True
     try:
@@ -59,7 +61,7 @@ def post(url: Url, content: bytes, headers: Mapping[str, str], networks: Sequenc
 
 @contextmanager
 def _connection(url: Url, addresses: Sequence[str], ends: float, late: threading.Event) -> Iterator[HTTPConnection]:
-    """Timeouts of sockets start anew with each byte: a timer ends what drips."""
+    """A timeout of a socket restarts with each byte: a timer closes connections that send slowly."""
     line = _line(url, addresses, ends)
     if url.scheme == "https":
         # The certificate has to be of the name that was entered, not of the address behind it.
@@ -68,7 +70,7 @@ def _connection(url: Url, addresses: Sequence[str], ends: float, late: threading
 
     def end() -> None:
         late.set()
-        with suppress(OSError):  # it was closed in the same moment
+        with suppress(OSError):  # the connection was closed at the same time
             line.shutdown(socket.SHUT_RDWR)
 
     timer = threading.Timer(_left(ends), end)
@@ -86,7 +88,7 @@ def _connection(url: Url, addresses: Sequence[str], ends: float, late: threading
 
 
 def _line(url: Url, addresses: Sequence[str], ends: float) -> socket.socket:
-    """To the first address that takes it: a name may have one of IPv6 where this machine has none."""
+    """Connects to the first address that accepts: a name may have an IPv6 address where this machine has no IPv6."""
     tried = addresses[:MOST_TRIED]
     for place, address in enumerate(tried, 1):
         try:
@@ -105,7 +107,7 @@ def _left(ends: float) -> float:
 
 
 def _answered(response: HTTPResponse) -> Answer:
-    """The status is what counts: a text that breaks off, or never ends, is left where it is."""
+    """The status decides: a body that breaks off or never ends is not read further."""
     held = b""
     with suppress(HTTPException, OSError):
         while len(held) < LONGEST_ANSWER and (piece := response.read1(AT_ONCE)):
@@ -115,12 +117,10 @@ def _answered(response: HTTPResponse) -> Answer:
 
 
 def _wished(header: str | None) -> float | None:
-    """Seconds; a date, which the header may be too, is not looked at."""
+    """The seconds of Retry-After. Its other form, a date, is ignored."""
     return float(header) if header and header.isascii() and header.isdigit() and len(header) < 7 else None
 
 
-# What every kind of channel sends with, and what became of one try to send a message.
-# Too early, too many, too slow: the same request may be taken another time (RFC 9110 §15.5, RFC 8470, RFC 6585).
 MAY_PASS = {408, 425, 429}
 
 TOO_MANY = 429

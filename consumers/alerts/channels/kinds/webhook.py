@@ -1,4 +1,4 @@
-"""A signed POST of the payload as it is."""
+"""A signed POST of the unchanged payload."""
 
 import hashlib
 import hmac
@@ -20,7 +20,7 @@ SIGNED_BY = "v1"
 MOST_HEADERS = 10
 SHORTEST_SECRET = 16
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-# Those that say where a request ends or what it is, and those that are ours.
+# Headers that frame or describe a request, and headers that Consumerscope sets itself.
 OWN_HEADERS = re.compile(
     r"(?i)host|content-.*|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|proxy-.*|consumerscope-.*"
 )
@@ -41,7 +41,7 @@ def send(fields: SealedFields, delivery: Delivery, now: datetime, means: Means) 
 
 
 def signature(secret: str, stamp: str, content: bytes) -> str:
-    """Over the time too, so that a message that was overheard cannot be sent again later."""
+    """The signature covers the time too, so that an intercepted message cannot be replayed later."""
     signed = hmac.new(secret.encode(), stamp.encode() + b"." + content, hashlib.sha256)
     return f"{SIGNED_BY}={signed.hexdigest()}"
 

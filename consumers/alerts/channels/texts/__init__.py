@@ -1,1 +1,1 @@
-"""Titles and bodies: templates and their bounds."""
+"""Titles and bodies of messages: templates and their limits."""

@@ -1,4 +1,4 @@
-"""Title and body of a message, by the channel's templates or the site's own."""
+"""Renders title and body of a message with the channel's templates or the built-in ones."""
 
 import copy
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ TIMES = ("started_at", "fired_at", "resolved_at", "unknown_since")
 
 @dataclass(frozen=True)
 class Rendered:
-    """`note`: why the site's own words stand there although the channel has a template, or None."""
+    """`note`: why the built-in text is used although the channel has a template, or None."""
 
     title: str
     body: str
@@ -35,7 +35,7 @@ class Rendered:
 
 
 def render(payload: Payload, channel: Channel, named: int) -> Rendered:
-    """`named`: so many changes are there by name; the others are counted."""
+    """`named`: how many changes the text names; the others are counted."""
     title, title_note = _filled(channel.title_template, TITLE, payload, named)
     body, body_note = _filled(channel.body_template, BODY, payload, named)
     notes = [note for note in (title_note, body_note) if note]
@@ -43,7 +43,7 @@ def render(payload: Payload, channel: Channel, named: int) -> Rendered:
 
 
 def template_context(payload: Payload, named: int) -> dict[str, Any]:
-    """The payload, with times as times and at most `named` of its events, and counts beside it."""
+    """The payload with times as datetimes, at most `named` of its events, and counts."""
     told = copy.deepcopy({**payload, "events": payload["events"][:named]})
     for event in told["events"]:
         event["at"] = datetime.fromisoformat(event["at"])
@@ -65,7 +65,7 @@ def _title(subject: dict[str, str]) -> str:
 
 
 def _filled(template: str, own: str, payload: Payload, named: int) -> tuple[str, str | None]:
-    """Each sees a context of its own: a template may empty what it is given."""
+    """Each template gets its own context, because a template may empty the lists it is given."""
     if not template.strip():
         return own_words(own, template_context(payload, named)), None
     try:
@@ -75,7 +75,7 @@ def _filled(template: str, own: str, payload: Payload, named: int) -> tuple[str,
 
 
 def _one_line(title: str) -> str:
-    """Titles are headers of mails: no line may begin in one."""
+    """Titles become mail headers: they must not contain line breaks."""
     return _short(" ".join(title.split()), LONGEST_TITLE)
 
 
@@ -83,7 +83,7 @@ def _short(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-# What messages say where nobody wrote a template: plain text that is read on a telephone first.
+# The built-in templates: plain text, short enough for a phone.
 
 TITLE = (
     "{% if is_test %}[TEST] {% endif %}"
@@ -126,16 +126,16 @@ Since {{ event.incident.started_at|date:"Y-m-d H:i:s" }} UTC\
 {% endif %}"""
 
 
-# A message about nothing that is: for tests of channels, and to try templates with.
+# A sample message without a real incident: for tests of channels, and for trying templates.
 
 NAME = "Test of a channel"
 EVIDENCE = "This tests the channel: no group is behind."
-# Of all samples: nobody is to take it for one that can be looked at.
+# Marks every sample, so that nobody mistakes it for a real incident.
 NOBODY = UUID(int=0)
 
 
 def sample_payload(delivery_id: UUID, number: int, channel: Channel, by: str, now: datetime) -> Payload:
-    """It fires, so that receivers show it; Alertmanager lets it pass by itself."""
+    """The sample fires, so that receivers show it; Alertmanager resolves it by itself."""
     incident = Incident(
         id=NOBODY,
         rule_name=NAME,

@@ -1,7 +1,7 @@
-"""What keeps a template that a person wrote from taking more text, memory or time than a message needs.
+"""Limits text, memory and time of templates that people write.
 
-Every step of a render and every text that it makes costs units of one budget, and what would make a large text is paid
-for before it is made. A template sees values alone: it calls no method of them.
+Every render step and every text costs units of one budget. A large text is charged before it is made. A template sees
+values only and calls no methods.
 """
 
 import contextlib
@@ -16,9 +16,9 @@ from django.template.base import FilterExpression, Lexer, NodeList, Parser, Toke
 from django.template.context import BaseContext
 from django.template.defaulttags import ForNode
 
-# One unit is a character that is made or looked at. A body of the site's own takes 6,000 for an event.
+# One unit is one character made or read. A built-in body takes 6,000 for an event.
 STEP_UNITS = 50
-# Lists and mappings are parts of the message: a comparison or a text of one looks at all of it.
+# Lists and mappings are parts of the message: comparing or printing one reads all of it.
 PART_UNITS = 1000
 UNITS, UNITS_PER_EVENT = 1_000_000, 40_000
 OF_MAPPINGS = frozenset({"items", "keys", "values"})
@@ -26,7 +26,7 @@ OF_TIMES = frozenset({"year", "month", "day", "hour", "minute", "second"})
 
 
 class TooMuch(Exception):
-    """The budget is used up. It stays so: whatever the template does next raises it again."""
+    """The budget is used up. It stays used up: the template's next step raises again."""
 
 
 class Budget:
@@ -34,7 +34,7 @@ class Budget:
         self._left = units
 
     def pay(self, units: int) -> None:
-        """Raises TooMuch."""
+        """Charges units. Raises TooMuch."""
         self._left -= units
         if self._left < 0:
             raise TooMuch
@@ -54,7 +54,7 @@ def bounded(events: int) -> Iterator[None]:
 
 
 def pay(units: int) -> None:
-    """Raises TooMuch; costs nothing where no budget is set, as in the site's own words."""
+    """Charges units of the current budget. Raises TooMuch. Without a budget, as in built-in texts, it costs nothing."""
     if (budget := _budget.get()) is not None:
         budget.pay(units)
 
@@ -66,7 +66,7 @@ def units_of(value: Any) -> int:
 
 
 def paid(filter_: Callable[..., Any]) -> Callable[..., Any]:
-    """The same filter, which pays for what it looks at and for what it makes."""
+    """Wraps a filter so that it is charged for what it reads and what it makes."""
 
     @wraps(filter_)
     def call(value: Any, *arguments: Any, **more: Any) -> Any:
@@ -79,7 +79,7 @@ def paid(filter_: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class PlainVariable(Variable):
-    """Parts of mappings and lists, characters of texts, and the numbers of times; nothing is called."""
+    """Looks up parts of mappings and lists, characters of texts, and fields of times; nothing is called."""
 
     __slots__ = ()
 
@@ -127,7 +127,7 @@ def _plain(value: Any) -> Any:
 
 
 class BoundedSequence:
-    """What a loop runs over: its rounds are paid for before the first, as a round without words costs time too."""
+    """The list of a loop. All rounds are charged before the first one, as a round without text costs time too."""
 
     def __init__(self, expression: FilterExpression) -> None:
         self._expression = expression

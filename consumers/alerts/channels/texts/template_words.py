@@ -1,4 +1,4 @@
-"""The tags and filters that templates of channels may use: those that cannot read files, load code or grow a text."""
+"""The tags and filters that channel templates may use: none reads files, loads code or grows text without limit."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ FILTERS = (
     *("capfirst", "cut", "date", "default", "default_if_none", "first", "join", "last", "length", "lower"),
     *("pluralize", "slice", "time", "title", "truncatechars", "upper", "yesno"),
 )
-# Each letter of a format may become a date of some thirty characters.
+# Each letter of a date format may become some thirty characters.
 LONGEST_FORMAT = 100
 
 
 def join(value: Any, arg: Any, autoescape: bool = True) -> Any:
-    """Paid for before it is made: a text that is joined with itself grows as its square."""
+    """Charged before it is made: a text joined with itself grows quadratically."""
     if isinstance(arg, str) and isinstance(value, (str, list, tuple, dict)):
         pay(len(value) * len(arg) + sum(len(part) for part in value if isinstance(part, str)))
     return defaultfilters.join(value, arg, autoescape=autoescape)
@@ -46,6 +46,6 @@ for name in TAGS:
 for name in FILTERS:
     theirs = defaultfilters.register.filters[name]
     own = BOUNDED.get(name, theirs)
-    # How Django calls a filter stands in attributes of the function: time zones, and whether text is to be escaped.
+    # Django reads attributes of a filter's function: whether it needs local times, and whether its output is escaped.
     flags = {flag: getattr(theirs, flag, False) for flag in ("is_safe", "needs_autoescape", "expects_localtime")}
     register.filter(name, paid(own), **flags)

@@ -1,4 +1,4 @@
-"""Templates that people write for titles and bodies: Django's language, without what reaches outside of the message."""
+"""Templates that people write for titles and bodies: Django's language, without access to anything but the message."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -14,7 +14,7 @@ from .template_bounds import BoundedTemplate, TooMuch, bounded
 
 LONGEST_TITLE = 500
 LONGEST_BODY = 4000
-# Two loops, one in the other, are groups of incidents; more of them would only be slow.
+# Two nested loops cover groups of incidents; deeper nesting would only be slow.
 DEEPEST_LOOPS = 2
 TOO_MUCH = (
     "The template makes more text than a message can hold, or takes too long: use smaller loops, and do not join texts "
@@ -32,13 +32,13 @@ class Words(Engine):
 
 @lru_cache(1)
 def engine() -> Engine:
-    """No folders, no loaders, no libraries; texts are no HTML: what makes HTML of them escapes it."""
+    """Has no folders, loaders or libraries. Output is not escaped: the code that makes HTML of it escapes it."""
     return Words(dirs=[], loaders=[], libraries={}, autoescape=False, debug=False)
 
 
 def checked_template(longest: int, example: Callable[[], dict[str, Any]]) -> Check:
-    """Empty is the site's own. It is tried with `example`, as it may compile and fail all the same: as a test, and as a
-    message that is none.
+    """A checked template; empty selects the built-in one. It is rendered with `example` as a test message and as a real
+    one, because a template may compile and still fail.
     """
 
     def check(value: Any) -> str:
@@ -75,7 +75,7 @@ def compiled(text: str) -> Template:
 
 
 def rendered(text: str, told: dict[str, Any]) -> str:
-    """Raises TemplateFailed. Whatever fails in it is the template's own: it sees nothing but `told`."""
+    """Raises TemplateFailed. Any failure is the template's own: it sees nothing but `told`."""
     template = compiled(text)
     try:
         with bounded(len(told.get("events", ()))):
@@ -87,7 +87,7 @@ def rendered(text: str, told: dict[str, Any]) -> str:
 
 
 def own_words(text: str, told: dict[str, Any]) -> str:
-    """Of a template that comes with the site: it is as long as what it tells."""
+    """Renders a built-in template: its output is as long as its content needs."""
     return _text(compiled(text), told)
 
 
@@ -96,7 +96,7 @@ def _text(template: Template, told: dict[str, Any]) -> str:
 
 
 def _depth(nodes: Any) -> int:
-    """How many loops stand within each other."""
+    """How deep loops are nested."""
     deepest = 0
     for node in nodes:
         inner = max((_depth(getattr(node, name, NodeList())) for name in _parts(node)), default=0)
