@@ -29,7 +29,7 @@ REDIS_ANSWER_SECONDS = 2.0
 # Clocks are corrected by up to this much every day; such a correction voids no lock.
 NTP_SECONDS = 60.0
 
-# A renewed lock is renewed at this fraction of its duration.
+# A renewed lock is renewed after this fraction of its duration.
 RENEWED_AFTER = 1 / 3
 
 # Holders of this process whose block has ended and whose row still exists.

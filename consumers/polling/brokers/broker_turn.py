@@ -183,7 +183,7 @@ class _Part:
         except BrokerRefused:
             return
         if (told := config.get("brokerClusterName")) not in (None, self.cluster):
-            # The next reading lists the broker again too, whatever it is by then.
+            # The next reading fetches topics and groups again, whichever broker has the address by then.
             self.known.configured_at = None
             raise RemoteProtocolError(
                 f"a broker of the cluster {told} answers, and name servers tell this address of a broker of "

@@ -162,7 +162,7 @@ def store_config(broker: str, config: Mapping[str, str]) -> StoreConfig:
 
 
 def _short(text: str | None) -> str | None:
-    """Shortens a long text, never a list: a part of a list would be another list."""
+    """None for a text that is too long: a part of a list would be another list."""
     return text if text is not None and len(text) <= LONGEST else None
 
 
