@@ -1,4 +1,4 @@
-"""One reading of one cluster's offsets: every broker at once, and no broker spoils another."""
+"""One reading of one cluster's offsets: all brokers in parallel; a failing broker does not affect another."""
 
 import asyncio
 from datetime import datetime
@@ -23,7 +23,7 @@ async def collect_offsets(
     now: datetime,
     deadline_seconds: float,
 ) -> OffsetsReading:
-    """Reads whatever answers; what does not is in the reading as an error, never as a number."""
+    """Reads every broker that answers. A failure is stored in the reading as an error, never as a number."""
     clock = asyncio.get_running_loop().time
     began, calls, read = clock(), pool.calls, pool.bytes_received
     try:
@@ -47,7 +47,7 @@ async def collect_offsets(
 
 
 def unreadable(cluster: str, memory: ClusterMemory, reason: str, now: datetime) -> OffsetsReading:
-    """The reading of a cluster that cannot be asked anything."""
+    """The reading of a cluster that cannot be contacted."""
     brokers = [BrokerReading(name, known.address, error=reason) for name, known in sorted(memory.brokers.items())]
     return OffsetsReading(
         cluster=cluster, taken_at=now, brokers=tuple(brokers), listed=(), calls=0, bytes=0, seconds=0.0, error=reason
@@ -57,7 +57,9 @@ def unreadable(cluster: str, memory: ClusterMemory, reason: str, now: datetime) 
 async def _list_brokers(
     pool: ConnectionPool, addresses: list[str], memory: ClusterMemory, deadline_seconds: float
 ) -> tuple[BrokerListing, ...]:
-    """The name server that answered last is asked first: a dead one costs its share of the deadline only once."""
+    """The name server that answered last is asked first: a dead name server costs its share of the deadline only
+    once.
+    """
     name_server = NameServer(pool, sorted(addresses, key=lambda address: address != memory.name_server))
     info = await name_server.cluster(deadline_seconds=deadline_seconds)
     memory.name_server = name_server.answered_by
@@ -70,7 +72,7 @@ async def _list_brokers(
 
 
 async def _read_broker(turn: Turn, name: str, listed: tuple[BrokerListing, ...]) -> BrokerReading:
-    """A master that the name server no longer lists (it lists the living) is asked where it last was."""
+    """A master that the name server no longer lists (it lists living brokers only) is asked at its last address."""
     named = [broker for broker in listed if broker.name == name]
     masters = [broker.address for broker in named if broker.broker_id == MASTER]
     known = turn.memory.brokers.get(name)

@@ -1,6 +1,7 @@
-"""Which kinds a group is of, decided in one place for the poll's sums, the judgement and the pages.
+"""Which kinds a group is of, decided in one place for the poll's sums, the evaluation and the pages.
 
-Pure: stored facts and `now` in. What was not watched for long enough, or not told, is undecided: never a "no".
+Pure: stored facts and `now` in. A kind is undecided, never a "no", if the group was not watched for long enough or the
+needed fact was not reported.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ EVERY_TAG = ("", "*")
 
 @dataclass(frozen=True)
 class GroupFlags:
-    """`reasons`: a sentence for each flag that holds. `undecided`: why others are not known."""
+    """`reasons`: a sentence for each flag that is set. `undecided`: why other flags are not known."""
 
     reasons: dict[Flag, str]
     undecided: dict[Flag, str]
@@ -28,7 +29,7 @@ class GroupFlags:
 
 
 def group_flags(group: ConsumerGroup, pops: bool | None, now: datetime, limits: KindLimits) -> GroupFlags:
-    """`pops`: a member says that it pops, none does, or (None) no member has said how it consumes."""
+    """`pops`: True if a member reports that it pops, False if none does, None if no member reported how it consumes."""
     reasons: dict[Flag, str] = {}
     undecided: dict[Flag, str] = {}
     if group.kind == GroupKind.SYSTEM:
@@ -80,13 +81,15 @@ def _by_watching(
 
 
 def _asked_lately(group: ConsumerGroup, now: datetime, limits: KindLimits) -> bool:
-    """Without it nobody watched: a week in which polling stood still makes no ghosts."""
+    """Whether the group was asked recently. Otherwise nobody watched: a week without polling makes no group
+    inactive.
+    """
     evidence = timedelta(seconds=limits.evidence_seconds)
     return group.membership_at is not None and group.membership_at >= now - evidence
 
 
 def outside_reason(group: ConsumerGroup) -> str | None:
-    """Why what brokers hold as its offsets is not its progress; None where it is."""
+    """Why the offsets that brokers hold for the group are not its progress; None if they are."""
     return group.outside_store and f"{group.outside_store} keeps its progress, not the brokers"
 
 
@@ -100,7 +103,7 @@ def retired_topics(group: ConsumerGroup, now: datetime, limits: KindLimits) -> d
 
 
 def has_unlisted_members(group: ConsumerGroup, limits: KindLimits) -> bool:
-    """It consumes though every broker said that there is no member: clients of a proxy register there.
+    """Whether the group consumes although every broker reports no member: clients of a proxy register at the proxy.
 
     `moved_at` is consumption only: see consumers.polling.record.offsets.moves.
     """
@@ -110,7 +113,7 @@ def has_unlisted_members(group: ConsumerGroup, limits: KindLimits) -> bool:
 
 
 def offline_share(group: ConsumerGroup, now: datetime, limits: KindLimits) -> float | None:
-    """The share of full answers without a member; null before the group was watched for all of the days."""
+    """The share of complete answers without a member; null until the group was watched for all of the days."""
     first = (now - timedelta(days=limits.habit_days)).date().isoformat()
     if group.first_seen_at > now - timedelta(days=limits.habit_days) or not group.presence:
         return None
@@ -122,7 +125,7 @@ def offline_share(group: ConsumerGroup, now: datetime, limits: KindLimits) -> fl
 
 
 def ghosts(now: datetime, limits: KindLimits) -> Q:
-    """The same as the flag, asked of the database: lists of ten thousand groups are filtered by it."""
+    """The inactive flag as a database filter: lists of 10,000 groups are filtered by it."""
     long_ago = now - timedelta(seconds=limits.ghost_after_seconds)
     moved = Q(moved_at__isnull=True) | Q(moved_at__lte=long_ago)
     asked = Q(membership_at__gte=now - timedelta(seconds=limits.evidence_seconds))

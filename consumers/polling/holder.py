@@ -1,21 +1,26 @@
-"""Who holds a lease: a process of this machine, told apart from all others, so that one that is gone is noticed."""
+"""Identifies the holder of a lease: a process of this machine, distinct from all others, so that its end is
+detected.
+"""
 
 import os
 import uuid
 from pathlib import Path
 
-# Who holds a lease: a process of this machine, told apart from all others, so that one that is gone is known to be.
 PROC = Path("/proc")
 
 
 def new_holder() -> str:
-    """Of this process: where its number counts, its number, when it was started, and which lease of it."""
+    """The holder id of this process: the scope of its process id, the process id, its start, and the number of its
+    lease.
+    """
     pid = os.getpid()
     return f"{_place()}:{pid}:{_started(pid)}:{uuid.uuid4().hex[:8]}"
 
 
 def is_gone(holder: str) -> bool:
-    """Whether its process has certainly ended. False for one of another machine or container, where nobody can tell."""
+    """Whether the holder's process has certainly ended. False for a process of another machine or container: its state
+    is unknown.
+    """
     place, _, rest = holder.partition(":")
     pid, _, rest = rest.partition(":")
     started, _, _ = rest.partition(":")
@@ -25,7 +30,7 @@ def is_gone(holder: str) -> bool:
 
 
 def _place() -> str:
-    """The start of this machine, and the set of processes in it that a number belongs to; empty off Linux."""
+    """The start of this machine and the process id namespace; empty if the system is not Linux."""
     try:
         boot = (PROC / "sys/kernel/random/boot_id").read_text().strip()
         return f"{boot}-{os.stat(PROC / 'self/ns/pid').st_ino}"
@@ -34,9 +39,11 @@ def _place() -> str:
 
 
 def _started(pid: int) -> str:
-    """In ticks since the machine started; empty where there is no such process, or nobody can tell."""
+    """The start of a process in ticks since the machine started; empty if there is no such process or its start is
+    unknown.
+    """
     try:
-        # Behind the name, which may hold anything, it is the twentieth.
+        # The start is the twentieth field after the name, and the name may contain anything.
         return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
         return ""

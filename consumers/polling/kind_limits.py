@@ -1,4 +1,4 @@
-"""How long things take before a group is of a kind: plain numbers, so that no database is needed to know them."""
+"""How long a condition must last before a group is of a kind. Plain numbers: no database is needed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ class KindLimits:
     ghost_after_seconds: float = 7 * 86400
     habit_days: float = 7
     habit_offline_share: float = 0.5
-    # How old a full answer about members may be: they are asked in turn, under a budget.
+    # The greatest age of a complete answer about members. Members are asked in turn, under a budget.
     evidence_seconds: float = 900
-    # A last commit, and the reading that sees it, may come so long after the answer that lists no member.
+    # How much later than an answer without members the last commit, and the reading that sees it, may come.
     unlisted_after_seconds: float = 60
 
     @classmethod
     def of(cls, kinds: Mapping[str, float]) -> "KindLimits":
-        """From the settings; names that concern others are passed over."""
+        """From the settings; other names are ignored."""
         return cls(**{name: kinds[name] for name in cls.__dataclass_fields__ if name in kinds})

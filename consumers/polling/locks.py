@@ -1,4 +1,4 @@
-"""One of a kind at a time over all processes: a lock in Redis, and a lease in the database, which is what counts."""
+"""Locks across all processes: a lock in Redis, and a lease in the database, which decides."""
 
 import contextlib
 import logging
@@ -17,44 +17,38 @@ from redis.lock import Lock
 from consumers.models import Lease
 from consumers.polling.holder import is_gone, new_holder
 
-# One of a kind at a time, over all processes: a lock in Redis, and a lease in the database, which is what counts.
-#
-# Redis refuses most who come second, without a write to the database. It may be down, hang, or forget what it held
-# when
-# it is started anew: the lease holds all the same. Both expire by themselves (by the clock of Redis or of the
-# database),
-# so that a killed holder blocks nobody for long; one of this machine whose process is gone blocks nobody at all.
-# Where a
-# clock was ahead and is set back, a killed holder's lock would last for longer: a lease with more time left than it
-# was
-# taken for is void, and so is a lock of Redis with more time left, where there is no lease.
+# Redis refuses most latecomers without a write to the database. Redis may be down, hang, or lose its locks in a
+# restart: the lease still holds. Both expire by themselves (by the clock of Redis or of the database), so a killed
+# holder blocks nobody for long. A holder on this machine whose process is gone blocks nobody at all.
+# If a clock was ahead and is set back, a killed holder's lock would last longer. A lease with more time left than it
+# was taken for is therefore void, and so is a Redis lock with more time left if there is no lease.
 logger = logging.getLogger(__name__)
 
 REDIS_ANSWER_SECONDS = 2.0
 
-# A clock that is set back by no more is put right every day, and no lock is void for it.
+# Clocks are corrected by up to this much every day; such a correction voids no lock.
 NTP_SECONDS = 60.0
 
-# Of the time that a lock lasts: how often one that is renewed is.
+# A renewed lock is renewed after this fraction of its duration.
 RENEWED_AFTER = 1 / 3
 
-# Holders of this process whose block is over, and whose row is still there.
+# Holders of this process whose block has ended and whose row still exists.
 _not_given_back: set[str] = set()
 
 
 class Locked(Exception):
-    """Somebody else holds the lock."""
+    """Another holder has the lock."""
 
 
 class Held:
-    """A lock that is held. Whoever is slow asks, before what must not be done twice, whether it still is."""
+    """A held lock. A slow holder checks the lock before any step that must not be done twice."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._is_lost = False
 
     def check(self) -> None:
-        """Raises Locked where the lock was lost meanwhile: another process may be at it."""
+        """Raises Locked if the lock was lost meanwhile: another process may be at work."""
         if self._is_lost:
             raise Locked(f"{self._name} took too long, and may be being done by another process.")
 
@@ -64,9 +58,9 @@ class Held:
 
 @contextlib.contextmanager
 def lock(name: str, seconds: float, *, renewed: bool = False) -> Iterator[Held]:
-    """Holds `name` for the block, for `seconds` at most, or as long as the block lasts where it is `renewed`.
+    """Holds `name` for the block: for at most `seconds`, or, if `renewed`, for as long as the block lasts.
 
-    Raises Locked at once where another holds it.
+    Raises Locked at once if another holder has the lock.
     """
     held = Held(name)
     with _in_redis(name, seconds) as in_redis, _lease(name, seconds) as holder:
@@ -86,11 +80,11 @@ def lock(name: str, seconds: float, *, renewed: bool = False) -> Iterator[Held]:
 
 @contextlib.contextmanager
 def _in_redis(name: str, seconds: float) -> Iterator[Lock | None]:
-    """None where Redis does not answer, or cannot do it. Raises Locked."""
+    """None if Redis does not answer or cannot lock. Raises Locked."""
     client = redis.Redis.from_url(
         settings.REDIS_URL, socket_timeout=REDIS_ANSWER_SECONDS, socket_connect_timeout=REDIS_ANSWER_SECONDS
     )
-    # Of the process, not of the thread: another thread renews it.
+    # The lock belongs to the process, not to the thread: another thread renews it.
     held: Lock | None = client.lock(f"consumerscope:{name}", timeout=seconds, blocking=False, thread_local=False)
     try:
         if held is not None and not (held.acquire(token=new_holder()) or _taken_over(client, held)):
@@ -108,14 +102,15 @@ def _in_redis(name: str, seconds: float) -> Iterator[Lock | None]:
         yield held
     finally:
         if held is not None:
-            # It may have expired under a slow holder, or Redis may be gone: either way there is nothing to release.
+            # The lock may have expired under a slow holder, or Redis may be down: either way there is nothing to
+            # release.
             with contextlib.suppress(redis.exceptions.RedisError):
                 held.release()
         client.close()
 
 
 def _taken_over(client: redis.Redis, held: Lock) -> bool:
-    """Whether the lock is ours after all: its holder was a process that is gone, and nobody was quicker."""
+    """Whether the lock was taken over: its holder was a process that is gone, and no other process was quicker."""
     token = client.get(held.name)
     before = token.decode(errors="replace") if isinstance(token, bytes) else ""
     if not is_gone(before):
@@ -127,7 +122,7 @@ def _taken_over(client: redis.Redis, held: Lock) -> bool:
 
 @contextlib.contextmanager
 def _lease(name: str, seconds: float) -> Iterator[str]:
-    """Its holder. Raises Locked."""
+    """Yields the holder. Raises Locked."""
     holder = new_holder()
     known = Lease.objects.filter(name=name)
     _delete_void(name)
@@ -146,7 +141,9 @@ def _lease(name: str, seconds: float) -> Iterator[str]:
 
 
 def _give_back(name: str, holder: str) -> None:
-    """What the block did is done, whether or not the database takes this: its disk may be full by now."""
+    """Releases the lease. The block has done its work even if the database refuses this write, for example on a full
+    disk.
+    """
     try:
         Lease.objects.filter(name=name, holder=holder).delete()
     except DatabaseError as error:
@@ -155,7 +152,7 @@ def _give_back(name: str, holder: str) -> None:
 
 
 def _delete_void(name: str) -> None:
-    """Where its time is over, or more is left of it than there was: the clock was set back since it was taken."""
+    """Deletes a lease that has expired, or has more time left than it was taken for: the clock was set back since."""
     known = Lease.objects.filter(name=name)
     known.filter(expires_at__lte=Now()).delete()
     taken_for = known.filter(seconds__isnull=False).values_list("seconds", flat=True).first()
@@ -169,7 +166,7 @@ def _is_leased(name: str) -> bool:
 
 
 class _Renewal:
-    """Keeps a lock while its block lasts, in a thread with a connection of its own."""
+    """Renews a lock while its block lasts, in a thread with its own connection."""
 
     def __init__(
         self, held: Held, name: str, seconds: float, holder: str, in_redis: Lock | None, over: threading.Event
@@ -189,7 +186,7 @@ class _Renewal:
             connection.close()
 
     def _renew(self) -> bool:
-        """False where another may hold it by now."""
+        """False if another holder may have the lock by now."""
         began = time.monotonic()
         try:
             mine = Lease.objects.filter(name=self._name, holder=self._holder)
@@ -203,7 +200,9 @@ class _Renewal:
         return True
 
     def _renew_in_redis(self) -> None:
-        """A Redis that was started anew has forgotten it. Whoever gets it there meanwhile, the lease refuses."""
+        """Renews the Redis lock. A restarted Redis has lost the lock; if another process takes it there, the lease
+        refuses.
+        """
         if self._in_redis is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""What a process remembers of a cluster between two readings, and when a broker is left alone."""
+"""What a process remembers of a cluster between two readings, and when a broker is not asked."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,19 +16,20 @@ from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 
 @dataclass(frozen=True)
 class Cadence:
-    """How often slow things are asked, and how many calls min offsets may cost a reading."""
+    """How often slow data is fetched, and how many calls min offsets may cost a reading."""
 
     config_seconds: float
     min_offset_seconds: float
     min_offset_calls: int = 500
 
 
-# When a broker is left alone: while it says that it is busy, and after failures in a row.
+# When a broker is not asked: while it reports that it is busy, and after failures in a row.
 #
-# A broker that came back is read again at most `open_seconds` and one poll later; a busy one, `busy_limit_seconds`.
+# A broker that returned is read again at most `open_seconds` and one poll later; a busy one, at most
+# `busy_limit_seconds` later.
 @dataclass(frozen=True)
 class Patience:
-    """`failures` in a row open a circuit; `busy_seconds` is the first pause of a busy broker, doubled each time."""
+    """`failures` in a row open a circuit; `busy_seconds` is the first pause for a busy broker, doubled each time."""
 
     failures: int = 5
     open_seconds: float = 30.0
@@ -38,7 +39,7 @@ class Patience:
 
 @dataclass
 class Circuit:
-    """One per address and process. Times are given to it; so is chance, between 0 and 1."""
+    """One per address and process. Callers pass in the time and a random number between 0 and 1."""
 
     patience: Patience = field(default_factory=Patience)
     failures: int = 0
@@ -47,19 +48,19 @@ class Circuit:
     reason: str | None = None
 
     def not_asked(self, now: datetime) -> str | None:
-        """Why it is not asked; None when its turn has come."""
+        """Why the broker is not asked; None if its turn has come."""
         return self.reason if self.asked_from is not None and now < self.asked_from else None
 
     @property
     def is_open(self) -> bool:
-        """One small call comes before a whole reading."""
+        """Whether one small call must succeed before a complete reading."""
         return self.failures >= self.patience.failures
 
     def note(self, outcome: RocketMQError | None, now: datetime, chance: float) -> str | None:
-        """Takes in how its turn went (None: well); returns the reason that the reading carries."""
+        """Records the outcome of a turn (None: success); returns the reason to put into the reading."""
         self.asked_from = self.reason = None
         if outcome is None or isinstance(outcome, BrokerRefused):
-            # A refusal is an answer too: the broker lives.
+            # A refusal is an answer too: the broker is alive.
             self.failures = 0
         if is_busy(outcome):
             self._wait(self._busy_pause(chance), now)
@@ -75,7 +76,7 @@ class Circuit:
         return self.reason
 
     def _busy_pause(self, chance: float) -> float:
-        # Chance keeps the clusters of one busy machine from coming back at the same moment.
+        # Randomness keeps the clusters of one busy machine from returning all at once.
         longest = self.patience.busy_seconds * 2 ** min(self.refusals, 16)
         return min(longest, self.patience.busy_limit_seconds) * (0.5 + chance / 2)
 
@@ -91,13 +92,14 @@ def is_busy(outcome: object) -> bool:
     return isinstance(outcome, BrokerRefused) and outcome.code == ResponseCode.SYSTEM_BUSY
 
 
-# What a process remembers of a cluster between two readings, so that slow things are not asked every time.
+# What a process remembers of a cluster between two readings, so that slow data is not fetched every time.
 #
-# Losing it costs a few calls, never a figure.
+# Losing this memory costs a few calls, never a figure.
 @dataclass
 class BrokerMemory:
-    """`committed`: the pairs of its last consumer offsets; `missing`: those that it had before, and had no
-    more when its topics and groups were last listed for it."""
+    """`committed`: the pairs of its last consumer offsets. `missing`: pairs that it had before, and no longer had when
+    its topics and groups were last listed.
+    """
 
     address: str
     version: str | None = None
@@ -118,9 +120,9 @@ class BrokerMemory:
 class ClusterMemory:
     """One per cluster and process. `subscribed`: the topics of each clustering group, by its last membership answer.
 
-    `brokers` and `clusters`, RocketMQ's own, by broker name, `slaves` and `circuits` by address. `name_server` is the
-    one that answered last. `committed` by broker name: groups and topics with an offset there at any reading, until the
-    broker lists one of them no more.
+    `brokers` and `clusters` (RocketMQ's own) are by broker name, `slaves` and `circuits` by address. `name_server` is
+    the name server that answered last. `committed`, by broker name: groups and topics that had an offset at any
+    reading, until the broker no longer lists the group or the topic.
     """
 
     brokers: dict[str, BrokerMemory] = field(default_factory=dict)
@@ -134,7 +136,7 @@ class ClusterMemory:
 
     @property
     def topics(self) -> frozenset[str] | None:
-        """Those of any broker; None before one was asked."""
+        """The topics of all brokers; None before a broker was asked."""
         listed = [broker.topics.keys() for broker in (*self.brokers.values(), *self.slaves.values()) if broker.topics]
         return frozenset().union(*listed) if listed else None
 
@@ -151,12 +153,12 @@ class ClusterMemory:
         return any(known is slave for slave in self.slaves.values())
 
     def give_up(self, pairs: Iterable[tuple[str, str, str]]) -> None:
-        """Broker, group, topic: nobody expects an offset there any more."""
+        """Removes these pairs (broker, group, topic): no offset is expected there any more."""
         for broker, group, topic in pairs:
             self.committed[broker] = self.committed.get(broker, frozenset()) - {(group, topic)}
 
     def subscriptions(self, topics: Iterable[str], also: Iterable[Pair] = ()) -> pa.Table:
-        """group, topic of what is subscribed among the topics that a broker has, and of `also`."""
+        """group, topic of the subscriptions to the topics that a broker has, and of `also`."""
         present = set(topics)
         rows = [(group, topic) for group, wanted in self.subscribed.items() for topic in wanted & present]
         rows += sorted(set(also) - set(rows))

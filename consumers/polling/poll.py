@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Poll:
-    """What one poll did: the reading, and the row that records it."""
+    """The result of one poll: the reading, and the row that records it."""
 
     offsets: OffsetsReading
     members: MembersReading | None
@@ -54,7 +54,7 @@ class Poll:
 
 
 class ClusterPoller:
-    """Polls one cluster again and again, keeping its connections and what it remembers."""
+    """Polls one cluster repeatedly, keeping its connections and its memory."""
 
     def __init__(self, cluster: Cluster, settings: PollSettings) -> None:
         self.cluster = cluster
@@ -71,7 +71,7 @@ class ClusterPoller:
         self.heads = HeadPoller(cluster, settings.heads)
 
     def poll(self, now: datetime, check: Callable[[], None] = lambda: None) -> Poll:
-        """`check` raises where another process may be at it by now: then nothing is recorded."""
+        """`check` raises if another process may be polling the cluster by now: then nothing is recorded."""
         began = time.perf_counter()
         self.files.begin(now)
         offsets = self._poll_offsets(now)
@@ -131,7 +131,9 @@ class ClusterPoller:
             record_routed_permissions(self.cluster, self.wire.run(self._read_routed_permissions(offsets)), now)
 
     async def _read_routed_permissions(self, offsets: OffsetsReading) -> list[RoutedPermission]:
-        """Of the name server that answered last, if it still does: a dead one costs its share of the deadline."""
+        """Asks the name server that answered last, if it still answers: a dead name server costs its share of the
+        deadline.
+        """
         asked = sorted(self.cluster.name_servers, key=lambda address: address != self.memory.name_server)
         names = [broker.name for broker in offsets.brokers]
         return await read_routed_permissions(self.wire.pool, asked, names, self.settings.deadline_seconds)
@@ -146,7 +148,7 @@ class ClusterPoller:
     def _poll_samples(
         self, offsets: OffsetsReading, members: MembersReading | None, now: datetime, until: datetime
     ) -> SamplesReading | None:
-        """`until`: a moment after the offsets were answered."""
+        """`until`: a point in time after the offsets were answered."""
         if offsets.nothing_read:
             return None
         if members is not None:
@@ -161,7 +163,7 @@ class ClusterPoller:
         try:
             is_full = below_floor(self.settings.lake, self.settings.disk_floor_mib)
         except OSError:
-            # A mount that is gone tells no free space. Whether it can be written, the write itself tells.
+            # A missing mount reports no free space. The write itself shows whether the disk can be written.
             logger.exception("The lake's disk does not tell its free space.")
             return self.settings.lake
         if is_full:
@@ -173,12 +175,12 @@ class ClusterPoller:
 
 
 def unread_reason(offsets: OffsetsReading) -> str | None:
-    """Why no list of members can be whole in this reading; None where every broker can be asked."""
+    """Why no list of members can be complete in this reading; None if every broker can be asked."""
     return next((f"{broker.name}: {broker.error}" for broker in offsets.brokers if not broker.read), offsets.error)
 
 
 def asked_brokers(offsets: OffsetsReading, proxies: Iterable[str]) -> list[AskedBroker]:
-    """A slave that answers in its master's place goes by its address: its clients' connections are others."""
+    """A slave that stands in for its master is named by its address: its clients have other connections to it."""
     read = [(broker, broker.answered_by) for broker in offsets.brokers if broker.read]
     brokers = [AskedBroker(broker.read_from or broker.name, address) for broker, address in read if address]
     return [*brokers, *map(AskedBroker.proxy, proxies)]
@@ -194,7 +196,7 @@ def seen_groups(offsets: OffsetsReading) -> set[str]:
 
 
 def remembered(cluster: Cluster) -> ClusterMemory:
-    """What the database knows of a cluster, for a process that has not polled it yet."""
+    """The database's knowledge of a cluster, for a process that has not polled the cluster yet."""
     memory = ClusterMemory()
     for broker in cluster.brokers.filter(broker_id=0).exclude(address=""):
         memory.broker(broker.name, broker.address)
@@ -205,7 +207,7 @@ def remembered(cluster: Cluster) -> ClusterMemory:
 
 
 def committed_pairs(cluster: Cluster) -> dict[str, frozenset[Pair]]:
-    """Groups and topics that have an offset, or had one, by broker."""
+    """Groups and topics that have or had an offset, by broker."""
     rows = QueueSnapshot.objects.filter(group__cluster=cluster).exclude(group__message_model="BROADCASTING")
     rows = rows.filter(Q(consumer_offset__isnull=False) | Q(lost_offset__isnull=False))
     found: dict[str, set[Pair]] = {}

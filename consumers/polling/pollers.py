@@ -11,19 +11,20 @@ from .poll import ClusterPoller
 from .settings import PollSettings
 
 _pollers: dict[str, ClusterPoller] = {}
-# The newest change of a clock when each was made: times that it remembers may have yet to come since.
+# The newest clock change known when each poller was made. A poller may remember times that are in the future after a
+# later change.
 _made_after: dict[str, int | None] = {}
 _busy: dict[str, threading.Lock] = {}
 _guard = threading.Lock()
 
 
-# What tells two registrations of a name apart: a poller is made for one of them.
+# What distinguishes two registrations of the same name: a poller is made for one registration.
 REGISTRATION = ("pk", "namesrv", "access_key", "sealed_secret", "tls", "offset_files", "proxy")
 
 
 @contextmanager
 def alone(name: str) -> Iterator[None]:
-    """One poll of a cluster at a time in this process: what a poller remembers must be what its rows hold.
+    """Allows one poll of a cluster at a time in this process: a poller's memory must match its rows.
 
     Raises Locked.
     """
@@ -38,9 +39,9 @@ def alone(name: str) -> Iterator[None]:
 
 
 def poller_of(name: str) -> ClusterPoller:
-    """The process's poller of a cluster. One whose cluster was registered anew, or otherwise, is replaced, and so is
-    one that remembers a broker which was forgotten, or times of before a clock was set, or whose wire was given up. A
-    poll under way then ends with WireClosed.
+    """The process's poller of a cluster. A poller is replaced if its cluster was registered again or changed, if it
+    remembers a forgotten broker or times before a clock change, or if its wire was abandoned. A poll under way then
+    ends with WireClosed.
     """
     cluster, change = Cluster.objects.get(name=name), newest_clock_change()
     with _guard:
@@ -63,7 +64,7 @@ def _still_fits(poller: ClusterPoller, cluster: Cluster) -> bool:
 
 
 def _is_behind(poller: ClusterPoller) -> bool:
-    """Each reading makes rows of all the brokers that it remembers."""
+    """Whether the poller remembers a broker that was forgotten. Each reading makes rows of all remembered brokers."""
     return not poller.memory.brokers.keys() <= set(poller.cluster.brokers.values_list("name", flat=True))
 
 

@@ -1,4 +1,4 @@
-"""What one reading of one cluster saw, before anything of it is stored."""
+"""What one reading of one cluster saw, before it is stored."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +12,7 @@ from consumers.rocketmq.wire.errors import RocketMQError
 
 @dataclass(frozen=True)
 class BrokerListing:
-    """One broker process as the name server lists it; `cluster` is what RocketMQ itself calls its cluster."""
+    """One broker process as the name server lists it; `cluster` is RocketMQ's own name of its cluster."""
 
     name: str
     broker_id: int
@@ -22,7 +22,7 @@ class BrokerListing:
 
 @dataclass(frozen=True)
 class BrokerCost:
-    """Of a broker's offsets, its slave's among them where that was asked too; members are not in it."""
+    """The cost of a broker's offsets, including its slave if that was asked. Members are not included."""
 
     calls: int
     bytes: int
@@ -31,9 +31,9 @@ class BrokerCost:
 
 @dataclass(frozen=True)
 class BrokerReading:
-    """One broker name's part. Where `error` is set nothing else of it counts; `cause` is its type.
+    """One broker name's part. If `error` is set, no other field counts; `cause` is the type of the error.
 
-    `read_from` is the slave that answered in the place of the master at `address`, for the `master_error`.
+    `read_from` is the slave that answered in place of the master at `address`; `master_error` says why.
     """
 
     name: str
@@ -67,7 +67,7 @@ class BrokerReading:
 class OffsetsReading:
     """All offsets of a cluster at `taken_at`.
 
-    `error` is set when the list of brokers could not be read; brokers that are remembered are read all the same.
+    `error` is set if the list of brokers could not be read; remembered brokers are still read.
     """
 
     cluster: str
@@ -96,8 +96,8 @@ class OffsetsReading:
 class Member:
     """A member as the brokers list it, with the address of a broker that can reach it.
 
-    `connections`: the addresses under which each broker lists it, sorted; two at one broker are two processes under
-    one id. By the broker's name, of a proxy by its address: only a proxy's name holds a colon.
+    `connections`: the addresses under which each broker lists the member, sorted. Two addresses at one broker are two
+    processes under one id. Keys are broker names, or addresses of proxies: only a proxy's key contains a colon.
     """
 
     client_id: str
@@ -110,10 +110,11 @@ class Member:
 
 @dataclass(frozen=True)
 class GroupMembers:
-    """The answers of all brokers about one group, united. `error` is set where one of them did not answer.
+    """The answers of all brokers about one group, united. `error` is set if a broker did not answer.
 
-    `answered_by`: who did, those among them that know no member too, named as in a member's connections. `sub_version`:
-    the newest that one of them told, by the members' clocks; those of the group's own retry topics do not count.
+    `answered_by`: the brokers that answered, including those that know no member, named as in a member's connections.
+    `sub_version`: the newest version that a broker reported, by the members' clocks, without the group's own retry
+    topics.
     """
 
     group: str
@@ -149,12 +150,13 @@ class OwnedQueue:
 
 @dataclass(frozen=True)
 class ClientReading:
-    """What a client said of itself. Where `error` is set it did not, or was not asked for the reason that stands there.
+    """A client's report about itself. If `error` is set, the client did not answer or was not asked, for that reason.
 
-    `subscription`: "topic expression_type expression" a line, sorted, and `sub_version` the newest change of its queues
-    or subscriptions by its own clock, both without its group's retry topics. `broker_assigned`: what a broker gives it,
-    [{topic, broker, queue_id, mode}]; None where it shares out queues itself, was not asked about, or for the error.
-    `consume_status`: {topic: {consume_ok_tps, consume_failed_tps, consume_failed_messages, consume_rt}} as it says.
+    `subscription`: "topic expression_type expression" a line, sorted. `sub_version`: the newest change of the client's
+    queues or subscriptions, by its own clock. Both exclude the group's retry topics. `broker_assigned`: the queues that
+    a broker assigns to the client, [{topic, broker, queue_id, mode}]; None if the client shares out queues itself, was
+    not asked about it, or the call failed. `consume_status`: {topic: {consume_ok_tps, consume_failed_tps,
+    consume_failed_messages, consume_rt}} as the client reports it.
     """
 
     group: str
@@ -176,9 +178,10 @@ class ClientReading:
 
 @dataclass(frozen=True)
 class MembersReading:
-    """`groups_hurried`: asked of their clients out of turn: they changed, have not settled or are blocked.
+    """`groups_hurried`: groups whose clients were asked out of turn, because the group changed, has not settled or is
+    blocked.
 
-    `clients_asked` counts calls to clients, `seconds` is the whole, of which two parts are given apart.
+    `clients_asked` counts calls to clients. `seconds` is the total time; two parts of it are given separately.
     """
 
     cluster: str
@@ -195,7 +198,7 @@ class MembersReading:
 
     @property
     def summary(self) -> dict[str, int | float]:
-        """As it is stored beside the reading."""
+        """The summary that is stored with the reading."""
         return {
             "groups_read": sum(answer.complete for answer in self.groups),
             "groups_hurried": self.groups_hurried,

@@ -20,14 +20,14 @@ from consumers.rocketmq.wire.values import Credentials
 from consumers.stores.files.disk import begins_inside
 from consumers.stores.files.stored_file import NAMES, WrongFileGlob, may_name_one, parse_offset_files
 
-# Secrets as the database holds them: encrypted under a key that only the site's own key and their purpose give.
+# Secrets as the database holds them: encrypted with a key derived from the site key and the secret's purpose.
 OF_CLUSTERS = "consumerscope: secret keys of clusters"
 
 OF_CHANNELS = "consumerscope: addresses and secrets of channels"
 
 
 class SecretNotReadable(Exception):
-    """It was sealed under another site key, or is damaged."""
+    """The secret was sealed with another site key, or is damaged."""
 
 
 def seal(secret: str, site_key: str, purpose: str = OF_CLUSTERS) -> str:
@@ -35,7 +35,7 @@ def seal(secret: str, site_key: str, purpose: str = OF_CLUSTERS) -> str:
 
 
 def unseal(sealed: str, site_key: str, purpose: str = OF_CLUSTERS) -> str:
-    """Raises SecretNotReadable: also for what was sealed for another purpose."""
+    """Raises SecretNotReadable, also for a secret that was sealed for another purpose."""
     try:
         return _fernet(site_key, purpose).decrypt(sealed.encode()).decode()
     except InvalidToken:
@@ -43,19 +43,21 @@ def unseal(sealed: str, site_key: str, purpose: str = OF_CLUSTERS) -> str:
 
 
 def _fernet(site_key: str, purpose: str) -> Fernet:
-    """The site key signs sessions too: a key derived for each purpose keeps them apart."""
+    """Derives a key for each purpose. The site key also signs sessions; derived keys keep the uses apart."""
     derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(site_key.encode())
     return Fernet(base64.urlsafe_b64encode(derived))
 
 
-# What a cluster wants of those who connect: a signature, TLS, both or neither.
+# What a cluster requires of clients that connect: a signature, TLS, both or neither.
 class NoAccess(Exception):
-    """The cluster cannot be asked anything; str() says why and what to do."""
+    """The cluster cannot be contacted; str() says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """Two that are equal need no other connections. `stamps` tell files that were replaced at the same path."""
+    """How to connect to a cluster. Equal accesses can share connections. `stamps` reveal files that were replaced at
+    the same path.
+    """
 
     credentials: Credentials | None = None
     tls: TlsOptions | None = None
@@ -99,14 +101,16 @@ def tls_of(cluster: Cluster) -> TlsOptions | None:
 
 
 def stamps_of(tls: TlsOptions | None) -> tuple[tuple[str, int], ...]:
-    """A certificate that was renewed counts from the next poll on. A missing file has no stamp: opening it says so."""
+    """A renewed certificate takes effect at the next poll. A missing file has no stamp: opening the file raises the
+    error.
+    """
     named = [tls.ca, tls.certificate, tls.key] if tls else []
     return tuple((name, Path(name).stat().st_mtime_ns) for name in named if name and Path(name).exists())
 
 
-# What may be said of a cluster when it is registered, checked without connecting anywhere or opening a file.
+# Checks a cluster's registration without connecting anywhere or opening a file.
 #
-# The command and the admin pages ask for the same things; files are those that the poll worker sees.
+# The command and the admin pages share these checks. Certificate files must be visible to the poll worker.
 LONGEST_NAME = 100
 
 # By whether certificates are verified, and whether they may name any host.
@@ -118,7 +122,7 @@ TLS_IN_WORDS = {
 
 
 class WrongOption(ValueError):
-    """`option` names it; str() is one sentence."""
+    """`option` names the wrong option; str() is one sentence."""
 
     def __init__(self, option: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -133,7 +137,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_addresses(option: str, text: str) -> str:
-    """`host:port;host:port`, without spaces; empty where there is none."""
+    """Normalizes to `host:port;host:port` without spaces; empty if there is no address."""
     addresses = [address.strip() for address in text.split(";") if address.strip()]
     for address in addresses:
         try:
@@ -169,7 +173,7 @@ def checked_offset_files(text: str) -> str:
 
 
 def checked_tls(options: Mapping[str, Any]) -> dict[str, Any]:
-    """`ca`, `certificate`, `key` (paths or None), `verify`, and `any_host` where it was said: as the row keeps them."""
+    """`ca`, `certificate`, `key` (paths or None), `verify`, and `any_host` if given: as the row stores them."""
     tls = {**{name: options.get(name) or None for name in ("ca", "certificate", "key")}, "verify": options["verify"]}
     for name in ("ca", "certificate", "key"):
         if tls[name] is not None and not tls[name].startswith("/"):
@@ -192,7 +196,7 @@ def set_secret(cluster: Cluster, access_key: str, secret_key: str, site_key: str
 
 
 def described(cluster: Cluster) -> list[str]:
-    """What was said of it beside its name servers, in words, without anything that is secret."""
+    """What was registered besides the name servers, in words, without secrets."""
     said = [f"access key {cluster.access_key}"] if cluster.access_key else []
     if cluster.tls is not None:
         said.append(TLS_IN_WORDS[cluster.tls["verify"], bool(cluster.tls.get("any_host"))])

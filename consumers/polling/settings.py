@@ -22,7 +22,7 @@ class PollSettings:
     lake: Lake
     disk_floor_mib: float
     samples: SampleBudget = field(default_factory=SampleBudget)
-    # None is read where no folder is named.
+    # No offset file is read if no folder is named.
     files: FileLimits = field(default_factory=lambda: FileLimits(folders=()))
     store_config_seconds: float = 30
     delays: DelayLimits = field(default_factory=DelayLimits)

@@ -15,15 +15,15 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Every call inside has a deadline of its own: this bounds a sum of calls that would not end, or a loop that is stuck.
+# Every call inside has its own deadline. This limit bounds a sum of calls that would not end, or a stuck loop.
 LONGEST_SECONDS = 600.0
-# A close waits for connections to end for so long, and then leaves them.
+# A close waits this long for connections to end, and then abandons them.
 CLOSE_SECONDS = 5.0
 CLOSED = "its connections were closed, as the cluster was registered again or its worker ends"
 
 
 class WireClosed(RocketMQError):
-    """The wire was closed, or given up, before the result was there. Another wire may be asked."""
+    """The wire was closed or abandoned before the result was there. Another wire may be asked."""
 
 
 class Wire:
@@ -43,11 +43,13 @@ class Wire:
 
     @property
     def usable(self) -> bool:
-        """False once it was closed, or did not answer in time: it takes no more work, and another must be made."""
+        """False after the wire was closed, or did not answer in time: it takes no more work, and a new wire is
+        needed.
+        """
         return self._gone is None
 
     def use(self, access: Access) -> None:
-        """What connections opened from here on are made with. Raises NoAccess, WireClosed."""
+        """Sets the access for connections opened from now on. Raises NoAccess, WireClosed."""
         with self._using:
             if access == self._access:
                 return
@@ -56,9 +58,9 @@ class Wire:
             self.pool, self._access = pool, access
 
     def run(self, work: Coroutine[Any, Any, T], *, longest_seconds: float = LONGEST_SECONDS) -> T:
-        """What `work` returns or raises. Raises WireClosed when the wire is closed, or `work` lasts too long.
+        """Returns or raises what `work` does. Raises WireClosed if the wire is closed, or if `work` lasts too long.
 
-        `never_sent` of that error says that `work` was not begun.
+        With `never_sent` set on that error, `work` was not started.
         """
         asked = self._begin(work)
         try:
@@ -70,9 +72,9 @@ class Wire:
                 self._asked.discard(asked)
 
     def close(self) -> None:
-        """Calls under way fail with WireClosed. It returns within some seconds, also where a connection does not end.
+        """Running calls fail with WireClosed. Returns within some seconds, even if a connection does not end.
 
-        It may be called more than once, from any thread.
+        May be called more than once, from any thread.
         """
         self._leave(CLOSED)
         with self._guard:
@@ -101,11 +103,11 @@ class Wire:
         except TimeoutError:
             if not asked.done():
                 self._leave(f"the work there gave no result within {longest_seconds:.3g} s")
-            # It has ended by now, or was cancelled: this waits for nothing.
+            # The work has ended by now, or was cancelled: the result is available at once.
             return asked.result(0)
 
     def _leave(self, reason: str) -> None:
-        """Takes no more work, and ends what is under way: its callers go on at once."""
+        """Refuses further work and ends running work: its callers continue at once."""
         with self._guard:
             if self._gone is None:
                 self._gone = reason
@@ -114,7 +116,7 @@ class Wire:
             asked.cancel()
 
     def _serve(self) -> None:
-        """Until the wire is closed; whoever closed it may be gone by then, where the loop was stuck."""
+        """Runs until the wire is closed. The closing thread may have ended by then, if the loop was stuck."""
         try:
             self._loop.run_forever()
         finally:

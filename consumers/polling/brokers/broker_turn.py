@@ -1,4 +1,4 @@
-"""A broker's turn in a reading: not at all while it is left alone, a probe first when it failed, a slave in its place.
+"""A broker's turn in a reading: skipped while its circuit is open, a probe first after failures, its slave as stand-in.
 
 A slave's consumer offsets may be a minute old: see record/stand_ins.
 """
@@ -27,7 +27,8 @@ from consumers.rocketmq.wire.values import BULK_OFFSETS_VERSION, mq_version_name
 from .joined import QUEUE_BITS, join_rows, listed_pairs
 from .remembered import NEVER, MinOffsets, microseconds
 
-# Min offsets, under a budget: queues with lag and dead letters first, the longest unasked before the others.
+# Min offsets, under a budget: queues with lag and dead-letter queues first; then the queues not asked for the longest
+# time.
 
 IDLE_FACTOR = 10  # queues without lag are asked so much more seldom
 SECOND = 1_000_000
@@ -42,7 +43,9 @@ async def read_min_offsets(
     now: datetime,
     deadline_seconds: float,
 ) -> None:
-    """Asks for what is due and remembers it; a queue whose answer fails stays as it was, at first without any."""
+    """Asks for the min offsets that are due and remembers them. If an answer fails, the queue keeps its value, or stays
+    without one.
+    """
     known.settle(ends)
     known.doubt(ends)
     due = plan(known, rows, cadence, now)
@@ -72,8 +75,8 @@ def with_min_offsets(table: pa.Table, known: MinOffsets) -> pa.Table:
 
 
 # One broker's part of a reading: consumer offsets first, then broker offsets, so that lag is never too small.
-# Three calls on RocketMQ 5.3.2 and later, one of them for delay levels; configuration and min offsets come at a
-# slower cadence. Any failure is the broker's own: its part is then unknown as a whole, with the reason.
+# RocketMQ 5.3.2 and later need three calls, one of them for delay levels; configuration and min offsets come at a
+# slower cadence. Any failure is the broker's own: its complete part is then unknown, with the reason.
 
 JOINED_AT_ONCE = 20_000
 
@@ -87,7 +90,7 @@ async def read_broker(
     now: datetime,
     deadline_seconds: float,
 ) -> BrokerReading:
-    """The deadline holds for each call, and twice of it for the broker's whole part."""
+    """The deadline applies to each call, and twice the deadline to the broker's complete part."""
     part = _Part(admin, memory.clusters.get(name), known, cadence, now, deadline_seconds)
     cause: RocketMQError
     try:
@@ -122,7 +125,8 @@ class _Part:
             configured = await self._refresh_config(0)
         known.committed.take(offsets)
         missing = memory.committed.get(name, frozenset()) - known.committed.pairs
-        # An offset that is gone is lost, or its topic or group was deleted: the broker's lists of this moment tell.
+        # A missing offset is either lost, or its topic or group was deleted: the broker's present lists decide. A slave
+        # may not have received a new topic or group of its master yet.
         if missing - known.missing:
             configured = await self._refresh_config(0)
         listed = listed_pairs(missing, known.groups, known.topics)
@@ -150,7 +154,7 @@ class _Part:
         )
 
     async def _refresh_config(self, seconds: float) -> bool:
-        """Topics and groups, unless they are younger than `seconds`; says whether they were read."""
+        """Reads topics and groups unless they are younger than `seconds`; returns whether they were read."""
         known = self.known
         if known.configured_at is not None and self.now - known.configured_at < timedelta(seconds=seconds):
             return False
@@ -167,9 +171,10 @@ class _Part:
         return True
 
     async def _check_cluster(self, topics: Container[str]) -> None:
-        """Raises RemoteProtocolError where a broker of another cluster got the address: it has none of our groups.
+        """Raises RemoteProtocolError if a broker of another cluster now has this address: it has none of our groups.
 
-        A broker has a topic named as its cluster (5.4.0, TopicConfigManager): only one that lacks it is asked.
+        A broker has a topic named after its cluster (5.4.0, TopicConfigManager): only a broker without that topic is
+        asked.
         """
         if self.cluster is None or self.cluster in topics:
             return
@@ -178,7 +183,7 @@ class _Part:
         except BrokerRefused:
             return
         if (told := config.get("brokerClusterName")) not in (None, self.cluster):
-            # It is listed anew at the next reading too, whatever it is by then.
+            # The next reading fetches topics and groups again, whichever broker has the address by then.
             self.known.configured_at = None
             raise RemoteProtocolError(
                 f"a broker of the cluster {told} answers, and name servers tell this address of a broker of "
@@ -196,12 +201,12 @@ class _Part:
 
 
 def _appeared(topics: Iterable[str]) -> tuple[str, ...]:
-    """Those whose messages are counted from the first on."""
+    """Topics whose messages are counted from the first one on."""
     return tuple(sorted(topic for topic in topics if topic.startswith((RETRY_PREFIX, DLQ_PREFIX))))
 
 
 async def _joined(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queues: dict[str, int]) -> pa.Table:
-    """In a thread where it takes a while, so that one broker's rows do not hold up the answers of the others."""
+    """Joins large tables in a thread, so that one broker's rows do not delay the answers of the others."""
     if offsets.num_rows < JOINED_AT_ONCE:
         return join_rows(offsets, ends, subscribed, read_queues)
     return await asyncio.to_thread(join_rows, offsets, ends, subscribed, read_queues)
@@ -218,7 +223,7 @@ class Turn:
     deadline_seconds: float
 
     async def read(self, name: str, master: str | None, slaves: Sequence[str]) -> BrokerReading:
-        """The master's part, or its slave's, with what it cost."""
+        """The master's part, or its slave's, with its cost."""
         clock = asyncio.get_running_loop().time
         addresses = [address for address in (master, *slaves) if address]
         began, before = clock(), self._spent(addresses)
@@ -232,13 +237,13 @@ class Turn:
         return sum(each.calls for each in spent), sum(each.bytes_received for each in spent)
 
     async def _read_either(self, name: str, master: str | None, slaves: Sequence[str]) -> BrokerReading:
-        """The master's part; where it gives none, that of the first slave that answers, which says so."""
+        """The master's part. If the master gives none: the part of the first slave that answers, marked as such."""
         part = await self._read_master(name, master)
         for address in slaves if not part.read else ():
             known = self.memory.slaves.setdefault(address, BrokerMemory(address))
             found = await self._read(name, known)
             if found.read:
-                # In the place of the master.
+                # The slave stands in for the master.
                 return replace(
                     found, address=part.address, version=None, read_from=found.address, master_error=part.error
                 )
@@ -262,7 +267,7 @@ class Turn:
         return replace(part, error=error) if error is not None else part
 
     async def _probe(self, admin: BrokerAdmin) -> RocketMQError | None:
-        """One answer from memory, of some hundred bytes. A refusal is an answer."""
+        """One answer from memory, of some hundred bytes. A refusal counts as an answer."""
         try:
             await admin.delay_offsets(deadline_seconds=self.deadline_seconds)
         except BrokerRefused:

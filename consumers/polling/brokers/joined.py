@@ -27,13 +27,13 @@ def encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
 
 
 def codes(column: pa.DictionaryArray, names: pa.Array) -> np.ndarray:
-    """The place in `names` of each row's text, -1 where it is not there. The column has no nulls."""
+    """The place of each row's text in `names`, -1 if it is not there. The column has no nulls."""
     places = pc.index_in(column.dictionary, value_set=names).fill_null(-1).to_numpy().astype(np.int64)
     return places[column.indices.to_numpy()] if len(places) else np.empty(0, np.int64)
 
 
 def distinct(*columns: pa.DictionaryArray) -> pa.Array:
-    """Every text of the columns once, in order: what is sorted by its codes is sorted by its texts."""
+    """Every text of the columns once, sorted: rows sorted by these codes are sorted by their texts."""
     texts = pc.unique(pa.chunked_array([column.dictionary for column in columns], pa.string()))
     return texts.take(pc.sort_indices(texts))
 
@@ -43,13 +43,11 @@ def queue_ids(table: pa.Table) -> np.ndarray:
 
 
 def distinct_sorted(values: np.ndarray) -> np.ndarray:
-    """Far faster than np.unique for what comes nearly in order."""
+    """Distinct values, sorted. Far faster than np.unique for values that are nearly in order."""
     values = np.sort(values, kind="stable")
     return values[np.append(True, values[1:] != values[:-1])] if len(values) else values
 
 
-# Joins what one broker said into one row per group, topic and queue: columns and integers, no objects.
-#
 # A queue of a topic that the group has, but without an offset of the group, is a row too: "never committed".
 REASONS = pa.array(
     [
@@ -77,7 +75,8 @@ def join_rows(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queu
     end_keys, end_values = _sorted(names.topic(ends) << QUEUE_BITS | queue_ids(ends), ends["broker_offset"])
     committed = names.pair(offsets)
     offset_keys, offset_values = _sorted(committed << QUEUE_BITS | queue_ids(offsets), offsets["consumer_offset"])
-    # A broadcasting group's entry is the least of its members' own offsets: without one it is not "never committed".
+    # A broadcasting group's entry is the minimum of its members' own offsets: a queue without one is not "never
+    # committed".
     clustering = committed[~offsets["broadcast"].to_numpy()]
     pairs = distinct_sorted(np.concatenate([clustering, names.pair(subscribed)]))
     keys = distinct_sorted(np.concatenate([offset_keys, _expected_keys(pairs, end_keys, len(names.topics))]))
@@ -113,7 +112,7 @@ def join_rows(offsets: pa.Table, ends: pa.Table, subscribed: pa.Table, read_queu
 
 @dataclass(frozen=True)
 class _Names:
-    """Groups and topics of one broker as small integers; a pair is the group's times the number of topics + topic's."""
+    """Groups and topics of one broker as small integers. The code of a pair is group * number of topics + topic."""
 
     groups: pa.Array
     topics: pa.Array
@@ -132,7 +131,7 @@ class _Names:
         return codes(encoded(table["group"]), self.groups) * len(self.topics) + self.topic(table)
 
     def kinds(self, group: np.ndarray, topic: np.ndarray) -> np.ndarray:
-        """The place in KINDS of each row's topic, as its group sees it."""
+        """The place in KINDS of each row's topic, as its group uses the topic."""
         names = self.topics.to_pylist()
         kinds = np.array([KINDS.index(topic_kind(name)) for name in names], np.int64)[topic]
         owned = np.flatnonzero((kinds == KINDS.index("retry")) | (kinds == KINDS.index("dlq")))
@@ -145,7 +144,7 @@ class _Names:
 
 
 def _texts(places: np.ndarray, texts: pa.Array) -> pa.DictionaryArray:
-    """The texts in these places, null where the place is -1."""
+    """The texts at these places, null if the place is -1."""
     return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32), mask=places < 0), texts)
 
 
@@ -156,7 +155,9 @@ def _refuse_huge_queue_ids(table: pa.Table) -> None:
 
 
 def kind_in_group(group: str, topic: str) -> str:
-    """A group that consumes another group's retry or dead-letter topic sees a normal topic."""
+    """The kind of a topic for a group. The retry or dead-letter topic of another group is a normal topic for this
+    group.
+    """
     kind = topic_kind(topic)
     if kind == "retry":
         own = RETRY_PREFIX + group
@@ -185,7 +186,7 @@ def _sorted(keys: np.ndarray, values: pa.ChunkedArray) -> tuple[np.ndarray, np.n
 
 
 def _look_up(wanted: np.ndarray, keys: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The value of each wanted key, and whether there is one."""
+    """The value of each wanted key, and whether the key exists."""
     if not len(keys):
         return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -193,7 +194,7 @@ def _look_up(wanted: np.ndarray, keys: np.ndarray, values: np.ndarray) -> tuple[
     return np.where(found, values[at], 0), found
 
 
-# Which groups have offsets of which topics on one broker: what tells a lost offset from one that never was.
+# Which groups have offsets of which topics on one broker. This distinguishes a lost offset from one that never existed.
 Pair = tuple[str, str]  # group, topic
 
 NAMES = ["group", "topic", "broadcast"]
@@ -201,9 +202,9 @@ NAMES = ["group", "topic", "broadcast"]
 
 @dataclass
 class CommittedPairs:
-    """Taken from one table after the other; a table with the same names costs one comparison.
+    """Taken from one table after another; a table with the same names costs one comparison.
 
-    `broadcasting`: groups whose members report offsets of their own, which leave the broker with them.
+    `broadcasting`: groups whose members report offsets of their own. Such offsets leave the broker with their members.
     """
 
     pairs: frozenset[Pair] = frozenset()
@@ -225,7 +226,7 @@ class CommittedPairs:
 
 
 def listed_pairs(pairs: Iterable[Pair], groups: Iterable[str], topics: Iterable[str]) -> frozenset[Pair]:
-    """Those whose group and topic a broker lists. A group does not consume its own dead letters."""
+    """The pairs whose group and topic a broker lists. A group does not consume its own dead-letter topic."""
     has_group, has_topic = set(groups), set(topics)
     return frozenset(
         (group, topic)

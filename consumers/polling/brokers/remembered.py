@@ -1,4 +1,4 @@
-"""What is asked of a broker only now and then: min offsets, store settings, routed permissions."""
+"""What is asked of a broker at a slow cadence: min offsets, store settings, routed permissions."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from consumers.rocketmq.name_server import NameServer
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
 
-# The min offsets of one broker's queues as far as they were asked for, and when that was, as sorted columns.
+# The min offsets of one broker's queues, as far as they were fetched, and when, as sorted columns.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 NEVER = np.iinfo(np.int64).min
@@ -28,9 +28,9 @@ def microseconds(at: datetime) -> int:
 
 @dataclass
 class MinOffsets:
-    """One row per queue that the broker has, by key: place of the topic in `topics` << 20 | queue id.
+    """One row per queue of the broker, by key: place of the topic in `topics` << 20 | queue id.
 
-    `asked_at` is NEVER, or when the value was read, in microseconds since 1970.
+    `asked_at` is the time at which the value was read, in microseconds since 1970, or NEVER.
     """
 
     topics: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
@@ -39,7 +39,7 @@ class MinOffsets:
     asked_at: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     def settle(self, queues: pa.Table) -> None:
-        """Takes the queues of `queues` (topic, queue_id) and forgets the others."""
+        """Adds the queues of `queues` (topic, queue_id) and forgets all others."""
         topics = encoded(queues["topic"])
         keys = distinct_sorted(codes(topics, topics.dictionary) << QUEUE_BITS | queue_ids(queues))
         old, kept = self._places(keys, topics.dictionary)
@@ -48,7 +48,7 @@ class MinOffsets:
         self.topics, self.keys = topics.dictionary, keys
 
     def doubt(self, ends: pa.Table) -> None:
-        """Forgets what lies beyond the end of its queue: it is from before the topic was created anew."""
+        """Forgets each min offset beyond the end of its queue: it dates from before the topic was created again."""
         if not len(self.keys):
             return
         topic = codes(encoded(ends["topic"]), self.topics)
@@ -61,7 +61,7 @@ class MinOffsets:
         self.asked_at[places] = microseconds(now)
 
     def names(self, places: np.ndarray) -> list[tuple[str, int]]:
-        """Topic and queue id of the rows in these places."""
+        """Topic and queue id of the rows at these places."""
         keys = self.keys[places]
         topics = self.topics.take(pa.array(keys >> QUEUE_BITS)).to_pylist()
         return list(zip(topics, (keys & QUEUE_MASK).tolist(), strict=True))
@@ -77,7 +77,7 @@ class MinOffsets:
         return pa.array(self.values[at], mask=~known)
 
     def lagging(self, rows: pa.Table) -> np.ndarray:
-        """Which queues a group of `rows` (topic, queue_id, consumer_offset, broker_offset) has lag on."""
+        """Which queues have lag for any group of `rows` (topic, queue_id, consumer_offset, broker_offset)."""
         lag = pc.fill_null(pc.less(rows["consumer_offset"], rows["broker_offset"]), False).to_numpy()
         wanted = codes(encoded(rows["topic"]), self.topics)[lag] << QUEUE_BITS | queue_ids(rows)[lag]
         marked = np.zeros(len(self.keys), bool)
@@ -87,7 +87,7 @@ class MinOffsets:
         return marked
 
     def _places(self, keys: np.ndarray, topics: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-        """Where each key, coded by `topics`, stands in the columns as they are, and whether it does."""
+        """The place of each key, coded by `topics`, in the present columns, and whether the key is there."""
         if not len(self.keys):
             return np.zeros(len(keys), np.int64), np.zeros(len(keys), bool)
         before = pc.index_in(topics, value_set=self.topics).fill_null(-1).to_numpy().astype(np.int64)
@@ -101,15 +101,15 @@ def _find(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return at, keys[at] == wanted
 
 
-# How long brokers keep messages and whether they take any, by their own configuration: one call, now and then.
+# How long brokers retain messages and whether they accept any, by their own configuration: one call, at a slow cadence.
 #
-# A broker that refuses the question (its ACL may) is read all the same: what it says nothing of is not known.
+# A broker that refuses the question (its ACL may) is still polled: what it does not report is unknown.
 LONGEST = 1000
 
 
 @dataclass(frozen=True)
 class StoreConfig:
-    """`permission` is a sum of 4 (read) and 2 (write). Where `error` is set nothing else of it counts."""
+    """`permission` is a sum of 4 (read) and 2 (write). If `error` is set, no other field counts."""
 
     broker: str
     file_reserved_hours: int | None = None
@@ -127,7 +127,7 @@ class StoreConfigMemory:
     asked_at: dict[str, datetime] = field(default_factory=dict)
 
     def due(self, brokers: Sequence[BrokerReading], now: datetime) -> list[tuple[str, str]]:
-        """Names and addresses of masters that were read; they count as asked."""
+        """Names and addresses of masters that were read. They count as asked from now on."""
         found = []
         for broker in brokers:
             asked = self.asked_at.get(broker.name)
@@ -162,7 +162,7 @@ def store_config(broker: str, config: Mapping[str, str]) -> StoreConfig:
 
 
 def _short(text: str | None) -> str | None:
-    """A part of a list would be another list."""
+    """None for a text that is too long: a part of a list would be another list."""
     return text if text is not None and len(text) <= LONGEST else None
 
 
@@ -170,12 +170,13 @@ def _whole(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
 
 
-# What name servers tell clients that each broker allows: they can take writing away without the broker's knowing.
+# The permission of each broker that name servers report to clients. Name servers can remove the write permission
+# without the broker's knowledge.
 #
-# They keep a permission for every topic of every broker, and `wipeWritePerm` takes writing from all of a broker's at
-# once (RocketMQ 5.4.0, RouteInfoManager.operateWritePermOfBroker). SELF_TEST_TOPIC is on every broker with 6 and
-# cannot
-# be configured (TopicConfigManager): its route says what became of that, by one call whatever the number of brokers.
+# Name servers hold a permission for every topic of every broker; `wipeWritePerm` removes the write permission from all
+# topics of a broker at once (RocketMQ 5.4.0, RouteInfoManager.operateWritePermOfBroker). SELF_TEST_TOPIC exists on
+# every broker with 6 and cannot be configured (TopicConfigManager). Its route therefore shows the present permission,
+# with one call whatever the number of brokers.
 ON_EVERY_BROKER = "SELF_TEST_TOPIC"
 
 READ_OR_WRITE = 6  # PermName; 1, inherit, says nothing here
@@ -183,7 +184,7 @@ READ_OR_WRITE = 6  # PermName; 1, inherit, says nothing here
 
 @dataclass(frozen=True)
 class RoutedPermission:
-    """`permission` is a sum of 4 (read) and 2 (write). Where `error` is set nothing else of it counts."""
+    """`permission` is a sum of 4 (read) and 2 (write). If `error` is set, no other field counts."""
 
     broker: str
     permission: int | None = None

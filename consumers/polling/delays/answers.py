@@ -1,4 +1,4 @@
-"""What a reading of delay levels is given, and what it learns and remembers."""
+"""Inputs, results and memory of a reading of delay levels."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +13,15 @@ from consumers.rocketmq.bodies.config_bodies import SCHEDULE_TOPIC, level_delays
 from consumers.rocketmq.wire.errors import RemoteProtocolError, RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
 
-# What one reading learns of brokers' delay levels and timer wheels beyond their offsets.
+# What one reading learns of brokers' delay levels and timer wheels, besides their offsets.
 LevelKey = tuple[str, int]  # broker, level
 
 
 @dataclass(frozen=True)
 class DelayLimits:
-    """Calls of one reading of one cluster. Delay levels and timer wheels are looked into every `sample_seconds`."""
+    """Limits of calls for one reading of one cluster. Delay levels and timer wheels are sampled every
+    `sample_seconds`.
+    """
 
     due_calls: int = 100
     sample_calls: int = 40
@@ -28,7 +30,7 @@ class DelayLimits:
 
 @dataclass(frozen=True)
 class NextDue:
-    """When the message at `offset` is due, by the broker's clock; null has its `error`."""
+    """When the message at `offset` is due, by the broker's clock; if null, `error` says why."""
 
     offset: int
     due_at: datetime | None
@@ -37,7 +39,7 @@ class NextDue:
 
 @dataclass(frozen=True)
 class LevelReading:
-    """`next_due` is null where nothing waits."""
+    """`next_due` is null if the level has no backlog."""
 
     delay_offset: int
     broker_offset: int
@@ -46,7 +48,7 @@ class LevelReading:
 
 @dataclass(frozen=True)
 class GroupRung:
-    """Retries of one group among the messages of a level that were looked into. `attempts`: {reconsume times: n}."""
+    """Retries of one group among the inspected messages of a level. `attempts`: {reconsume times: n}."""
 
     messages: int
     attempts: Mapping[int, int]
@@ -56,7 +58,7 @@ class GroupRung:
 
 @dataclass(frozen=True)
 class LevelSample:
-    """Where `error` is set nothing else counts. `refused`: the broker does not let this user pull."""
+    """If `error` is set, no other field counts. `refused`: the broker does not let this user pull."""
 
     looked_at: int = 0
     sampled_of: int = 0
@@ -67,7 +69,7 @@ class LevelSample:
 
 @dataclass(frozen=True)
 class WheelAnswer:
-    """{retry topic: messages}; null has its `error`."""
+    """{retry topic: messages}; if null, `error` says why."""
 
     counts: Mapping[str, int] | None
     error: str | None = None
@@ -75,7 +77,9 @@ class WheelAnswer:
 
 @dataclass(frozen=True)
 class BrokerDelays:
-    """Where `error` is set its levels are not known. `samples` and `wheel`: of those that were asked this time."""
+    """If `error` is set, the broker's levels are unknown. `samples` and `wheel` are set if they were read in this
+    reading.
+    """
 
     broker: str
     error: str | None = None
@@ -86,7 +90,7 @@ class BrokerDelays:
 
 @dataclass(frozen=True)
 class DelaysReading:
-    """Of all brokers that were read, and what it cost beyond their offsets."""
+    """Delays of all brokers that were read, and the cost besides their offsets."""
 
     brokers: tuple[BrokerDelays, ...]
     calls: int = 0
@@ -95,7 +99,7 @@ class DelaysReading:
 
     @property
     def summary(self) -> dict[str, int | float]:
-        """As it is stored beside the reading."""
+        """The summary that is stored with the reading."""
         waiting = [level for broker in self.brokers for level in broker.levels.values() if level.next_due is not None]
         looked_at = sum(sample.looked_at for broker in self.brokers for sample in broker.samples.values())
         cost = {"calls": self.calls, "bytes": self.bytes, "seconds": round(self.seconds, 4)}
@@ -104,24 +108,26 @@ class DelaysReading:
 
 # How far the delay levels of a broker are delivered, and where they end: two numbers a level, in the lag reading.
 #
-# The first is asked before the second: what comes between them makes a backlog too large for a moment, never
-# negative.
-# A failure is the delay levels' own; consumer and broker offsets are read all the same.
+# The delivered offset is read before the end. Messages that arrive in between make a backlog too large for an instant,
+# never negative.
+# A failure concerns the delay levels only; consumer and broker offsets are still read.
 @dataclass(frozen=True)
 class DelayOffsets:
-    """By level. A level that is not in `delivered` has delivered nothing yet. Where `error` is set nothing counts."""
+    """Offsets by level. A level missing from `delivered` has delivered nothing yet. If `error` is set, no other field
+    counts.
+    """
 
     delivered: Mapping[int, int] = field(default_factory=dict)
     ends: Mapping[int, int] = field(default_factory=dict)
     error: str | None = None
 
     def delay_offset(self, level: int) -> int:
-        """0 before the first message of a level was delivered (RocketMQ 5.4.0, ScheduleMessageService.start)."""
+        """0 until the first message of a level is delivered (RocketMQ 5.4.0, ScheduleMessageService.start)."""
         return self.delivered.get(level, 0)
 
     @property
     def backlogs(self) -> dict[int, int]:
-        """Messages that wait, of levels that have some."""
+        """Waiting messages by level, for levels that have some."""
         return {
             level: end - self.delay_offset(level)
             for level, end in sorted(self.ends.items())
@@ -137,7 +143,9 @@ async def read_delivered(admin: BrokerAdmin, deadline_seconds: float) -> DelayOf
 
 
 def take_level_ends(ends: pa.Table, *, keep: bool) -> tuple[pa.Table, dict[int, int]]:
-    """`ends` (topic, queue_id, broker_offset) and the schedule topic's ends by level; its rows go unless `keep`."""
+    """`ends` (topic, queue_id, broker_offset) and the schedule topic's ends by level. With `keep`, its rows stay in
+    `ends`.
+    """
     topics = encoded(ends["topic"])
     place = topics.dictionary.index(pa.scalar(SCHEDULE_TOPIC, topics.dictionary.type)).as_py()
     if place < 0:
@@ -149,9 +157,9 @@ def take_level_ends(ends: pa.Table, *, keep: bool) -> tuple[pa.Table, dict[int, 
     return ends if keep else ends.filter(pa.array(~scheduled)), found
 
 
-# What one reading of delay levels is given, and what a process remembers of them between two readings.
-# What is refused now is refused a minute later too, and a broker without a timer wheel writes an error into its log
-# whenever it is asked (5.4.0, AdminBrokerProcessor).
+# Inputs of one reading of delay levels, and what a process remembers between two readings.
+# A broker that refuses a call now refuses it a minute later too. A broker without a timer wheel logs an error at each
+# call (5.4.0, AdminBrokerProcessor).
 REFUSAL_HOLDS = timedelta(minutes=10)
 
 
@@ -185,7 +193,7 @@ def _is_over(refused: datetime | None, now: datetime) -> bool:
 
 @dataclass(frozen=True)
 class DelayTurn:
-    """`delays`: by broker, its messageDelayLevel where that is known. `group_of`: see sample_level."""
+    """`delays`: by broker, its messageDelayLevel if known. `group_of`: see sample_level."""
 
     pool: ConnectionPool
     limits: DelayLimits
@@ -195,7 +203,7 @@ class DelayTurn:
     deadline_seconds: float
 
     def level_delays(self, broker: str) -> Sequence[int]:
-        """Seconds by level; none where they are not known."""
+        """Seconds by level; empty if they are not known."""
         text = self.delays.get(broker)
         try:
             return level_delays(text) if text is not None else ()

@@ -1,4 +1,4 @@
-"""A cluster's delay levels after its offsets: read, looked into in their turn, and recorded."""
+"""A cluster's delay levels after its offsets: read, sampled in turn, and recorded."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -34,15 +34,15 @@ from .answers import (
     WheelAnswer,
 )
 
-# One reading of the delay levels of all brokers: next due of each, and, in its turn, a sample and the timer wheel.
+# One reading of the delay levels of all brokers: next due of each level and, in turn, a sample and the timer wheel.
 #
-# What fails is that level's or that broker's own. A slave delivers nothing: read in its master's place, it tells
-# nothing.
-# Which messages of which delay levels to look into, under a budget of calls: all of a level where they fit.
-# Else they are spread over what waits, from its head on: what fires next is always among them.
+# A failure concerns its level or broker only. A slave delivers nothing: a slave that stands in for its master reports
+# no delays.
+# A plan selects the messages to inspect, under a budget of calls: all messages of a level if they fit. Otherwise the
+# sample is spread over the backlog, from its head on: it always includes the messages that are due next.
 
-# As many as a broker gives in one answer, and of what is on disk alone (RocketMQ 5.4.0, MessageStoreConfig:
-# maxTransferCountOnMessageInMemory and …InDisk).
+# The largest number of messages that a broker returns in one answer, and that number for messages on disk only
+# (RocketMQ 5.4.0, MessageStoreConfig: maxTransferCountOnMessageInMemory and …InDisk).
 AT_ONCE, AT_ONCE_FROM_DISK = 32, 8
 
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -50,7 +50,9 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class LevelPlan:
-    """[start, end) waits; `calls` pulls begin at `offsets`, one after the other where there is one offset alone."""
+    """The messages [start, end) wait. `calls` pulls begin at `offsets`; with a single offset they follow one
+    another.
+    """
 
     start: int
     end: int
@@ -69,8 +71,9 @@ class LevelPlan:
 def plan_sample(
     waiting: Mapping[LevelKey, tuple[int, int]], sampled_at: Mapping[LevelKey, datetime], calls: int
 ) -> dict[LevelKey, LevelPlan]:
-    """`waiting`: (delay offset, end) of levels with messages. Where there are more levels than calls, those that were
-    not looked into for the longest time come first."""
+    """`waiting`: (delay offset, end) of levels with messages. If there are more levels than calls, the levels that were
+    not sampled for the longest time come first.
+    """
     order = sorted(waiting, key=lambda key: (sampled_at.get(key, NEVER), key))
     granted = dict.fromkeys(order[:calls], 1)
     left = calls - len(granted)
@@ -85,15 +88,15 @@ def plan_sample(
 
 
 def _most_calls(start: int, end: int) -> int:
-    """Enough for all of it from disk, also where the first answer is that the oldest are gone."""
+    """Enough calls for all messages from disk, also if the first answer says that the oldest are gone."""
     return (end - start) // AT_ONCE_FROM_DISK + 1
 
 
-# Looks into messages of a delay level and counts the retries of each group among them.
-# Pulled under a tool's name, from the offset up to which the level was delivered; nothing is committed. Delayed
-# messages of applications are looked at too, and are no group's.
+# Inspects messages of a delay level and counts the retries of each group among them.
+# Pulls use a tool's group name and start at the delivered offset; nothing is committed. Delayed messages of
+# applications are inspected too, but count for no group.
 
-# Where a delayed message goes when it is due (RocketMQ 5.4.0, MessageConst).
+# The destination of a delayed message (RocketMQ 5.4.0, MessageConst).
 REAL_TOPIC = "REAL_TOPIC"
 
 
@@ -144,7 +147,9 @@ def _stored_at(milliseconds: int) -> datetime:
 
 
 def _due(stored_at: datetime, delay_seconds: int | None) -> datetime | None:
-    """5.4.0, ScheduleMessageService.computeDeliverTimestamp: counted from when the message was stored."""
+    """The due time, counted from when the message was stored (5.4.0,
+    ScheduleMessageService.computeDeliverTimestamp).
+    """
     return None if delay_seconds is None else stored_at + timedelta(seconds=delay_seconds)
 
 
@@ -165,7 +170,7 @@ async def _messages(
     return found
 
 
-# How many retries wait in the timer wheel of a broker (RocketMQ 5): by topic, as the broker itself counts them.
+# The number of retries in the timer wheel of a broker (RocketMQ 5), by topic, as the broker counts them.
 
 
 async def read_wheel(admin: BrokerAdmin, deadline_seconds: float) -> WheelAnswer:
@@ -176,7 +181,7 @@ async def read_wheel(admin: BrokerAdmin, deadline_seconds: float) -> WheelAnswer
     return WheelAnswer({topic: n for topic, n in sorted(counts.items()) if n and topic.startswith(RETRY_PREFIX)})
 
 
-# The turn of samples and timer wheels: now and then, for all brokers at once, under one budget.
+# The turn of samples and timer wheels: at intervals, for all brokers at once, under one budget.
 
 
 async def sample_brokers(
@@ -186,7 +191,7 @@ async def sample_brokers(
     waiting: Mapping[LevelKey, tuple[int, int]],
     memory: DelayMemory,
 ) -> dict[str, dict[int, LevelSample]]:
-    """By broker and level; of a level without messages nothing has to be asked."""
+    """Samples by broker and level. A level without messages needs no call."""
     allowed = {key: ends for key, ends in waiting.items() if memory.may_pull(key[0], turn.now)}
     plans = plan_sample(allowed, memory.sampled_at, turn.limits.sample_calls)
     memory.note_samples(list(plans), waiting, turn.now)
@@ -205,7 +210,7 @@ async def sample_brokers(
 async def read_wheels(
     turn: DelayTurn, admins: Mapping[str, BrokerAdmin], memory: DelayMemory
 ) -> dict[str, WheelAnswer]:
-    """Of the brokers that did not refuse it a moment ago."""
+    """Answers of the brokers that did not refuse the call recently."""
     asked = [name for name in admins if memory.wheel_is_due(name, turn.now)]
     wheels = await asyncio.gather(*(read_wheel(admins[name], turn.deadline_seconds) for name in asked))
     found = dict(zip(asked, wheels, strict=True))
@@ -224,10 +229,11 @@ async def _sample(turn: DelayTurn, admin: BrokerAdmin, key: LevelKey, plan: Leve
         return LevelSample(error=str(late))
 
 
-# When the first waiting message of a delay level is due: in its consume queue the deliver time stands as tags' code.
-# Reads no message (RocketMQ 5.4.0, AdminBrokerProcessor.queryConsumeQueue). An answer holds while its offset stands.
+# When the first waiting message of a delay level is due: its consume queue entry holds the deliver time as tags' code.
+# Reads no message (RocketMQ 5.4.0, AdminBrokerProcessor.queryConsumeQueue). An answer is valid while its offset is
+# unchanged.
 
-# Beyond every delay that a level may have; a hash of tags would lie years away.
+# Longer than any delay of a level. A hash of tags, read as a time, would lie years away.
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 
 NOT_ASKED = "not asked in this reading: too many levels have messages"
@@ -240,7 +246,9 @@ async def next_dues(
     calls: int,
     deadline_seconds: float,
 ) -> dict[LevelKey, NextDue]:
-    """One answer for each level of `waiting` (its delay offset), remembered in `known` while the offset stands."""
+    """One answer for each level of `waiting` (its delay offset), remembered in `known` while the offset is
+    unchanged.
+    """
     asked = _to_ask(waiting, known, calls)
     answers = await asyncio.gather(
         *(_next_due(admins[broker], level, waiting[broker, level], deadline_seconds) for broker, level in asked)
@@ -253,13 +261,13 @@ async def next_dues(
 
 
 def due_time(tags_code: int) -> datetime | None:
-    """None for what can be no time at which a message is due."""
+    """None for a value that cannot be a due time."""
     due_at = time_of(tags_code)
     return due_at if due_at is not None and due_at < LATEST else None
 
 
 def _to_ask(waiting: Mapping[LevelKey, int], known: Mapping[LevelKey, NextDue], calls: int) -> Sequence[LevelKey]:
-    """Those never answered first."""
+    """Levels that were never answered come first."""
     moved = [key for key, offset in waiting.items() if key not in known or known[key].offset != offset]
     return sorted(moved, key=lambda key: (key in known, key))[: max(calls, 0)]
 
@@ -290,7 +298,7 @@ FROM_A_SLAVE = "read from a slave, which delivers no delayed messages"
 
 NO_SCHEDULE_TOPIC = "the broker gave no offsets of SCHEDULE_TOPIC_XXXX"
 
-# Levels beyond the queues of the schedule topic are asked for one by one.
+# A level beyond the queues of the schedule topic is read with its own call.
 MOST_LEVELS = 64
 
 
@@ -337,7 +345,9 @@ async def _offsets(
 
 
 async def _with_more_levels(turn: DelayTurn, broker: str, admin: BrokerAdmin, known: DelayOffsets) -> DelayOffsets:
-    """A level beyond the schedule topic's queues has its end only where it is asked for; where that fails, none."""
+    """Adds levels beyond the schedule topic's queues. Their ends need calls of their own; if a call fails, its level
+    has no end.
+    """
     configured = range(1, len(turn.level_delays(broker)) + 1)
     missing = sorted({*configured, *known.delivered} - known.ends.keys())[:MOST_LEVELS]
 
@@ -360,7 +370,6 @@ def _levels(broker: str, offsets: DelayOffsets, dues: Mapping[LevelKey, NextDue]
     }
 
 
-# A cluster's delay levels after its offsets: read, looked into in their turn, and recorded.
 MASTER = 0
 
 
@@ -375,7 +384,7 @@ class DelayPoller:
     def poll(
         self, wire: Wire, offsets: OffsetsReading, memory: ClusterMemory, now: datetime, deadline_seconds: float
     ) -> dict[str, int | float]:
-        """What it cost. To be called after the offsets and the brokers' configurations were recorded."""
+        """Returns the cost. Call after the offsets and the brokers' configurations were recorded."""
         masters = self._cluster.brokers.filter(broker_id=MASTER)
         is_due = self._memory.samples_are_due(self._limits, now)
         turn = DelayTurn(

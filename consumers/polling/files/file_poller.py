@@ -1,4 +1,4 @@
-"""A cluster's offset files beside its offsets: read meanwhile, then held against them, then recorded."""
+"""A cluster's offset files, read while its offsets are: compared with the offsets, then recorded."""
 
 import logging
 from collections.abc import Iterable
@@ -24,14 +24,14 @@ from consumers.stores.files.stored_file import StoredFile
 
 from .offset_files import FileLimits, FilesReading, OffsetFileThread, read_files
 
-# What the poll knows of a cluster, for its offset files to be held against. What was not read whole is None.
+# What the poll knows of a cluster, to compare its offset files with. None marks a partial reading.
 
-# A list of members that is older than this says nothing about who is gone.
+# An older list of members does not prove who left.
 MEMBERS_YOUNGER_THAN = timedelta(minutes=10)
 
 
 def known_names(cluster: Cluster, offsets: OffsetsReading, memory: ClusterMemory, groups: Iterable[str]) -> KnownNames:
-    """`groups`: those whose members matter."""
+    """`groups`: the groups whose members matter."""
     brokers = frozenset(broker.name for broker in offsets.brokers) if offsets.error is None else None
     configured = [_configured(broker, memory) for broker in offsets.brokers]
     topics: frozenset[str] | None = None
@@ -62,7 +62,7 @@ def _members(cluster: Cluster, groups: Iterable[str], now: datetime) -> dict[str
 
 
 def memory_offsets(offsets: OffsetsReading) -> dict[str, MemoryOffsets]:
-    """Each broker that was read, with what it holds in memory. A slave's may be behind its master's file."""
+    """The offsets that each read broker holds in memory. A slave's offsets may be older than its master's file."""
     return {
         broker.name: MemoryOffsets(offsets.taken_at, _committed(broker.rows))
         for broker in offsets.brokers
@@ -80,7 +80,7 @@ logger = logging.getLogger(__name__)
 
 
 class OffsetFilePoller:
-    """One per cluster and process. Without globs it does nothing but forget what was recorded before."""
+    """One per cluster and process. Without globs it only forgets what was recorded before."""
 
     def __init__(self, cluster: Cluster, limits: FileLimits) -> None:
         self._cluster = cluster
@@ -99,7 +99,9 @@ class OffsetFilePoller:
             forget_files(self._cluster, kept=())
 
     def finish(self, offsets: OffsetsReading, memory: ClusterMemory, lake: Lake | None) -> FilesReading | None:
-        """Records what was read since `begin`, after the offsets were recorded: a failure here costs them nothing."""
+        """Records what was read since `begin`. Call after the offsets were recorded, so that a failure here costs no
+        offsets.
+        """
         try:
             reading = self._thread.finish()
         except TimeoutError:
@@ -130,7 +132,7 @@ class OffsetFilePoller:
         return FilesReading(reading.taken_at, judged, reading.named)
 
     def _remembered(self, lake: Lake | None) -> dict[str, StoredFile] | None:
-        """None while the lake cannot be read: then the next reading asks again."""
+        """None while the history store cannot be read: the next reading asks again."""
         try:
             return remembered_files(self._cluster, lake)
         except (OSError, pa.ArrowException):

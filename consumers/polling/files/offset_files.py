@@ -1,4 +1,4 @@
-"""One reading of a cluster's offset files, in a thread of its own: a mount that hangs must not keep offsets waiting."""
+"""One reading of a cluster's offset files, in its own thread: a mount that hangs must not delay the offsets."""
 
 import threading
 import time
@@ -15,13 +15,13 @@ from consumers.stores.files.stored_file import StoredFile, WrongFileGlob, parse_
 from consumers.vocabulary.offset_files import FileCode
 
 MEBIBYTE = 1024 * 1024
-# All waits for files that are being rewritten; dozens may be missing at once where a disk is not mounted.
+# The total wait for files that are being rewritten. Dozens may be missing at once if a disk is not mounted.
 PATIENCE_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class FileLimits:
-    """Under which folders, how often, how many, how large, and how long a reading may take before others go on."""
+    """Folders, cadence, number and size of files, and how long other work waits for a reading."""
 
     folders: tuple[str, ...]
     seconds: float = 60.0
@@ -32,7 +32,9 @@ class FileLimits:
 
 @dataclass(frozen=True)
 class FilesReading:
-    """What was found at `taken_at`. `named`: each path with the broker that its glob names, None: it names none."""
+    """Files found at `taken_at`. `named`: each path with the broker that its glob names; None if the glob
+    names none.
+    """
 
     taken_at: datetime
     files: tuple[StoredFile, ...]
@@ -42,7 +44,7 @@ class FilesReading:
 def read_files(
     globs: str, known: Sequence[str], limits: FileLimits, now: datetime, sleep: Callable[[float], None] = time.sleep
 ) -> FilesReading:
-    """`globs` as the cluster's row holds them. Nothing that is wrong with them or with a file is raised."""
+    """`globs` as the cluster's row holds them. Errors in globs or files are results; nothing is raised."""
     try:
         found = find_files(parse_offset_files(globs), known, limits.files, limits.folders)
     except WrongFileGlob as error:
@@ -67,7 +69,9 @@ class _Patience:
 
 
 class OffsetFileThread:
-    """At most one reading at a time. One that hangs is waited for once, for `deadline_seconds`, and then only asked."""
+    """Runs at most one reading at a time. A hanging reading is waited for once, for `deadline_seconds`; later calls
+    only check.
+    """
 
     def __init__(self, read: Callable[[Sequence[str], datetime], FilesReading], limits: FileLimits) -> None:
         self._read = read
@@ -87,7 +91,7 @@ class OffsetFileThread:
         threading.Thread(target=self._run, args=arguments, name="offset-files", daemon=True).start()
 
     def finish(self) -> FilesReading | None:
-        """What was read; None where nothing was asked for. Raises TimeoutError while the reading does not end."""
+        """The files; None if no reading was begun. Raises TimeoutError while the reading runs."""
         if self._pending is None:
             return None
         pending = self._pending
@@ -101,5 +105,5 @@ class OffsetFileThread:
         try:
             pending.set_result(self._read(known, now))
         except Exception as error:
-            # It is raised where the result is asked for.
+            # The error is raised where the result is requested.
             pending.set_exception(error)

@@ -1,4 +1,4 @@
-"""A cluster's standing heads, after its members were recorded: planned from the rows, looked up, recorded."""
+"""A cluster's stuck messages, after its members were recorded: planned from the rows, fetched, recorded."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -18,14 +18,14 @@ FAILURE_HOLDS = timedelta(seconds=60)
 
 
 class HeadPoller:
-    """One per cluster and process. Remembers nothing: what was looked up stands in the rows."""
+    """One per cluster and process. It remembers nothing: the rows hold what was fetched."""
 
     def __init__(self, cluster: Cluster, limits: HeadLimits) -> None:
         self._cluster = cluster
         self._limits = limits
 
     def poll(self, wire: Wire, offsets: OffsetsReading, now: datetime, deadline_seconds: float) -> dict[str, Any]:
-        """What it did, as it is stored beside the reading. A failed call is its own head's error."""
+        """Returns counts that are stored with the reading. A failed call is an error of its own message only."""
         calls = wire.pool.calls
         forget_heads(self._cluster)
         admins = {one.name: BrokerAdmin(wire.pool, one.answered_by) for one in offsets.brokers if one.answered_by}
@@ -37,7 +37,9 @@ class HeadPoller:
 
 
 def due_heads(cluster: Cluster, brokers: Collection[str], limits: HeadLimits, now: datetime) -> list[Head]:
-    """Those not looked up yet before those that failed longest ago; the longest standing before the others."""
+    """Stuck messages to fetch: those never fetched first, then those whose fetch failed longest ago; the longest-stuck
+    first.
+    """
     places = limits.calls // CALLS_EACH
     if places <= 0 or not brokers:
         return []

@@ -1,4 +1,4 @@
-"""Looks up single unfinished messages at the brokers that store them, and which rows name one."""
+"""Fetches single unfinished messages from the brokers that store them, and selects the rows that name one."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from consumers.rocketmq.messages.stored import Pulled, PullOutcome, StoredMessag
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.rocketmq.wire.values import time_of
 
-# Looks single messages up at the brokers that store them: the poll's only look into what members hold.
+# The poll fetches no other messages that members hold.
 CALLS_EACH = 2
 
 NO_TIME = "the message at {offset} bears a time that no calendar has"
@@ -22,7 +22,7 @@ NO_TIME = "the message at {offset} bears a time that no calendar has"
 
 @dataclass(frozen=True)
 class HeadLimits:
-    """A head that stands for `seconds` is looked up once; so many `calls` a reading and cluster."""
+    """A stuck message is fetched once after `seconds`; at most `calls` fetches a reading and cluster."""
 
     seconds: float = 45
     calls: int = 10
@@ -44,7 +44,7 @@ class Head:
 
 @dataclass(frozen=True)
 class HeadAnswer:
-    """What the message says of itself; of a null one `error` is the reason."""
+    """Properties of the message. If it could not be fetched, `error` is the reason."""
 
     message_id: str | None = None
     origin_topic: str | None = None
@@ -60,8 +60,9 @@ class HeadAnswer:
 async def look_up(
     admins: Mapping[str, BrokerAdmin], heads: Sequence[Head], deadline_seconds: float
 ) -> list[HeadAnswer]:
-    """One answer for each. `admins`: by the brokers' names. Nobody is asked for a message that has expired: older
-    brokers would store an event (RocketMQ 4.9, PullMessageProcessor.generateOffsetMovedEvent)."""
+    """One answer for each. `admins`: by broker name. No call is made for an expired message: older brokers would store
+    an event (RocketMQ 4.9, PullMessageProcessor.generateOffsetMovedEvent).
+    """
     return await asyncio.gather(*(_look_up(admins[head.broker], head, deadline_seconds) for head in heads))
 
 
@@ -87,7 +88,9 @@ def _why_not_found(offset: int, pulled: Pulled) -> str:
 
 
 def head_answer(message: StoredMessage) -> HeadAnswer:
-    """RocketMQ's own properties of it (5.4.0, MessageConst). A message without an id of its own goes by its place."""
+    """RocketMQ's own properties of the message (5.4.0, MessageConst). A message without an id is identified by its
+    place.
+    """
     said = message.properties
     born_at, stored_at = time_of(message.born_ms), time_of(message.stored_ms)
     if born_at is None or stored_at is None:
@@ -104,12 +107,14 @@ def head_answer(message: StoredMessage) -> HeadAnswer:
     )
 
 
-# Oldest messages that members hold and do not finish: which rows tell of one.
+# Selects the oldest messages that members hold and do not finish.
 def standing_heads(seconds: float, now: datetime, **of_groups: Any) -> QuerySet[Assignment]:
-    """Present ones that stand for so long, the longest first: seen twice at least, and not known to be finished.
+    """Present stuck messages, the longest-stuck first: seen at least twice over `seconds`, and not known to be
+    finished.
 
-    A consumer offset beyond it is read more often than its member is heard. `of_groups`: which groups, as a filter;
-    asked of each head, since SQLite would begin with all queues of all such groups.
+    Brokers report consumer offsets more often than members answer, so an offset beyond the message proves that it is
+    finished. `of_groups`: a filter on groups. The filter applies to each message, since SQLite would otherwise start
+    with all queues of all such groups.
     """
     finished = QueueSnapshot.objects.filter(
         group=OuterRef("group"), queue=OuterRef("queue"), consumer_offset__gt=OuterRef("cached_min")
@@ -123,6 +128,6 @@ def standing_heads(seconds: float, now: datetime, **of_groups: Any) -> QuerySet[
 
 
 def groups_with_standing_heads(cluster: Cluster, seconds: float, now: datetime) -> frozenset[str]:
-    """Their names."""
+    """The names of these groups."""
     rows = standing_heads(seconds, now, cluster=cluster).order_by()
     return frozenset(rows.values_list("group__name", flat=True).distinct())

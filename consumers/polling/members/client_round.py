@@ -22,8 +22,7 @@ from consumers.rocketmq.bodies.client_bodies import (
 from consumers.rocketmq.wire.errors import DeadlineExceeded, RocketMQError, Unreachable
 from consumers.rocketmq.wire.values import time_of
 
-# What of a client's own settings is kept: a list of names, since the rest of its properties may hold secrets
-# (proxies,
+# The settings of a client that are stored: an explicit list of names, since other properties may hold secrets (proxies,
 # hooks, whatever its classes print of themselves).
 # Fields of DefaultMQPushConsumer, DefaultLitePullConsumer and ClientConfig (RocketMQ 5.4.0, MixAll.object2Properties).
 KEPT = (
@@ -68,14 +67,14 @@ _PRINTED_OBJECT = re.compile(r"([\w.$/]{1,255})@[0-9a-f]+")
 
 
 def kept_settings(properties: Mapping[str, str]) -> dict[str, str]:
-    """By name; the class of the offset store in the place of what it prints."""
+    """Settings by name; for the offset store, the class in place of the printed object."""
     kept = {name: properties[name][:LONGEST_SETTING] for name in KEPT if name in properties}
     store = offset_store(properties)
     return kept if store is None else kept | {OFFSET_STORE: store}
 
 
 def offset_store(properties: Mapping[str, str]) -> str | None:
-    """The class of the store that keeps the client's progress; None where it has none yet, or did not say so."""
+    """The class of the store that holds the client's progress; None if the client has none yet or did not report it."""
     printed = properties.get(OFFSET_STORE)
     if printed is None:
         return None
@@ -83,7 +82,9 @@ def offset_store(properties: Mapping[str, str]) -> str | None:
 
 
 def printed_class(printed: str) -> str | None:
-    """Java prints an object as class@hash, unless its class prints something else, which may be anything: None."""
+    """The class of a printed object. Java prints an object as class@hash, unless its class prints something else, which
+    may be anything: None.
+    """
     match = _PRINTED_OBJECT.fullmatch(printed)
     return match[1] if match else None
 
@@ -94,24 +95,25 @@ def outside_store(settings: Mapping[str, str] | None) -> str | None:
     return None if store in OWN_STORES else store
 
 
-# The round over the clients of a reading: bounded in calls by its plan, and in time by the budget.
+# The round over the clients of a reading: its plan limits the calls, its budget the time.
 #
-# A client that hangs holds its call for seconds, and one of the broker's threads for 10 s (RocketMQ 5.4.0,
-# Broker2Client), the same threads that grant locks to orderly clients: after a few of them the broker is asked no
-# more.
-# What is not reached in time is not asked; that is no error of a client.
+# A hanging client holds its call for seconds, and one of the broker's threads for 10 s (RocketMQ 5.4.0, Broker2Client).
+# The same threads grant locks to orderly clients: after a few hanging clients the broker is asked no more. Clients that
+# are not reached in time are not asked; this is no error of a client.
 #
-# A client is asked one question at a time, whichever of its groups it is about. To tell of a queue of which it has no
-# offset it asks a broker, and waits for the answer in one of the threads that take answers in: as many as it has
-# processors. Questions in each of them leave none, and the client closes its connections (5.4.0,
-# DefaultMQPushConsumerImpl.consumerRunningInfo, NettyRemotingAbstract.invokeSyncImpl, NettyClientConfig).
-# What a client says of itself, in our words: the queues it holds and how far each is.
+# A client gets one question at a time, whichever of its groups the question is about. To report a queue without a local
+# offset, the client asks a broker, and waits for the answer in one of the threads that receive answers. It has as many
+# of these threads as processors. Questions in all of them leave no thread for answers, and the client closes its
+# connections (5.4.0, DefaultMQPushConsumerImpl.consumerRunningInfo, NettyRemotingAbstract.invokeSyncImpl,
+# NettyClientConfig).
 
 
 def client_reading(
     group: str, client_id: str, info: RunningInfo, topics: Collection[str] | None = None
 ) -> ClientReading:
-    """`topics`: those that brokers have; null where nobody knows."""
+    """A client's report in this product's terms: the queues it holds and its progress on each. `topics`: the topics of
+    the brokers; null if unknown.
+    """
     properties = info.properties
     return ClientReading(
         group=group,
@@ -133,8 +135,9 @@ def client_reading(
 
 
 def _status(status: ConsumeStatus) -> dict[str, float | int | None]:
-    """Of all its queues of the topic together, over its last minute; failed messages are those of its last hour
-    (RocketMQ 5.4.0, ConsumerStatsManager.consumeStatus)."""
+    """Over all the client's queues of the topic, in its last minute; failed messages are those of its last hour
+    (RocketMQ 5.4.0, ConsumerStatsManager.consumeStatus).
+    """
     return {
         "consume_ok_tps": status.consume_ok_tps,
         "consume_failed_tps": status.consume_failed_tps,
@@ -144,13 +147,13 @@ def _status(status: ConsumeStatus) -> dict[str, float | int | None]:
 
 
 def _lines(group: str, subscriptions: Sequence[Subscription]) -> str:
-    """Members that subscribe alike say the same text: no type is TAG (RocketMQ 5.4.0, ExpressionType.isTagType)."""
+    """Members with equal subscriptions get the same text: no type is TAG (RocketMQ 5.4.0, ExpressionType.isTagType)."""
     counted = [one for one in subscriptions if kind_in_group(group, one.topic) != "retry"]
     return "\n".join(sorted(f"{one.topic} {one.expression_type or 'TAG'} {one.expression}" for one in counted))
 
 
 def _popped(queue: PopQueue) -> dict[str, str | int | None]:
-    """As it is stored: the time as text."""
+    """The stored form: the time is text."""
     last_pop_at = time_of(queue.last_pop_ms)
     return {
         "topic": queue.topic,
@@ -186,8 +189,9 @@ def _truth(text: str | None) -> bool | None:
     return {"true": True, "false": False}.get(text) if text is not None else None
 
 
-# The class by which a client shares queues, from what it prints of itself: `org.apache.….AllocateX@73830414`.
-# RocketMQ's own classes by their simple name, any other with its package: one may bear the name of RocketMQ's.
+# The class with which a client shares out queues, from its printed object: `org.apache.….AllocateX@73830414`.
+# RocketMQ's own classes are given by their simple name, any other with its package, since it may have the name of one
+# of RocketMQ's.
 
 OWN = "org.apache.rocketmq.client.consumer.rebalance."
 
@@ -195,27 +199,28 @@ LONGEST = 100
 
 
 def strategy_class(printed: str | None) -> str | None:
-    """None where the client says nothing; the end of a name that is too long to keep."""
+    """None if the client does not report the class; the end of a name that is too long to store."""
     if not printed:
         return None
     name = printed_class(printed)
     return UNNAMED_CLASS if name is None else name.removeprefix(OWN)[-LONGEST:]
 
 
-# What brokers give to clients that leave the sharing out of queues to them.
-# Those are concurrent, clustering clients with clientRebalance off (RocketMQ 5.4.0,
-# RebalancePushImpl.clientRebalance). The broker shares out among the clients that it lists itself.
+# The queues that brokers assign to clients that leave queue assignment to them.
+# Such clients are concurrent, clustering clients with clientRebalance off (RocketMQ 5.4.0,
+# RebalancePushImpl.clientRebalance). The broker shares out queues among the clients that it lists itself.
 
-# Those that a broker knows, by their class at the client (5.4.0, QueryAssignmentProcessor).
+# The strategies that a broker knows, by their class at the client (5.4.0, QueryAssignmentProcessor).
 STRATEGIES = {"AllocateMessageQueueAveragely": "AVG", "AllocateMessageQueueAveragelyByCircle": "AVG_BY_CIRCLE"}
 
 CLUSTERING = "CLUSTERING"
 
 
 def topics_asked_for(reading: ClientReading) -> list[str]:
-    """The topics of which a broker shares out the queues; none where the client does so itself, or did not speak.
+    """The topics whose queues a broker shares out; none if the client does so itself, or did not answer.
 
-    Such a client subscribes to its own retry topics for popping too, of which most do not exist: they are left out.
+    Such a client also subscribes to its own retry topics for popping. Most of these topics do not exist: they are left
+    out.
     """
     settings = reading.settings or {}
     leaves_it = settings.get("clientRebalance") == "false" and settings.get("messageModel") == CLUSTERING
@@ -226,8 +231,9 @@ def topics_asked_for(reading: ClientReading) -> list[str]:
 
 
 async def with_assigned(admin: BrokerAdmin, reading: ClientReading, deadline_seconds: float) -> ClientReading:
-    """The reading with what the broker gives its client over all topics. A part of them is no assignment: where one
-    is missing there is the reason in its place."""
+    """The reading with the queues that the broker assigns to its client over all topics. Some topics alone are no
+    assignment: if one answer is missing, its reason takes the place of the assignment.
+    """
     queues: list[AssignedQueue] = []
     strategy = STRATEGIES[reading.strategy or ""]
     for topic in topics_asked_for(reading):
@@ -249,12 +255,12 @@ def _place(queue: AssignedQueue) -> tuple[str, str, int]:
 
 Asked = tuple[str, Member]  # group, member
 
-# So many given up calls, and those at work beside them, leave some of a broker's 16 threads for admin calls.
+# Abandoned calls up to this number, together with running calls, leave some of a broker's 16 threads for admin calls.
 HUNG = 4
 
 
 class ClientRound:
-    """`asked`: how many clients were."""
+    """`asked`: the number of clients that were asked."""
 
     def __init__(self, turn: Turn, silences: Silences, topics: Collection[str] | None) -> None:
         self.asked = 0
@@ -274,7 +280,7 @@ class ClientRound:
     async def assign(
         self, readings: Sequence[ClientReading], members: Sequence[Asked], calls: int
     ) -> list[ClientReading]:
-        """The same readings; what a broker gives the client in those of clients that leave the sharing out to it."""
+        """The same readings, with assigned queues added for clients that leave queue assignment to the broker."""
         addresses = {(group, member.client_id): member.broker_address for group, member in members}
         asked: list[ClientReading] = []
         for reading in readings:

@@ -1,4 +1,4 @@
-"""The membership part of a reading: who is asked is planned from the rows, under a budget."""
+"""The membership part of a reading: whom to ask is planned from the rows, under a budget."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,10 +12,11 @@ from consumers.polling.members.turn import AskedBroker, Budget, Silences, Turn
 from consumers.polling.reading import ClientReading, GroupMembers, Member, MembersReading
 
 
-# What the rows know of groups and their members, from which the questions of a reading are planned.
 @dataclass(frozen=True)
 class KnownMember:
-    """`connections`: its addresses by the name of each broker. `spoke_at` null: it never did."""
+    """`connections`: the member's addresses by the name of each broker. `spoke_at`: null if the member never
+    answered.
+    """
 
     connections: Mapping[str, Sequence[str]]
     spoke_at: datetime | None = None
@@ -34,9 +35,9 @@ NEVER_SEEN = KnownGroup()
 
 @dataclass(frozen=True)
 class Rotation:
-    """`groups` in the order of asking. `topics`: those that brokers have (null: nobody knows).
+    """`groups` in the order of asking. `topics`: the topics of the brokers (null: unknown).
 
-    `blocked`: groups of which a member holds a message that it does not finish.
+    `blocked`: groups with a member that holds a message and does not finish it.
     """
 
     groups: Sequence[str]
@@ -54,7 +55,7 @@ def rotation(
     topics: Collection[str] | None = None,
     blocked: Collection[str] = frozenset(),
 ) -> Rotation:
-    """Groups that were never asked first, then the longest unasked. Two queries."""
+    """Groups that were never asked first, then the groups not asked for the longest time. Takes two queries."""
     asked_at: dict[str, datetime | None] = {}
     known: dict[str, KnownGroup] = {}
     columns = ("name", "membership_at", "sub_version", "members_changed_at", "settled_at")
@@ -72,16 +73,15 @@ def rotation(
     return Rotation(names, known, topics, blocked)
 
 
-# The membership part of a reading: who to ask is planned from the rows and this very sweep, under a budget.
-# Which groups cannot wait for their turn: their members are sharing queues out anew, or may be.
+# Some groups cannot wait for their turn: their members are rebalancing, or may be.
 
 
 def has_changed(answer: GroupMembers, known: KnownGroup) -> bool:
-    """Members, their connections or the newest change that a broker told of are not what the rows say.
+    """Whether members, their connections or the newest change that a broker reported differ from the rows.
 
-    Where a broker did not answer, a member that is missing is not known to have left. Only a newer time is a change:
-    brokers tell that of the member that registered last, so it comes and goes where members subscribe differently. A
-    client whose clock is ahead hides later changes of others; their turn in the rotation shows them.
+    If a broker did not answer, a missing member is not known to have left. Only a newer time is a change: brokers
+    report the time of the member that registered last, so the time alternates where members subscribe differently. A
+    client whose clock is ahead hides later changes of others; their turn in the rotation shows these changes.
     """
     present = {member.client_id: member for member in answer.members}
     if present.keys() - known.members.keys() or (answer.complete and known.members.keys() - present.keys()):
@@ -92,7 +92,7 @@ def has_changed(answer: GroupMembers, known: KnownGroup) -> bool:
 
 
 def is_restless(known: KnownGroup, patience_seconds: float, now: datetime) -> bool:
-    """It changed a moment ago: what follows of it must not be missed."""
+    """Whether the group changed recently: what follows the change must not be missed."""
     changed_at = known.members_changed_at
     return changed_at is not None and (now - changed_at).total_seconds() < patience_seconds
 
@@ -104,11 +104,11 @@ def _is_elsewhere(answer: GroupMembers, member: Member, known: KnownMember) -> b
     )
 
 
-# Whom a reading asks: groups whole, the hurried before the longest unasked.
-# Two whole readings of a group in a row are what an end of its rebalance is judged by, so a group is never split: the
-# last one may exceed the budget. A quarter of it is kept from the hurried, who would starve the others while they
-# flap. Blocked groups come after those that change: why a message is not finished is told by their members' newest
-# words alone.
+# Selects whom a reading asks: complete groups, hurried groups before the groups not asked for the longest time.
+# The end of a rebalance is evaluated from two complete readings of a group in a row, so a group is never split: the
+# last group may exceed the budget. A quarter of the budget is reserved for the rotation, because flapping hurried
+# groups would starve the others. Blocked groups come after groups that change: only their members' newest answers show
+# why a message is not finished.
 
 KEPT_FOR_ROTATION = 4  # one in four calls
 
@@ -117,9 +117,9 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Plan:
-    """`clients` in the order of asking: those that fell silent last, since each may hold its call for seconds.
+    """`clients` in the order of asking: clients that fell silent come last, since each may hold its call for seconds.
 
-    `groups`: theirs. `hurried`: how many of these are not asked because it is their turn.
+    `groups`: the groups of these clients. `hurried`: the number of these groups that are asked out of turn.
     """
 
     clients: Sequence[tuple[str, Member]] = ()
@@ -128,7 +128,7 @@ class Plan:
 
 
 def plan_sweep(rotation: Rotation, groups: int, budget: Budget, now: datetime) -> list[str]:
-    """So many groups, those that changed a moment ago first, but never more than half of them."""
+    """At most this many groups: recently changed groups first, but never more than half of them."""
     if len(rotation.groups) <= groups:
         return list(rotation.groups)
     restless = [name for name in rotation.groups if is_restless(rotation.of(name), budget.patience_seconds, now)]
@@ -145,7 +145,7 @@ def plan_clients(
     budget: Budget,
     now: datetime,
 ) -> Plan:
-    """`askable`: the members of each group that a question can reach in this reading."""
+    """`askable`: the members of each group that a call can reach in this reading."""
     changed, unsettled, blocked, others = set(), [], [], []
     for answer in answers:
         known = rotation.of(answer.group)
@@ -182,7 +182,7 @@ class _Chosen:
         self.calls = 0
 
     def take(self, groups: Sequence[str], calls: int) -> None:
-        """Groups in their order while fewer than so many calls are planned."""
+        """Adds groups in their order while fewer than `calls` calls are planned."""
         for group in groups:
             if self.calls >= calls:
                 return
@@ -199,7 +199,7 @@ def _is_unsettled(
     budget: Budget,
     now: datetime,
 ) -> bool:
-    """It changed a moment ago, or two whole readings that agree are still to come and can be had."""
+    """Whether the group changed recently, or two complete readings that agree are still missing and can be had."""
     if is_restless(known, budget.patience_seconds, now):
         return True
     can_be_whole = answer.complete and len(askable) == len(answer.members)
@@ -207,7 +207,7 @@ def _is_unsettled(
 
 
 def _all_answer(answer: GroupMembers, askable: Sequence[Member], silences: Silences) -> bool:
-    """None of them was silent when it was asked last."""
+    """Whether every member answered when it was last asked."""
     return not any(silences.fell_silent((answer.group, member.client_id)) for member in askable)
 
 
@@ -228,8 +228,9 @@ async def collect_members(
     rotation: Rotation,
     silences: Silences,
 ) -> MembersReading:
-    """`brokers`, and after them the proxies: clients of a proxy register there, so it is asked like one broker more
-    (5.4.0, ConsumerManagerActivity)."""
+    """`brokers` are followed by the proxies: clients of a proxy register there, so a proxy is asked like one more
+    broker (5.4.0, ConsumerManagerActivity).
+    """
     clock, budget = asyncio.get_running_loop().time, turn.budget
     before, began = turn.pool.spent(), clock()
     names = plan_sweep(rotation, budget.membership_calls // max(len(brokers), 1), budget, turn.now)
@@ -241,7 +242,7 @@ async def collect_members(
     unasked = list(who.out_of_reach(answers, plan.groups))
     asking = ClientRound(turn, silences, rotation.topics)
     clients = await asking.read(plan.clients)
-    # Never less than a quarter, or they would never be asked where clients are many.
+    # Clients get at least a quarter of the time, or they would never be asked where groups are many.
     left = max(budget.running_info_calls - asking.asked, budget.running_info_calls // KEPT_FOR_ROTATION)
     clients = await asking.assign(clients, plan.clients, left)
     spent = turn.pool.spent()
@@ -261,7 +262,7 @@ async def collect_members(
 
 
 class _Reach:
-    """Who cannot be asked in this reading, and why."""
+    """Which clients cannot be asked in this reading, and why."""
 
     def __init__(self, addresses: set[str], silences: Silences, turn: Turn) -> None:
         self._addresses, self._silences, self._now = addresses, silences, turn.now
@@ -271,7 +272,7 @@ class _Reach:
         return [member for member in answer.members if self._hindrance(answer.group, member) is None]
 
     def out_of_reach(self, answers: Sequence[GroupMembers], asked: Collection[str]) -> Iterator[ClientReading]:
-        """Silent members of groups that were asked, and all that no broker reaches."""
+        """Silent members of groups that were asked, and all members that no broker reaches."""
         for answer in answers:
             for member in answer.members:
                 reason = self._hindrance(answer.group, member)

@@ -15,9 +15,9 @@ from consumers.rocketmq.bodies.client_bodies import ClientConnection, GroupConne
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.rocketmq.wire.values import mq_version_name, time_of
 
-# Who is in a group: asked of every broker, since a client registers with the brokers of its own topics only.
+# Asks every broker for the members of a group, since a client registers only with the brokers of its own topics.
 #
-# Costs one call per group and broker, so it has a budget; the groups that were asked longest ago come first.
+# This costs one call per group and broker, so it has a budget; the groups not asked for the longest time come first.
 Answer = tuple[AskedBroker, GroupConnections | RocketMQError]
 
 
@@ -28,8 +28,9 @@ async def read_groups(
     unread: str | None,
     topics: Collection[str] | None,
 ) -> list[GroupMembers]:
-    """One answer per group that was reached in time. `unread` says which broker could not be asked at all: no answer
-    is complete then."""
+    """One answer per group that was reached in time. `unread` names a broker that could not be asked at all: then no
+    answer is complete.
+    """
     until = asyncio.get_running_loop().time() + turn.budget.membership_seconds
     told = await asyncio.gather(*(SweptBroker(broker, turn, until).connections(groups) for broker in brokers))
     read = []
@@ -44,7 +45,7 @@ async def read_groups(
 def unite(
     group: str, answers: Sequence[Answer], unread: str | None = None, topics: Collection[str] | None = None
 ) -> GroupMembers:
-    """All brokers' answers as one; the first broker that lists a member is where it can be reached."""
+    """All brokers' answers united; a member is reached through the first broker that lists it."""
     errors = [unread] if unread else []
     errors += [str(answer) for _, answer in answers if isinstance(answer, RocketMQError)]
     told = [(broker, answer) for broker, answer in answers if not isinstance(answer, RocketMQError)]
@@ -67,10 +68,10 @@ def unite(
 
 
 def newest_change(group: str, subscriptions: Sequence[Subscription], topics: Collection[str] | None) -> datetime | None:
-    """By the clients' clocks, over what they share out: not the group's own retry topics.
+    """The newest change by the clients' clocks, over shared topics: the group's own retry topics do not count.
 
-    A topic that no broker has tells nothing: its subscribers move the time at each of their turns, every 20 s, without
-    a change (RocketMQ 5.4.0, RebalanceImpl.rebalanceByTopic).
+    A topic that no broker has proves nothing: its subscribers update the time in each of their rounds, every 20 s,
+    without a change (RocketMQ 5.4.0, RebalanceImpl.rebalanceByTopic).
     """
     times = [
         one.sub_version or 0
@@ -81,8 +82,9 @@ def newest_change(group: str, subscriptions: Sequence[Subscription], topics: Col
 
 
 def _members(told: Sequence[tuple[AskedBroker, GroupConnections]]) -> Iterator[Member]:
-    """By client id. A broker lists its connections in no order (5.4.0, ConsumerConnection): the first by address
-    stands for the member, so that it is the same one in each reading."""
+    """Members by client id. A broker lists connections in no order (5.4.0, ConsumerConnection): the first by address
+    stands for the member, so that each reading chooses the same one.
+    """
     connections: dict[str, dict[str, tuple[str, ...]]] = {}
     first: dict[str, tuple[AskedBroker, ClientConnection]] = {}
     for broker, answer in told:
@@ -102,10 +104,10 @@ def _members(told: Sequence[tuple[AskedBroker, GroupConnections]]) -> Iterator[M
         )
 
 
-# Which groups pop, as far as their present members say, and how many popped messages wait for their ack.
+# Which groups pop, as far as their present members report, and how many popped messages wait for their ack.
 @dataclass(frozen=True)
 class PopAnswer:
-    """`pops` null: no member said how it consumes. `unacked_messages` null: not every member did."""
+    """`pops` null: no member reported how it consumes. `unacked_messages` null: not every member reported it."""
 
     pops: bool | None
     unacked_messages: int | None
@@ -115,7 +117,7 @@ NO_ANSWER = PopAnswer(None, None)
 
 
 def pop_answers(groups: QuerySet[ConsumerGroup] | Iterable[int]) -> dict[int, PopAnswer]:
-    """By group id; groups without members are left out. Two queries, of which the second reads only what is popped."""
+    """By group id; groups without members are left out. Takes two queries; the second reads popped queues only."""
     members = Client.objects.filter(group__in=groups, gone_by=None)
     counted = members.order_by().values_list("group_id").annotate(Count("pk"), Count("pop_queues"))
     unacked: dict[int, int] = {}
@@ -129,7 +131,7 @@ def pop_answers(groups: QuerySet[ConsumerGroup] | Iterable[int]) -> dict[int, Po
 
 
 def _answer(*, all_told: bool, none_told: bool, unacked: int | None) -> PopAnswer:
-    """`unacked` null: no member that has told pops."""
+    """`unacked` null: no member that reported pops."""
     if none_told:
         return NO_ANSWER
     return PopAnswer(unacked is not None, (unacked or 0) if all_told else None)

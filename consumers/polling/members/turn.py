@@ -12,12 +12,11 @@ from consumers.rocketmq.wire.errors import BrokerRefused, RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
 
 
-# What one reading gives to the questions about members, and whom it may ask.
 @dataclass(frozen=True)
 class Budget:
-    """Of one reading. Past its seconds a round begins no more calls; those under way have their own deadline.
+    """The budget of one reading. After its seconds a round starts no more calls; running calls have their own deadline.
 
-    `patience_seconds`: so long after a change a group is asked in every reading.
+    `patience_seconds`: for this long after a change, a group is asked in every reading.
     """
 
     membership_calls: int
@@ -29,9 +28,9 @@ class Budget:
 
 @dataclass(frozen=True)
 class AskedBroker:
-    """`name` is that of the broker; of a proxy, or a slave that stands in for its master, it is the address.
+    """`name` is the broker's name. For a proxy, or a slave that stands in for its master, it is the address.
 
-    Proxies do not pass questions on to their clients.
+    Proxies do not forward requests to their clients.
     """
 
     name: str
@@ -51,7 +50,7 @@ class Turn:
     deadline_seconds: float
 
 
-# One broker in one sweep over the groups: few calls at once, and no more once it fell silent or said it is busy.
+# One broker in one sweep over the groups: few calls in parallel, and no more after the broker fell silent or was busy.
 # Half of a broker's 16 threads for admin calls (RocketMQ 5.4.0, BrokerController, adminBrokerExecutor).
 AT_ONCE = 8
 
@@ -68,7 +67,8 @@ class SweptBroker:
         self._stopped_by: RocketMQError | None = None
 
     async def connections(self, groups: Sequence[str]) -> list[GroupConnections | RocketMQError | None]:
-        """What it says of each group, or why it does not: then each group that is still to come has this reason.
+        """The broker's answer about each group, or the reason why there is none. After a failure, each remaining group
+        gets the same reason.
 
         None: the time was up before the group's turn.
         """
@@ -95,11 +95,11 @@ class SweptBroker:
             return error
 
 
-# Clients that did not answer, and when each group was asked last: what planning remembers between two readings.
+# Clients that did not answer, and when each group was asked last: the planner's memory between two readings.
 #
-# A client that hangs holds one of the broker's threads for 10 s (RocketMQ 5.4.0, Broker2Client). Losing this memory
-# costs a few calls, never a figure.
-# One silence may be the broker's; from the second in a row on a client is asked only so often.
+# A hanging client holds one of the broker's threads for 10 s (RocketMQ 5.4.0, Broker2Client). Losing this memory costs
+# a few calls, never a figure.
+# A single silence may be the broker's fault. From the second silence in a row on, a client is asked at a lower rate.
 PAUSE_SECONDS = 60.0
 
 KEPT = timedelta(hours=1)
@@ -120,13 +120,13 @@ class Silence:
 
 @dataclass
 class Silences:
-    """`asked_at`: when each group's members were last asked, whether or not one of them spoke."""
+    """`asked_at`: when each group's members were last asked, whether or not a member answered."""
 
     silent: dict[Whom, Silence] = field(default_factory=dict)
     asked_at: dict[str, datetime] = field(default_factory=dict)
 
     def not_asked(self, whom: Whom, now: datetime) -> str | None:
-        """Why the client is not asked; None when its turn has come."""
+        """Why the client is not asked; None if its turn has come."""
         silence = self.silent.get(whom)
         if silence is None or silence.until is None or now >= silence.until:
             return None
@@ -136,7 +136,7 @@ class Silences:
         return whom in self.silent
 
     def note(self, whom: Whom, error: str | None, now: datetime) -> None:
-        """Takes in how it went (None: well)."""
+        """Records the outcome of a call (None: success)."""
         self.asked_at[whom[0]] = now
         if error is None:
             self.silent.pop(whom, None)
@@ -145,6 +145,6 @@ class Silences:
         self.silent[whom] = Silence(before.times + 1 if before else 1, now, error)
 
     def forget_old(self, now: datetime) -> None:
-        """Clients that left while they were silent."""
+        """Forgets clients that left while they were silent."""
         self.silent = {whom: silence for whom, silence in self.silent.items() if now - silence.at < KEPT}
         self.asked_at = {group: at for group, at in self.asked_at.items() if now - at < KEPT}

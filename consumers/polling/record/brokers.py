@@ -13,14 +13,13 @@ from consumers.polling.record.tables.stamps import stamp_each
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.names import RETRY_PREFIX, dlq_topic, is_system_group, retry_topic, topic_kind
 
-# Brokers, their topics' queues and their groups' configuration, rewritten only where something differs.
 MASTER = 0
 
 READ, WRITE = 4, 2  # bits of a topic's perm (RocketMQ 5.4.0, PermName)
 
 
 def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
-    """The master of each broker name carries the outcome of the reading; the others are listed as they are."""
+    """The master of each broker name gets the outcome of the reading; the other brokers are listed as they are."""
     outcomes = {broker.name: broker for broker in reading.brokers}
     stored = {(broker.name, broker.broker_id): broker for broker in cluster.brokers.all()}
     masters = {BrokerListing(b.name, MASTER, b.address or "") for b in reading.brokers}
@@ -29,7 +28,7 @@ def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
     for key, listing in listed.items():
         row = stored.get(key) or Broker(cluster=cluster, name=listing.name, broker_id=listing.broker_id)
         row.address = listing.address or row.address
-        # A broker that is listed no more is of the cluster that it was of.
+        # A broker that is no longer listed keeps its last cluster.
         row.cluster_name = clusters.get(listing.name, row.cluster_name)
         if listing.broker_id == MASTER:
             _note_outcome(row, outcomes[listing.name], reading.taken_at)
@@ -42,7 +41,7 @@ def record_brokers(cluster: Cluster, reading: OffsetsReading) -> None:
 
 
 def _note_outcome(row: Broker, outcome: BrokerReading, now: datetime) -> None:
-    """A slave in the master's place makes the part a good reading; that the master gave none is said beside it."""
+    """A slave in the master's place makes the part a good reading; the master's failure is stored with it."""
     row.reachable = outcome.read and outcome.read_from is None
     row.read_from = outcome.read_from
     row.error = outcome.error or outcome.master_error
@@ -54,14 +53,14 @@ def _note_outcome(row: Broker, outcome: BrokerReading, now: datetime) -> None:
 
 
 def _note_slave(row: Broker, outcome: BrokerReading, now: datetime) -> None:
-    """A slave that was not asked is neither reachable nor unreachable."""
+    """A slave that was not asked counts as neither reachable nor unreachable."""
     row.reachable = None
     if row.address == outcome.read_from:
         row.reachable, row.last_read_at = True, now
 
 
 def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
-    """What the reading's row keeps of each broker."""
+    """The entry of each broker in the reading's row."""
     return [
         {
             "name": broker.name,
@@ -78,7 +77,9 @@ def broker_entries(reading: OffsetsReading) -> list[dict[str, object]]:
 
 
 def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading, now: datetime) -> None:
-    """Which queues of the known topics can be read and written on this broker; neither where it has them no more."""
+    """Which queues of the known topics can be read and written on this broker; neither if the broker no longer has
+    them.
+    """
     # A slave's lists may be a minute old.
     if broker.topics is None or broker.read_from is not None:
         return
@@ -96,14 +97,16 @@ def record_topic_config(cluster: Cluster, ids: EntityIds, broker: BrokerReading,
     for pk, *before, since in stored.iterator():
         after = wanted.get(pk, (False, False))
         if after != tuple(before):
-            # What was not known before has not changed.
+            # A value that was unknown before has not changed.
             flipped = before[0] is not None and before[0] != after[0]
             differing[pk] = (*after, now if flipped else since)
     stamp_each(Queue.objects.all(), fields, differing)
 
 
 def write_only_queues(reading: OffsetsReading, topics: set[str]) -> set[QueueKey]:
-    """Queues of `topics` that take messages and give none: no offset is ever read of them, but they must be known."""
+    """Queues of `topics` that accept messages but cannot be read: no offset is ever read for them, but they need
+    rows.
+    """
     return {
         (topic.name, broker.name, queue_id)
         for broker in reading.brokers
@@ -125,17 +128,18 @@ def record_group_config(cluster: Cluster, reading: OffsetsReading) -> None:
     stamp_each(ConsumerGroup.objects.all(), fields, differing)
 
 
-# How each broker configures each user group: rows that are written only where a broker says something else.
-# Whose retry topics a broker's topics are.
+# How each broker configures each user group; rows are written only if the broker reports something new.
+# Retry topics on a broker are assigned to their groups.
 
 READ_OR_WRITE = 6  # bits of a topic's perm (RocketMQ 5.4.0, PermName); 1, inherit, says nothing here
 
 
 def retry_permissions(topics: Iterable[TopicConfig], groups: Mapping[str, object]) -> dict[str, dict[str, int]]:
-    """{group: {retry topic: a sum of 4 (read) and 2 (write)}} of those among `groups`.
+    """{group: {retry topic: a sum of 4 (read) and 2 (write)}} for the groups in `groups`.
 
-    POP retries have a topic per group and topic (names.is_retry_topic_of). A name that is a group's own in full is
-    nothing else; where `group_topic` can be split at several places, it counts for each group that it can be of.
+    POP retries have a topic per group and topic (names.is_retry_topic_of). A name that is completely a group's own
+    counts for that group only. If `group_topic` can be split at several places, the name counts for each possible
+    group.
     """
     listed = list(topics)
     normal = {topic.name for topic in listed if topic_kind(topic.name) == "normal"}
@@ -161,7 +165,7 @@ BATCH = 2000
 
 
 class Configured(NamedTuple):
-    """What one broker says of one group, as the columns of GroupBroker."""
+    """One broker's configuration of one group, as the columns of GroupBroker."""
 
     configured: bool
     consume_enable: bool | None
@@ -178,7 +182,7 @@ class Configured(NamedTuple):
 
 @dataclass
 class GroupBrokers:
-    """What the database holds of a cluster, by broker and the group's key: what the next reading is compared with."""
+    """Stored configurations of a cluster, by broker and the group's key, to compare with the next reading."""
 
     stored: dict[str, dict[int, Configured]] = field(default_factory=dict)
 
@@ -191,7 +195,7 @@ class GroupBrokers:
         return cls(stored)
 
     def record(self, cluster: Cluster, ids: EntityIds, reading: OffsetsReading) -> None:
-        """Brokers whose configuration was not in the reading keep their rows; those that are gone lose them."""
+        """Brokers whose configuration was not in the reading keep their rows; brokers that are gone lose them."""
         groups = {name: pk for name, pk in ids.groups.items() if not is_system_group(name)}
         for broker in reading.brokers:
             if broker.read_from is None and broker.topics is not None and broker.groups is not None:
@@ -218,7 +222,7 @@ class GroupBrokers:
 
 
 def _configured(broker: BrokerReading, groups: dict[str, int]) -> Iterator[tuple[int, Configured]]:
-    """Of every group, those that the broker does not know among them."""
+    """The configuration of every group, including groups that the broker does not know."""
     configs = {config.name: config for config in broker.groups or ()}
     retries = retry_permissions(broker.topics or (), groups)
     topics = {topic.name: topic for topic in broker.topics or ()}
@@ -257,9 +261,7 @@ def _as_json(config: GroupConfig) -> dict[str, Any] | None:
 
 
 def record_store_configs(cluster: Cluster, configs: Iterable[StoreConfig], now: datetime) -> None:
-    """What brokers said of their own configuration, beside their rows. A refusal leaves what was known, with its
-    reason.
-    """
+    """Stores the brokers' own configurations with their rows. A refusal leaves the known values and adds its reason."""
     for config in configs:
         row = cluster.brokers.filter(name=config.broker, broker_id=MASTER)
         if config.error is not None:
@@ -276,7 +278,9 @@ def record_store_configs(cluster: Cluster, configs: Iterable[StoreConfig], now: 
 
 
 def record_routed_permissions(cluster: Cluster, routed: Iterable[RoutedPermission], now: datetime) -> None:
-    """What name servers tell of brokers, beside their rows. A failure leaves what was known, with its reason."""
+    """Stores the permissions that name servers report for brokers. A failure leaves the known values and adds its
+    reason.
+    """
     for told in routed:
         row = cluster.brokers.filter(name=told.broker, broker_id=MASTER)
         if told.error is not None:

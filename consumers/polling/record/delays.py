@@ -1,4 +1,4 @@
-"""Delay levels, looked-up heads and samples as rows: each replaces the one before it."""
+"""Delay levels, fetched stuck messages and samples as rows: each row replaces the one before it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,10 +34,10 @@ RUNG = ("messages", "attempts", "oldest_stored_at", "next_due_at", "sampled_at")
 
 
 def record_delays(cluster: Cluster, reading: Iterable[BrokerDelays], now: datetime) -> None:
-    """Delay levels, what of which group was seen to wait there, and timer wheels, as rows.
+    """Stores delay levels, the retries of each group seen there, and timer wheels as rows.
 
-    A sample that failed leaves the one before it, with the reason; a group that is no more among a level's messages
-    loses its row of it.
+    A failed sample leaves the previous sample and adds the reason. A group without messages in a level loses its row
+    for that level.
     """
     with transaction.atomic():
         names = set(cluster.brokers.values_list("name", flat=True))
@@ -101,7 +101,7 @@ def _store(model: type[DelayLevel], fields: tuple[str, ...], rows: Iterator[Dela
 
 
 def _record_rungs(cluster: Cluster, broker: str, samples: dict[int, LevelSample], now: datetime) -> None:
-    """Groups that are not known yet are left out: they appear with their first offset."""
+    """Unknown groups are left out: they get rows after their first offset."""
     names = {name for sample in samples.values() for name in sample.groups}
     ids = dict(cluster.groups.filter(name__in=names).values_list("name", "pk")) if names else {}
     rows = [
@@ -125,7 +125,7 @@ def _record_rungs(cluster: Cluster, broker: str, samples: dict[int, LevelSample]
     stored.exclude(sampled_at=now).delete()
 
 
-# Looked-up heads as rows: one for each, gone as soon as its member is past it.
+# Fetched stuck messages as rows: one row each, deleted as soon as the member is past the message.
 FIELDS = (
     "offset",
     "since",
@@ -143,7 +143,7 @@ FIELDS = (
 
 
 def forget_heads(cluster: Cluster) -> None:
-    """Those that no present member holds as its oldest message any more."""
+    """Deletes messages that no present member holds as its oldest message any more."""
     held = Assignment.objects.filter(
         group=OuterRef("group"),
         queue=OuterRef("queue"),
@@ -174,7 +174,7 @@ def record_heads(heads: Sequence[Head], answers: Sequence[HeadAnswer], now: date
     )
 
 
-# Samples as rows: a queue's answer replaces the one before it, and goes when it no longer holds.
+# Samples as rows: a queue's answer replaces the previous answer, and is deleted when it is no longer valid.
 QUEUE_FIELDS = (
     "offset",
     "first_stored_at",
@@ -213,7 +213,7 @@ def record_samples(ids: EntityIds, reading: SamplesReading) -> None:
 
 
 def remembered_samples(cluster: Cluster) -> SampleMemory:
-    """What the database holds of a cluster's samples, for a process that has not sampled it yet."""
+    """The samples of a cluster in the database, for a process that has not sampled the cluster yet."""
     memory = SampleMemory()
     rows = QueueSample.objects.filter(group__cluster=cluster).select_related("group", "queue__topic")
     for row in rows:

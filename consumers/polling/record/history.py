@@ -1,4 +1,4 @@
-"""A reading as Parquet: one file per table, in the hour that it was taken."""
+"""Writes a reading as Parquet: one file per table, in the folder of the hour of the reading."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,11 +15,11 @@ OF_THE_CLIENT = ("group", "client_id", "error", "orderly", "started_at", "strate
 
 
 def write_history(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: MembersReading | None) -> None:
-    """`rows` are those of all brokers, with their broker. Writing the same reading again replaces it."""
+    """`rows` are the rows of all brokers, with a broker column. Writing the same reading again replaces it."""
     name = file_name(reading.taken_at)
     if rows.num_rows:
         table = _stamped(rows, reading)
-        # Each broker's rows are in the order of their groups: one group's are in few row groups.
+        # Each broker's rows are in the order of their groups: the rows of one group are in few row groups.
         place = f"{hour_folder('readings', reading.cluster, reading.taken_at)}/{name}"
         lake.write(table, place, READINGS, rows_in_group(table.num_rows))
     if (dead := dead_letter_rows(reading)).num_rows:

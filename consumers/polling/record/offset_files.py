@@ -1,4 +1,4 @@
-"""Offset files as rows, their offsets as one file of the lake for each reading."""
+"""Stores offset files as rows, and their offsets as one history-store file per reading."""
 
 import logging
 from collections.abc import Collection
@@ -23,7 +23,7 @@ from consumers.vocabulary.offset_files import FileCode
 logger = logging.getLogger(__name__)
 
 TABLE = "stored_offsets"
-# A file that is gone for so long is not coming back; until then its row says that it is gone.
+# A file that is gone for this long does not return; until then its row says that the file is gone.
 GONE_FOR = timedelta(days=7)
 FIELDS = (
     "kind", "broker", "client_id", "group_name", "modified_at", "read_at", "rows", "from_backup", "findings", "error",
@@ -31,12 +31,12 @@ FIELDS = (
 
 
 def known_paths(cluster: Cluster, now: datetime) -> list[str]:
-    """The files that were read within the last days, whether they are still there or not."""
+    """The files that were read within the last days, whether or not they still exist."""
     return list(cluster.files.filter(read_at__gt=now - GONE_FOR).values_list("path", flat=True))
 
 
 def record_files(cluster: Cluster, reading: FilesReading, lake: Lake | None) -> None:
-    """The lake first: a row's `read_at` says that its offsets are there."""
+    """Writes the history store first: a row's `read_at` promises that its offsets are there."""
     stored = lake is not None and _write(cluster, reading, lake)
     rows = {row.path: row for row in cluster.files.all()}
     made, changed = [], []
@@ -57,7 +57,7 @@ def forget_files(cluster: Cluster, kept: Collection[str]) -> None:
 
 
 def note_silence(cluster: Cluster, seconds: float) -> None:
-    """What was read before stays, with its time. Where there was nothing before, the globs themselves are the row."""
+    """Earlier values stay, with their time. If there were none, the globs themselves become the row."""
     problem = Problem(FileCode.NO_ANSWER, {"seconds": f"{seconds:g}"}).stored()
     if not cluster.files.exists():
         OffsetFile.objects.create(cluster=cluster, path=cluster.offset_files[:LONGEST_PATH])
@@ -65,7 +65,7 @@ def note_silence(cluster: Cluster, seconds: float) -> None:
 
 
 def _fill(row: OffsetFile, file: StoredFile, taken_at: datetime, stored: bool) -> OffsetFile:
-    """A file that was not read, or not kept, leaves what is known of it, as of `read_at`, beside the error."""
+    """A file that was not read or not stored leaves the known values, as of `read_at`, and adds the error."""
     row.kind = file.kind or row.kind
     row.broker = file.broker or row.broker
     row.client_id, row.group_name = file.client_id or row.client_id, file.group or row.group_name
@@ -83,7 +83,7 @@ def _fill(row: OffsetFile, file: StoredFile, taken_at: datetime, stored: bool) -
 
 
 def _write(cluster: Cluster, reading: FilesReading, lake: Lake) -> bool:
-    """Whether the offsets are in the lake; a reading without a row has nothing to write."""
+    """Whether the offsets are in the history store; a reading without a row has nothing to write."""
     tables = [file.table() for file in reading.files if file.rows is not None]
     rows = pa.concat_tables(tables) if tables else None
     if rows is None or not rows.num_rows:
@@ -104,7 +104,7 @@ def _write(cluster: Cluster, reading: FilesReading, lake: Lake) -> bool:
 
 
 def remembered_files(cluster: Cluster, lake: Lake | None) -> dict[str, StoredFile]:
-    """The offsets of brokers' files as last read, for a process that has read none yet."""
+    """The last read offsets of brokers' files, for a process that has read none yet."""
     if lake is None:
         return {}
     remembered = {}

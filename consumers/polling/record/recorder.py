@@ -1,7 +1,7 @@
-"""Stores a reading: history first, then rows. The only writer of entities, snapshots, totals and the lake's readings.
+"""Stores a reading: history first, then rows. The only writer of entities, snapshots, totals and readings in the lake.
 
-A crash between the two stores leaves a file whose rows the next reading brings up: what is compared with is what the
-database holds, taken into memory only after it was written.
+After a crash between the two stores, the next reading writes the missing rows: it compares with the database, and
+memory is updated only after the database was written.
 """
 
 import logging
@@ -48,9 +48,9 @@ from consumers.vocabulary.unknown import UnknownReason, of_broker
 from .delays import record_samples
 from .history import write_history
 
-# How often each group was without a member, by day: what tells a habit from a crash.
-# Counts are held back for ten minutes, because ten thousand groups must not cost ten thousand writes a reading. A
-# process that ends loses what it holds back: answers of ten minutes are then missing from both counts of a group.
+# How often each group was without a member, by day: this distinguishes a habit from a crash.
+# Counts are stored every ten minutes, because 10,000 groups must not cost 10,000 writes a reading. A process that ends
+# loses its unstored counts: up to ten minutes of answers are then missing from both counts of a group.
 
 HELD_BACK = timedelta(minutes=10)
 AT_ONCE = 1000
@@ -66,7 +66,7 @@ class Presence:
     held: dict[int, tuple[datetime, Counts]] = field(default_factory=dict)
 
     def note(self, ids: EntityIds, answers: Iterable[GroupMembers], now: datetime) -> None:
-        """Counts the full answers, and stores what was held back for long enough, the oldest first."""
+        """Counts the complete answers, and stores counts that were held for long enough, the oldest first."""
         day = now.date().isoformat()
         for answer in answers:
             pk = ids.groups.get(answer.group)
@@ -89,15 +89,15 @@ class Presence:
 
 
 def added(stored: Counts, counts: Counts, now: datetime) -> Counts:
-    """Both together, without the days that nobody looks at any more."""
+    """The sum of both, without days older than KEPT."""
     first = (now - KEPT).date().isoformat()
     days = sorted(day for day in stored.keys() | counts.keys() if day >= first)
     none = [0, 0]
     return {day: [a + b for a, b in zip(stored.get(day, none), counts.get(day, none), strict=True)] for day in days}
 
 
-# Since when messages wait behind each consumer offset: the first reading that had the same offset, with a lag.
-# A queue whose offset moves waits anew: whoever is behind and consumes never waits for long.
+# Since when each consumer offset has had a lag: the first reading with the same offset and a lag.
+# When the offset of a queue moves, the wait starts anew: a lagging group that consumes never waits for long.
 
 CONSUMER, END = OFFSETS.index("consumer_offset"), OFFSETS.index("broker_offset")
 
@@ -105,7 +105,7 @@ CONSUMER, END = OFFSETS.index("consumer_offset"), OFFSETS.index("broker_offset")
 def by_waiting(
     before: Columns, after: Columns, chosen: np.ndarray, now: datetime
 ) -> Iterator[tuple[np.ndarray, dict[str, datetime | None]]]:
-    """The `chosen` rows of `after` in parts, each with what to store of it; no field where what is stored stays."""
+    """The `chosen` rows of `after` in parts, each with the values to store; no field if the stored value stays."""
     waits = has_lag(after)
     stays = waits & _waited(before, after)
     parts: list[tuple[np.ndarray, dict[str, datetime | None]]] = [
@@ -119,24 +119,26 @@ def by_waiting(
 
 
 def has_lag(columns: Columns) -> np.ndarray:
-    """Of each row, whether it is known to have one."""
+    """For each row, whether it is known to have a lag."""
     consumer, end = columns.offsets[:, CONSUMER], columns.offsets[:, END]
     return columns.reasons.is_in([None]) & (consumer != NULL) & (end != NULL) & (end > consumer)
 
 
 def _waited(before: Columns, after: Columns) -> np.ndarray:
-    """Of each row of `after`, whether it had a lag at the same consumer offset before."""
+    """For each row of `after`, whether it had a lag at the same consumer offset before."""
     if not len(before.keys):
         return np.zeros(len(after.keys), bool)
     at, same = before.find(after.keys)
     return same & has_lag(before)[at] & (before.offsets[at, CONSUMER] == after.offsets[:, CONSUMER])
 
 
-# Losses that somebody took note of: their queues count as never committed, and still say what was lost.
+# Acknowledged losses: their queues count as never committed, and still show the lost offset.
 
 
 def apply_acknowledgements(cluster: Cluster, stored: Columns, now: datetime) -> Columns:
-    """Writes the rows that an acknowledgement concerns; those that lost an offset after it stay lost. One query."""
+    """Writes the rows that an acknowledgement concerns. Offsets lost after the acknowledgement stay lost. Takes one
+    query.
+    """
     waiting = list(LossAcknowledgement.objects.filter(group__cluster=cluster, applied_at=None))
     if not waiting:
         return stored
@@ -155,14 +157,14 @@ READ_AT = ("name", "last_read_at")
 
 logger = logging.getLogger(__name__)
 
-# In a reading's `members`: why its history is missing.
+# Key in a reading's `members`: why its history is missing.
 HISTORY_ERROR = "history_error"
 BELOW_FLOOR = "the lake's disk is too full"
 
 
 @dataclass
 class Recorder:
-    """One per cluster and process: remembers what the database holds of the cluster."""
+    """One per cluster and process: remembers the database's rows of the cluster."""
 
     cluster: Cluster
     ids: EntityIds
@@ -190,8 +192,9 @@ class Recorder:
         lake: Lake | None,
         samples: SamplesReading | None = None,
     ) -> Reading:
-        """Writes everything of one reading. Without a lake (its disk is full), or with one that cannot be written, rows
-        are stored, history is not, and the reading says so."""
+        """Writes everything of one reading. Without a lake (its disk is full), or if the lake cannot be written, rows
+        are stored, history is not, and the reading says so.
+        """
         self._catch_up()
         self.stored = apply_acknowledgements(self.cluster, self.stored, reading.taken_at)
         kinds = GroupKinds.of(self.cluster, reading.taken_at, KindLimits.of(settings.JUDGE))
@@ -222,7 +225,7 @@ class Recorder:
         return row
 
     def _catch_up(self) -> None:
-        """A poll by hand may have recorded a reading since: what it wrote is what the next one is compared with."""
+        """Loads the rows of a newer reading, for example of a poll by hand: the next reading is compared with them."""
         if newest_reading(self.cluster) != self.newest:
             fresh = Recorder.of(self.cluster)
             fresh.ids.configured = self.ids.configured
@@ -230,7 +233,7 @@ class Recorder:
             self.group_brokers, self.read_at = fresh.group_brokers, fresh.read_at
 
     def _broadcasting(self, reading: OffsetsReading) -> set[int]:
-        """Groups whose offsets leave the brokers with their members, by what members or brokers said."""
+        """Groups whose offsets leave the brokers with their members, as members or brokers report."""
         self.broadcasting |= {group for broker in reading.brokers for group in broker.broadcasting}
         told = self.cluster.groups.filter(message_model="BROADCASTING").values_list("pk", flat=True)
         return {self.ids.groups[name] for name in self.broadcasting if name in self.ids.groups} | set(told)
@@ -242,7 +245,7 @@ class Recorder:
         queues = set(row_queues.keys)
         if members is not None:
             groups |= {answer.group for answer in members.groups if answer.members}
-            # A queue can have an owner before anything was committed on it.
+            # A queue can have an owner before its first commit.
             queues |= {(q.topic, q.broker, q.queue_id) for client in members.clients for q in client.queues}
         queues |= write_only_queues(reading, {topic for topic, _, _ in queues})
         with transaction.atomic():
@@ -256,7 +259,7 @@ class Recorder:
         on_read_brokers = self.stored.brokers.is_in(read)
         gone = self.stored.take(on_read_brokers & ~fresh.has(self.stored.keys))
         unread = self.stored.take(~on_read_brokers)
-        # A broadcasting group's offset leaves the broker with its members: the queue stays, its lag is not known.
+        # A broadcasting group's offset leaves the broker with its members: the queue stays, and its lag is unknown.
         silent = np.isin(gone.groups, list(broadcasting))
         kept = gone.take(silent).with_reason(np.ones(int(silent.sum()), bool), UnknownReason.NOT_REPORTED)
         after = remembering(fresh.joined(kept), self.stored, self.read_at)
@@ -292,7 +295,7 @@ class Recorder:
         return of_broker(UnknownReason.BROKER_NEVER_READ, never[0].name, never[0].error) if never else None
 
     def _dead_letters(self, reading: OffsetsReading) -> dict[int, int | None]:
-        """Messages in each group's own dead-letter topic; known only where every broker was read."""
+        """Messages in each group's own dead-letter topic; known only if every broker was read."""
         if not reading.complete:
             return {}
         dead = pa.concat_tables([part.dead_letters for part in reading.brokers if part.dead_letters is not None])
@@ -306,7 +309,7 @@ class Recorder:
         found = {pk: counts.get(name, 0) for name, pk in self.ids.groups.items() if name in user}
         if all(broker.read_from is None for broker in reading.brokers):
             return found
-        # A slave has no more than its master had: fewer are not fewer, and what is not known stays so.
+        # A slave has no more than its master had: a lower count proves no decrease, and an unknown count stays unknown.
         before = dict(GroupTotal.objects.filter(group__cluster=self.cluster).values_list("group", "dlq_messages"))
         return {pk: None if _is_less(number, before.get(pk, number)) else number for pk, number in found.items()}
 
@@ -345,7 +348,9 @@ def _is_less(number: int | None, before: int | None) -> bool:
 
 
 def _why_not_written(lake: Lake, rows: pa.Table, reading: OffsetsReading, members: MembersReading | None) -> str | None:
-    """Null where it was. A reading that brokers answered is no less true for want of a place for its history."""
+    """Null if the history was written. Failing to write the history does not invalidate a reading that brokers
+    answered.
+    """
     try:
         write_history(lake, rows, reading, members)
     except (OSError, pa.ArrowException) as error:
@@ -355,7 +360,7 @@ def _why_not_written(lake: Lake, rows: pa.Table, reading: OffsetsReading, member
 
 
 def longest_silence() -> timedelta:
-    """A poll or two may fail; after more, nobody knows what happened meanwhile."""
+    """One or two polls may fail; after a longer silence, events in between are unknown."""
     return timedelta(seconds=max(3 * settings.CONSUMERSCOPE_POLL_SECONDS, 120))
 
 

@@ -1,4 +1,4 @@
-"""Brokers that are gone or replaced: what a slave says in its master's place, and removing a broker for good."""
+"""Brokers that are gone or replaced: a slave's answers in its master's place, and removing a broker for good."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,12 +32,11 @@ from consumers.polling.record.tables.ids import EntityIds
 from consumers.polling.record.tables.row_queues import RowQueues
 from consumers.vocabulary.unknown import UnknownReason
 
-# What a slave says in its master's place, without what is older than what is stored of the queue.
+# A slave's answers in its master's place, without values older than the stored ones.
 #
-# A slave takes its master's consumer offsets over once a minute (RocketMQ 5.4.0, BrokerController: lastSyncTimeMs),
-# and
-# messages as they come. Its older offset is no rewind, and its earlier end of a queue would make a lag too small. The
-# comparison is with the database: a poll worker that starts while a slave stands in knows as much as any other.
+# A slave copies its master's consumer offsets once a minute (RocketMQ 5.4.0, BrokerController: lastSyncTimeMs), and
+# messages as they arrive. Its older offset is no rewind, and its earlier end of a queue would make a lag too small. The
+# comparison uses the database: a poll worker that starts while a slave stands in knows as much as any other.
 CONSUMER, BROKER = OFFSETS.index("consumer_offset"), OFFSETS.index("broker_offset")
 
 LOST_OFFSET = len(OFFSETS) + LOST.index("lost_offset")
@@ -46,8 +45,9 @@ LOST_OFFSET = len(OFFSETS) + LOST.index("lost_offset")
 def without_older(
     rows: pa.Table, reading: OffsetsReading, stored: Columns, ids: EntityIds, cluster: Cluster
 ) -> pa.Table:
-    """`rows` in their order. What a slave says less of than is stored is unknown, with the reason; an offset that is
-    lost stays so until it is committed again, and an old copy of it is no commit."""
+    """`rows` in their order. A value of the slave that is older than the stored one is unknown, with the reason. A lost
+    offset stays lost until the group commits again; an old copy on the slave is no commit.
+    """
     slaves = {broker.name: broker.read_from for broker in reading.brokers if broker.read_from is not None}
     if not slaves or not len(stored.keys):
         return rows
@@ -58,13 +58,13 @@ def without_older(
     consumer, end = (pc.fill_null(rows[name], NULL).to_numpy() for name in ("consumer_offset", "broker_offset"))
 
     was_lost = found & reasons.is_in([UnknownReason.OFFSET_LOST])
-    # What the same slave lacked a reading ago was committed to it.
+    # An offset that the same slave lacked in the previous reading was committed to the slave.
     committed = was_lost & names.is_in(_stood_in(cluster, slaves))
     remembered = np.where(reasons.is_in([UnknownReason.NEVER_COMMITTED]), NULL, before[:, LOST_OFFSET])
     known = np.where(before[:, CONSUMER] != NULL, before[:, CONSUMER], remembered)
     still_lost = was_lost & ~committed & (consumer != NULL) & (consumer <= known)
     has_older = found & ~was_lost & (consumer != NULL) & (consumer < known)
-    # An end that was not comparable stays so: nothing is written to a slave that could bring it up.
+    # An end that was not comparable stays so: no message is written to a slave that could advance the end.
     ends_unknown = reasons.is_in([UnknownReason.SLAVE_BEHIND, UnknownReason.OFFSET_LOST]) & (before[:, BROKER] == NULL)
     ends_before = found & ((end < before[:, BROKER]) | ends_unknown)
     unknown = (has_older | (ends_before & (consumer != NULL))) & ~still_lost
@@ -79,7 +79,7 @@ def without_older(
 
 
 def _stood_in(cluster: Cluster, slaves: Mapping[str, str]) -> list[str]:
-    """The brokers of which the reading before this one came from the same slave."""
+    """The brokers whose part of the previous reading came from the same slave."""
     rows = Broker.objects.filter(cluster=cluster, name__in=slaves, read_from__in=slaves.values())
     return [name for name, read_from in rows.values_list("name", "read_from") if slaves[name] == read_from]
 
@@ -89,16 +89,18 @@ def _replaced(rows: pa.Table, name: str, values: np.ndarray) -> pa.Table:
     return rows.set_column(place, ROWS.field(place), pa.array(values, pa.int64(), mask=values == NULL))
 
 
-# Forgets a broker that was taken out of its cluster for good: until then nobody can tell it from one that is down.
+# Forgets a broker that was removed from its cluster for good. Until then the broker looks like one that is down.
 MASTER = 0
 
 
 class BrokerStays(Exception):
-    """str() is one sentence: why it is not forgotten."""
+    """The broker is not forgotten; str() is one sentence with the reason."""
 
 
 def forget_broker(cluster: Cluster, name: str) -> int:
-    """With all rows of its queues; how many queues. Raises BrokerStays. Whoever calls holds the cluster's poll."""
+    """Deletes the broker and all rows of its queues; returns the number of queues. Raises BrokerStays. The caller holds
+    the cluster's poll lock.
+    """
     if against := _why_not(cluster, name):
         raise BrokerStays(against)
     with transaction.atomic():
@@ -123,7 +125,7 @@ def _why_not(cluster: Cluster, name: str) -> str | None:
 
 
 def _on(cluster: Cluster, name: str) -> list[QuerySet[Any]]:
-    """What hangs on its queues first, so that queues go without being looked up one by one."""
+    """The rows that refer to the broker's queues come first, so that queues are deleted without a lookup each."""
     of_queues = {"queue__broker": name, "queue__topic__cluster": cluster}
     of_groups = {"broker": name, "group__cluster": cluster}
     return [

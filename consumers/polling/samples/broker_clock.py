@@ -1,4 +1,4 @@
-"""How far a broker's clock is from this host's, as far as store times prove it; and queues in a broker's rows."""
+"""The difference between a broker's clock and this host's, as proven by store times; and queues in a broker's rows."""
 
 import logging
 import math
@@ -15,7 +15,7 @@ from consumers.rocketmq.admin import BrokerAdmin
 from consumers.rocketmq.messages.stored import StoredMessage
 from consumers.rocketmq.wire.errors import RocketMQError
 
-# Finds single queues in a broker's rows, which may be a million.
+# Finds single queues in a broker's rows, up to a million.
 Place = tuple[str, str, int]  # group, topic, queue id
 
 
@@ -27,7 +27,7 @@ def places(rows: pa.Table, wanted: Collection[Place]) -> dict[Place, int]:
     at = np.flatnonzero(pc.is_in(rows["group"].cast(pa.string()), value_set=groups).to_numpy())
     names = [rows[name].take(pa.array(at)).cast(pa.string()) for name in ("group", "topic", "queue_id")]
     keys = list(wanted)
-    # No name of RocketMQ's holds a line feed.
+    # No RocketMQ name contains a line feed.
     texts = pa.array([f"{group}\n{topic}\n{queue_id}" for group, topic, queue_id in keys], pa.string())
     found = pc.index_in(pc.binary_join_element_wise(*names, "\n"), value_set=texts)
     hits = np.flatnonzero(found.is_valid().to_numpy())
@@ -42,23 +42,23 @@ def behind(rows: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     return at, lag[at]
 
 
-# How far a broker's clock is from this host's, as far as store times prove it.
+# The difference between a broker's clock and this host's, as proven by store times.
 #
-# No call tells a broker's time. But a message that came between two readings was stored between them by this host's
-# clock, and its store time is the broker's: that bounds the difference from both sides. Bounds of several readings
-# hold
-# at once; where they contradict each other a clock was set, and only the newest counts.
+# No call reports a broker's time. But a message that arrived between two readings was stored between them by this
+# host's clock, and its store time is by the broker's clock: this bounds the difference from both sides. Bounds of
+# several readings hold at once. If they contradict each other, a clock was set, and only the newest bounds count.
 logger = logging.getLogger(__name__)
 
 ASKED_EVERY = timedelta(seconds=60)
 
-# Quartz drifts by some 50 millionths: 0.03 s in this time.
+# Quartz clocks drift by some 50 millionths: 0.03 s in this time.
 COUNTS_FOR = timedelta(minutes=10)
 
-# From the commit log into its queue, or to enough replicas, a message takes milliseconds; at most this is allowed for.
+# A message takes milliseconds from the commit log into its queue, or to enough replicas; this is the greatest
+# allowance.
 INTO_QUEUE_SECONDS = 1.0
 
-# Rows of a broker whose offsets are compared with the next reading's, a different part of them each time.
+# The number of rows of a broker that are compared with the next reading's, a different part of the rows each time.
 WATCHED = 64
 
 
@@ -77,11 +77,11 @@ class ClockBounds:
         return self.low > self.high
 
     def as_list(self) -> list[float | None]:
-        """For JSON: null where that end is not known."""
+        """For JSON: null if that bound is unknown."""
         return [round(end, 3) if math.isfinite(end) else None for end in (self.low, self.high)]
 
     def wrong_by(self, allowed_seconds: float) -> str | None:
-        """A sentence where the clocks are proven to differ by more than is allowed."""
+        """A sentence if the clocks provably differ by more than is allowed."""
         if self.low > allowed_seconds:
             return f"the broker's clock is at least {self.low:.1f} s ahead of this host's"
         if self.high < -allowed_seconds:
@@ -91,7 +91,7 @@ class ClockBounds:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Messages of one queue that came since the reading of `since`: the first and the last of them."""
+    """Messages of one queue that arrived since the reading of `since`: the first and the last of them."""
 
     topic: str
     queue_id: int
@@ -125,9 +125,9 @@ class BrokerClock:
         self.evidence = [*counting, (at, bounds)]
 
     def plan(self, broker: BrokerReading, now: datetime) -> Arrivals | None:
-        """A queue with messages that came since the reading before this one, when its turn has come."""
+        """A queue with messages that arrived since the previous reading, if its turn has come."""
         found = None
-        # A slave may be behind: its newest messages came to the master before the reading.
+        # A slave may lag: its newest messages may have reached the master before the reading.
         if broker.rows is None or broker.read_from is not None:
             return None
         if self.watched_at is not None and (self.asked_at is None or now - self.asked_at >= ASKED_EVERY):
@@ -155,7 +155,7 @@ class BrokerClock:
 
 
 def bounds_of(messages: Sequence[StoredMessage], since: datetime, until: datetime) -> ClockBounds:
-    """Of messages that came into their queue between two moments of this host's clock."""
+    """Bounds from messages that arrived in their queue between two points in time of this host's clock."""
     found = ClockBounds()
     for message in messages:
         stored = message.stored_ms / 1000
@@ -165,7 +165,7 @@ def bounds_of(messages: Sequence[StoredMessage], since: datetime, until: datetim
 
 
 def plan_clocks(clocks: dict[str, BrokerClock], brokers: Sequence[BrokerReading], now: datetime) -> dict[str, Arrivals]:
-    """By broker name, the messages to look at in this reading."""
+    """By broker name, the messages to fetch in this reading."""
     planned = {one.name: clocks.setdefault(one.name, BrokerClock()).plan(one, now) for one in brokers}
     return {name: arrivals for name, arrivals in planned.items() if arrivals is not None}
 
@@ -178,7 +178,7 @@ async def read_clocks(
     until: datetime,
     deadline: float,
 ) -> None:
-    """`until`: a moment after the offsets of this reading were answered. What is not answered proves nothing."""
+    """`until`: a point in time after the offsets of this reading were answered. A missing answer proves nothing."""
     for name, arrivals in planned.items():
         try:
             messages = await _messages(admins[name], arrivals, deadline)

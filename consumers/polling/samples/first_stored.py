@@ -1,7 +1,7 @@
-"""When the first unconsumed message of a queue was stored: what makes a time lag exact.
+"""When the first unconsumed message of a queue was stored: this makes a time lag exact.
 
-Asked for the queues that seem furthest behind, under a budget. While the consumer offset stands, an answer holds and
-costs nothing more. Never asked for a message that has expired: the min offset is read right before each pull.
+Fetched for the queues with the largest lag, under a budget. While the consumer offset is unchanged, an answer stays
+valid and costs nothing more. Never fetched for an expired message: the min offset is read right before each pull.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ CALLS_EACH = 2
 
 @dataclass(frozen=True)
 class Lagging:
-    """A queue that is behind, at its consumer offset."""
+    """A lagging queue, at its consumer offset."""
 
     key: QueueKey
     offset: int
@@ -34,7 +34,7 @@ class Lagging:
 
 
 def forget_moved(memory: SampleMemory, brokers: Iterable[BrokerReading]) -> set[QueueKey]:
-    """Takes the answers out that no longer hold: the group went on, or has no lag there. Returns their keys."""
+    """Removes answers that are no longer valid because the group moved on or has no lag there. Returns their keys."""
     gone: set[QueueKey] = set()
     for broker in brokers:
         if broker.rows is None:
@@ -50,7 +50,7 @@ def forget_moved(memory: SampleMemory, brokers: Iterable[BrokerReading]) -> set[
 def plan_first(
     memory: SampleMemory, brokers: Sequence[BrokerReading], wanted: Sequence[QueueKey], calls: int, now: datetime
 ) -> list[Lagging]:
-    """The wanted ones in their order, then those with the largest lag, without those that are answered."""
+    """The wanted queues in their order, then the queues with the largest lag, without queues that have an answer."""
     queues = calls // CALLS_EACH
     if queues <= 0:
         return []
@@ -65,7 +65,7 @@ def plan_first(
 async def ask_first(
     admins: dict[str, BrokerAdmin], asked: Sequence[Lagging], memory: SampleMemory, now: datetime, deadline: float
 ) -> dict[QueueKey, FirstStored]:
-    """One answer for each, remembered too. `admins` by broker name."""
+    """One answer for each queue, remembered too. `admins` by broker name."""
     answers = await asyncio.gather(
         *(_first_stored(admins[one.key[2]], one, memory, now, deadline) for one in asked),
     )
@@ -93,7 +93,7 @@ def _lagging_of(broker: BrokerReading, keys: Iterable[QueueKey]) -> list[Lagging
 
 
 def _lagging(broker: BrokerReading, at: Sequence[int]) -> list[Lagging]:
-    """Of the rows at these places, those that are behind."""
+    """The lagging rows at these places."""
     assert broker.rows is not None
     names = ["group", "topic", "queue_id", "kind", "consumer_offset", "broker_offset", "unknown_reason"]
     rows = broker.rows.select(names).take(list(at)).to_pylist() if at else []
@@ -147,7 +147,7 @@ def _answer(offset: int, pulled: Pulled, now: datetime) -> FirstStored:
         if pulled.outcome is PullOutcome.NO_MESSAGE_YET:
             error = f"the broker has no message at {offset} yet"
         else:
-            # The first message that was found may lie beyond one whose file is gone.
+            # The first message found may lie after a message whose file is gone.
             on = pulled.next_offset if message is None else message.queue_offset
             error = f"the message at {offset} is gone: the broker goes on at {on}"
         return FirstStored(offset, None, error, now)

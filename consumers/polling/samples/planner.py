@@ -161,11 +161,11 @@ def _unstarted(broker: BrokerReading, at: Sequence[int]) -> list[Unstarted]:
     ]
 
 
-# Store times of a broker whose clock is proven to be wrong make no time lag exact: those that were kept go too.
+# If a broker's clock is proven wrong, its store times make no time lag exact: remembered times are discarded too.
 
 
 def note_future(memory: SampleMemory, answers: Mapping[QueueKey, FirstStored], now: datetime, until: datetime) -> None:
-    """A message that was stored after its answer came proves that the broker's clock is ahead."""
+    """A message stored after its answer arrived proves that the broker's clock is ahead."""
     for (_, _, broker, _), answer in answers.items():
         ahead = (answer.stored_at - until).total_seconds() if answer.stored_at is not None else 0
         if ahead > 0:
@@ -173,7 +173,7 @@ def note_future(memory: SampleMemory, answers: Mapping[QueueKey, FirstStored], n
 
 
 def distrust(memory: SampleMemory, allowed_seconds: float, now: datetime) -> dict[QueueKey, FirstStored]:
-    """Notes whose clocks are wrong, and gives the answers of those brokers their error in the place of a time."""
+    """Notes wrong clocks, and replaces the time in answers of those brokers by an error."""
     wrong = {name: clock.bounds.wrong_by(allowed_seconds) for name, clock in memory.clocks.items()}
     memory.wrong_clocks = {name: sentence for name, sentence in wrong.items() if sentence is not None}
     withdrawn = {
@@ -185,14 +185,14 @@ def distrust(memory: SampleMemory, allowed_seconds: float, now: datetime) -> dic
     return withdrawn
 
 
-# Judgements come every half a minute or so, and asking for the longest of a million costs a scan.
+# Evaluations come about every 30 s, and finding the longest time lags of a million costs a scan.
 RANKED_FOR = timedelta(seconds=30)
 RANKED = 500
 
 
 @dataclass(frozen=True)
 class SamplePlan:
-    """What to ask in one reading, and which remembered answers no longer hold."""
+    """What to ask in one reading, and which remembered answers are no longer valid."""
 
     first: Sequence[Lagging]
     starts: Sequence[Unstarted]
@@ -205,7 +205,7 @@ class SamplePlan:
 
 
 class SamplePlanner:
-    """One per cluster and process: looks the longest time lags up now and then."""
+    """One per cluster and process: queries the longest time lags at intervals."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -225,7 +225,7 @@ class SamplePlanner:
             tags=tags,
             gone_queues=frozenset(gone),
             gone_topics=frozenset(gone_topics),
-            # Clocks matter to exact time lags only: without a budget for those no message is pulled at all.
+            # Clocks matter to exact time lags only: without a budget for time lags no message is pulled at all.
             arrivals=plan_clocks(memory.clocks, brokers, now) if budget.exact_calls else {},
             clock_error_seconds=budget.clock_error_seconds,
         )
@@ -237,7 +237,7 @@ class SamplePlanner:
 
 
 def longest_time_lags(cluster: Cluster) -> list[QueueKey]:
-    """The queues whose judged time lag is longest: first those of which only a lower bound is known."""
+    """The queues with the longest evaluated time lag; queues with a lower bound only come first."""
     is_open = Case(When(time_lag_kind=TimeLagKind.AT_LEAST, then=Value(0)), default=1, output_field=IntegerField())
     rows = QueueState.objects.filter(group__cluster=cluster, time_lag_seconds__gt=0)
     ordered = rows.annotate(is_open=is_open).order_by("is_open", "-time_lag_seconds", "pk")
@@ -246,7 +246,9 @@ def longest_time_lags(cluster: Cluster) -> list[QueueKey]:
 
 
 def start_rules(cluster: Cluster, groups: set[str]) -> dict[str, StartRules]:
-    """What members have said last; one that is gone said it too, and the next one will most likely say the same."""
+    """The members' last reports. A report of a member that left counts too: the next member will most likely report the
+    same.
+    """
     if not groups:
         return {}
     told = ConsumerGroup.objects.filter(cluster=cluster, name__in=groups)
@@ -268,7 +270,9 @@ async def ask_samples(
     until: datetime,
     deadline_seconds: float,
 ) -> SamplesReading:
-    """All kinds at once; a call that fails is its own queue's error. `until`: this moment; `now` is the reading's."""
+    """All kinds of samples at once; a failed call is its own queue's error. `until`: the present; `now` is the
+    reading's time.
+    """
     clock = asyncio.get_running_loop().time
     began, calls = clock(), pool.calls
     admins = {broker.name: BrokerAdmin(pool, broker.answered_by) for broker in brokers if broker.answered_by}

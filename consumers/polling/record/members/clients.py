@@ -1,4 +1,4 @@
-"""Rows of clients, with what they said of themselves; a silent client keeps what it said last."""
+"""Rows of clients and what each client last reported. A silent client keeps its last report."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,10 +11,11 @@ from consumers.polling.reading import ClientReading
 from consumers.polling.record.tables.ids import BATCH
 from consumers.polling.record.tables.stamps import stamp
 
-# The present rows of some groups' clients, while one reading is written into them: all at once, at its end.
+# ClientRows: the present rows of some groups' clients while one reading is recorded. All rows are written at the end.
 ClientKey = tuple[int, str]  # group id, client id
 
-# What a list of members is compared with; the rest is read of those alone that spoke or changed.
+# Columns needed to compare with a list of members. The other columns are loaded only for clients that answered or
+# changed.
 LISTED = (
     "group_id",
     "client_id",
@@ -51,9 +52,10 @@ REWRITTEN = (
 
 @dataclass
 class ClientRows:
-    """`present` is what the rows become; those that are changed in place are named to `touch`.
+    """`present` holds the rows as they will be stored. Rows changed in place are named to `touch`.
 
-    Of the rows as they were: when each last spoke, who was two processes under one id, and those that another replaced.
+    Three facts are retained from the rows as they were: when each client last answered, which clients were two
+    processes under one id, and which rows were replaced by another row.
     """
 
     present: dict[ClientKey, Client]
@@ -65,7 +67,7 @@ class ClientRows:
 
     @classmethod
     def of(cls, groups: Collection[int]) -> "ClientRows":
-        """Those of the groups that were asked, and of no others: a cluster may have a hundred thousand members."""
+        """Rows of the groups that were asked, and of no others: a cluster may have a hundred thousand members."""
         listed = Client.objects.filter(group__in=groups, gone_by=None).only(*LISTED)
         rows = {(row.group_id, row.client_id): row for row in listed.iterator()}
         return cls(
@@ -75,7 +77,7 @@ class ClientRows:
         )
 
     def load(self, rows: Iterable[Client]) -> None:
-        """The rest of these rows, in few statements: what was set meanwhile stays."""
+        """Loads the remaining columns of these rows in few statements. Columns set meanwhile keep their new value."""
         lacking = {row.pk: row for row in rows if row.get_deferred_fields()}
         names = sorted({name for row in lacking.values() for name in row.get_deferred_fields()})
         keys = sorted(lacking)
@@ -86,7 +88,7 @@ class ClientRows:
                     setattr(row, name, values[name])
 
     def begin(self, row: Client) -> None:
-        """An interval; that of the same key, where there is one, ends with it."""
+        """Begins an interval. If an interval with the same key exists, it ends."""
         key = (row.group_id, row.client_id)
         if key in self.present:
             self.replaced[key] = self.present[key]
@@ -102,7 +104,9 @@ class ClientRows:
         self._touched.add(key)
 
     def write(self, listed: Collection[ClientKey], spoken: Collection[ClientKey], now: datetime) -> None:
-        """`listed` and `spoken`: those that this reading saw; of most rows nothing but that time changes."""
+        """`listed` and `spoken`: the clients that this reading saw. In most rows only the times of being seen
+        change.
+        """
         stored = {key for key, row in self.present.items() if row.pk is not None}
         stamp(Client.objects.all(), self._ended, gone_by=now)
         made = [row for key, row in self.present.items() if key not in stored]
@@ -125,23 +129,25 @@ class ClientRows:
         return sorted(self.present[key].pk for key in clients)
 
 
-# Whether a client that says the same as long ago has done the same all the time.
+# Continuity: whether a client that reports the same as long ago did the same all the time.
 PASSIVE = "CONSUME_PASSIVELY"
 
 
 @dataclass(frozen=True)
 class Continuity:
-    """Until when nothing is known to have happened to clients that did not speak: by their groups as they were.
+    """Until when nothing is known to have happened to clients that did not answer, from their groups' stored rows.
 
-    `longest`: after so long without a word, a client has to prove itself that nothing happened.
+    `longest`: after a longer silence, a client must prove that nothing happened.
     """
 
     groups: Mapping[int, ConsumerGroup]
     longest: timedelta
 
     def holds(self, before: Client, reading: ClientReading, now: datetime) -> bool:
-        """A push consumer stamps its subscription whenever it gets or loses a queue (RocketMQ 5.4.0,
-        RebalancePushImpl.messageQueueChanged), so the same stamp is a proof for any time."""
+        """Whether the client held its queues without interruption. A push consumer stamps its subscription whenever it
+        gets or loses a queue (RocketMQ 5.4.0, RebalancePushImpl.messageQueueChanged), so an unchanged stamp is proof
+        for any duration.
+        """
         if before.running_info_at is None:
             return True
         group = self.groups[before.group_id]
@@ -154,16 +160,17 @@ class Continuity:
         return same and group.consume_type == PASSIVE
 
 
-# What clients said of themselves, in the rows of those that are listed. A client that is silent keeps what it said.
+# What clients reported, in the rows of the listed clients. A silent client keeps its last report.
 #
-# Whether what a client holds is the same as before, or held anew, is decided here: a process that started anew holds
-# nothing of what the one before it held, and who was not asked for long may have lost a queue and got it back.
+# This part decides whether a client holds the same queues as before or holds them anew. A restarted process holds
+# nothing of what the process before it held. A client that was not asked for long may have lost a queue and got it
+# back.
 @dataclass
 class Spoken:
-    """`interrupted`: whose queues and subscriptions are not what they were said to be before, though they look alike.
+    """`interrupted`: clients whose queues and subscriptions start a new interval, even if they look the same.
 
-    `changed`: groups in which somebody started anew, or named another strategy or subscription than before; `reset`:
-    those in which somebody is set otherwise.
+    `changed`: groups in which a client restarted, or reported another strategy or subscription than before. `reset`:
+    groups in which a client reported other settings.
     """
 
     answered: set[ClientKey] = field(default_factory=set)
@@ -210,7 +217,9 @@ def note_words(
 
 
 def _predecessors(rows: ClientRows, keys: Iterable[ClientKey], now: datetime) -> dict[ClientKey, Client]:
-    """Of clients that speak for the first time under a connection: the row that ended where theirs begins."""
+    """For each client that answers for the first time under a connection: the row that ended where the client's row
+    begins.
+    """
     first = {key: rows.present[key].seen_since for key in keys if rows.present[key].running_info_at is None}
     earlier = {key for key, since in first.items() if since < now}
     found = {key: row for key, row in rows.replaced.items() if key in first}
@@ -227,7 +236,9 @@ def _predecessors(rows: ClientRows, keys: Iterable[ClientKey], now: datetime) ->
 
 
 def _is_restarted(rows: ClientRows, key: ClientKey, before: Client, reading: ClientReading) -> bool:
-    """Two processes under one id answer in turn: that another one did is no start."""
+    """Whether the process restarted. Two processes under one id answer in turn: an answer of the other process is no
+    restart.
+    """
     if rows.present[key].duplicated_since is not None or key in rows.doubled:
         return False
     known = before.started_at is not None and reading.started_at is not None
@@ -235,7 +246,7 @@ def _is_restarted(rows: ClientRows, key: ClientKey, before: Client, reading: Cli
 
 
 def _same_connection(row: Client, now: datetime) -> Client:
-    """A consumer can start anew in a process that goes on, over the connection of the whole process."""
+    """The row of a consumer that restarted within its process: it keeps the connection of the process."""
     return Client(
         group_id=row.group_id,
         client_id=row.client_id,
@@ -250,7 +261,9 @@ def _same_connection(row: Client, now: datetime) -> Client:
 
 
 def _says_otherwise(row: Client, reading: ClientReading, is_doubled: bool) -> bool:
-    """What was not said before is not said otherwise. A process's own stamp only grows; two processes have two."""
+    """Whether the client reports something other than before. A first report is no change. The stamp of one process
+    only grows; two processes under one id have two stamps.
+    """
     pairs: list[tuple[Any, Any]] = [
         (row.strategy, reading.strategy),
         (by_topic(reading.group, row.subscriptions), by_topic(reading.group, reading.subscriptions)),
@@ -262,7 +275,9 @@ def _says_otherwise(row: Client, reading: ClientReading, is_doubled: bool) -> bo
 
 
 def by_topic(group: str, subscriptions: Iterable[Mapping[str, Any]] | None) -> dict[str, tuple[str, str | None]] | None:
-    """Expression and its type by topic, without the group's own retry topics. None: it did not say."""
+    """Expression and type by topic, without the group's own retry topics. None: the client did not report
+    subscriptions.
+    """
     if subscriptions is None:
         return None
     return {

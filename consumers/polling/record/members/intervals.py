@@ -18,12 +18,14 @@ from consumers.polling.record.tables.keyed_rows import rewrite
 from consumers.polling.record.tables.stamps import stamp
 
 
-# Topics that a group has offsets of, but that no member subscribes to, and since when.
+# Topics that a group has offsets of but no member subscribes to, and since when.
 #
-# A broker tells the subscription of the member that registered last; only the members' own tell that of every one
-# (RocketMQ 5.4.0, ConsumerGroupInfo.updateSubscription).
+# A broker reports the subscription of the member that registered last. Only the members' own answers cover all
+# subscriptions (RocketMQ 5.4.0, ConsumerGroupInfo.updateSubscription).
 def record_unsubscribed(cluster: Cluster, members: MembersReading, rows: pa.Table) -> None:
-    """`rows` are those of the same reading. A group without members, or not asked whole, keeps what it had."""
+    """`rows` are those of the same reading. A group without members, or with a partial answer, keeps its
+    stored topics.
+    """
     answers = {answer.group: answer for answer in members.groups if answer.complete and answer.members}
     if not answers:
         return
@@ -44,8 +46,9 @@ def record_unsubscribed(cluster: Cluster, members: MembersReading, rows: pa.Tabl
 
 
 def unsubscribed(before: Mapping[str, str], lacking: set[str], told: set[str] | None, now: datetime) -> dict[str, str]:
-    """`lacking`: topics that the broker's answer lacks; `told`: what all members subscribe to, null where one has not
-    said. Until then nothing is added to what was known before."""
+    """`lacking`: topics missing from the broker's answer. `told`: topics that all members subscribe to; null if a
+    member has not reported its subscriptions. While it is null, no topic is added.
+    """
     if told is None:
         return {topic: since for topic, since in before.items() if topic in lacking}
     return {topic: before.get(topic, now.isoformat()) for topic in sorted(lacking - told)}
@@ -63,7 +66,9 @@ def _lacking(answers: Mapping[str, GroupMembers], rows: pa.Table) -> dict[str, s
 
 
 def _told(cluster: Cluster, groups: set[str]) -> dict[str, set[str]]:
-    """The topics that the present members of each group subscribe to, of groups where every one has said so."""
+    """The topics that the present members of each group subscribe to, for groups where every member reported its
+    subscriptions.
+    """
     present = Client.objects.filter(group__cluster=cluster, group__name__in=groups, gone_by=None)
     told: dict[str, set[str]] = {}
     silent: set[str] = set()
@@ -75,10 +80,11 @@ def _told(cluster: Cluster, groups: set[str]) -> dict[str, set[str]]:
     return {group: topics for group, topics in told.items() if group not in silent}
 
 
-# Whose intervals a reading may end: it spoke of itself, or a whole list of members lacks it. Silence is no loss.
 @dataclass(frozen=True)
 class LetGo:
-    """By group ids. `spoke`: whose own word the interval would be in."""
+    """Which intervals this reading may end: those of the clients in `spoke`, which answered themselves, and those of
+    clients that a complete member list lacks (`members`, client ids by group id). Silence ends no interval.
+    """
 
     spoke: Collection[ClientKey]
     members: Mapping[int, frozenset[str]]
@@ -97,17 +103,16 @@ class LetGo:
         return key in self.spoke or (group in self.members and client_id not in self.members[group])
 
 
-# Which client held which queue, from when to when, as far as polling can tell, and what it said of the queue last.
+# Which client held which queue from when to when, as far as polling shows, and what the client last reported of the
+# queue.
 #
-# An interval ends when its client spoke and no longer holds the queue, when the client started anew or was not heard
-# for
-# so long that it may have lost the queue meanwhile, or when a whole list of members lacks it.
-# A client that did not answer keeps its intervals: silence is not a loss.
+# An interval ends in three cases: its client answered and no longer holds the queue; its client restarted, or was
+# silent for so long that it may have lost the queue meanwhile; a complete member list lacks the client. A client that
+# did not answer keeps its intervals: silence is not a loss.
 #
-# The oldest message that it holds is the same one while its offset is, within an interval: `head_since` is the
-# reading
-# that saw it first, null while nothing is held.
-# What a client says of a queue: the same names in its answer and in the row, where `last_seen` says of when it is.
+# The oldest held message counts as the same while its offset is the same within an interval. `head_since` is the first
+# reading that saw that message; null while the client holds none.
+# The names below are the same in the client's answer and in the row, where `last_seen` is the time of the answer.
 MEMORY = (
     "commit_offset",
     "cached_min",
@@ -147,9 +152,8 @@ def record_assignments(
     spoken: Spoken,
     spoke_before: Collection[ClientKey],
 ) -> set[int]:
-    """`groups`: the ids of those of which anything was learned.
-
-    Returns those in which a client of `spoke_before` said that it got or lost a queue; retry topics do not count.
+    """Returns the groups in which a client of `spoke_before` reported that it got or lost a queue. Retry topics do not
+    count. `groups`: the ids of groups about which this reading has news.
     """
     now = reading.taken_at
     known = _known(groups.values())
@@ -193,7 +197,7 @@ def _held(ids: EntityIds, groups: Mapping[str, int], reading: MembersReading) ->
 
 
 def _outside_retries(holdings: Collection[Holding], groups: Mapping[str, int]) -> set[int]:
-    """The groups of those whose queue is not of a retry topic of the group's own."""
+    """The groups with a changed queue that does not belong to the group's own retry topics."""
     topics = dict(Queue.objects.filter(pk__in={queue for *_, queue in holdings}).values_list("pk", "topic__name"))
     names = {pk: name for name, pk in groups.items()}
     return {group for group, _, queue in holdings if kind_in_group(names[group], topics[queue]) != "retry"}

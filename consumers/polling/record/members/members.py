@@ -17,7 +17,8 @@ from consumers.polling.record.tables.stamps import stamp
 from .clients import ClientKey, ClientRows, Continuity, Spoken, by_topic, note_words
 from .intervals import LetGo, record_assignments
 
-# Under which addresses each broker lists a member, from one answer about its group to the next.
+# Connections: the addresses under which each broker lists a member. They are compared between two answers about a
+# group.
 
 Connections = dict[str, list[str]]  # addresses by broker; none where a slave that stands in for it lists the member
 
@@ -25,9 +26,11 @@ Connections = dict[str, list[str]]  # addresses by broker; none where a slave th
 def connections_after(
     stored: Mapping[str, list[str]], member: Member, answer: GroupMembers, stand_ins: Collection[str]
 ) -> Connections:
-    """`stand_ins`: brokers whose slave answered in the master's place. A client has another connection to each process
-    (RocketMQ 5.4.0, MQClientInstance.sendHeartbeatToAllBroker), so a slave proves that a member is listed, and neither
-    that it is not nor under which address its master lists it. A broker that did not answer proves nothing."""
+    """`stand_ins`: brokers whose slave answered in place of the master. A client has a separate connection to each
+    broker process (RocketMQ 5.4.0, MQClientInstance.sendHeartbeatToAllBroker). A slave therefore proves only that a
+    member is listed. It does not prove that a member is missing, nor under which address the master lists the member. A
+    broker that did not answer proves nothing.
+    """
     after: Connections = {}
     for broker in sorted(stored.keys() | member.connections.keys()):
         told = member.connections.get(broker)
@@ -41,7 +44,9 @@ def connections_after(
 
 
 def is_reconnected(before: Mapping[str, list[str]], after: Connections) -> bool:
-    """Whether one broker lists it under other addresses only. One more is a second process, one less the end of it."""
+    """Whether one broker lists the member under other addresses only. One more address is a second process; one less is
+    the end of a process.
+    """
     return any(before.get(broker) and now and not {*before[broker]} & {*now} for broker, now in after.items())
 
 
@@ -50,8 +55,9 @@ def is_duplicated(connections: Connections) -> bool:
     return any(len(addresses) > 1 for addresses in connections.values())
 
 
-# Members as intervals: from the reading that first listed a connection to the one that lacked it.
-# A member that any broker lists is there; one that no broker lists is gone when every broker answered.
+# Members are stored as intervals: from the reading that first listed a connection to the reading that lacked the
+# connection.
+# A member that any broker lists is present. A member that no broker lists has left only if every broker answered.
 
 
 def list_members(
@@ -61,7 +67,7 @@ def list_members(
     stand_ins: Collection[str],
     now: datetime,
 ) -> set[int]:
-    """Returns the groups in which anything of it changed. `groups`: their ids by name."""
+    """Returns the groups whose members changed. `groups`: group ids by name."""
     changed: set[int] = set()
     missing = set(rows.present)
     complete: set[int] = set()
@@ -119,13 +125,14 @@ def _connect(row: Client, before: Mapping[str, list[str]], connections: Connecti
     if is_duplicated(connections):
         row.duplicated_since = row.duplicated_since or now
     elif row.duplicated_since is not None:
-        # Whose start time it was, that of the process which is left or of the other, is not known.
+        # The start time belongs to either of the two processes; which one is not known.
         row.duplicated_since = row.started_at = None
 
 
-# When a group last changed, and since when two whole readings in a row agree on it: by the rows alone.
-# Whole is a reading in which every broker and every listed member answered. Members that are silent for so long that
-# nobody waits for them, or behind a proxy that passes no question on, are left out: such groups settle without them.
+# When a group last changed, and since when two complete readings in a row agree on its members, from the rows alone.
+# A reading is complete when every broker and every listed member answered. Two kinds of members are left out, and
+# groups settle without them: members that have been silent for too long, and members behind a proxy that forwards no
+# requests.
 
 # As long as a broker waits for a client's heartbeat (RocketMQ 5.4.0, BrokerConfig.channelExpiredTimeout).
 WAITED_FOR = timedelta(seconds=120)
@@ -133,7 +140,9 @@ WAITED_FOR = timedelta(seconds=120)
 
 @dataclass(frozen=True)
 class Agreement:
-    """`whole`: every member spoke in this reading. `whole_before`: when the last reading before it was whole."""
+    """`whole`: every member answered in this reading. `whole_before`: when the last complete reading before this one
+    was taken.
+    """
 
     whole: bool
     whole_before: datetime | None
@@ -142,7 +151,7 @@ class Agreement:
 def agreements(
     rows: ClientRows, groups: Mapping[int, ConsumerGroup], answered: Iterable[ClientKey], now: datetime
 ) -> dict[int, Agreement]:
-    """By group id. `groups` are the rows as they were before this reading."""
+    """Agreements by group id. `groups` are the rows as they were before this reading."""
     spoke = set(answered)
     members: dict[int, list[ClientKey]] = {pk: [] for pk in groups}
     for key, row in rows.present.items():
@@ -156,7 +165,7 @@ def agreements(
 
 
 def _whole_before(group: ConsumerGroup, spoke_at: list[datetime | None]) -> datetime | None:
-    """When all of them last spoke in one reading, if every broker answered in it."""
+    """When all members last answered in the same reading, provided that every broker answered in that reading."""
     if not spoke_at:
         return group.membership_at
     at = spoke_at[0]
@@ -168,7 +177,9 @@ def _whole_before(group: ConsumerGroup, spoke_at: list[datetime | None]) -> date
 def settle(
     group: ConsumerGroup, answer: GroupMembers, agreement: Agreement, *, is_changed: bool, now: datetime
 ) -> None:
-    """Writes into the row. Partial answers are no agreement, and change only what they show."""
+    """Writes the agreement into the row. Partial answers are no agreement; they change only the columns that they
+    cover.
+    """
     is_changed = _note_sub_version(group, answer, is_changed) or is_changed
     if is_changed or (group.members_changed_at is None and (answer.complete or answer.members)):
         group.members_changed_at, group.settled_at = now, None
@@ -181,8 +192,10 @@ def settle(
 
 
 def _note_sub_version(group: ConsumerGroup, answer: GroupMembers, is_changed: bool) -> bool:
-    """Whether it says of a change. Brokers differ in what they tell, and where members subscribe differently the newest
-    comes and goes: only a newer one than was ever told of these members is a change of theirs."""
+    """Whether the reported version proves a change of subscription. Brokers report different versions, and where
+    members subscribe differently the newest version alternates. Only a version newer than any reported before for these
+    members is a change.
+    """
     told, known = answer.sub_version, group.sub_version
     if told is None or told == known:
         return False
@@ -191,16 +204,16 @@ def _note_sub_version(group: ConsumerGroup, answer: GroupMembers, is_changed: bo
     return known is not None and told > known
 
 
-# Who subscribes to what, and how, from when to when: by the members' own words.
-# What a broker tells of a group is what the member that registered last subscribes to (RocketMQ 5.4.0,
-# ConsumerGroupInfo.updateSubscription), so members that differ are told by themselves alone.
+# Who subscribes to what, with which expression, from when to when, as the members themselves report.
+# A broker reports only the subscription of the member that registered last (RocketMQ 5.4.0,
+# ConsumerGroupInfo.updateSubscription). Differing subscriptions are therefore visible only in the members' own answers.
 
 Subscribed = tuple[int, str, str]  # group id, client id, topic
 How = tuple[str, str | None]  # expression and its type
 
 
 def record_subscriptions(groups: Mapping[str, int], reading: MembersReading, spoken: Spoken) -> None:
-    """`groups`: the ids of those of which anything was learned."""
+    """`groups`: the ids of groups about which this reading has news."""
     now = reading.taken_at
     present = ClientSubscription.objects.filter(group__in=groups.values(), gone_by=None)
     rows = present.values_list("group_id", "client_id", "topic", "expression", "expression_type", "pk")
@@ -231,7 +244,7 @@ def record_subscriptions(groups: Mapping[str, int], reading: MembersReading, spo
 
 
 def _told(groups: Mapping[str, int], reading: MembersReading) -> dict[tuple[int, str], dict[str, How]]:
-    """By client, of those that said it."""
+    """Reported subscriptions by client, for clients that reported them."""
     told: dict[tuple[int, str], dict[str, How]] = {}
     for client in reading.clients:
         if client.error is None and client.group in groups:
@@ -259,8 +272,9 @@ GROUP_FIELDS = (
 def record_members(
     cluster: Cluster, ids: EntityIds, reading: MembersReading, stand_ins: Collection[str], longest_silence: timedelta
 ) -> None:
-    """`stand_ins`: brokers that a slave answered for. `longest_silence`: after that, who held a queue before and holds
-    it again has held it all the time only if he proves it."""
+    """`stand_ins`: brokers that a slave answered for. `longest_silence`: after a longer silence, a client that holds
+    the same queue as before must prove that it held the queue without interruption.
+    """
     now = reading.taken_at
     answers = {ids.groups[answer.group]: answer for answer in reading.groups if answer.group in ids.groups}
     with transaction.atomic():
@@ -272,7 +286,7 @@ def record_members(
         spoken = note_words(rows, names, reading.clients, Continuity(groups, longest_silence), now)
         rows.write(listed, spoken.answered, now)
         spoke_before = {key for key, at in rows.spoke_at.items() if at is not None}
-        # Of the others no interval can begin, grow or end.
+        # No interval of the other groups can begin, grow or end.
         heard = {groups[pk].name: pk for pk in came_or_went | {group for group, _ in spoken.answered}}
         moved = record_assignments(ids, heard, reading, spoken, spoke_before)
         record_subscriptions(heard, reading, spoken)
@@ -333,7 +347,9 @@ def _note_answer(group: ConsumerGroup, answer: GroupMembers, now: datetime) -> N
 
 
 def _record_outside_stores(groups: Collection[int]) -> None:
-    """Of groups whose members came, went or spoke: what any present member has ever said of its store counts."""
+    """For groups whose members joined, left or answered: updates the offset store class. Every answer that a present
+    member ever gave about its store counts.
+    """
     named: dict[int, set[str]] = {pk: set() for pk in groups}
     members = Client.objects.filter(group__in=groups, gone_by=None, settings__isnull=False)
     for pk, store in members.values_list("group_id", f"settings__{OFFSET_STORE}"):

@@ -1,7 +1,7 @@
-"""Offsets that an earlier reading had and a broker has no more, of a topic and a group that it still lists.
+"""Lost offsets: an earlier reading had the offset, the broker has it no more, and still lists the topic and the group.
 
-Such a queue is neither forgotten nor "never committed": it stays, with its last known offset and when that was read.
-A broker that was read from a slave tells what the slave lacks; what was deleted, only its master's own lists tell.
+Such a queue is neither forgotten nor "never committed": it keeps its last known offset and the time of that offset. A
+broker that was read from a slave lacks what the slave lacks; only its master's own lists prove a deletion.
 """
 
 from collections.abc import Collection, Mapping
@@ -25,9 +25,9 @@ from .snapshots import NULL, Columns
 from .totals import GroupKinds
 
 CONSUMER, BROKER, LOST_OFFSET, LOST_AT = 0, 1, 4, 5
-# A group's own dead letters are consumed by nobody.
+# Nobody consumes a group's own dead-letter topic.
 LOSABLE_KINDS = ("normal", "retry", "system")
-# These offsets were of no use any more, or left the broker as they should.
+# Reasons why an offset was of no use any more, or left the broker as expected.
 NOTHING_TO_LOSE = (UnknownReason.TOPIC_GONE, UnknownReason.QUEUE_GONE, UnknownReason.NOT_REPORTED)
 BATCH = 500
 GivenUp = frozenset[tuple[str, str, str]]  # broker, group, topic
@@ -35,7 +35,9 @@ GivenUp = frozenset[tuple[str, str, str]]  # broker, group, topic
 
 @dataclass(frozen=True)
 class Losses:
-    """What a reading lacks of what is stored. `broadcasting`: ids of groups whose offsets leave with their members."""
+    """What a reading lacks compared with the stored rows. `broadcasting`: ids of groups whose offsets leave with their
+    members.
+    """
 
     stored: Columns
     ids: EntityIds
@@ -43,7 +45,9 @@ class Losses:
     broadcasting: Collection[int]
 
     def marked(self, rows: pa.Table, reading: OffsetsReading) -> tuple[pa.Table, GivenUp]:
-        """`rows` of the reading with those of lost offsets, and what nobody expects an offset of any more."""
+        """`rows` of the reading, with rows for lost offsets added; and the group topics where no offset is expected any
+        more.
+        """
         queues = RowQueues.of(rows)
         keys = stored_keys(rows, queues, self.ids)
         rows, given_up = self._never_committed(rows, keys)
@@ -51,7 +55,7 @@ class Losses:
         return (pa.concat_tables([rows, absent]).unify_dictionaries() if absent.num_rows else rows), given_up
 
     def _never_committed(self, rows: pa.Table, keys: np.ndarray) -> tuple[pa.Table, GivenUp]:
-        """Where the broker has no offset of a queue, although one was read before."""
+        """Queues without an offset on the broker, although an offset was read before."""
         reasons = encoded(rows["unknown_reason"])
         never = np.flatnonzero(reasons_are(reasons, UnknownReason.NEVER_COMMITTED))
         if not len(never) or not len(self.stored.keys):
@@ -76,7 +80,7 @@ class Losses:
 
     @property
     def _had_offset(self) -> np.ndarray:
-        """Which stored rows hold an offset, or the memory of one that nobody acknowledged as lost."""
+        """Stored rows that hold an offset, or the memory of a lost offset that nobody acknowledged."""
         stored = self.stored
         had = (stored.offsets[:, CONSUMER] != NULL) | (
             (stored.offsets[:, LOST_OFFSET] != NULL) & ~stored.reasons.is_in([UnknownReason.NEVER_COMMITTED])
@@ -86,7 +90,7 @@ class Losses:
         return had & ~np.isin(stored.groups, outside) if outside else had
 
     def _absent(self, keys: np.ndarray, reading: OffsetsReading) -> pa.Table:
-        """Rows of queues of which the reading says nothing at all, and no list says that they are gone."""
+        """Rows for queues that the reading lacks completely and that no list proves deleted."""
         stored, read = self.stored, [broker for broker in reading.brokers if broker.read]
         if np.array_equal(np.sort(keys), stored.keys):
             return ROWS.empty_table()
@@ -121,7 +125,7 @@ class Losses:
 
 @dataclass(frozen=True)
 class Listed:
-    """What one broker's master lists. Null: it was not asked in this reading, so that nothing is known to be gone."""
+    """What one broker's master lists. Null: the master was not asked in this reading, so no deletion is proven."""
 
     groups: Collection[str] | None
     read_queues: Mapping[str, int] | None
@@ -139,7 +143,7 @@ class Listed:
 
 
 def remembering(after: Columns, before: Columns, read_at: Mapping[str, datetime]) -> Columns:
-    """`after` with the last known offset of each queue that has none now, and when it was read.
+    """`after`, with the last known offset of each queue that has none now, and the time of that offset.
 
     `read_at`: the last good reading of each broker before this one.
     """

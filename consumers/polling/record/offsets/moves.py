@@ -1,4 +1,6 @@
-"""When each group last consumed, apart from moves of our own resets: written at most once a minute and group."""
+"""When each group last consumed, apart from moves by Consumerscope's own resets: written at most once a minute and
+group.
+"""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -17,18 +19,17 @@ from consumers.vocabulary.unknown import UnknownReason
 
 from .snapshots import NULL, Columns
 
-# Which queues a reset from here may have moved since they were last read: such a move is no consumption.
-# Of these the broker may have been told.
+# Which queues a reset may have moved since they were last read: such a move is no consumption.
 TOLD = (ResetStep.WRITING, ResetStep.WRITTEN, ResetStep.UNANSWERED, ResetStep.READ_BACK)
 
-# The clocks of workers differ a little, and members commit what a broker tells them some seconds later.
+# The clocks of workers differ a little, and members commit the offset that a broker gave them some seconds later.
 LEEWAY = timedelta(seconds=30)
 
 
 def moved_by_resets(cluster: Cluster, ids: EntityIds, last_read: Mapping[str, datetime]) -> np.ndarray:
     """Keys (group id << 32 | queue id). `last_read`: when each broker was read before this reading.
 
-    One query where no reset is being applied, or was lately.
+    Takes one query if no reset is being applied or was applied lately.
     """
     if not last_read:
         return np.empty(0, np.int64)
@@ -46,31 +47,29 @@ def moved_by_resets(cluster: Cluster, ids: EntityIds, last_read: Mapping[str, da
     for reset, topic, broker, queue_id, step, after_at, finished_at in rows.order_by().values_list(*fields).iterator():
         queue, read_at = ids.queues.get((topic, broker, queue_id)), last_read.get(broker)
         until = after_at if step == ResetStep.READ_BACK and after_at is not None else finished_at
-        # What was read at its target before moves on from there by itself.
+        # A queue that was read at its target moves on from there by itself.
         if queue is not None and read_at is not None and (until is None or until >= read_at - LEEWAY):
             found.append(resets[reset] << 32 | queue)
     return np.array(found, np.int64)
 
 
-# When each group last consumed, as far as readings tell: written at most once a minute and group.
-#
-# A consumer offset that moves forward is consumption. What falls, and what a reset from here moved, is none. Of a
-# group
-# without a member somebody else may have set the offsets: one jump proves nothing, moves in several readings do.
+# A consumer offset that moves forward is consumption. An offset that falls, or that a reset moved, is not. The offsets
+# of a group without a member may have been set by someone else: one jump proves nothing, moves in several readings do.
 CONSUMER, LOST_OFFSET = 0, 4
 
 EVERY = timedelta(seconds=60)
 
-# Of a group without a member so many readings see a move, two of them in a row; or so many, with pauses between them.
+# Moves of a group without a member count after READINGS readings that saw a move, two of them in a row, or after
+# WITH_PAUSES such readings with pauses between them.
 READINGS, WITH_PAUSES = 3, 10
 
 
 @dataclass
 class Moves:
-    """`noted`: the `moved_at` of each group as it is stored, up to a minute behind what was seen.
+    """`noted`: the stored `moved_at` of each group, up to a minute older than the last move seen.
 
-    `last_read`: when each broker was last read. `just_moved`: groups without a member whose offsets the newest reading
-    saw move, long enough after their last member.
+    `last_read`: when each broker was last read. `just_moved`: groups without a member whose offsets moved in the newest
+    reading, long enough after their last member left.
     """
 
     cluster: Cluster
@@ -105,7 +104,9 @@ class Moves:
         self.last_read.update(dict.fromkeys(read, now))
 
     def _consuming(self, forward: Sequence[int], back: set[int], now: datetime, limits: KindLimits) -> list[int]:
-        """Those of `forward` whose moves are consumption. Of groups without a member readings are counted."""
+        """The groups of `forward` whose moves are consumption. For groups without a member, readings with moves are
+        counted.
+        """
         rows = self.cluster.groups.filter(offline_since__isnull=False).order_by()
         fields = rows.values_list("pk", "offline_since", "moves_offline")
         offline = {pk: (since, moves) for pk, since, moves in fields if since is not None}
@@ -116,7 +117,7 @@ class Moves:
                 found.append(pk)
                 continue
             since, moves = offline[pk]
-            # An offset that falls is set by somebody, and so may be those that rise with it.
+            # An offset that falls was set by someone, and so perhaps were the offsets that rise with it.
             if pk in back:
                 continue
             is_late = now > since + after_members
@@ -138,21 +139,22 @@ def _is_enough(moves: int, *, is_in_a_row: bool) -> bool:
 
 
 def moved_groups(before: Columns, after: Columns, by_resets: np.ndarray) -> tuple[list[int], list[int]]:
-    """Groups with an offset that is higher, or there for the first time on a broker that was read before; and groups
-    with one that fell. `by_resets`: keys of queues that a reset may have moved: they count for neither."""
+    """Groups with an offset that rose, or that is new on a broker that was read before; and groups with an offset that
+    fell. `by_resets`: keys of queues that a reset may have moved; they count for neither.
+    """
     if not len(before.keys):
         return [], []
     at, stays = before.find(after.keys)
     was, is_now = before.offsets[at, CONSUMER], after.offsets[:, CONSUMER]
-    # Known again where it stood has not moved.
+    # An offset that is available again at its old value has not moved.
     forgotten = (was == NULL) & ~before.reasons.is_in([UnknownReason.NEVER_COMMITTED])[at]
     was = np.where(forgotten, before.offsets[at, LOST_OFFSET], was)
     others = ~np.isin(after.keys, by_resets)
     committed = others & (is_now != NULL)
-    # The number that stands for an unknown offset is below all others.
+    # The number for an unknown offset is below all others.
     forward, back = committed & stays & (is_now > was), committed & stays & (is_now < was)
     if not stays.all():
-        # Everything on a broker is there for the first time when the broker is read for the first time.
+        # When a broker is read for the first time, every offset on it is new.
         known = after.brokers.is_in(before.brokers.distinct()) & np.isin(after.groups, before.groups)
         forward |= committed & ~stays & known
     return np.unique(after.groups[forward]).tolist(), np.unique(after.groups[back]).tolist()

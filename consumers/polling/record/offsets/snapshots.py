@@ -1,7 +1,7 @@
-"""The newest offsets of every queue as columns in memory, and the rows that differ from what is stored.
+"""The newest offsets of every queue as columns in memory, and the rows that differ from the stored ones.
 
-Only changed rows are written. The columns are taken into memory after they were written, so that a crash in between
-makes the next reading write them again.
+Only changed rows are written. Columns replace the memory after the write: after a crash in between, the next reading
+writes the rows again.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from consumers.polling.record.tables.coded import Coded
 from consumers.polling.record.tables.keyed_rows import BATCH, delete, upsert
 
 OFFSETS = ("consumer_offset", "broker_offset", "min_offset", "pull_offset")
-# What is remembered of an offset that is gone; its time in microseconds since 1970.
+# Columns remembered of a lost offset; its time in microseconds since 1970.
 LOST = ("lost_offset", "lost_at")
 NUMBERS = (*OFFSETS, *LOST)
 NULL = np.iinfo(np.int64).min
@@ -44,7 +44,7 @@ class Columns:
         return self.keys & 0xFFFFFFFF
 
     def find(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where each of the sorted `keys` stands, and whether it does. As a rule nothing came or went."""
+        """The place of each of the sorted `keys`, and whether the key exists. Usually the keys have not changed."""
         if np.array_equal(keys, self.keys):
             return np.arange(len(keys)), np.ones(len(keys), bool)
         if not len(self.keys):
@@ -86,12 +86,12 @@ def no_columns() -> Columns:
 
 
 def stored_columns(cluster: Cluster, kind_of: Callable[[str, str], str]) -> Columns:
-    """What the database holds of a cluster; `kind_of(group, topic)` is a topic's kind as the group sees it."""
+    """The stored columns of a cluster; `kind_of(group, topic)` is a topic's kind for the group."""
     rows = QueueSnapshot.objects.filter(group__cluster=cluster).values_list(
         "group_id", "queue_id", *NUMBERS, "unknown_reason", "queue__broker", "group__name", "queue__topic__name"
     )
     columns, found = no_columns(), rows.iterator(chunk_size=BATCH)
-    # In pieces, because a million rows as Python's objects would be a gigabyte.
+    # Read in batches: a million rows as Python objects would take a gigabyte.
     while piece := list(islice(found, PIECE)):
         columns = columns.joined(_columns_of(piece, kind_of))
     return columns
@@ -140,7 +140,7 @@ def _stored(name: str, value: int) -> int | datetime:
 
 
 def forget(rows: Columns) -> None:
-    """Removes rows whose group no longer has the queue, with what was judged of them."""
+    """Deletes rows whose group no longer has the queue, with their evaluations."""
     keys = {"group": rows.groups.tolist(), "queue": rows.queues.tolist()}
     for model in (QueueSnapshot, QueueState):
         delete(model, keys)

@@ -1,4 +1,4 @@
-"""Sums of each group. One unknown queue makes the lag of its group unknown; the known sum is beside it."""
+"""Sums of each group. One unknown queue makes the lag of its group unknown; the known sum is stored with it."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,7 +18,7 @@ from consumers.vocabulary.unknown import NO_LAG_REASONS, UnknownReason
 from .snapshots import NULL, Columns
 
 
-# What kinds change in the sums of groups: queues of retired topics, and progress that is not on the brokers.
+# Kinds that change the sums of groups: queues of retired topics, and progress that is not on the brokers.
 @dataclass(frozen=True)
 class GroupKinds:
     """`retired`: keys (group id << 32 | queue id) of queues. `outside`: groups, by id and name."""
@@ -28,13 +28,15 @@ class GroupKinds:
 
     @classmethod
     def of(cls, cluster: Cluster, now: datetime, limits: KindLimits) -> "GroupKinds":
-        """Two queries or three; only groups that are of such a kind are loaded."""
+        """Takes two or three queries; only groups of such a kind are loaded."""
         kept_outside = cluster.groups.filter(outside_store__isnull=False)
         outside = frozenset(kept_outside.values_list("pk", "name"))
         return cls(_retired_keys(cluster, now, limits), outside)
 
     def marked(self, rows: pa.Table) -> pa.Table:
-        """`rows` of a reading; what brokers hold for a group that keeps its progress elsewhere is no progress."""
+        """`rows` of a reading, marked: for a group that keeps its progress elsewhere, the offsets on brokers are no
+        progress.
+        """
         outside = pa.scalar(UnknownReason.OUTSIDE_STORE.value)
         for _, name in sorted(self.outside):
             reasons = pc.if_else(pc.equal(rows["group"], name), outside, rows["unknown_reason"].cast(pa.string()))
@@ -61,7 +63,6 @@ def _retired_keys(cluster: Cluster, now: datetime, limits: KindLimits) -> np.nda
 NO_KINDS = GroupKinds()
 
 
-# The sums of each group. One unknown queue makes the lag of its group unknown; the known sum stands beside it.
 CONSUMER, BROKER, MIN = 0, 1, 2
 
 COUNTED_KINDS = ("normal", "retry", "system")
@@ -88,14 +89,15 @@ def totals(
     never_read: str | None = None,
     kinds: GroupKinds = NO_KINDS,
 ) -> dict[int, Total]:
-    """One total per group id in `groups`; `dead_letters` gives each group's dead messages, null where not known.
+    """One total per group id in `groups`; `dead_letters` gives each group's dead-letter messages, null if not known.
 
-    `never_read` names a broker that was never read: any group may have queues on it, so no sum is whole.
+    `never_read` names a broker that was never read: any group may have queues there, so no sum is complete.
     """
     known = _totals(rows, groups, dead_letters, kinds)
     for pk, _ in kinds.outside:
         if pk in known:
-            # Its progress is not on the brokers: like a group that never committed it has no part in any sum.
+            # The group's progress is not on the brokers: like a group that never committed, the group has no part in
+            # any sum.
             known[pk] = replace(
                 _without_lag(known[pk], UnknownReason.OUTSIDE_STORE), lag_messages_at_least=None, unknown_queues=0
             )
@@ -125,7 +127,7 @@ def _totals(
     np.add.at(lag, group[known], counted.offsets[known, BROKER] - counted.offsets[known, CONSUMER])
     chosen_rows = {"all": slice(None), "unknown": unknown, "never": never, "lost": lost, "known": known}
     count = {name: np.bincount(group[chosen], minlength=size).tolist() for name, chosen in chosen_rows.items()}
-    # A loss is said before what is merely not read.
+    # A loss takes precedence as a reason over a failed read.
     reasons = {
         pk: reason for part in (never, unknown, lost) for pk, reason in _first_reasons(counted.take(part)).items()
     }
@@ -150,7 +152,7 @@ def _totals(
 
 
 def _expired(known: Columns, size: int) -> list[int | None]:
-    """Per group the unconsumed messages that are gone; null where the min offset of a queue with lag is not known."""
+    """Expired unconsumed messages per group; null if the min offset of a queue with lag is not known."""
     consumer, end, least = (known.offsets[:, column] for column in (CONSUMER, BROKER, MIN))
     has_min = least != NULL
     gone = np.zeros(size, np.int64)
@@ -165,7 +167,7 @@ def _first_reasons(rows: Columns) -> dict[int, str | None]:
 
 
 def write_totals(cluster: Cluster, fresh: dict[int, Total], now: datetime, last_taken_at: datetime | None) -> None:
-    """Rewrites the totals that changed. A total that turns unknown keeps the time of the last whole reading."""
+    """Rewrites the totals that changed. A total that becomes unknown keeps the time of the last complete reading."""
     names = list(Total.__dataclass_fields__)
     stored = {
         row[0]: (dict(zip(names, row[2:], strict=True)), row[1])

@@ -11,7 +11,7 @@ from consumers.polling.brokers.joined import encoded
 
 @dataclass(frozen=True)
 class Coded:
-    """`texts` may hold null; every number in `codes` is a place in it. A text may stand there unused."""
+    """`texts` may contain null; every number in `codes` is a place in `texts`. A text may be unused."""
 
     codes: np.ndarray  # int32
     texts: tuple[str | None, ...]
@@ -60,7 +60,7 @@ class Coded:
         return self._coded_by(texts) == other._coded_by(texts)
 
     def distinct(self) -> list[str | None]:
-        """The texts that stand in a row, in no order."""
+        """The texts used by at least one row, in no order."""
         return [self.texts[code] for code in np.flatnonzero(np.bincount(self.codes)).tolist()]
 
     def to_list(self) -> list[str | None]:

@@ -18,13 +18,13 @@ from .coded import Coded
 from .ids import EntityIds
 from .row_queues import HeldKey, RowQueues, numbers_at
 
-# The store time of the first unconsumed message, in the rows of every reading in which its answer holds.
+# The store time of the first unconsumed message, in the rows of every reading for which its answer is valid.
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def first_stored_column(rows: pa.Table, broker: str, holding: Mapping[QueueKey, FirstStored]) -> pa.Array:
-    """One value for each of the broker's rows; null where nothing holds for its consumer offset."""
+    """One value for each of the broker's rows; null if no answer is valid for its consumer offset."""
     mine = {
         (group, topic, queue_id): answer
         for (group, topic, name, queue_id), answer in holding.items()
@@ -38,7 +38,7 @@ def first_stored_column(rows: pa.Table, broker: str, holding: Mapping[QueueKey, 
     return pa.array(values, pa.int64(), mask=missing).cast(TIME)
 
 
-# Texts stay encoded: a million rows share a few thousand of them.
+# Texts stay dictionary-encoded: a million rows share a few thousand texts.
 TEXT = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema(
     [
@@ -60,8 +60,9 @@ ROWS = pa.schema(
 def reading_rows(
     reading: OffsetsReading, members: MembersReading | None, holding: Mapping[QueueKey, FirstStored]
 ) -> pa.Table:
-    """All brokers' rows in ROWS' columns; `pull_offset` where a client that holds the queue spoke in this reading,
-    `first_stored_at` where an answer of `holding` is about the consumer offset."""
+    """All brokers' rows in ROWS' columns. `pull_offset` is set if the client that holds the queue answered in this
+    reading, `first_stored_at` if an answer in `holding` is for the consumer offset.
+    """
     parts = []
     for broker in reading.brokers:
         if broker.rows is not None:
@@ -82,7 +83,7 @@ def _encoded(rows: pa.Table) -> pa.Table:
 
 
 def _pull_offsets(rows: pa.Table, members: MembersReading | None) -> pa.Array:
-    """One past the newest message that the owner holds; nothing is held: its commit offset, where it committed."""
+    """One past the newest message that the owner holds. If it holds none: its commit offset, if it committed."""
     pulled: dict[HeldKey, int] = {}
     for client in members.clients if members else ():
         for queue in client.queues:
@@ -95,7 +96,7 @@ def _pull_offsets(rows: pa.Table, members: MembersReading | None) -> pa.Array:
 
 
 def reading_columns(rows: pa.Table, queues: RowQueues, ids: EntityIds) -> Columns:
-    """`rows` with primary keys for names, sorted by key. Every group and queue of it must have its key by then."""
+    """`rows` with primary keys for names, sorted by key. Every group and queue must have its key by then."""
     unlost = np.full((rows.num_rows, len(LOST)), NULL, np.int64)
     offsets = np.column_stack([*(pc.fill_null(rows[name], NULL).to_numpy() for name in OFFSETS), unlost])
     columns = Columns(

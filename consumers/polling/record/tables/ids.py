@@ -1,4 +1,4 @@
-"""Primary keys of what is already stored, so that a reading looks up nothing row by row. Makes what is missing."""
+"""Primary keys of stored names, so that a reading looks up nothing row by row. Creates missing rows."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class EntityIds:
     groups: dict[str, int] = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
     queues: dict[QueueKey, int] = field(default_factory=dict)
-    # The number of queues of each topic, by broker, as it last told this process.
+    # The number of queues of each topic, by broker, as each broker last reported it to this process.
     configured: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @classmethod
@@ -35,7 +35,7 @@ class EntityIds:
         missing = sorted(set(names) - self.groups.keys())
         if not missing:
             return
-        # Another process may have made some of them meanwhile.
+        # Another process may have created some of the rows meanwhile.
         ConsumerGroup.objects.bulk_create(
             [
                 ConsumerGroup(
@@ -67,8 +67,9 @@ class EntityIds:
         self.queues = _stored_queues(cluster)
 
     def _was_absent(self, key: QueueKey) -> bool:
-        """Whether the broker said before that it has no such queue, of a topic that is known. Of what is looked at for
-        the first time, be it the cluster, a topic or a broker, nobody knows how long it has been there."""
+        """Whether the broker reported before that it has no such queue of a known topic. If the cluster, topic or
+        broker is read for the first time, the age of the queue is unknown.
+        """
         topic, broker, queue_id = key
         return topic in self.topics and broker in self.configured and queue_id >= self.configured[broker].get(topic, 0)
 
@@ -82,14 +83,14 @@ class EntityIds:
             "kind": [topic_kind(name) for name in missing],
             "first_seen_at": [now] * len(missing),
         }
-        # What exists keeps the time at which it was first seen.
+        # An existing row keeps the time at which it was first seen.
         upsert(Topic, ["cluster", "name"], columns, update=False)
         self.topics = dict(cluster.topics.values_list("name", "pk"))
 
 
 def _stored_queues(cluster: Cluster) -> dict[QueueKey, int]:
     rows = Queue.objects.filter(topic__cluster=cluster)
-    # One text for each name: a row each would keep its own.
+    # One string object for each name: otherwise each row would hold its own.
     names: dict[str, str] = {}
     return {
         (names.setdefault(topic, topic), names.setdefault(broker, broker), queue_id): pk

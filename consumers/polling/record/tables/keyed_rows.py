@@ -1,6 +1,7 @@
-"""Many rows of one table at once, stored or deleted by their natural keys, without a model object for each.
+"""Stores or deletes many rows of one table by their natural keys, without a model object for each.
 
-PostgreSQL takes the columns of a batch as arrays in one statement, SQLite the rows one by one of a prepared statement.
+PostgreSQL takes the columns of a batch as arrays in one statement. SQLite takes the rows one by one with a prepared
+statement.
 """
 
 import json
@@ -22,10 +23,10 @@ def upsert(
 ) -> None:
     """Stores rows given as columns by field name, in short transactions.
 
-    Fields that are not named keep what they hold; in rows that are made they get their defaults.
-    `unique` names fields with a unique constraint, and no two rows may have the same values of them. Without `update`,
-    or where only they are given, rows that exist stay as they are; else they keep the fields that `keep` names. Values
-    of a JSON field are JSON texts.
+    Fields that are not named keep their values; in new rows they get their defaults. `unique` names the fields of a
+    unique constraint; no two given rows may have the same values in these fields. Existing rows get the new values
+    except in the fields that `keep` names. They stay unchanged without `update`, or if only `unique` and `keep` fields
+    are given. Values of a JSON field are JSON texts.
     """
     connection = _connection(model)
     rest = [_column(connection, model, name) for name in columns if name not in {*unique, *keep}]
@@ -45,14 +46,15 @@ def upsert_rows(
     rows: Sequence[Mapping[str, Any]],
     keep: Collection[str] = (),
 ) -> None:
-    """The same of rows by field name, which all have the same fields."""
+    """Stores rows given as mappings by field name. All rows have the same fields."""
     if rows:
         upsert(model, unique, {name: [row[name] for row in rows] for name in rows[0]}, keep=keep)
 
 
 def rewrite(model: type[models.Model], keys: Sequence[int], columns: dict[str, Sequence[Any]]) -> None:
-    """Changes these columns of rows that exist, by their primary keys, in short transactions. A row that is gone stays
-    gone. JSON fields are not for this."""
+    """Changes these columns of existing rows, by primary key, in short transactions. A row deleted meanwhile stays
+    deleted. JSON fields are not supported.
+    """
     connection = _connection(model)
     key = connection.ops.quote_name(str(model._meta.pk.column))
     table = connection.ops.quote_name(model._meta.db_table)
@@ -68,7 +70,7 @@ def rewrite(model: type[models.Model], keys: Sequence[int], columns: dict[str, S
 
 
 def delete(model: type[models.Model], columns: dict[str, Sequence[Any]]) -> None:
-    """Deletes the rows that hold these values, in short transactions. Nothing may point at them."""
+    """Deletes the rows that hold these values, in short transactions. No foreign key may point at them."""
     connection = _connection(model)
     names = [_column(connection, model, name) for name in columns]
     table = connection.ops.quote_name(model._meta.db_table)
@@ -95,7 +97,7 @@ def _run(
 
 
 def _defaults(model: type[models.Model], columns: dict[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Django's defaults are not the database's."""
+    """Django's defaults, which the database does not have."""
     size = len(next(iter(columns.values())))
     absent = (field for field in model._meta.concrete_fields if field.name not in columns and field.has_default())
     return {field.name: [field.get_default()] * size for field in absent}
@@ -130,7 +132,7 @@ def _arrays(connection: BaseDatabaseWrapper, model: type[models.Model], names: I
 
 
 def _adapted(connection: BaseDatabaseWrapper, field: "models.Field[Any, Any]", values: Sequence[Any]) -> list[Any]:
-    """As the database takes them: SQLite has no type for times."""
+    """Values as the database takes them: SQLite has no type for times."""
     if isinstance(field, models.JSONField):
         return [json.dumps(value) if isinstance(value, dict | list) else value for value in values]
     if not isinstance(field, models.DateTimeField):

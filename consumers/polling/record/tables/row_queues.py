@@ -1,4 +1,4 @@
-"""Which queue each row of a reading is about, among the few that its groups share."""
+"""The queue of each row of a reading, among the few queues that its groups share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ HeldKey = tuple[str, str, str, int]  # group, topic, broker, queue id
 
 @dataclass(frozen=True)
 class RowQueues:
-    """`keys`: the queues, each once; `places`: the place of each row's queue among them."""
+    """`keys`: the queues, each once; `places`: the place of each row's queue in `keys`."""
 
     keys: list[QueueKey]
     places: np.ndarray
@@ -42,7 +42,7 @@ class RowQueues:
 
 
 def numbers_at(rows: pa.Table, numbers: Mapping[HeldKey, int]) -> pa.Array:
-    """The number of each row's group and queue, null where `numbers` has none."""
+    """The number of each row's group and queue, null if `numbers` has none."""
     columns = [encoded(rows[name]) for name in ("group", "topic", "broker")]
     known = [{name: code for code, name in enumerate(column.dictionary.to_pylist())} for column in columns]
     sizes = [max(len(names), 1) for names in known]

@@ -14,7 +14,7 @@ def stamp(rows: QuerySet[Any], keys: list[int], **values: Any) -> None:
 
 
 def stamp_each(rows: QuerySet[Any], fields: Sequence[str], wanted: Mapping[int, tuple[Any, ...]]) -> None:
-    """The values of `fields` by primary key, of which few differ: one statement for all rows that get the same."""
+    """The values of `fields` by primary key. Few values differ: all rows with the same values share one statement."""
     alike: dict[tuple[Any, ...], list[int]] = {}
     for key, values in wanted.items():
         alike.setdefault(values, []).append(key)
