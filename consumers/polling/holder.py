@@ -10,8 +10,8 @@ PROC = Path("/proc")
 
 
 def new_holder() -> str:
-    """The holder id of this process: the scope of its process id, the process id, its start, and the number of its
-    lease.
+    """The holder id of this process: the scope of its process id, the process id, its start, and a random id
+    of the lease.
     """
     pid = os.getpid()
     return f"{_place()}:{pid}:{_started(pid)}:{uuid.uuid4().hex[:8]}"

@@ -242,7 +242,7 @@ async def collect_members(
     unasked = list(who.out_of_reach(answers, plan.groups))
     asking = ClientRound(turn, silences, rotation.topics)
     clients = await asking.read(plan.clients)
-    # Clients get at least a quarter of the time, or they would never be asked where groups are many.
+    # Assignments get at least a quarter of the calls, or they would never be asked for where clients are many.
     left = max(budget.running_info_calls - asking.asked, budget.running_info_calls // KEPT_FOR_ROTATION)
     clients = await asking.assign(clients, plan.clients, left)
     spent = turn.pool.spent()

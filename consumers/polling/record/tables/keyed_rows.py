@@ -25,8 +25,8 @@ def upsert(
 
     Fields that are not named keep their values; in new rows they get their defaults. `unique` names the fields of a
     unique constraint; no two given rows may have the same values in these fields. Existing rows get the new values
-    except in the fields that `keep` names. They stay unchanged without `update`, or if only `unique` and `keep` fields
-    are given. Values of a JSON field are JSON texts.
+    except in the fields that `keep` names. They stay unchanged without `update`, or if only the `unique` fields are
+    given. Values of a JSON field are JSON texts.
     """
     connection = _connection(model)
     rest = [_column(connection, model, name) for name in columns if name not in {*unique, *keep}]
