@@ -7,11 +7,10 @@ from consumers.polling.brokers.broker_turn import Turn
 from consumers.rocketmq.admin import NameServer
 from consumers.rocketmq.wire.errors import RocketMQError
 from consumers.rocketmq.wire.pool import ConnectionPool
+from consumers.vocabulary.brokers import MASTER
 
 from .memory import Cadence, ClusterMemory
 from .reading import BrokerListing, BrokerReading, OffsetsReading
-
-MASTER = 0
 
 
 async def collect_offsets(

@@ -18,6 +18,7 @@ from consumers.rocketmq.names import RETRY_PREFIX, group_of_retry_topic
 from consumers.rocketmq.wire.codes import ResponseCode
 from consumers.rocketmq.wire.errors import BrokerRefused, DeadlineExceeded, RemoteProtocolError, RocketMQError
 from consumers.rocketmq.wire.values import time_of
+from consumers.vocabulary.brokers import MASTER
 
 from .answers import (
     BrokerDelays,
@@ -368,9 +369,6 @@ def _levels(broker: str, offsets: DelayOffsets, dues: Mapping[LevelKey, NextDue]
         level: LevelReading(offsets.delay_offset(level), end, dues.get((broker, level)))
         for level, end in sorted(offsets.ends.items())
     }
-
-
-MASTER = 0
 
 
 class DelayPoller:

@@ -12,8 +12,7 @@ from consumers.polling.record.tables.ids import EntityIds, QueueKey
 from consumers.polling.record.tables.stamps import stamp_each
 from consumers.rocketmq.bodies.config_bodies import GroupConfig, TopicConfig
 from consumers.rocketmq.names import RETRY_PREFIX, dlq_topic, is_system_group, retry_topic, topic_kind
-
-MASTER = 0
+from consumers.vocabulary.brokers import MASTER
 
 READ, WRITE = 4, 2  # bits of a topic's perm (RocketMQ 5.4.0, PermName)
 

@@ -23,8 +23,7 @@ from consumers.polling.samples.reading import (
     TopicKey,
 )
 from consumers.polling.samples.tags import tag_filters
-
-MASTER = 0
+from consumers.vocabulary.brokers import MASTER
 
 OFFSETS = ("delay_offset", "broker_offset", "next_due_at", "next_error", "read_at")
 

@@ -23,7 +23,6 @@ from consumers.polling.brokers.remembered import microseconds
 from consumers.polling.kind_limits import KindLimits
 from consumers.polling.reading import GroupMembers, MembersReading, OffsetsReading
 from consumers.polling.record.brokers import (
-    MASTER,
     GroupBrokers,
     broker_entries,
     record_brokers,
@@ -43,6 +42,7 @@ from consumers.polling.record.tables.ids import EntityIds
 from consumers.polling.record.tables.row_queues import RowQueues
 from consumers.polling.samples.reading import SamplesReading
 from consumers.rocketmq.names import DLQ_PREFIX
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.unknown import UnknownReason, of_broker
 
 from .delays import record_samples

@@ -30,6 +30,7 @@ from consumers.polling.record.tables.coded import Coded
 from consumers.polling.record.tables.columns import ROWS, stored_keys
 from consumers.polling.record.tables.ids import EntityIds
 from consumers.polling.record.tables.row_queues import RowQueues
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.unknown import UnknownReason
 
 # A slave's answers in its master's place, without values older than the stored ones.
@@ -89,14 +90,11 @@ def _replaced(rows: pa.Table, name: str, values: np.ndarray) -> pa.Table:
     return rows.set_column(place, ROWS.field(place), pa.array(values, pa.int64(), mask=values == NULL))
 
 
-# Forgets a broker that was removed from its cluster for good. Until then the broker looks like one that is down.
-MASTER = 0
-
-
 class BrokerStays(Exception):
     """The broker is not forgotten; str() is one sentence with the reason."""
 
 
+# Forgets a broker that was removed from its cluster for good. Until then the broker looks like one that is down.
 def forget_broker(cluster: Cluster, name: str) -> int:
     """Deletes the broker and all rows of its queues; returns the number of queues. Raises BrokerStays. The caller holds
     the cluster's poll lock.

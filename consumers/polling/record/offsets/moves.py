@@ -12,9 +12,9 @@ from django.db.models import Q
 
 from consumers.models import Broker, Cluster, ConsumerGroup, Reset, ResetMethod, ResetQueue, ResetStatus, ResetStep
 from consumers.polling.kind_limits import KindLimits
-from consumers.polling.record.brokers import MASTER
 from consumers.polling.record.tables.ids import EntityIds
 from consumers.polling.record.tables.stamps import stamp, stamp_each
+from consumers.vocabulary.brokers import MASTER
 from consumers.vocabulary.unknown import UnknownReason
 
 from .snapshots import NULL, Columns
