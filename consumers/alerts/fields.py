@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from consumers.models import Comparison, Measure, Severity, State
 
@@ -244,3 +245,15 @@ def comparison(value: Any) -> Comparison:
     if not isinstance(value, str) or value not in Comparison.values:
         raise WrongValue(f"It is one of {', '.join(Comparison.values)}.")
     return Comparison(value)
+
+
+# The cluster that a rule or a silence selects.
+CLUSTER_SCOPE = EntryField(
+    name="cluster",
+    label=gettext_lazy("Cluster"),
+    hint=gettext_lazy("empty: all"),
+    shape=Shape.SCOPE,
+    check=pattern(100),
+    default="",
+    longest=100,
+)

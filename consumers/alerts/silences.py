@@ -34,15 +34,7 @@ def _rule(value: Any) -> AlertRule | None:
 
 
 SILENCE_FIELDS = (
-    EntryField(
-        name="cluster",
-        label=gettext_lazy("Cluster"),
-        hint=gettext_lazy("empty: all"),
-        shape=Shape.SCOPE,
-        check=check.pattern(100),
-        default="",
-        longest=100,
-    ),
+    check.CLUSTER_SCOPE,
     EntryField(
         name="group_pattern",
         label=gettext_lazy("Groups"),

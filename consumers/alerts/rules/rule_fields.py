@@ -6,7 +6,16 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from consumers.alerts import fields as check
-from consumers.alerts.fields import Check, EntryField, Shape, WrongValue, checked_fields, checks_of, defaults_of
+from consumers.alerts.fields import (
+    CLUSTER_SCOPE,
+    Check,
+    EntryField,
+    Shape,
+    WrongValue,
+    checked_fields,
+    checks_of,
+    defaults_of,
+)
 from consumers.alerts.measures.measure_spec import MeasureSpec
 from consumers.alerts.measures.registry import SPECS
 from consumers.alerts.refused import AlertRefused
@@ -106,15 +115,7 @@ RULE_FIELDS = (
         help_text="By default 300",
     ),
     EntryField(name="severity", label=_("Severity"), shape=Shape.CHOICE, check=check.severity, choices=Severity),
-    EntryField(
-        name="cluster",
-        label=_("Cluster"),
-        hint=_("empty: all"),
-        shape=Shape.SCOPE,
-        check=check.pattern(100),
-        default="",
-        longest=100,
-    ),
+    CLUSTER_SCOPE,
     EntryField(
         name="group_pattern",
         label=_("Groups"),
